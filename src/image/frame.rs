@@ -1,0 +1,82 @@
+//! A picture in memory.
+
+/// A picture: linear, premultiplied RGBA, f32, not clamped; rows from the top.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    width: u32,
+    height: u32,
+    pixels: Vec<[f32; 4]>,
+}
+
+impl Frame {
+    /// A transparent black picture.
+    #[must_use]
+    pub fn new(width: u32, height: u32) -> Self {
+        Self {
+            width,
+            height,
+            pixels: vec![[0.0; 4]; width as usize * height as usize],
+        }
+    }
+
+    /// A picture from its pixels, row by row from the top.
+    ///
+    /// # Panics
+    /// When there are not `width * height` pixels: our own bug.
+    #[must_use]
+    pub fn from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Self {
+        assert_eq!(
+            pixels.len(),
+            width as usize * height as usize,
+            "pixels of {width} x {height}"
+        );
+        Self {
+            width,
+            height,
+            pixels,
+        }
+    }
+
+    /// Width in pixels.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The pixels, premultiplied RGBA, row by row from the top.
+    #[must_use]
+    pub fn pixels(&self) -> &[[f32; 4]] {
+        &self.pixels
+    }
+
+    /// The pixels, to write.
+    #[must_use]
+    pub fn pixels_mut(&mut self) -> &mut [[f32; 4]] {
+        &mut self.pixels
+    }
+
+    /// The picture over an opaque background: `C + (1 - a) * background`, alpha 1.
+    #[must_use]
+    pub fn over(&self, background: [f32; 3]) -> Self {
+        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
+            let t = 1.0 - a;
+            [
+                r + t * background[0],
+                g + t * background[1],
+                b + t * background[2],
+                1.0,
+            ]
+        });
+        Self {
+            width: self.width,
+            height: self.height,
+            pixels: pixels.collect(),
+        }
+    }
+}

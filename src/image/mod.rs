@@ -1,0 +1,5 @@
+//! Pictures: in memory, in files, and measured against each other.
+
+mod frame;
+
+pub use frame::Frame;

@@ -1,0 +1,9 @@
+//! Quadrille.
+
+pub mod cli;
+pub mod error;
+pub mod image;
+pub mod scene;
+pub mod shading;
+
+pub use error::{Error, Fault, Result};

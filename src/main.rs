@@ -1,0 +1,5 @@
+//! The command line: parse, run, exit code.
+
+fn main() -> std::process::ExitCode {
+    quadrille::cli::run()
+}

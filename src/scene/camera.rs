@@ -1,0 +1,199 @@
+//! A pinhole camera.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::error::{Error, Result};
+
+/// Largest width or height of a picture, in pixels.
+pub const MAX_SIDE_PX: u32 = 1 << 15;
+
+/// A pinhole camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
+///
+/// Made by [`Camera::new`], which guarantees finite values, a right-handed rotation, focal lengths
+/// above zero and sides of 1 to [`MAX_SIDE_PX`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Camera {
+    /// The view's name, unique in its file.
+    pub name: String,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Focal lengths in pixels: x, y.
+    pub focal_px: [f64; 2],
+    /// Principal point in pixels: x, y.
+    pub principal_px: [f64; 2],
+    /// Rotation of world space into view space.
+    pub view_from_world: Matrix3<f64>,
+    /// Translation after the rotation: `p_view = view_from_world * p_world + translation_in_view`.
+    pub translation_in_view: Vector3<f64>,
+}
+
+/// The lens and the sensor of a camera.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Intrinsics {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Focal lengths in pixels: x, y.
+    pub focal_px: [f64; 2],
+    /// Principal point in pixels: x, y.
+    pub principal_px: [f64; 2],
+}
+
+impl Intrinsics {
+    /// Centred principal point, square pixels, vertical field of view in radians.
+    #[must_use]
+    pub fn from_vertical_fov(width: u32, height: u32, fov_radians: f64) -> Self {
+        let focal = f64::from(height) / (2.0 * (fov_radians / 2.0).tan());
+        Self {
+            width,
+            height,
+            focal_px: [focal; 2],
+            principal_px: [f64::from(width) / 2.0, f64::from(height) / 2.0],
+        }
+    }
+}
+
+impl Camera {
+    /// A checked camera. `view_from_world` may be off a rotation by 1e-3 (rounded files); it is
+    /// kept as it is, since the reference renderer keeps it too.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] names the first value out of range.
+    pub fn new(
+        name: impl Into<String>,
+        intrinsics: Intrinsics,
+        view_from_world: Matrix3<f64>,
+        translation_in_view: Vector3<f64>,
+    ) -> Result<Self> {
+        let name = name.into();
+        let bad = |what: &str, expected: &str, found: String| {
+            Error::caller(format!("camera \"{name}\": {what}"), expected, found)
+        };
+        let Intrinsics {
+            width,
+            height,
+            focal_px,
+            principal_px,
+        } = intrinsics;
+        for (what, side) in [("width", width), ("height", height)] {
+            if !(1..=MAX_SIDE_PX).contains(&side) {
+                return Err(bad(what, "1 to 32768 pixels", side.to_string()));
+            }
+        }
+        if !focal_px.iter().all(|f| f.is_finite() && *f > 0.0) {
+            return Err(bad(
+                "focal length",
+                "a finite number of pixels above 0",
+                format!("{focal_px:?}"),
+            ));
+        }
+        if !principal_px.iter().all(|c| c.is_finite()) {
+            return Err(bad(
+                "principal point",
+                "finite pixels",
+                format!("{principal_px:?}"),
+            ));
+        }
+        if !translation_in_view.iter().all(|t| t.is_finite()) {
+            return Err(bad(
+                "position",
+                "finite numbers",
+                format!("{translation_in_view:?}"),
+            ));
+        }
+        let off = (view_from_world * view_from_world.transpose() - Matrix3::identity())
+            .abs()
+            .max();
+        if !(off < 1e-3 && view_from_world.determinant() > 0.0) {
+            return Err(bad(
+                "rotation",
+                "a right-handed orthonormal 3x3 matrix",
+                format!("{view_from_world:?}"),
+            ));
+        }
+        Ok(Self {
+            name,
+            width,
+            height,
+            focal_px,
+            principal_px,
+            view_from_world,
+            translation_in_view,
+        })
+    }
+
+    /// A camera at `eye` that looks at `target` with `up` towards the top of the picture.
+    ///
+    /// # Errors
+    /// When `eye` and `target` coincide or `up` is parallel to the line of sight.
+    pub fn look_at(
+        name: impl Into<String>,
+        intrinsics: Intrinsics,
+        eye: Vector3<f64>,
+        target: Vector3<f64>,
+        up: Vector3<f64>,
+    ) -> Result<Self> {
+        let name = name.into();
+        let forward = (target - eye).try_normalize(1e-12);
+        let right = forward.and_then(|f| f.cross(&up).try_normalize(1e-9 * up.norm().max(1e-300)));
+        let (Some(forward), Some(right)) = (forward, right) else {
+            return Err(Error::caller(
+                format!("camera \"{name}\""),
+                "an eye apart from its target and an up that is not along the line of sight",
+                format!(
+                    "eye {:?}, target {:?}, up {:?}",
+                    eye.as_slice(),
+                    target.as_slice(),
+                    up.as_slice()
+                ),
+            ));
+        };
+        let down = forward.cross(&right);
+        let view_from_world =
+            Matrix3::from_rows(&[right.transpose(), down.transpose(), forward.transpose()]);
+        Self::new(name, intrinsics, view_from_world, -(view_from_world * eye))
+    }
+
+    /// The camera's centre in world space.
+    #[must_use]
+    pub fn eye(&self) -> Vector3<f64> {
+        -(self.view_from_world.transpose() * self.translation_in_view)
+    }
+
+    /// Tangents of half the fields of view, as if the principal point were centred: x, y.
+    #[must_use]
+    pub fn half_fov_tangents(&self) -> [f64; 2] {
+        [
+            f64::from(self.width) / (2.0 * self.focal_px[0]),
+            f64::from(self.height) / (2.0 * self.focal_px[1]),
+        ]
+    }
+
+    /// The same view on a picture of another size: intrinsics scale with it, each axis by its own
+    /// factor.
+    ///
+    /// # Errors
+    /// When a side is out of range.
+    pub fn resized(&self, width: u32, height: u32) -> Result<Self> {
+        let factor = [
+            f64::from(width) / f64::from(self.width),
+            f64::from(height) / f64::from(self.height),
+        ];
+        let scaled = |v: [f64; 2]| [v[0] * factor[0], v[1] * factor[1]];
+        let intrinsics = Intrinsics {
+            width,
+            height,
+            focal_px: scaled(self.focal_px),
+            principal_px: scaled(self.principal_px),
+        };
+        Self::new(
+            self.name.clone(),
+            intrinsics,
+            self.view_from_world,
+            self.translation_in_view,
+        )
+    }
+}

@@ -1,0 +1,7 @@
+//! Scenes: splats, the files they come in, and the cameras that look at them.
+
+mod camera;
+mod splats;
+
+pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use splats::{BLOCK, Lanes, MAX_SH_DEGREE, Splat, SplatBlock, Splats, rest_coefficients};

@@ -1,0 +1,236 @@
+//! The splats of a scene, as a blocked structure of arrays.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Splats in a block: one lane each. Every vector width in use divides it.
+pub const BLOCK: usize = 16;
+
+/// One value for each splat of a block.
+pub type Lanes = [f32; BLOCK];
+
+/// Highest degree of spherical harmonics that a scene may hold.
+pub const MAX_SH_DEGREE: u8 = 4;
+
+/// Spherical-harmonics coefficients a channel beyond the constant one, for `degree` 0 to 4: 0, 3,
+/// 8, 15, 24.
+#[must_use]
+pub const fn rest_coefficients(degree: u8) -> usize {
+    (degree as usize + 1) * (degree as usize + 1) - 1
+}
+
+/// [`BLOCK`] splats, each quantity an array of lanes.
+///
+/// All values are activated and finite; a padding lane (beyond the last splat) is all zero, so its
+/// opacity of 0 keeps it out of every picture.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct SplatBlock {
+    /// Centre in world space: x, y, z.
+    pub mean: [Lanes; 3],
+    /// Standard deviation along each axis of the splat, linear, in world units, >= 0.
+    pub scale: [Lanes; 3],
+    /// Unit quaternion w, x, y, z that takes the splat's axes to world space.
+    pub rotation: [Lanes; 4],
+    /// Opacity after the sigmoid, 0 to 1.
+    pub opacity: Lanes,
+    /// Constant coefficient of the spherical harmonics: red, green, blue.
+    pub sh_constant: [Lanes; 3],
+}
+
+/// One splat, by value: what readers produce and oracles consume.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Splat {
+    /// Centre in world space.
+    pub mean: [f32; 3],
+    /// Standard deviation along each axis, linear, >= 0.
+    pub scale: [f32; 3],
+    /// Unit quaternion w, x, y, z.
+    pub rotation: [f32; 4],
+    /// Opacity after the sigmoid, 0 to 1.
+    pub opacity: f32,
+    /// Spherical-harmonics coefficients, each red, green, blue, constant first; those beyond the
+    /// scene's degree are zero.
+    pub sh: [[f32; 3]; 25],
+}
+
+/// A scene's splats.
+///
+/// `sh_rest` holds the coefficients beyond the constant one, in the same blocks of lanes: with
+/// `K = rest_coefficients(sh_degree)`, block `b` owns entries `b * 3K .. (b + 1) * 3K`, channel
+/// major (K of red, then green, then blue).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Splats {
+    len: usize,
+    sh_degree: u8,
+    blocks: Vec<SplatBlock>,
+    sh_rest: Vec<Lanes>,
+}
+
+impl Splats {
+    /// A scene of `len` splats from its blocks; the layout is the one described at [`Splats`].
+    ///
+    /// # Panics
+    /// When the lengths of `blocks` or `sh_rest` do not fit `len` and `sh_degree`: our own bug.
+    #[must_use]
+    pub fn from_blocks(
+        len: usize,
+        sh_degree: u8,
+        blocks: Vec<SplatBlock>,
+        sh_rest: Vec<Lanes>,
+    ) -> Self {
+        assert!(sh_degree <= MAX_SH_DEGREE, "SH degree {sh_degree}");
+        assert_eq!(blocks.len(), len.div_ceil(BLOCK), "blocks of {len} splats");
+        assert_eq!(
+            sh_rest.len(),
+            blocks.len() * 3 * rest_coefficients(sh_degree),
+            "SH entries of {} blocks of degree {sh_degree}",
+            blocks.len()
+        );
+        Self {
+            len,
+            sh_degree,
+            blocks,
+            sh_rest,
+        }
+    }
+
+    /// A scene from splats one by one; coefficients beyond `sh_degree` are dropped.
+    #[must_use]
+    pub fn from_splats(sh_degree: u8, splats: impl IntoIterator<Item = Splat>) -> Self {
+        let rest = 3 * rest_coefficients(sh_degree);
+        let (mut blocks, mut sh_rest, mut len) = (Vec::new(), Vec::new(), 0);
+        for splat in splats {
+            let lane = len % BLOCK;
+            if lane == 0 {
+                blocks.push(SplatBlock::zeroed());
+                sh_rest.resize(sh_rest.len() + rest, [0.0; BLOCK]);
+            }
+            len += 1;
+            let (b, r) = (blocks.len() - 1, sh_rest.len() - rest);
+            splat.store(&mut blocks[b], &mut sh_rest[r..], lane);
+        }
+        Self::from_blocks(len, sh_degree, blocks, sh_rest)
+    }
+
+    /// Number of splats.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the scene holds no splat.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Degree of the spherical harmonics, 0 to 4.
+    #[must_use]
+    pub fn sh_degree(&self) -> u8 {
+        self.sh_degree
+    }
+
+    /// The blocks; the last one is padded with zero lanes.
+    #[must_use]
+    pub fn blocks(&self) -> &[SplatBlock] {
+        &self.blocks
+    }
+
+    /// The higher coefficients of block `block`: `3K` entries, channel major.
+    #[must_use]
+    pub fn sh_rest(&self, block: usize) -> &[Lanes] {
+        let rest = 3 * rest_coefficients(self.sh_degree);
+        &self.sh_rest[block * rest..(block + 1) * rest]
+    }
+
+    /// Size of the scene's arrays in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        size_of_val(self.blocks.as_slice()) + size_of_val(self.sh_rest.as_slice())
+    }
+
+    /// Splat `index`, by value.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Splats::len`].
+    #[must_use]
+    pub fn splat(&self, index: usize) -> Splat {
+        assert!(index < self.len, "splat {index} of {}", self.len);
+        let (b, lane) = (index / BLOCK, index % BLOCK);
+        Splat::load(&self.blocks[b], self.sh_rest(b), lane)
+    }
+
+    /// All splats, by value, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Splat> + '_ {
+        (0..self.len).map(|i| self.splat(i))
+    }
+}
+
+impl Splat {
+    /// Reads lane `lane` of a block and of its higher coefficients.
+    #[must_use]
+    pub fn load(block: &SplatBlock, sh_rest: &[Lanes], lane: usize) -> Self {
+        let per_channel = sh_rest.len() / 3;
+        let mut sh = [[0.0; 3]; 25];
+        sh[0] = block.sh_constant.map(|lanes| lanes[lane]);
+        for (k, rgb) in sh[1..=per_channel].iter_mut().enumerate() {
+            for (channel, value) in rgb.iter_mut().enumerate() {
+                *value = sh_rest[channel * per_channel + k][lane];
+            }
+        }
+        Self {
+            mean: block.mean.map(|lanes| lanes[lane]),
+            scale: block.scale.map(|lanes| lanes[lane]),
+            rotation: block.rotation.map(|lanes| lanes[lane]),
+            opacity: block.opacity[lane],
+            sh,
+        }
+    }
+
+    /// Writes this splat to lane `lane` of a block and of its higher coefficients.
+    pub fn store(&self, block: &mut SplatBlock, sh_rest: &mut [Lanes], lane: usize) {
+        let per_channel = sh_rest.len() / 3;
+        for axis in 0..3 {
+            block.mean[axis][lane] = self.mean[axis];
+            block.scale[axis][lane] = self.scale[axis];
+            block.sh_constant[axis][lane] = self.sh[0][axis];
+        }
+        for (lanes, value) in block.rotation.iter_mut().zip(self.rotation) {
+            lanes[lane] = value;
+        }
+        block.opacity[lane] = self.opacity;
+        for (k, rgb) in self.sh[1..=per_channel].iter().enumerate() {
+            for (channel, &value) in rgb.iter().enumerate() {
+                sh_rest[channel * per_channel + k][lane] = value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splats_come_back_from_their_blocks() {
+        let splat = |i: usize| {
+            let v = i as f32;
+            let mut sh = [[0.0; 3]; 25];
+            for (k, rgb) in sh[..16].iter_mut().enumerate() {
+                *rgb = [v + k as f32, v - k as f32, v * k as f32];
+            }
+            Splat {
+                mean: [v, v + 1.0, v + 2.0],
+                scale: [v + 3.0, v + 4.0, v + 5.0],
+                rotation: [v + 6.0, v + 7.0, v + 8.0, v + 9.0],
+                opacity: v + 10.0,
+                sh,
+            }
+        };
+        for len in [0, 1, 15, 16, 17, 40] {
+            let scene = Splats::from_splats(3, (0..len).map(splat));
+            assert_eq!(scene.len(), len);
+            assert!(scene.iter().eq((0..len).map(splat)), "{len} splats");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Shading rules.
+
+mod profile;
+
+pub use profile::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile, StopRule};
