@@ -1,8 +1,11 @@
 //! Quadrille.
 
 pub mod cli;
+pub mod cpu;
 pub mod error;
 pub mod image;
+pub mod math;
+pub mod preprocess;
 pub mod scene;
 pub mod shading;
 

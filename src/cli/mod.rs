@@ -82,7 +82,10 @@ impl Verbosity {
 /// Runs the program on this process's arguments.
 #[must_use]
 pub fn run() -> ExitCode {
-    let Arguments { command, verbosity } = Arguments::parse();
+    let Arguments {
+        command,
+        verbosity: _,
+    } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Man(args) => man::run(&args),

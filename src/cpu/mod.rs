@@ -1,0 +1,39 @@
+//! Rendering on the CPU: [`reference`] defines a frame, [`Renderer`] makes the same one fast.
+//!
+//! ```text
+//! Preprocessed (splats on the picture plane, in depth order)
+//!   -> bin: for every tile of 32x32 pixels, the splats whose bounds touch it, in order
+//!   -> raster, tile by tile: coverage (which 4x4 blocks) -> blend (16 pixels at once)
+//! ```
+
+mod bin;
+mod blend;
+mod coverage;
+mod raster;
+pub mod reference;
+mod renderer;
+mod tile;
+
+pub use renderer::{RenderTimes, Renderer};
+pub use tile::TILE_PX;
+
+use crate::math::SimdLevel;
+use crate::shading::Profile;
+
+/// How to render.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RenderSettings {
+    /// The renderer to agree with.
+    pub profile: Profile,
+    /// Vector instructions to use; the reference renderer uses none.
+    pub level: SimdLevel,
+}
+
+/// What a frame took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Splats whose footprint's bounding box touches the picture.
+    pub splats_in_frustum: u64,
+    /// Fragments blended into pixels.
+    pub fragments_blended: u64,
+}

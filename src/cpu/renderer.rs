@@ -1,0 +1,131 @@
+//! The fast renderer: preprocess, bin, raster.
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::bin::{Bins, TileGrid};
+use super::raster;
+use super::tile::{TILE_PX, Tile, TilePlace};
+use super::{Counts, RenderSettings};
+use crate::image::Frame;
+use crate::preprocess::Preprocessed;
+use crate::scene::{Camera, Splats};
+
+/// Renders frames on rayon's current pool; keeps its arrays, so frames after the first allocate
+/// next to nothing. The same input gives the same bytes on any number of threads.
+#[derive(Debug, Default)]
+pub struct Renderer {
+    preprocessed: Preprocessed,
+    bins: Bins,
+}
+
+/// How long the stages of a frame took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RenderTimes {
+    /// Cull, project, colour, box.
+    pub preprocess: Duration,
+    /// Depth sort.
+    pub sort: Duration,
+    /// Lists of splats by tile.
+    pub bin: Duration,
+    /// Coverage and blending.
+    pub raster: Duration,
+    /// The whole frame.
+    pub total: Duration,
+}
+
+impl Renderer {
+    /// Renders a frame, transparent where nothing covers it.
+    pub fn render(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+    ) -> (Frame, Counts) {
+        let mut frame = Frame::new(camera.width, camera.height);
+        let (counts, _) = self.render_into(&mut frame, splats, camera, settings);
+        (frame, counts)
+    }
+
+    /// Renders into a frame, which takes on the camera's size.
+    pub fn render_into(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+    ) -> (Counts, RenderTimes) {
+        let start = Instant::now();
+        if (frame.width(), frame.height()) != (camera.width, camera.height) {
+            *frame = Frame::new(camera.width, camera.height);
+        }
+        let preprocess = self
+            .preprocessed
+            .run(splats, camera, &settings.profile, settings.level);
+        let preprocessed = Instant::now();
+        let grid = TileGrid::new(camera.width, camera.height);
+        self.bins.fill(grid, &self.preprocessed);
+        let binned = Instant::now();
+        let fragments_blended = self.raster(frame, grid, settings);
+        let end = Instant::now();
+        let counts = Counts {
+            splats_in_frustum: self.preprocessed.len() as u64,
+            fragments_blended,
+        };
+        let times = RenderTimes {
+            preprocess: preprocess.project,
+            sort: preprocess.sort,
+            bin: binned - preprocessed,
+            raster: end - binned,
+            total: end - start,
+        };
+        (counts, times)
+    }
+
+    /// Draws all tiles; returns the fragments blended.
+    fn raster(&self, frame: &mut Frame, grid: TileGrid, settings: &RenderSettings) -> u64 {
+        let picture = [frame.width() as usize, frame.height() as usize];
+        let mut rows = rows_by_tile(frame, grid);
+        rows.par_chunks_mut(TILE_PX)
+            .with_max_len(1)
+            .enumerate()
+            .map(|(index, rows)| {
+                let first_px = [
+                    index % grid.columns * TILE_PX,
+                    index / grid.columns * TILE_PX,
+                ];
+                let size_px = [0, 1].map(|axis| TILE_PX.min(picture[axis] - first_px[axis]));
+                let mut tile = Tile::new(TilePlace { first_px, size_px }, picture);
+                raster::draw(
+                    &mut tile,
+                    self.preprocessed.slots(),
+                    self.bins.tile(index),
+                    settings,
+                );
+                tile.store(&mut rows[..size_px[1]]);
+                tile.fragments_blended
+            })
+            .sum()
+    }
+
+    /// Bytes of the arrays that the last frame used, beside the scene and the picture.
+    #[must_use]
+    pub fn used_bytes(&self) -> usize {
+        self.preprocessed.used_bytes() + self.bins.entries() * size_of::<u32>()
+    }
+}
+
+/// Cuts the picture into each tile's rows: [`TILE_PX`] slices a tile, empty ones below the picture.
+fn rows_by_tile(frame: &mut Frame, grid: TileGrid) -> Vec<&mut [[f32; 4]]> {
+    let width = frame.width() as usize;
+    let mut rows: Vec<&mut [[f32; 4]]> = (0..grid.len() * TILE_PX)
+        .map(|_| <&mut [_]>::default())
+        .collect();
+    for (y, line) in frame.pixels_mut().chunks_exact_mut(width).enumerate() {
+        for (column, piece) in line.chunks_mut(TILE_PX).enumerate() {
+            rows[(y / TILE_PX * grid.columns + column) * TILE_PX + y % TILE_PX] = piece;
+        }
+    }
+    rows
+}

@@ -1,0 +1,8 @@
+//! Numbers: SIMD levels and the functions that lanes need, spherical harmonics.
+
+mod harmonics;
+pub mod lanes;
+mod simd_level;
+
+pub use harmonics::{SH_C0, ShScalar, sh_colour};
+pub use simd_level::SimdLevel;

@@ -1,0 +1,92 @@
+//! Which vector instructions to use: chosen once, at the outer edge.
+
+use fearless_simd::Level;
+
+use crate::error::{Error, Result};
+
+/// A level of vector instructions that this machine has.
+///
+/// Made by [`SimdLevel::best`] or [`SimdLevel::named`], so holding one proves that the machine can
+/// run it.
+#[derive(Debug, Clone, Copy)]
+pub struct SimdLevel(Level);
+
+impl SimdLevel {
+    /// The widest level of this machine.
+    #[must_use]
+    pub fn best() -> Self {
+        Self(Level::new())
+    }
+
+    /// Every level of this machine, widest first.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let best = Level::new();
+        #[cfg(target_arch = "x86_64")]
+        let levels = [
+            best.as_avx512().map(Level::Avx512),
+            best.as_avx2().map(Level::Avx2),
+            best.as_sse4_2().map(Level::Sse4_2),
+            best.as_sse2().map(Level::Sse2),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let levels = [Some(best)];
+        levels.into_iter().flatten().map(Self).collect()
+    }
+
+    /// The level called `name`, or the widest for `auto`.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] when this machine has no such level; it lists those it has.
+    pub fn named(name: &str) -> Result<Self> {
+        if name == "auto" {
+            return Ok(Self::best());
+        }
+        let all = Self::all();
+        all.iter()
+            .copied()
+            .find(|l| l.name() == name)
+            .ok_or_else(|| {
+                let names: Vec<_> = all.iter().map(|l| l.name()).collect();
+                Error::caller(
+                    "SIMD level",
+                    format!("auto or one that this machine has ({})", names.join(", ")),
+                    name,
+                )
+            })
+    }
+
+    /// The name that reports carry: `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or `scalar`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse4_2(_) => "sse4.2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse2(_) => "sse2",
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon(_) => "neon",
+            #[allow(
+                unreachable_patterns,
+                reason = "the fallback exists on some targets only"
+            )]
+            _ => "scalar",
+        }
+    }
+
+    /// The dispatcher's own level.
+    #[must_use]
+    pub fn level(self) -> Level {
+        self.0
+    }
+}
+
+impl Default for SimdLevel {
+    fn default() -> Self {
+        Self::best()
+    }
+}

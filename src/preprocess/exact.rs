@@ -1,0 +1,174 @@
+//! One splat through the definition: scalar, f64, step by step as the reference frame states it.
+
+use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
+
+use super::projected::{PixelBounds, ProjectedSplat};
+use super::view::{View, cut_radius_squared};
+use crate::math::{SH_C0, sh_colour};
+use crate::scene::Splat;
+use crate::shading::OpacityFactor;
+
+/// A splat on the picture plane, in f64.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExactSplat {
+    /// Depth in view space.
+    pub depth: f64,
+    /// Centre in pixels from the picture's centre.
+    pub mean_from_centre_px: [f64; 2],
+    /// 2D covariance with the low-pass filter: xx, xy, yy, square pixels.
+    pub covariance: [f64; 3],
+    /// Its determinant, > 0.
+    pub determinant: f64,
+    /// Opacity, with the profile's factor.
+    pub opacity: f64,
+    /// Colour, >= 0.
+    pub colour: [f64; 3],
+}
+
+/// Depth of a point in view space, in f64.
+#[must_use]
+pub fn to_view(view: &View, mean: [f32; 3]) -> [f64; 3] {
+    let p = mean.map(f64::from);
+    std::array::from_fn(|r| {
+        let row = view.rotation[r];
+        row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + view.translation_in_view[r]
+    })
+}
+
+/// Covariance on the picture plane before the low-pass filter: `J W R S S^T R^T W^T J^T`, as the
+/// 2x3 factor `J W R S`.
+#[must_use]
+pub fn covariance_factor(view: &View, p_view: [f64; 3], splat: &Splat) -> Matrix2x3<f64> {
+    let [x, y, z] = p_view;
+    let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
+    let [tx, ty] = [
+        slope(x, view.slope_limits[0]),
+        slope(y, view.slope_limits[1]),
+    ];
+    let [fx, fy] = view.focal_px;
+    let jacobian = Matrix2x3::new(fx / z, 0.0, -fx * tx / z, 0.0, fy / z, -fy * ty / z);
+    let view_from_world = Matrix3::from_fn(|r, c| view.rotation[r][c]);
+    let [w, i, j, k] = splat.rotation.map(f64::from);
+    let world_from_splat =
+        UnitQuaternion::from_quaternion(Quaternion::new(w, i, j, k)).to_rotation_matrix();
+    let scale = Matrix3::from_diagonal(&Vector3::from(splat.scale.map(f64::from)));
+    jacobian * view_from_world * world_from_splat.matrix() * scale
+}
+
+/// Colour seen from the camera: max(0, SH(direction) + 1/2).
+#[must_use]
+pub fn colour(view: &View, sh_degree: u8, splat: &Splat) -> [f64; 3] {
+    let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
+    let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
+    let constant = splat.sh[0].map(|c| f64::from(c) * SH_C0 + 0.5);
+    sh_colour(sh_degree, direction.into(), constant, |k| {
+        splat.sh[k + 1].map(f64::from)
+    })
+    .map(|c| c.max(0.0))
+}
+
+impl ExactSplat {
+    /// The splat on the picture plane; `None` when it is at or before the near plane, below the
+    /// cut everywhere, or its covariance is degenerate.
+    #[must_use]
+    pub fn project(view: &View, sh_degree: u8, splat: &Splat) -> Option<Self> {
+        let p_view = to_view(view, splat.mean);
+        let [x, y, z] = p_view;
+        if z <= view.near {
+            return None;
+        }
+        let factor = covariance_factor(view, p_view, splat);
+        let rows = [factor.row(0).transpose(), factor.row(1).transpose()];
+        let (xx, xy, yy) = (
+            rows[0].norm_squared(),
+            rows[0].dot(&rows[1]),
+            rows[1].norm_squared(),
+        );
+        // The determinant by Cauchy-Binet: a sum of squares, so thin splats do not cancel it.
+        let before = rows[0].cross(&rows[1]).norm_squared();
+        let blur = view.low_pass_px2;
+        let determinant = before + blur * (xx + yy) + blur * blur;
+        if determinant.is_nan() || determinant <= 0.0 {
+            return None;
+        }
+        let opacity = f64::from(splat.opacity)
+            * match view.opacity_factor {
+                OpacityFactor::None => 1.0,
+                OpacityFactor::Determinants { floor } => (before / determinant).max(floor).sqrt(),
+            };
+        if cut_radius_squared(opacity).is_nan() || cut_radius_squared(opacity) < 0.0 {
+            return None;
+        }
+        Some(Self {
+            depth: z,
+            mean_from_centre_px: [
+                view.focal_px[0] * x / z + view.principal_from_centre_px[0],
+                view.focal_px[1] * y / z + view.principal_from_centre_px[1],
+            ],
+            covariance: [xx + blur, xy, yy + blur],
+            determinant,
+            opacity,
+            colour: colour(view, sh_degree, splat),
+        })
+    }
+
+    /// Half the width and height of the footprint's bounding box, in pixels.
+    #[must_use]
+    pub fn half_extents_px(&self) -> [f64; 2] {
+        let r2 = cut_radius_squared(self.opacity);
+        [
+            (r2 * self.covariance[0]).sqrt(),
+            (r2 * self.covariance[2]).sqrt(),
+        ]
+    }
+
+    /// The pixels that the bounding box touches; `None` when it holds no pixel centre of the
+    /// picture.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the picture, whose sides fit u16"
+    )]
+    pub fn bounds(&self, view: &View) -> Option<PixelBounds> {
+        let half_size = view.half_size_px();
+        let half_extent = self.half_extents_px();
+        let size = [f64::from(view.width), f64::from(view.height)];
+        let [x, y] = std::array::from_fn(|axis| {
+            let mean = self.mean_from_centre_px[axis] + half_size[axis] - 0.5;
+            let first = (mean - half_extent[axis]).ceil().max(0.0);
+            let last = (mean + half_extent[axis]).floor().min(size[axis] - 1.0);
+            (first <= last).then_some((first as u16, last as u16))
+        });
+        let ((x0, x1), (y0, y1)) = (x?, y?);
+        Some(PixelBounds { x0, x1, y0, y1 })
+    }
+
+    /// The same splat in the form that is drawn.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the drawn form is f32")]
+    pub fn to_projected(&self, index: u32) -> ProjectedSplat {
+        let [xx, xy, yy] = self.covariance;
+        let k = (std::f64::consts::LOG2_E / 2.0).sqrt();
+        let (p, q, slope) = (k * (yy / self.determinant).sqrt(), k / yy.sqrt(), xy / yy);
+        let [mx, my] = self.mean_from_centre_px;
+        // The rightmost point of the ellipse r^2 = d^T Sigma^-1 d lies r * xy / sqrt(xx) below the
+        // centre.
+        let tip = cut_radius_squared(self.opacity).sqrt() * xy / xx.sqrt();
+        ProjectedSplat {
+            u_at_centre: (p * (slope * my - mx)) as f32,
+            v_at_centre: (-q * my) as f32,
+            u_per_x: p as f32,
+            u_per_y: (p * slope) as f32,
+            v_per_y: q as f32,
+            log2_opacity: self.opacity.log2() as f32,
+            colour: self.colour.map(|c| c as f32),
+            x_per_u: (1.0 / p) as f32,
+            leftmost_y: (my - tip) as f32,
+            rightmost_y: (my + tip) as f32,
+            mean_px: [mx as f32, my as f32],
+            depth: self.depth as f32,
+            index,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! All blocks through projection: in parallel, chunk by chunk, survivors packed within a chunk.
+
+use bytemuck::zeroed_vec;
+use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
+use rayon::prelude::*;
+
+use super::exact::ExactSplat;
+use super::lanes::{self, ProjectedLanes};
+use super::projected::{PixelBounds, ProjectedSplat};
+use super::view::View;
+use crate::math::SimdLevel;
+use crate::scene::{BLOCK, Splats};
+
+/// Blocks in a chunk: the unit of parallel work, 4096 splats.
+const CHUNK_BLOCKS: usize = 256;
+/// Splats in a chunk, and slots that it owns.
+pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+
+/// Projected splats, packed at the start of each chunk's [`CHUNK`] slots. Slots never used stay
+/// untouched memory.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    splats: Vec<ProjectedSplat>,
+    bounds: Vec<PixelBounds>,
+    keys: Vec<u32>,
+    /// Survivors of each chunk.
+    counts: Vec<usize>,
+}
+
+/// Depth keys of a frame's survivors, where projection left them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChunkedKeys<'a> {
+    /// The keys of all slots.
+    pub(super) keys: &'a [u32],
+    /// Survivors of each chunk of [`CHUNK`] slots.
+    pub(super) counts: &'a [usize],
+}
+
+impl Chunks {
+    /// Projects every splat.
+    pub(super) fn project(&mut self, splats: &Splats, view: &View, level: SimdLevel) {
+        let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
+        if self.keys.len() < chunks * CHUNK {
+            *self = Self {
+                splats: zeroed_vec(chunks * CHUNK),
+                bounds: zeroed_vec(chunks * CHUNK),
+                keys: zeroed_vec(chunks * CHUNK),
+                counts: Vec::new(),
+            };
+        }
+        self.counts.clear();
+        self.counts.resize(chunks, 0);
+        let slots = self
+            .splats
+            .par_chunks_mut(CHUNK)
+            .zip(self.bounds.par_chunks_mut(CHUNK))
+            .zip(self.keys.par_chunks_mut(CHUNK));
+        slots.zip(&mut self.counts).enumerate().for_each(|(chunk, (((splats_out, bounds), keys), count))| {
+            let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
+            dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output));
+            *count = output.len;
+        });
+    }
+
+    pub(super) fn keys(&self) -> ChunkedKeys<'_> {
+        ChunkedKeys {
+            keys: &self.keys,
+            counts: &self.counts,
+        }
+    }
+
+    pub(super) fn splats(&self) -> &[ProjectedSplat] {
+        &self.splats
+    }
+
+    pub(super) fn bounds(&self) -> &[PixelBounds] {
+        &self.bounds
+    }
+}
+
+/// The slots of a chunk, filled from the front.
+struct ChunkOutput<'a> {
+    splats: &'a mut [ProjectedSplat],
+    bounds: &'a mut [PixelBounds],
+    keys: &'a mut [u32],
+    len: usize,
+}
+
+#[inline(always)]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "splat indices are u32; the loader limits scenes to 2^32 - 1"
+)]
+fn project_chunk<S: Simd>(
+    simd: S,
+    splats: &Splats,
+    view: &View,
+    chunk: usize,
+    output: &mut ChunkOutput<'_>,
+) {
+    let first = chunk * CHUNK_BLOCKS;
+    let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
+    for (i, block) in blocks.iter().enumerate() {
+        let (b, degree) = (first + i, splats.sh_degree());
+        let Some(lanes) = lanes::project(
+            simd,
+            view,
+            degree,
+            block,
+            splats.sh_rest(b),
+            (b * BLOCK) as u32,
+        ) else {
+            continue;
+        };
+        if lanes.wild == 0 {
+            output.push_tame(simd, &lanes);
+        } else {
+            push_mixed(simd, splats, view, &lanes, output);
+        }
+    }
+}
+
+impl ChunkOutput<'_> {
+    /// Appends the visible lanes, in lane order.
+    #[inline(always)]
+    fn push_tame<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
+        let mask = mask32x16::from_bitmask(simd, lanes.visible);
+        // Sixteen lanes are stored whatever the mask; those beyond the survivors are overwritten
+        // by the next ones. A block adds at most 16, so there is always room.
+        lanes
+            .depth_key
+            .compress(mask)
+            .store_slice(&mut self.keys[self.len..self.len + BLOCK]);
+        let columns = lanes.columns.compress(mask).to_array();
+        let rows = lanes.rows.compress(mask).to_array();
+        for ((bounds, x), y) in self.bounds[self.len..self.len + BLOCK]
+            .iter_mut()
+            .zip(columns)
+            .zip(rows)
+        {
+            *bounds = unpack_bounds(x, y);
+        }
+        let records = transpose(lanes.fields);
+        let mut left = lanes.visible;
+        while left != 0 {
+            let record: &mut [f32; 16] = bytemuck::cast_mut(&mut self.splats[self.len]);
+            records[left.trailing_zeros() as usize].store_slice(record);
+            self.len += 1;
+            left &= left - 1;
+        }
+    }
+
+    fn push(&mut self, splat: ProjectedSplat, bounds: PixelBounds) {
+        self.splats[self.len] = splat;
+        self.bounds[self.len] = bounds;
+        self.keys[self.len] = splat.depth.to_bits();
+        self.len += 1;
+    }
+}
+
+/// Appends the visible lanes of a block that has wild ones: rare, so lane by lane.
+#[inline(never)]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "splat indices are u32; the loader limits scenes to 2^32 - 1"
+)]
+fn push_mixed<S: Simd>(
+    _: S,
+    splats: &Splats,
+    view: &View,
+    lanes: &ProjectedLanes<S>,
+    output: &mut ChunkOutput<'_>,
+) {
+    let fields = lanes.fields.map(|f| f.to_array());
+    let (columns, rows) = (lanes.columns.to_array(), lanes.rows.to_array());
+    for lane in 0..BLOCK {
+        if lanes.visible >> lane & 1 == 1 {
+            let record: ProjectedSplat = bytemuck::cast(fields.map(|f| f[lane]));
+            output.push(record, unpack_bounds(columns[lane], rows[lane]));
+        } else if lanes.wild >> lane & 1 == 1 {
+            let index = fields[15][lane].to_bits();
+            let exact =
+                ExactSplat::project(view, splats.sh_degree(), &splats.splat(index as usize));
+            if let Some((exact, bounds)) = exact.and_then(|e| Some((e, e.bounds(view)?))) {
+                output.push(exact.to_projected(index), bounds);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "two 16-bit halves")]
+fn unpack_bounds(columns: u32, rows: u32) -> PixelBounds {
+    PixelBounds {
+        x0: columns as u16,
+        x1: (columns >> 16) as u16,
+        y0: rows as u16,
+        y1: (rows >> 16) as u16,
+    }
+}
+
+/// Transposes a 16x16 matrix: four perfect shuffles of its rows.
+#[inline(always)]
+fn transpose<S: Simd>(mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
+    for _ in 0..4 {
+        m = std::array::from_fn(|i| {
+            let (a, b) = (m[i / 2], m[i / 2 + 8]);
+            if i % 2 == 0 {
+                a.zip_low(b)
+            } else {
+                a.zip_high(b)
+            }
+        });
+    }
+    m
+}
