@@ -5,6 +5,7 @@ pub mod cpu;
 pub mod error;
 pub mod image;
 pub mod math;
+pub mod output;
 pub mod preprocess;
 pub mod scene;
 pub mod shading;
