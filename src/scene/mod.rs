@@ -1,6 +1,7 @@
 //! Scenes: splats, the files they come in, and the cameras that look at them.
 
 mod camera;
+pub mod ply;
 mod splats;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
