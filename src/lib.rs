@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod error;
 pub mod image;
+pub mod output;
 pub mod scene;
 pub mod shading;
 

@@ -1,0 +1,47 @@
+//! Eight bits a channel: the rounding of picture files and of the `inria` metrics.
+
+/// The largest 8-bit value, which stands for 1.0.
+const MAX_8_BIT: f32 = 255.0;
+
+/// `round(255 clamp(value, 0, 1))`; NaN becomes 0.
+///
+/// No gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in the
+/// photographs' files, so a frame's values already are what a display expects
+/// (Kerbl et al. 2023, `train.py` and `render.py` of the authors' code).
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to 0..=255 and rounded; the cast of NaN is 0"
+)]
+pub fn to_8_bit(value: f32) -> u8 {
+    (value.clamp(0.0, 1.0) * MAX_8_BIT).round() as u8
+}
+
+/// `value / 255`.
+#[must_use]
+pub fn from_8_bit(value: u8) -> f32 {
+    f32::from(value) / MAX_8_BIT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_survives_the_round_trip() {
+        for value in 0..=u8::MAX {
+            assert_eq!(to_8_bit(from_8_bit(value)), value);
+        }
+    }
+
+    #[test]
+    fn poison_lands_in_range() {
+        assert_eq!(to_8_bit(f32::NAN), 0);
+        assert_eq!(to_8_bit(f32::INFINITY), 255);
+        assert_eq!(to_8_bit(f32::NEG_INFINITY), 0);
+        assert_eq!(to_8_bit(-0.0), 0);
+        assert_eq!(to_8_bit(1.0e-40), 0);
+        assert_eq!(to_8_bit(0.5), 128, "127.5 rounds away from zero");
+    }
+}

@@ -1,0 +1,232 @@
+//! NPY, `NumPy`'s array file: magic, version, length of the header, header, elements.
+//!
+//! Layout after `numpy/lib/_format_impl.py`: `\x93NUMPY`, major and minor version, the header's
+//! length (u16 in version 1, u32 in 2 and 3, little-endian), the header as text, the elements.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::npy_header::{self, Header};
+use super::{Size, stated_size};
+use crate::error::{Error, Result};
+use crate::image::{Frame, from_8_bit};
+
+/// The first bytes of every NPY file.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The elements of files that are written begin at a multiple of this many bytes, as `NumPy`'s do.
+const ALIGNMENT_BYTES: usize = 64;
+
+/// Magic, version and the 2-byte length of a version 1 header, in bytes.
+const PREAMBLE_BYTES: usize = 10;
+
+/// The longest header that is read, in bytes: far above any plain array's 128.
+const MAX_HEADER_BYTES: usize = 65_536;
+
+/// An element of the file, as f32.
+#[derive(Debug, Clone, Copy)]
+enum Element {
+    /// Unsigned byte, 255 standing for 1.0.
+    U1,
+    F4Little,
+    F4Big,
+    F8Little,
+    F8Big,
+}
+
+impl Element {
+    fn of_descr(descr: &str) -> Option<Self> {
+        match descr {
+            "|u1" | "<u1" | ">u1" | "u1" => Some(Self::U1),
+            "<f4" => Some(Self::F4Little),
+            ">f4" => Some(Self::F4Big),
+            "<f8" => Some(Self::F8Little),
+            ">f8" => Some(Self::F8Big),
+            _ => None,
+        }
+    }
+
+    fn size_bytes(self) -> usize {
+        match self {
+            Self::U1 => 1,
+            Self::F4Little | Self::F4Big => 4,
+            Self::F8Little | Self::F8Big => 8,
+        }
+    }
+
+    /// The value of the first element in `bytes`; 0 where there is none, which the check of the
+    /// file's length has ruled out.
+    fn value(self, bytes: &[u8]) -> f32 {
+        let four = || bytes.first_chunk().copied().unwrap_or_default();
+        let eight = || bytes.first_chunk().copied().unwrap_or_default();
+        match self {
+            Self::U1 => from_8_bit(bytes.first().copied().unwrap_or_default()),
+            Self::F4Little => f32::from_le_bytes(four()),
+            Self::F4Big => f32::from_be_bytes(four()),
+            Self::F8Little => nearest_f32(f64::from_le_bytes(eight())),
+            Self::F8Big => nearest_f32(f64::from_be_bytes(eight())),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "frames are f32: rounded, infinite beyond its range"
+)]
+fn nearest_f32(value: f64) -> f32 {
+    value as f32
+}
+
+/// The picture in an NPY file; three channels get alpha 1.
+pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+    let (text, elements) = split(content, named)?;
+    let header = npy_header::parse(text).map_err(|refusal| {
+        let rest = text.get(refusal.at..).unwrap_or("");
+        let found: String = rest.chars().take(24).collect();
+        let place = format!("byte {} of the NPY header's text", refusal.at);
+        Error::file(named, place, refusal.expected, format!("{found:?}"))
+    })?;
+    let element = Element::of_descr(&header.descr).ok_or_else(|| {
+        let expected = "<f4, >f4, <f8, >f8 or |u1";
+        Error::file(named, "NPY header, descr", expected, header.descr.clone())
+    })?;
+    let [height, width, channels] = header.shape[..] else {
+        return Err(wrong_shape(named, &header));
+    };
+    if channels != 3 && channels != 4 {
+        return Err(wrong_shape(named, &header));
+    }
+    let has_alpha = channels == 4;
+    let size = stated_size(named, width, height)?;
+    let expected_bytes = size.pixels() * channels * element.size_bytes() as u64;
+    if elements.len() as u64 != expected_bytes {
+        let place = format!("elements of the {height} x {width} x {channels} array");
+        let expected = format!("{expected_bytes} bytes");
+        let found = format!("{} bytes", elements.len());
+        return Err(Error::file(named, place, expected, found));
+    }
+    Ok(gather(
+        elements,
+        element,
+        size,
+        has_alpha,
+        header.fortran_order,
+    ))
+}
+
+fn wrong_shape(named: &Path, header: &Header) -> Error {
+    let expected = "height x width x 3 or 4";
+    let found = format!("{:?}", header.shape);
+    Error::file(named, "NPY header, shape", expected, found)
+}
+
+/// The header's text and the bytes behind it.
+fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
+    let cut = |expected: &str| {
+        let found = format!("a file of {} bytes", content.len());
+        Error::file(named, "NPY preamble", expected, found)
+    };
+    let preamble = content.strip_prefix(MAGIC).unwrap_or(content);
+    let (version, rest) = preamble
+        .split_first_chunk::<2>()
+        .ok_or_else(|| cut("a version"))?;
+    let (length, rest) = match version {
+        [1, _] => {
+            let (length, rest) = rest
+                .split_first_chunk()
+                .ok_or_else(|| cut("the header's length"))?;
+            (usize::from(u16::from_le_bytes(*length)), rest)
+        }
+        [2 | 3, _] => {
+            let (length, rest) = rest
+                .split_first_chunk()
+                .ok_or_else(|| cut("the header's length"))?;
+            let length = u32::from_le_bytes(*length);
+            (usize::try_from(length).unwrap_or(usize::MAX), rest)
+        }
+        [major, minor] => {
+            let found = format!("version {major}.{minor}");
+            return Err(Error::file(
+                named,
+                "NPY preamble",
+                "version 1, 2 or 3",
+                found,
+            ));
+        }
+    };
+    let limit = rest.len().min(MAX_HEADER_BYTES);
+    if length > limit {
+        let expected = format!("a header of at most {limit} bytes");
+        let found = format!("{length} bytes stated");
+        return Err(Error::file(named, "NPY preamble", expected, found));
+    }
+    let (text, elements) = rest.split_at(length);
+    let text = std::str::from_utf8(text).map_err(|e| {
+        let place = format!("byte {} of the NPY header's text", e.valid_up_to());
+        Error::file(named, place, "text", "other bytes")
+    })?;
+    Ok((text, elements))
+}
+
+/// The pixels, whichever index runs fastest.
+fn gather(
+    bytes: &[u8],
+    element: Element,
+    size: Size,
+    has_alpha: bool,
+    fortran_order: bool,
+) -> Frame {
+    let channels = if has_alpha { 4 } else { 3 };
+    let (width, height) = (size.width as usize, size.height as usize);
+    let (row_step, column_step, channel_step) = if fortran_order {
+        (1, height, height * width)
+    } else {
+        (width * channels, channels, 1)
+    };
+    let value = |y: usize, x: usize, c: usize| {
+        let index = y * row_step + x * column_step + c * channel_step;
+        element.value(&bytes[index * element.size_bytes()..])
+    };
+    let pixels = (0..height)
+        .flat_map(|y| (0..width).map(move |x| (y, x)))
+        .map(|(y, x)| {
+            let alpha = if has_alpha { value(y, x, 3) } else { 1.0 };
+            [value(y, x, 0), value(y, x, 1), value(y, x, 2), alpha]
+        });
+    Frame::from_pixels(size.width, size.height, pixels.collect())
+}
+
+/// Writes version 1.0, little-endian f32, C order, H x W x 4.
+pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
+    let mut header = format!(
+        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}, 4), }}",
+        frame.height(),
+        frame.width()
+    );
+    // Blanks, then a line feed, up to the alignment.
+    let unpadded = PREAMBLE_BYTES + header.len() + 1;
+    let blanks = unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded;
+    header.extend(std::iter::repeat_n(' ', blanks));
+    header.push('\n');
+    let length = u16::try_from(header.len()).map_err(io::Error::other)?;
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for row in frame.pixels().chunks(frame.width() as usize) {
+        write_row(out, row)?;
+    }
+    Ok(())
+}
+
+#[cfg(target_endian = "little")]
+fn write_row(out: &mut impl Write, row: &[[f32; 4]]) -> io::Result<()> {
+    out.write_all(bytemuck::cast_slice(row))
+}
+
+#[cfg(target_endian = "big")]
+fn write_row(out: &mut impl Write, row: &[[f32; 4]]) -> io::Result<()> {
+    row.iter()
+        .flatten()
+        .try_for_each(|value| out.write_all(&value.to_le_bytes()))
+}

@@ -1,0 +1,210 @@
+//! The header of an NPY file: a Python dictionary in text.
+
+/// What the dictionary says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    /// The element type, such as `<f4`.
+    pub(super) descr: String,
+    /// Whether the first index runs fastest.
+    pub(super) fortran_order: bool,
+    /// The length along each index.
+    pub(super) shape: Vec<u64>,
+}
+
+/// Why a header was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The byte of the header's text.
+    pub(super) at: usize,
+    /// What must stand there.
+    pub(super) expected: &'static str,
+}
+
+/// More indices than any array has (`NumPy` allows 64).
+const MAX_INDICES: usize = 64;
+
+/// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }`, keys in any order.
+///
+/// This is the part of Python's literal syntax that `numpy.save` writes for plain arrays
+/// (`numpy/lib/_format_impl.py`); a structured type's list is refused.
+pub(super) fn parse(text: &str) -> Result<Header, Refusal> {
+    let mut cursor = Cursor { text, at: 0 };
+    let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+    cursor.take("{", "'{'")?;
+    while !cursor.took("}") {
+        let key = cursor.string("a key in quotes, or '}'")?;
+        cursor.take(":", "':'")?;
+        match key {
+            "descr" => descr = Some(cursor.string("one element type in quotes")?.to_owned()),
+            "fortran_order" => fortran_order = Some(cursor.boolean()?),
+            "shape" => shape = Some(cursor.tuple()?),
+            _ => return Err(cursor.refusal("the key descr, fortran_order or shape")),
+        }
+        if !cursor.took(",") {
+            cursor.take("}", "',' or '}'")?;
+            break;
+        }
+    }
+    if !cursor.rest().trim().is_empty() {
+        return Err(cursor.refusal("nothing but blanks after '}'"));
+    }
+    match (descr, fortran_order, shape) {
+        (Some(descr), Some(fortran_order), Some(shape)) => Ok(Header {
+            descr,
+            fortran_order,
+            shape,
+        }),
+        _ => Err(cursor.refusal("the keys descr, fortran_order and shape")),
+    }
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn refusal(&self, expected: &'static str) -> Refusal {
+        Refusal {
+            at: self.at,
+            expected,
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    /// Steps over `token` and blanks before it, if it is next.
+    fn took(&mut self, token: &str) -> bool {
+        self.skip_blanks();
+        let next = self.rest().starts_with(token);
+        if next {
+            self.at += token.len();
+        }
+        next
+    }
+
+    fn take(&mut self, token: &str, expected: &'static str) -> Result<(), Refusal> {
+        if self.took(token) {
+            Ok(())
+        } else {
+            Err(self.refusal(expected))
+        }
+    }
+
+    fn string(&mut self, expected: &'static str) -> Result<&'a str, Refusal> {
+        let quote = if self.took("'") {
+            '\''
+        } else if self.took("\"") {
+            '"'
+        } else {
+            return Err(self.refusal(expected));
+        };
+        let rest = self.rest();
+        let length = rest
+            .find(quote)
+            .ok_or_else(|| self.refusal("a closing quote"))?;
+        self.at += length + quote.len_utf8();
+        Ok(&rest[..length])
+    }
+
+    fn boolean(&mut self) -> Result<bool, Refusal> {
+        if self.took("True") {
+            Ok(true)
+        } else if self.took("False") {
+            Ok(false)
+        } else {
+            Err(self.refusal("True or False"))
+        }
+    }
+
+    fn tuple(&mut self) -> Result<Vec<u64>, Refusal> {
+        let mut lengths = Vec::new();
+        self.take("(", "'('")?;
+        while !self.took(")") {
+            if lengths.len() == MAX_INDICES {
+                return Err(self.refusal("at most 64 lengths"));
+            }
+            lengths.push(self.number()?);
+            if !self.took(",") {
+                self.take(")", "',' or ')'")?;
+                break;
+            }
+        }
+        Ok(lengths)
+    }
+
+    /// An integer; Python 2 wrote long ones with an `L` behind them.
+    fn number(&mut self) -> Result<u64, Refusal> {
+        self.skip_blanks();
+        let rest = self.rest();
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let value = rest[..digits]
+            .parse()
+            .map_err(|_| self.refusal("a length below 2^64"))?;
+        self.at += digits;
+        self.took("L");
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_numpy_writes() {
+        let header = parse("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }   \n");
+        let expected = Header {
+            descr: "<f4".to_owned(),
+            fortran_order: false,
+            shape: vec![2, 3, 4],
+        };
+        assert_eq!(header, Ok(expected));
+    }
+
+    #[test]
+    fn order_quotes_and_blanks_are_free() {
+        let header = parse("{\"shape\":(7L,),\"fortran_order\":True,\"descr\":\">f8\"}").unwrap();
+        assert_eq!(header.shape, [7]);
+        assert!(header.fortran_order);
+        assert_eq!(header.descr, ">f8");
+    }
+
+    #[test]
+    fn refuses_by_place() {
+        let cases = [
+            ("", 0, "'{'"),
+            ("{'descr'", 8, "':'"),
+            (
+                "{'descr': [('a', '<f4')]}",
+                10,
+                "one element type in quotes",
+            ),
+            ("{'descr': '<f4", 11, "a closing quote"),
+            ("{'shape': (1, -2)}", 14, "a length below 2^64"),
+            (
+                "{'shape': (99999999999999999999,)}",
+                11,
+                "a length below 2^64",
+            ),
+            ("{'fortran_order': 1}", 18, "True or False"),
+            ("{'size': 1}", 8, "the key descr, fortran_order or shape"),
+            ("{'shape': ()} x", 13, "nothing but blanks after '}'"),
+            (
+                "{'shape': ()}",
+                13,
+                "the keys descr, fortran_order and shape",
+            ),
+        ];
+        for (text, at, expected) in cases {
+            assert_eq!(parse(text), Err(Refusal { at, expected }), "{text}");
+        }
+    }
+}

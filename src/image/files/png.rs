@@ -1,0 +1,74 @@
+//! PNG: 8 bits a channel, no gamma, straight alpha.
+
+use std::io::{self, Cursor, Write};
+use std::path::Path;
+
+use image::codecs::png::{PngDecoder, PngEncoder};
+use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
+
+use super::{check_compressed_length, stated_size};
+use crate::error::{Error, Result};
+use crate::image::{Frame, to_8_bit};
+
+/// The first bytes of every PNG file (PNG specification, 5.2).
+pub(super) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// The least a pixel takes before compression, in bits: black and white.
+const MIN_BITS_PER_PIXEL: u64 = 1;
+
+/// The picture in a PNG file; values divided by their largest, colour times alpha.
+///
+/// Stated gammas and colour spaces are ignored, as the trainers of 3D Gaussian splatting do.
+pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+    let broken = |e: image::ImageError| Error::file(named, "PNG", "a whole picture", e.to_string());
+    let decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
+    let (width, height) = decoder.dimensions();
+    let size = stated_size(named, width.into(), height.into())?;
+    check_compressed_length(named, content, size, MIN_BITS_PER_PIXEL)?;
+    // 8-bit values become 257 times themselves: v / 255 and 257 v / 65535 are the same f32.
+    let picture = DynamicImage::from_decoder(decoder)
+        .map_err(broken)?
+        .into_rgba16();
+    let pixels = picture.pixels().map(|pixel| {
+        let [r, g, b, a] = pixel.0.map(|v| f32::from(v) / f32::from(u16::MAX));
+        [r * a, g * a, b * a, a]
+    });
+    Ok(Frame::from_pixels(width, height, pixels.collect()))
+}
+
+/// Writes RGB when every alpha rounds to 255, else RGBA.
+///
+/// With alpha, the colour is divided by it, since PNG stores it straight; where alpha rounds to 0
+/// PNG can hold no colour, and 0 is written.
+pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
+    let opaque = frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX);
+    let (bytes, kind): (Vec<u8>, _) = if opaque {
+        let rgb = frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b]);
+        (rgb.map(to_8_bit).collect(), ExtendedColorType::Rgb8)
+    } else {
+        let rgba = frame.pixels().iter().flat_map(|&p| straight_8_bit(p));
+        (rgba.collect(), ExtendedColorType::Rgba8)
+    };
+    PngEncoder::new(out)
+        .write_image(&bytes, frame.width(), frame.height(), kind)
+        .map_err(io_error)
+}
+
+fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
+    let alpha = to_8_bit(a);
+    if alpha == 0 {
+        return [0; 4];
+    }
+    // Alpha above 1 is written as 1.
+    let divisor = a.min(1.0);
+    let [r, g, b] = [r, g, b].map(|c| to_8_bit(c / divisor));
+    [r, g, b, alpha]
+}
+
+/// The operating system's reason where there is one.
+pub(super) fn io_error(error: image::ImageError) -> io::Error {
+    match error {
+        image::ImageError::IoError(e) => e,
+        other => io::Error::other(other),
+    }
+}

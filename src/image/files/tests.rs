@@ -1,0 +1,290 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::Fault;
+use crate::image::{from_8_bit, to_8_bit};
+
+const FORMATS: [Format; 3] = [Format::Png, Format::Exr, Format::Npy];
+
+fn named() -> &'static Path {
+    Path::new("test picture")
+}
+
+/// Values of every kind a picture holds: in range, outside it, exact in 8 bits and not.
+fn ramp(width: u32, height: u32, alpha: f32) -> Frame {
+    let pixels = (0..width * height).map(|i| {
+        let i = f32::from(u16::try_from(i).unwrap());
+        [i * 0.07 - 0.3, i / 255.0, 1.5 - i * 0.01, alpha]
+    });
+    Frame::from_pixels(width, height, pixels.collect())
+}
+
+fn encoded(format: Format, frame: &Frame) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_to(&mut bytes, format, frame).unwrap();
+    bytes
+}
+
+fn npy(version: u8, header: &str, elements: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(header.len()).unwrap().to_le_bytes();
+    let length = &length[..if version == 1 { 2 } else { 4 }];
+    let preamble = [&b"\x93NUMPY"[..], &[version, 0], length].concat();
+    [&preamble, header.as_bytes(), elements].concat()
+}
+
+fn npy_error(header: &str, elements: &[u8]) -> String {
+    let error = decode(&npy(1, header, elements), named()).unwrap_err();
+    assert_eq!(error.fault(), Fault::Input);
+    error.to_string()
+}
+
+#[test]
+fn float_formats_keep_every_bit() {
+    let mut frame = ramp(7, 5, 0.4);
+    frame.pixels_mut()[3] = [f32::INFINITY, -0.0, 1.0e-42, 3.0e38];
+    for format in [Format::Exr, Format::Npy] {
+        let back = decode(&encoded(format, &frame), named()).unwrap();
+        assert_eq!(back, frame, "{format:?}");
+    }
+}
+
+#[test]
+fn npy_is_laid_out_as_numpy_does_it() {
+    let bytes = encoded(Format::Npy, &ramp(3, 2, 1.0));
+    let start =
+        b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }";
+    assert!(bytes.starts_with(start));
+    assert_eq!(bytes[127], b'\n');
+    assert_eq!(bytes.len(), 128 + 2 * 3 * 4 * 4);
+    assert_eq!(bytes[128..132], (-0.3_f32).to_le_bytes(), "top left red");
+}
+
+#[test]
+fn npy_of_other_layouts() {
+    let expected = ramp(3, 2, 1.0);
+    let at = |y: usize, x: usize, c: usize| expected.pixels()[y * 3 + x][c];
+    let c_order: Vec<f32> = (0..18).map(|i| at(i / 9, i / 3 % 3, i % 3)).collect();
+    let f_order: Vec<f32> = (0..18).map(|i| at(i % 2, i / 2 % 3, i / 6)).collect();
+    let big: Vec<u8> = c_order.iter().flat_map(|v| v.to_be_bytes()).collect();
+    let little: Vec<u8> = f_order.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let double = |v: &f32| f64::from(*v).to_le_bytes();
+    let double: Vec<u8> = c_order.iter().flat_map(double).collect();
+    let header = |descr: &str, fortran: &str| {
+        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': (2, 3, 3)}}")
+    };
+    for (version, header, elements) in [
+        (1, header(">f4", "False"), &big),
+        (2, header("<f4", "True"), &little),
+        (3, header("<f8", "False"), &double),
+    ] {
+        let frame = decode(&npy(version, &header, elements), named()).unwrap();
+        assert_eq!(frame, expected, "{header}");
+    }
+    let bytes: Vec<u8> = (0..18).collect();
+    let frame = decode(&npy(1, &header("|u1", "False"), &bytes), named()).unwrap();
+    assert_eq!(frame.pixels()[5], [15, 16, 17, 255].map(from_8_bit));
+}
+
+#[test]
+fn lying_npy_headers_are_refused_before_anything_is_allocated() {
+    let cases = [
+        ("(2, 3, 4)", "expected 96 bytes, found 5 bytes"),
+        ("(65535, 4000, 4)", "expected 4194240000 bytes"),
+        ("(65535, 65535, 4)", "pixels: at most 268435456"),
+        (
+            "(18446744073709551615, 1, 4)",
+            "pixels of a side: at most 65535",
+        ),
+        ("(0, 3, 4)", "at least 1 x 1 pixels, found 3 x 0"),
+        ("(2, 3, 5)", "height x width x 3 or 4, found [2, 3, 5]"),
+        ("(2, 3)", "height x width x 3 or 4"),
+        ("()", "height x width x 3 or 4"),
+    ];
+    for (shape, expected) in cases {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}");
+        let error = npy_error(&header, b"12345");
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = npy_error(
+        "{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1, 4)}",
+        b"",
+    );
+    assert!(error.contains("found <c8"), "{error}");
+    let long = [&b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..], b"{}"].concat();
+    assert!(decode(&long, named()).is_err());
+    assert!(decode(b"\x93NUMPY\x04\x00\x00\x00", named()).is_err());
+}
+
+#[test]
+fn png_rounds_clamps_and_drops_a_full_alpha() {
+    let frame = ramp(16, 16, 1.0);
+    let bytes = encoded(Format::Png, &frame);
+    assert_eq!(bytes[25], 2, "colour type RGB in the header chunk");
+    let back = decode(&bytes, named()).unwrap();
+    for (back, frame) in back.pixels().iter().zip(frame.pixels()) {
+        assert_eq!(*back, frame.map(|v| from_8_bit(to_8_bit(v))));
+    }
+}
+
+#[test]
+fn png_holds_straight_alpha() {
+    let pixels = vec![[0.25, 0.5, 0.0, 0.5], [0.7, 0.7, 0.7, 0.0], [f32::NAN; 4]];
+    let bytes = encoded(Format::Png, &Frame::from_pixels(3, 1, pixels));
+    assert_eq!(bytes[25], 6, "colour type RGBA in the header chunk");
+    let back = decode(&bytes, named()).unwrap();
+    let a = from_8_bit(128);
+    assert_eq!(
+        back.pixels()[0],
+        [a * a, a, 0.0, a],
+        "0.25 / 0.5 rounds to 128 of 255"
+    );
+    assert_eq!(back.pixels()[1], [0.0; 4]);
+    assert_eq!(back.pixels()[2], [0.0; 4]);
+}
+
+#[test]
+fn png_of_16_bits_and_of_grey() {
+    use image::codecs::png::PngEncoder;
+    use image::{ExtendedColorType, ImageEncoder};
+    let written = |bytes: &[u8], kind| {
+        let mut file = Vec::new();
+        PngEncoder::new(&mut file)
+            .write_image(bytes, 1, 1, kind)
+            .unwrap();
+        decode(&file, named()).unwrap().pixels()[0]
+    };
+    let native: Vec<u8> = [1_u16, 2, 65535]
+        .iter()
+        .flat_map(|v| v.to_ne_bytes())
+        .collect();
+    let expected = [1.0 / 65535.0, 2.0 / 65535.0, 1.0, 1.0];
+    assert_eq!(written(&native, ExtendedColorType::Rgb16), expected);
+    let grey = from_8_bit(51);
+    assert_eq!(
+        written(&[51], ExtendedColorType::L8),
+        [grey, grey, grey, 1.0]
+    );
+}
+
+#[test]
+fn a_small_file_cannot_claim_a_large_picture() {
+    // The sizes of the header chunk, in a file whose checksums are then wrong or right: either way
+    // an error, and no allocation of 3 GiB.
+    let mut bytes = encoded(Format::Png, &ramp(4, 4, 1.0));
+    bytes[16..24].copy_from_slice(&[0, 0, 0x40, 0, 0, 0, 0x40, 0]);
+    assert_eq!(decode(&bytes, named()).unwrap_err().fault(), Fault::Input);
+    let size = stated_size(named(), 16384, 16384).unwrap();
+    let error = check_compressed_length(named(), &bytes, size, 1).unwrap_err();
+    assert!(error.to_string().contains("16384 x 16384"), "{error}");
+}
+
+#[test]
+fn truncated_anywhere_is_an_error() {
+    for format in FORMATS {
+        let bytes = encoded(format, &ramp(6, 3, 0.5));
+        // What ends a PNG adds nothing to the picture: the decoder may do without it.
+        let needed = bytes.len() - if format == Format::Png { 16 } else { 0 };
+        for length in 0..bytes.len() {
+            let decoded = decode(&bytes[..length], named());
+            assert!(decoded.is_err() || length >= needed, "{format:?} {length}");
+        }
+    }
+}
+
+#[test]
+fn every_single_flipped_bit_is_survived() {
+    for format in FORMATS {
+        let mut bytes = encoded(format, &ramp(6, 3, 0.5));
+        for bit in 0..bytes.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let _ = decode(&bytes, named());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn unknown_content_and_names() {
+    let error = decode(b"\xff\xd8\xff\xe0 a JPEG", named()).unwrap_err();
+    assert!(error.to_string().contains("[ff, d8"), "{error}");
+    let error = decode(b"", named()).unwrap_err();
+    assert!(error.to_string().ends_with("an empty file"), "{error}");
+    let error = write(Path::new("out.jpg"), &ramp(1, 1, 1.0)).unwrap_err();
+    assert_eq!(error.fault(), Fault::Caller);
+    let error = write(Path::new("out.png"), &Frame::new(0, 3)).unwrap_err();
+    assert_eq!(error.fault(), Fault::Caller);
+    assert_eq!(Format::of_name(Path::new("a.b/X.PNG")), Some(Format::Png));
+    assert_eq!(Format::of_name(Path::new("png")), None);
+}
+
+#[test]
+fn files_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in FORMATS {
+        let path = folder
+            .path()
+            .join("picture")
+            .with_extension(format.extension());
+        write(&path, &ramp(5, 4, 1.0)).unwrap();
+        assert_eq!(read(&path).unwrap().width(), 5);
+        assert_eq!(
+            Format::of_content(&std::fs::read(&path).unwrap()),
+            Some(format)
+        );
+    }
+    let absent = read(&folder.path().join("absent.png")).unwrap_err();
+    assert!(matches!(absent, Error::Read { .. }));
+    assert!(matches!(read(folder.path()), Err(Error::Read { .. })));
+}
+
+/// Float reference pictures made by another program, where the folder beside this project has them.
+#[test]
+fn reference_pictures_of_another_writer() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/scenes/reference");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: no {}", folder.display());
+        return;
+    };
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if Format::of_name(&path) == Some(Format::Npy) {
+            let frame = read(&path).unwrap();
+            assert_eq!(frame.width(), 320, "{}", path.display());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn npy_round_trip(width in 1_u32..9, height in 1_u32..9, seed in any::<u32>()) {
+        let pixels = (0..width * height).map(|i| {
+            [0, 1, 2, 3].map(|c| f32::from_bits(seed.wrapping_mul(i * 4 + c + 1)))
+        });
+        let frame = Frame::from_pixels(width, height, pixels.collect());
+        let back = decode(&encoded(Format::Npy, &frame), named()).unwrap();
+        let bits = |f: &Frame| f.pixels().iter().map(|p| p.map(f32::to_bits)).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&back), bits(&frame));
+    }
+
+    #[test]
+    fn damage_never_panics(
+        format in prop::sample::select(FORMATS.to_vec()),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+        keep in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let mut bytes = encoded(format, &ramp(6, 3, 0.5));
+        for (at, value) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if cut {
+            bytes.truncate(keep.index(bytes.len()));
+        }
+        let _ = decode(&bytes, named());
+    }
+
+    #[test]
+    fn any_npy_header_never_panics(header in "[ {}()'\":,0-9a-zA-Z<>|_\\-]{0,80}") {
+        let _ = decode(&npy(1, &header, b"0123456789"), named());
+    }
+}
