@@ -10,6 +10,7 @@
 
 mod completions;
 mod man;
+mod views;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,207 @@
+use std::io::Cursor;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// `cameras.bin` of a PINHOLE 7 and a SIMPLE_RADIAL 9 with the given distortion.
+fn cameras_bin(distortion: f64) -> Vec<u8> {
+    let mut bytes = 2_u64.to_le_bytes().to_vec();
+    let mut camera = |id: u32, model: i32, parameters: &[f64]| {
+        bytes.extend(id.to_le_bytes());
+        bytes.extend(model.to_le_bytes());
+        bytes.extend(64_u64.to_le_bytes());
+        bytes.extend(48_u64.to_le_bytes());
+        bytes.extend(parameters.iter().flat_map(|p| p.to_le_bytes()));
+    };
+    camera(7, 1, &[100.0, 101.0, 31.0, 25.0]);
+    camera(9, 2, &[50.0, 32.0, 24.0, distortion]);
+    bytes
+}
+
+/// `images.bin` of two images; the quaternion of the first is not normalised.
+fn images_bin() -> Vec<u8> {
+    let mut bytes = 2_u64.to_le_bytes().to_vec();
+    let mut image = |name: &str, quaternion: [f64; 4], camera: u32, points: u64| {
+        bytes.extend(1_u32.to_le_bytes());
+        let translation = [1.0, 2.0, 3.0_f64];
+        for value in quaternion.into_iter().chain(translation) {
+            bytes.extend(value.to_le_bytes());
+        }
+        bytes.extend(camera.to_le_bytes());
+        bytes.extend(name.as_bytes());
+        bytes.push(0);
+        bytes.extend(points.to_le_bytes());
+        bytes.resize(bytes.len() + 24 * usize::try_from(points).unwrap(), 0xff);
+    };
+    image("sub/z.jpg", [2.0, 0.0, 0.0, 0.0], 7, 3);
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    image("a.jpg", [half, 0.0, half, 0.0], 9, 0);
+    bytes
+}
+
+const CAMERAS_TXT: &str =
+    "# comment\n7 PINHOLE 64 48 100 101 31 25\n9 SIMPLE_RADIAL 64 48 50 32 24 0\n";
+const IMAGES_TXT: &str = "# comment\n1 2 0 0 0 1 2 3 7 sub/z.jpg\n1.5 2.5 -1 3 4 5\n\
+    2 0.7071067811865476 0 0.7071067811865476 0 1 2 3 9 a.jpg\n\n";
+
+fn write_model(folder: &Path, distortion: f64) {
+    std::fs::write(folder.join("cameras.bin"), cameras_bin(distortion)).unwrap();
+    std::fs::write(folder.join("images.bin"), images_bin()).unwrap();
+}
+
+fn cameras_of(bytes: &[u8]) -> Result<Lenses> {
+    let path = Path::new("cameras.bin");
+    let size = bytes.len() as u64;
+    binary::read_cameras(&mut binary::Source::new(path, Cursor::new(bytes), size))
+}
+
+fn images_of(bytes: &[u8]) -> Result<Vec<Image>> {
+    let path = Path::new("images.bin");
+    let size = bytes.len() as u64;
+    binary::read_images(&mut binary::Source::new(path, Cursor::new(bytes), size))
+}
+
+#[test]
+fn binary_and_text_say_the_same() {
+    let data_set = tempfile::tempdir().unwrap();
+    let model = data_set.path().join("sparse/0");
+    std::fs::create_dir_all(&model).unwrap();
+    write_model(&model, 0.0);
+    let text = tempfile::tempdir().unwrap();
+    std::fs::write(text.path().join("cameras.txt"), CAMERAS_TXT).unwrap();
+    std::fs::write(text.path().join("images.txt"), IMAGES_TXT).unwrap();
+
+    let file = super::super::load(data_set.path(), None).unwrap();
+    assert!(file.warnings.is_empty());
+    let [a, z] = &file.cameras[..] else {
+        panic!("{file:?}");
+    };
+    assert_eq!((a.name.as_str(), z.name.as_str()), ("a", "sub_z"));
+    assert_eq!((a.focal_px, a.principal_px), ([50.0; 2], [32.0, 24.0]));
+    assert_eq!((z.focal_px, z.principal_px), ([100.0, 101.0], [31.0, 25.0]));
+    assert!((z.eye() + Vector3::new(1.0, 2.0, 3.0)).norm() < 1e-12);
+    // A quarter turn about y takes the world's x to the view's -z.
+    let x = a.view_from_world * Vector3::x();
+    assert!((x + Vector3::z()).norm() < 1e-12, "{x}");
+
+    let other = super::super::load(&text.path().join("images.txt"), None).unwrap();
+    for (one, two) in file.cameras.iter().zip(&other.cameras) {
+        assert_eq!(one.name, two.name);
+        assert!((one.view_from_world - two.view_from_world).norm() < 1e-12);
+    }
+}
+
+#[test]
+fn distortion_is_ignored_aloud() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), 0.01);
+    let file = read(folder.path()).unwrap();
+    assert!(
+        file.warnings[0].contains("1 of 2 cameras"),
+        "{:?}",
+        file.warnings
+    );
+}
+
+#[test]
+fn unknown_models_and_lost_cameras_are_errors() {
+    let mut bytes = cameras_bin(0.0);
+    bytes[12] = 5;
+    let message = cameras_of(&bytes).unwrap_err().to_string();
+    assert!(
+        message.contains("camera 0: camera model: expected a perspective"),
+        "{message}"
+    );
+    let text = "1 OPENCV_FISHEYE 64 48 1 1 1 1 0 0 0 0";
+    let path = Path::new("cameras.txt");
+    let message = text::read_cameras(text.as_bytes(), path)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("found OPENCV_FISHEYE"), "{message}");
+
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), 0.0);
+    let mut images = images_bin();
+    images[8 + 60] = 8;
+    std::fs::write(folder.path().join("images.bin"), images).unwrap();
+    let message = read(folder.path()).unwrap_err().to_string();
+    assert!(
+        message.contains("image 0: camera: expected the identifier"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_count_beyond_the_file_asks_for_no_memory() {
+    for at in [0, 8 + 64 + "sub/z.jpg".len() + 1] {
+        let mut bytes = images_bin();
+        bytes[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
+        let message = images_of(&bytes).unwrap_err().to_string();
+        assert!(message.contains("expected at most"), "{message}");
+    }
+    let mut bytes = cameras_bin(0.0);
+    bytes[..8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    assert!(cameras_of(&bytes).is_err());
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let (cameras, images) = (cameras_bin(0.0), images_bin());
+    assert_eq!(cameras_of(&cameras).unwrap().len(), 2);
+    assert_eq!(images_of(&images).unwrap().len(), 2);
+    for end in 0..cameras.len() {
+        assert!(cameras_of(&cameras[..end]).is_err(), "{end} bytes");
+    }
+    for end in 0..images.len() {
+        assert!(images_of(&images[..end]).is_err(), "{end} bytes");
+    }
+}
+
+#[test]
+fn text_errors_name_the_line() {
+    let path = Path::new("images.txt");
+    for (text, expected) in [
+        (
+            "# c\n1 1 0 0 0 0 0 x 1 n",
+            "line 2: expected a translation x y z, found x",
+        ),
+        ("1 1 0 0 0 0 0 0 1", "line 1: expected an image name"),
+        (
+            "1 1 0",
+            "line 1: expected a quaternion w x y z, found the end of the line",
+        ),
+    ] {
+        let message = text::read_images(text.as_bytes(), path)
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    let long = "1 PINHOLE 64 48 1 1 1 1 1";
+    assert!(text::read_cameras(long.as_bytes(), path).is_err());
+}
+
+proptest! {
+    #[test]
+    fn damaged_files_never_panic(at in 0_usize..400, bit in 0_u8..8, run in 0_usize..16) {
+        let flip = |mut bytes: Vec<u8>| {
+            let len = bytes.len();
+            for i in 0..=run {
+                bytes[(at + i) % len] ^= 1 << bit;
+            }
+            bytes
+        };
+        let _ = cameras_of(&flip(cameras_bin(0.0)));
+        let _ = images_of(&flip(images_bin()));
+        let path = Path::new("x.txt");
+        let _ = text::read_cameras(&flip(CAMERAS_TXT.into())[..], path);
+        let _ = text::read_images(&flip(IMAGES_TXT.into())[..], path);
+    }
+
+    #[test]
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = cameras_of(&bytes);
+        let _ = images_of(&bytes);
+        let _ = text::read_images(&bytes[..], Path::new("x.txt"));
+    }
+}

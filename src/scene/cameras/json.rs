@@ -1,0 +1,149 @@
+//! JSON values that know their place in the file, so that errors can name it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+/// Longest piece of a file quoted in an error, in characters.
+const MAX_QUOTE: usize = 60;
+
+/// Parses a JSON document; a byte-order mark before it is skipped.
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(text).map_err(|error| {
+        Error::file(
+            path,
+            format!("line {}, column {}", error.line(), error.column()),
+            "a JSON document of cameras (cameras.json or transforms.json) or a COLMAP model",
+            error.to_string(),
+        )
+    })
+}
+
+/// A JSON value at a place such as `frames[2].w`.
+#[derive(Debug, Clone)]
+pub(super) struct Node<'a> {
+    pub(super) path: &'a Path,
+    pub(super) place: String,
+    value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(path: &'a Path, value: &'a Value) -> Self {
+        Self {
+            path,
+            place: String::new(),
+            value,
+        }
+    }
+
+    /// The member `key`; null counts as absent.
+    pub(super) fn get(&self, key: &str) -> Option<Self> {
+        let value = self.value.get(key).filter(|v| !v.is_null())?;
+        let dot = if self.place.is_empty() { "" } else { "." };
+        Some(Self {
+            path: self.path,
+            place: format!("{}{dot}{key}", self.place),
+            value,
+        })
+    }
+
+    /// The member `key`, which must be there.
+    pub(super) fn member(&self, key: &str) -> Result<Self> {
+        self.get(key)
+            .ok_or_else(|| self.error(&format!("an object with \"{key}\"")))
+    }
+
+    /// The items of an array.
+    pub(super) fn items(&self) -> Result<impl ExactSizeIterator<Item = Self> + use<'a>> {
+        let items = self
+            .value
+            .as_array()
+            .ok_or_else(|| self.error("an array"))?;
+        let (path, place) = (self.path, self.place.clone());
+        Ok(items.iter().enumerate().map(move |(i, value)| Self {
+            path,
+            place: format!("{place}[{i}]"),
+            value,
+        }))
+    }
+
+    /// Whether this is `true`.
+    pub(super) fn is_true(&self) -> bool {
+        self.value.as_bool() == Some(true)
+    }
+
+    /// A finite number.
+    pub(super) fn number(&self) -> Result<f64> {
+        self.value
+            .as_f64()
+            .filter(|n| n.is_finite())
+            .ok_or_else(|| self.error("a finite number"))
+    }
+
+    /// A whole number of pixels; `980.0` will do, since some exporters write floats.
+    pub(super) fn pixels(&self) -> Result<u32> {
+        let expected = || self.error("a whole number of pixels");
+        let number = self.number()?;
+        if number.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&number) {
+            return Err(expected());
+        }
+        // Rust's float formatting of a whole number is its digits, so this parse is exact.
+        format!("{number:.0}").parse().map_err(|_| expected())
+    }
+
+    /// A string, or a number as its digits.
+    pub(super) fn text(&self) -> Result<String> {
+        match self.value {
+            Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
+            _ => Err(self.error("a string")),
+        }
+    }
+
+    /// An array of `N` finite numbers.
+    pub(super) fn numbers<const N: usize>(&self) -> Result<[f64; N]> {
+        let expected = format!("an array of {N} numbers");
+        let items = self.items().map_err(|_| self.error(&expected))?;
+        if items.len() != N {
+            return Err(self.error(&expected));
+        }
+        let mut numbers = [0.0; N];
+        for (number, item) in numbers.iter_mut().zip(items) {
+            *number = item.number()?;
+        }
+        Ok(numbers)
+    }
+
+    /// An error at this place, quoting what stands there.
+    pub(super) fn error(&self, expected: &str) -> Error {
+        let place = if self.place.is_empty() {
+            "top level"
+        } else {
+            &self.place
+        };
+        Error::file(self.path, place, expected, describe(self.value))
+    }
+}
+
+/// A value in a few words; the text of an array or object is never built, as it may be long.
+fn describe(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("an array of {} items", items.len()),
+        Value::Object(members) => {
+            let keys: Vec<&str> = members.keys().take(8).map(String::as_str).collect();
+            shortened(&format!("an object with the keys {}", keys.join(", ")))
+        }
+        Value::String(text) => format!("the string \"{}\"", shortened(text)),
+        other => other.to_string(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTE) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

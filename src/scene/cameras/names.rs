@@ -1,0 +1,110 @@
+//! View names that are distinct and safe as file names, since `{view}` in an output's name becomes
+//! one.
+
+use std::collections::HashSet;
+
+use crate::scene::camera::Camera;
+
+/// Longest name kept, in bytes: with a number and an extension it stays below the 255 bytes that
+/// file systems allow.
+const MAX_NAME_BYTES: usize = 200;
+
+/// Makes the cameras' names distinct (whatever the case of letters, for file systems that ignore
+/// it) and safe as file names. A second `a` becomes `a_2`.
+pub(super) fn make_unique(cameras: &mut [Camera]) {
+    let mut taken = HashSet::new();
+    let mut next = std::collections::HashMap::new();
+    for (index, camera) in cameras.iter_mut().enumerate() {
+        let base = file_safe(&camera.name, index);
+        let mut name = base.clone();
+        while !taken.insert(name.to_lowercase()) {
+            let number = next.entry(base.to_lowercase()).or_insert(1_u64);
+            *number += 1;
+            name = format!("{base}_{number}");
+        }
+        camera.name = name;
+    }
+}
+
+/// `name` with every character that some file system refuses replaced by `_`; `view_INDEX` where
+/// nothing is left.
+fn file_safe(name: &str, index: usize) -> String {
+    let mut safe = String::new();
+    for c in name.trim().chars() {
+        let refused = c.is_control() || "/\\:*?\"<>|{}".contains(c);
+        let c = if refused { '_' } else { c };
+        if safe.len() + c.len_utf8() > MAX_NAME_BYTES {
+            break;
+        }
+        safe.push(c);
+    }
+    if safe.is_empty() || safe.chars().all(|c| c == '.') {
+        return format!("view_{index:03}");
+    }
+    safe
+}
+
+/// The last part of a path in either system's notation, without its extension: `./train/r_0.png`
+/// is `r_0`.
+pub(super) fn stem(path: &str) -> &str {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    without_extension(file)
+}
+
+/// `name` without its extension, if it has one.
+pub(super) fn without_extension(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && !extension.contains(['/', '\\']) => stem,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{Matrix3, Vector3};
+
+    use super::*;
+    use crate::scene::camera::Intrinsics;
+
+    fn renamed(names: &[&str]) -> Vec<String> {
+        let lens = Intrinsics::from_vertical_fov(2, 2, 1.0);
+        let mut cameras: Vec<Camera> = names
+            .iter()
+            .map(|&n| Camera::new(n, lens, Matrix3::identity(), Vector3::zeros()).unwrap())
+            .collect();
+        make_unique(&mut cameras);
+        cameras.into_iter().map(|c| c.name).collect()
+    }
+
+    #[test]
+    fn duplicates_get_a_number_that_is_free() {
+        assert_eq!(
+            renamed(&["a", "a_2", "a", "A", "b"]),
+            ["a", "a_2", "a_3", "A_4", "b"]
+        );
+    }
+
+    #[test]
+    fn nothing_escapes_the_output_folder() {
+        assert_eq!(
+            renamed(&["../x", "", "..", "a\u{0}b", "c:\\d", "  "]),
+            [".._x", "view_001", "view_002", "a_b", "c__d", "view_005"]
+        );
+        let long = "é".repeat(400);
+        assert_eq!(renamed(&[&long])[0].len(), MAX_NAME_BYTES);
+    }
+
+    #[test]
+    fn stems_are_without_folders_and_extensions() {
+        for (path, expected) in [
+            ("./train/r_0", "r_0"),
+            ("images/frame_00001.jpg", "frame_00001"),
+            ("a\\b.c.png", "b.c"),
+            (".hidden", ".hidden"),
+            ("", ""),
+        ] {
+            assert_eq!(stem(path), expected);
+        }
+        assert_eq!(without_extension("cam.0/x"), "cam.0/x");
+    }
+}

@@ -1,0 +1,245 @@
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A `cameras.json` of two cameras.
+const INRIA: &str = r#"[
+ {"id": 0, "img_name": "a/b", "width": 200, "height": 100, "position": [1, 2, 3],
+  "rotation": [[0, 0, 1], [1, 0, 0], [0, 1, 0]], "fx": 150.5, "fy": 151},
+ {"id": 1, "width": 200.0, "height": 100, "position": [0, 0, -4],
+  "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "fx": 150.5, "fy": 151, "extra": null}
+]"#;
+
+/// A `transforms.json` with intrinsics at the top level, of which the second frame overrides some.
+const TRANSFORMS: &str = r#"{"fl_x": 100, "fl_y": 101, "cx": 33, "cy": 24, "w": 64.0, "h": 48, "k1": 0.0,
+ "camera_model": "OPENCV", "frames": [
+ {"file_path": "./images/one.png", "transform_matrix": [[1,0,0,5],[0,1,0,6],[0,0,1,7],[0,0,0,1]]},
+ {"file_path": "./images/two.png", "w": 640, "h": 480, "cx": 320, "cy": 240, "fl_x": 1000, "fl_y": 1000,
+  "transform_matrix": [[1,0,0,5],[0,1,0,6],[0,0,1,7]]}]}"#;
+
+fn in_file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn load_text(text: &str) -> Result<CameraFile> {
+    let (_folder, path) = in_file("c.json", text.as_bytes());
+    load(&path, None)
+}
+
+fn parse(bytes: &[u8]) -> Result<CameraFile> {
+    let path = Path::new("c.json");
+    let value = json::parse(path, bytes)?;
+    let root = json::Node::root(path, &value);
+    if value.is_array() {
+        inria_json::read(&root)
+    } else {
+        transforms::read(&root, None)
+    }
+}
+
+#[test]
+fn inria_rotations_are_camera_to_world() {
+    let file = load_text(INRIA).unwrap();
+    assert_eq!(file.cameras.len(), 2);
+    let camera = &file.cameras[0];
+    assert_eq!(camera.name, "a_b");
+    assert_eq!(file.cameras[1].name, "view_001");
+    assert!((camera.eye() - Vector3::new(1.0, 2.0, 3.0)).norm() < 1e-12);
+    assert_eq!(camera.focal_px, [150.5, 151.0]);
+    assert_eq!(camera.principal_px, [100.0, 50.0]);
+    // The third column of the file's rotation, (1, 0, 0), is where the camera looks.
+    let ahead = camera.view_from_world * Vector3::new(2.0, 2.0, 3.0) + camera.translation_in_view;
+    assert!((ahead - Vector3::new(0.0, 0.0, 1.0)).norm() < 1e-12);
+}
+
+#[test]
+fn written_cameras_come_back() {
+    let cameras = load_text(INRIA).unwrap().cameras;
+    let back = load_text(&write_inria_json(&cameras)).unwrap().cameras;
+    assert_eq!(cameras, back);
+}
+
+#[test]
+fn transforms_look_along_minus_z() {
+    let file = load_text(TRANSFORMS).unwrap();
+    let [one, two] = &file.cameras[..] else {
+        panic!("{file:?}");
+    };
+    assert!(file.warnings.is_empty());
+    assert_eq!((one.name.as_str(), two.name.as_str()), ("one", "two"));
+    assert_eq!((one.width, one.height), (64, 48));
+    assert_eq!(one.focal_px, [100.0, 101.0]);
+    assert_eq!(one.principal_px, [33.0, 24.0]);
+    assert_eq!(two.principal_px, [320.0, 240.0]);
+    // One ahead (minus z in OpenGL) and one up.
+    let p = one.view_from_world * Vector3::new(5.0, 7.0, 6.0) + one.translation_in_view;
+    assert!((p - Vector3::new(0.0, -1.0, 1.0)).norm() < 1e-12);
+}
+
+#[test]
+fn an_angle_of_view_needs_a_size() {
+    let text = r#"{"camera_angle_x": 1.5707963267948966, "frames": [
+        {"file_path": "./train/r_0", "transform_matrix": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}]}"#;
+    let file = load_text(text).unwrap();
+    assert_eq!((file.cameras[0].width, file.cameras[0].height), (800, 800));
+    assert!((file.cameras[0].focal_px[0] - 400.0).abs() < 1e-9);
+    assert_eq!(file.warnings.len(), 1);
+    let (_folder, path) = in_file("t.json", text.as_bytes());
+    let file = load(&path, Some([100, 50])).unwrap();
+    assert_eq!((file.cameras[0].width, file.cameras[0].height), (100, 50));
+    assert!((file.cameras[0].focal_px[1] - 50.0).abs() < 1e-9);
+    assert!(file.warnings.is_empty());
+}
+
+#[test]
+fn distortion_is_ignored_aloud_and_fisheyes_refused() {
+    let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
+    assert!(file.warnings[0].contains("2 frames"), "{:?}", file.warnings);
+    let fisheye = TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"");
+    let message = load_text(&fisheye).unwrap_err().to_string();
+    assert!(
+        message.contains("camera_model: expected a perspective"),
+        "{message}"
+    );
+}
+
+#[test]
+fn errors_name_the_place() {
+    for (from, to, expected) in [
+        (
+            "[1, 2, 3]",
+            "[1, 2]",
+            "[0].position: expected an array of 3 numbers, found an array of 2 items",
+        ),
+        (
+            "[0, 1, 0]]",
+            "[0, 1, 0], []]",
+            "[0].rotation: expected an array of 3 rows",
+        ),
+        (
+            "[[0, 0, 1]",
+            "[[0, \"x\", 1]",
+            "[0].rotation[0][1]: expected a finite number, found the string \"x\"",
+        ),
+        (
+            "\"width\": 200,",
+            "\"width\": 200.5,",
+            "[0].width: expected a whole number of pixels, found 200.5",
+        ),
+        (
+            "\"width\": 200,",
+            "\"width\": -1,",
+            "[0].width: expected a whole number of pixels, found -1",
+        ),
+        (
+            "\"width\": 200,",
+            "\"width\": 99999,",
+            "width: expected 1 to 32768 pixels, found 99999",
+        ),
+        ("\"fx\": 150.5,", "", "[0]: expected an object with \"fx\""),
+        ("\"fx\": 150.5", "\"fx\": NaN", "line 3"),
+        (
+            "[[0, 0, 1]",
+            "[[0, 0, -1]",
+            "[0]: camera \"a/b\": rotation: expected a right-handed",
+        ),
+    ] {
+        let message = load_text(&INRIA.replacen(from, to, 1))
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains(expected), "{message}\nwithout\n{expected}");
+    }
+    let bad = TRANSFORMS.replace("[[1,0,0,5],[0,1,0,6],[0,0,1,7]]", "[[1,0,0,5],[0,1,0,6]]");
+    let message = load_text(&bad).unwrap_err().to_string();
+    assert!(message.contains("frames[1].transform_matrix"), "{message}");
+    for (text, expected) in [
+        ("{}", "\"frames\""),
+        ("[]", "at least one camera"),
+        ("{\"frames\": []}", "at least one camera"),
+        ("3", "\"frames\""),
+        ("", "line 1"),
+        ("[[[[", "line 1"),
+        (r#"{"fl_x": 1, "frames": [{}]}"#, "\"fl_x\" is in pixels"),
+        (r#"{"w": 1, "frames": [{}]}"#, "height"),
+        (r#"{"frames": [{}]}"#, "focal length"),
+    ] {
+        let message = load_text(text).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}\nwithout\n{expected}");
+    }
+}
+
+#[test]
+fn deep_nesting_and_lost_files_are_errors() {
+    assert!(load_text(&"[".repeat(100_000)).is_err());
+    let folder = tempfile::tempdir().unwrap();
+    let message = load(folder.path(), None).unwrap_err().to_string();
+    assert!(message.contains("COLMAP"), "{message}");
+    assert!(matches!(
+        load(&folder.path().join("no.json"), None),
+        Err(Error::Read { .. })
+    ));
+}
+
+proptest! {
+    #[test]
+    fn damaged_json_never_panics(
+        second in any::<bool>(), cut in 0_usize..900, at in 0_usize..900, byte in any::<u8>(),
+    ) {
+        let mut bytes = if second { TRANSFORMS } else { INRIA }.as_bytes().to_vec();
+        bytes.truncate(cut.max(bytes.len() / 2));
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        let _ = parse(&bytes);
+    }
+
+    #[test]
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = parse(&bytes);
+    }
+
+    #[test]
+    fn any_numbers_make_a_camera_or_an_error(numbers in prop::collection::vec(any::<f64>(), 16)) {
+        let n: Vec<String> = numbers.iter().map(|x| format!("{x:e}")).collect();
+        let text = format!(
+            r#"[{{"width": {}, "height": {}, "fx": {}, "fy": {}, "position": [{}], "rotation": [[{}],[{}],[{}]]}}]"#,
+            n[0], n[1], n[2], n[3], n[4..7].join(","), n[7..10].join(","), n[10..13].join(","), n[13..].join(",")
+        );
+        if let Ok(file) = parse(text.as_bytes()) {
+            prop_assert!(file.cameras[0].translation_in_view.iter().all(|t| t.is_finite()));
+        }
+    }
+}
+
+/// Real files, where they are at hand: every camera stands where its file says.
+#[test]
+fn real_cameras_stand_where_their_files_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/scenes");
+    let Ok(entries) = folder.read_dir() else {
+        println!("skipped: {} is absent", folder.display());
+        return;
+    };
+    for path in entries.map(|e| e.unwrap().path()) {
+        if !path.to_string_lossy().ends_with(".cameras.json") {
+            continue;
+        }
+        let cameras = load(&path, None).unwrap().cameras;
+        let value: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(cameras.len(), value.as_array().unwrap().len());
+        for (camera, entry) in cameras.iter().zip(value.as_array().unwrap()) {
+            let position = Vector3::from_fn(|i, _| entry["position"][i].as_f64().unwrap());
+            let off = (camera.eye() - position).norm();
+            assert!(
+                off < 1e-5,
+                "{}: {} is off by {off}",
+                path.display(),
+                camera.name
+            );
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `transforms.json`, as nerfstudio, instant-ngp and Blender's exporters write it.
+//!
+//! Each frame has a camera-to-world `transform_matrix` (4x4 or 3x4) in OpenGL's axes: x right, y
+//! up, z *back*. Intrinsics stand in the frame or at the top level: `fl_x`, `fl_y`, `cx`, `cy`,
+//! `w`, `h`, or `camera_angle_x` in radians, which alone says nothing about the picture's size.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::json::Node;
+use super::{CameraFile, camera_at, names, view_from_centre};
+use crate::error::Result;
+use crate::scene::camera::Intrinsics;
+
+/// Width and height where a file has only an angle of view: those of Blender's synthetic scenes
+/// (NeRF, section 6).
+const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
+
+/// Keys of lens distortion, in nerfstudio's and instant-ngp's names.
+const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
+
+/// Camera models that are a pinhole once their distortion is zero.
+const PERSPECTIVE_MODELS: [&str; 6] = [
+    "PINHOLE",
+    "SIMPLE_PINHOLE",
+    "SIMPLE_RADIAL",
+    "RADIAL",
+    "OPENCV",
+    "PERSPECTIVE",
+];
+
+/// Reads the frames of a `transforms.json`.
+pub(super) fn read(root: &Node, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
+    let frames = root
+        .get("frames")
+        .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;
+    let (mut sizes_assumed, mut distorted) = (0_u64, 0_u64);
+    let mut cameras = Vec::new();
+    for (index, frame) in frames.items()?.enumerate() {
+        let scope = Scope {
+            root,
+            frame: &frame,
+        };
+        scope.check_model()?;
+        distorted += u64::from(scope.is_distorted()?);
+        let size = match scope.size()? {
+            Some(size) => size,
+            None => {
+                sizes_assumed += u64::from(fallback_size_px.is_none());
+                scope.size_from(fallback_size_px.unwrap_or(BLENDER_SIZE_PX))?
+            }
+        };
+        let intrinsics = scope.intrinsics(size)?;
+        let name = match frame.get("file_path") {
+            Some(path) => names::stem(&path.text()?).to_owned(),
+            None => format!("view_{index:03}"),
+        };
+        let pose = read_pose(&frame)?;
+        cameras.push(camera_at(frame.path, &frame.place, name, intrinsics, pose)?);
+    }
+    Ok(CameraFile {
+        cameras,
+        warnings: warnings(root, sizes_assumed, distorted),
+    })
+}
+
+fn warnings(root: &Node, sizes_assumed: u64, distorted: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let path = root.path.display();
+    if sizes_assumed > 0 {
+        let [w, h] = BLENDER_SIZE_PX;
+        warnings.push(format!(
+            "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, --width and --height together set it"
+        ));
+    }
+    if distorted > 0 {
+        warnings.push(format!(
+            "{path}: lens distortion of {distorted} frames ignored; pictures will differ from the photographs unless those are undistorted"
+        ));
+    }
+    warnings
+}
+
+/// A frame and the top level behind it: what the frame does not say, the top level does.
+struct Scope<'a> {
+    root: &'a Node<'a>,
+    frame: &'a Node<'a>,
+}
+
+impl<'a> Scope<'a> {
+    fn find(&self, key: &str) -> Option<Node<'a>> {
+        self.frame.get(key).or_else(|| self.root.get(key))
+    }
+
+    fn number(&self, key: &str) -> Result<Option<f64>> {
+        self.find(key).map(|node| node.number()).transpose()
+    }
+
+    /// Refuses lenses that no pinhole stands for.
+    fn check_model(&self) -> Result<()> {
+        if let Some(model) = self.find("camera_model") {
+            let name = model.text()?.to_uppercase();
+            if !PERSPECTIVE_MODELS.contains(&name.as_str()) {
+                return Err(model.error("a perspective camera model; undistort the photographs"));
+            }
+        }
+        if let Some(flag) = self.find("is_fisheye").filter(Node::is_true) {
+            return Err(flag.error("false (a perspective camera); undistort the photographs"));
+        }
+        Ok(())
+    }
+
+    fn is_distorted(&self) -> Result<bool> {
+        for key in DISTORTION_KEYS {
+            if self.number(key)?.is_some_and(|k| k != 0.0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The picture's size, if the file has it.
+    fn size(&self) -> Result<Option<[u32; 2]>> {
+        match (self.find("w"), self.find("h")) {
+            (Some(w), Some(h)) => Ok(Some([w.pixels()?, h.pixels()?])),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(self.frame.error("a height \"h\" beside the width \"w\"")),
+            (None, Some(_)) => Err(self.frame.error("a width \"w\" beside the height \"h\"")),
+        }
+    }
+
+    /// `fallback`, unless the file has intrinsics in pixels, which mean nothing without its size.
+    fn size_from(&self, fallback: [u32; 2]) -> Result<[u32; 2]> {
+        match ["fl_x", "fl_y", "cx", "cy"]
+            .iter()
+            .find(|key| self.find(key).is_some())
+        {
+            Some(key) => Err(self.frame.error(&format!(
+                "a picture size \"w\" and \"h\", as \"{key}\" is in pixels"
+            ))),
+            None => Ok(fallback),
+        }
+    }
+
+    fn intrinsics(&self, [width, height]: [u32; 2]) -> Result<Intrinsics> {
+        let sides = [f64::from(width), f64::from(height)];
+        let from_angle = |angle: f64, side: f64| side / (2.0 * (angle / 2.0).tan());
+        let x = match (self.number("fl_x")?, self.number("camera_angle_x")?) {
+            (Some(focal), _) => Some(focal),
+            (None, angle) => angle.map(|angle| from_angle(angle, sides[0])),
+        };
+        let y = match (self.number("fl_y")?, self.number("camera_angle_y")?) {
+            (Some(focal), _) => Some(focal),
+            (None, angle) => angle.map(|angle| from_angle(angle, sides[1])),
+        };
+        // Pixels are square unless both are given.
+        let (Some(x), Some(y)) = (x.or(y), y.or(x)) else {
+            return Err(self.frame.error(
+                "a focal length \"fl_x\" in pixels or \"camera_angle_x\" in radians, here or at the top level",
+            ));
+        };
+        Ok(Intrinsics {
+            width,
+            height,
+            focal_px: [x, y],
+            principal_px: [
+                self.number("cx")?.unwrap_or(sides[0] / 2.0),
+                self.number("cy")?.unwrap_or(sides[1] / 2.0),
+            ],
+        })
+    }
+}
+
+/// World-to-view rotation and translation of a frame, in right-down-forward axes.
+fn read_pose(frame: &Node) -> Result<(Matrix3<f64>, Vector3<f64>)> {
+    let matrix = frame.member("transform_matrix")?;
+    let rows = matrix.items()?;
+    if !(3..=4).contains(&rows.len()) {
+        return Err(matrix.error("an array of 3 or 4 rows"));
+    }
+    let mut world_from_gl = [[0.0; 4]; 3];
+    for (row, item) in world_from_gl.iter_mut().zip(rows) {
+        *row = item.numbers()?;
+    }
+    // Down is minus up and forward is minus back.
+    let signs = [1.0, -1.0, -1.0];
+    let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);
+    let centre = Vector3::from(world_from_gl.map(|row| row[3]));
+    Ok(view_from_centre(&world_from_view, centre))
+}

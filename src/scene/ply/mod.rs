@@ -1,0 +1,5 @@
+//! PLY, the polygon file format, as splat scenes use it.
+
+mod write;
+
+pub use write::PlyWriter;

@@ -1,0 +1,201 @@
+//! Writes splats as PLY in the layout of the 3DGS trainer, one splat at a time.
+
+use std::io::{self, Write};
+
+use crate::scene::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
+
+/// Bytes gathered before they go to the output: large enough that system calls do not show.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Least and largest logit written. The sigmoid of the ends is 0 and 1 in f32 to half an ulp, so
+/// opacities of 0 and 1, whose logits are infinite, survive.
+const LOGIT_RANGE: (f32, f32) = (-104.0, 20.0);
+
+/// A streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_*
+/// rot_*`, scales as logarithms and opacities as logits, as the 3DGS trainer saves them (without
+/// its normals, which are always zero).
+///
+/// Memory is constant; the number of splats is fixed at the start because the header comes first.
+#[derive(Debug)]
+pub struct PlyWriter<W: Write> {
+    out: W,
+    buffer: Vec<u8>,
+    sh_degree: u8,
+    missing: u64,
+}
+
+impl<W: Write> PlyWriter<W> {
+    /// Writes the header of `count` splats of degree `sh_degree` (0 to 4). Each line of `comments`
+    /// becomes a comment line.
+    ///
+    /// # Errors
+    /// What the output reports; a degree above 4 is [`io::ErrorKind::InvalidInput`].
+    pub fn new(out: W, count: u64, sh_degree: u8, comments: &[&str]) -> io::Result<Self> {
+        if sh_degree > MAX_SH_DEGREE {
+            return Err(invalid(format!(
+                "SH degree: expected 0 to {MAX_SH_DEGREE}, found {sh_degree}"
+            )));
+        }
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES + 4 * 14 + 12 * 24);
+        writeln!(buffer, "ply\nformat binary_little_endian 1.0")?;
+        for line in comments.iter().flat_map(|comment| comment.lines()) {
+            writeln!(buffer, "comment {line}")?;
+        }
+        writeln!(buffer, "element vertex {count}")?;
+        for name in property_names(sh_degree) {
+            writeln!(buffer, "property float {name}")?;
+        }
+        writeln!(buffer, "end_header")?;
+        Ok(Self {
+            out,
+            buffer,
+            sh_degree,
+            missing: count,
+        })
+    }
+
+    /// Writes one splat. A scale of 0, whose logarithm is infinite, becomes the least normal
+    /// float; coefficients beyond the degree are dropped.
+    ///
+    /// # Errors
+    /// What the output reports; [`io::ErrorKind::InvalidInput`] when all announced splats are
+    /// written already.
+    pub fn push(&mut self, splat: &Splat) -> io::Result<()> {
+        self.missing = self
+            .missing
+            .checked_sub(1)
+            .ok_or_else(|| invalid("a splat more than the header announced".into()))?;
+        let rest = rest_coefficients(self.sh_degree);
+        let scale = splat.scale.map(|s| s.max(f32::MIN_POSITIVE).ln());
+        self.put(&splat.mean);
+        self.put(&splat.sh[0]);
+        for channel in 0..3 {
+            for rgb in &splat.sh[1..=rest] {
+                self.put(&[rgb[channel]]);
+            }
+        }
+        self.put(&[logit(splat.opacity)]);
+        self.put(&scale);
+        self.put(&splat.rotation);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.drain()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and returns the output, flushed.
+    ///
+    /// # Errors
+    /// What the output reports; [`io::ErrorKind::InvalidInput`] when fewer splats were written
+    /// than announced.
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.missing > 0 {
+            return Err(invalid(format!(
+                "{} splats fewer than the header announced",
+                self.missing
+            )));
+        }
+        self.drain()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn put(&mut self, values: &[f32]) {
+        for value in values {
+            self.buffer.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    fn drain(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// The properties of a splat row, in the trainer's order.
+fn property_names(sh_degree: u8) -> impl Iterator<Item = String> {
+    let numbered = |stem: &'static str, count| (0..count).map(move |i| format!("{stem}_{i}"));
+    ["x", "y", "z"]
+        .into_iter()
+        .map(String::from)
+        .chain(numbered("f_dc", 3))
+        .chain(numbered("f_rest", 3 * rest_coefficients(sh_degree)))
+        .chain(["opacity".to_owned()])
+        .chain(numbered("scale", 3))
+        .chain(numbered("rot", 4))
+}
+
+/// The inverse of the sigmoid. `1 - o` is exact from one half up, so the error stays at a few ulp
+/// of the odds.
+fn logit(opacity: f32) -> f32 {
+    (opacity / (1.0 - opacity))
+        .ln()
+        .clamp(LOGIT_RANGE.0, LOGIT_RANGE.1)
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn splat(opacity: f32) -> Splat {
+        let mut sh = [[0.0; 3]; 25];
+        for (k, rgb) in sh.iter_mut().enumerate() {
+            *rgb = [k as f32, 100.0 + k as f32, 200.0 + k as f32];
+        }
+        Splat {
+            mean: [1.0, 2.0, 3.0],
+            scale: [1.0, 0.0, 2.0],
+            rotation: [1.0, 0.0, 0.0, 0.0],
+            opacity,
+            sh,
+        }
+    }
+
+    #[test]
+    fn a_row_is_raw_values_in_trainer_order() {
+        let mut writer = PlyWriter::new(Vec::new(), 1, 1, &["two\nlines"]).unwrap();
+        writer.push(&splat(0.5)).unwrap();
+        let bytes = writer.finish().unwrap();
+        let body = bytes.len() - 4 * 23;
+        let header = String::from_utf8(bytes[..body].to_vec()).unwrap();
+        assert!(
+            header.starts_with(
+                "ply\nformat binary_little_endian 1.0\ncomment two\ncomment lines\nelement vertex 1\nproperty float x\n"
+            ),
+            "{header}"
+        );
+        assert!(header.ends_with("property float rot_3\nend_header\n"));
+        let row: Vec<f32> = bytes[body..]
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+            .collect();
+        let red_green_blue = [1.0, 2.0, 3.0, 101.0, 102.0, 103.0, 201.0, 202.0, 203.0];
+        assert_eq!(row[..6], [1.0, 2.0, 3.0, 0.0, 100.0, 200.0]);
+        assert_eq!(row[6..15], red_green_blue);
+        let least = f32::MIN_POSITIVE.ln();
+        assert_eq!(row[15..19], [0.0, 0.0, least, 2f32.ln()]);
+        assert_eq!(row[19..], [1.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn ends_of_opacity_stay_finite() {
+        assert_eq!(logit(0.0), -104.0);
+        assert_eq!(logit(1.0), 20.0);
+        assert!((logit(0.25) + 3f32.ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_count_must_hold() {
+        let mut writer = PlyWriter::new(Vec::new(), 2, 0, &[]).unwrap();
+        writer.push(&splat(0.5)).unwrap();
+        assert!(writer.finish().is_err());
+        let mut writer = PlyWriter::new(Vec::new(), 0, 0, &[]).unwrap();
+        assert!(writer.push(&splat(0.5)).is_err());
+        assert!(PlyWriter::new(Vec::new(), 0, 5, &[]).is_err());
+    }
+}

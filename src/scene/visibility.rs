@@ -1,0 +1,149 @@
+//! Whether a camera sees the scene at all: a black picture without a word helps nobody.
+
+use nalgebra::Vector3;
+
+use crate::scene::camera::Camera;
+use crate::scene::splats::Splats;
+
+/// Splats looked at: enough to tell shares to a tenth of a percent.
+const MAX_SAMPLES: usize = 100_000;
+/// Below this share of the splats in view, something is probably wrong.
+const SUSPICIOUS_SHARE: f64 = 0.005;
+
+/// Where the splats' centres are, as a camera sees them: shares that add up to 1 (all 0 for an
+/// empty scene). Splats of opacity 0 do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Visibility {
+    /// Share nearer than the near plane or behind the camera, 0 to 1.
+    pub behind: f64,
+    /// Share in front but outside the picture, 0 to 1.
+    pub off_screen: f64,
+    /// Share inside the picture, 0 to 1.
+    pub in_view: f64,
+    /// Share that would be inside the picture if the camera looked the other way, as it does when
+    /// a file's axes are OpenGL's (y up, z back), 0 to 1.
+    pub in_view_if_flipped: f64,
+}
+
+impl Visibility {
+    /// Looks at up to 100 000 splats; `near` is the distance below which splats are culled, in
+    /// world units.
+    #[must_use]
+    pub fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
+        let step = splats.len().div_ceil(MAX_SAMPLES).max(1);
+        let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
+        for splat in (0..splats.len()).step_by(step).map(|i| splats.splat(i)) {
+            if splat.opacity <= 0.0 {
+                continue;
+            }
+            let mean = Vector3::from(splat.mean.map(f64::from));
+            let p = camera.view_from_world * mean + camera.translation_in_view;
+            if p.z <= near {
+                behind += 1;
+            } else if is_on_screen(camera, &p) {
+                inside += 1;
+            } else {
+                off += 1;
+            }
+            let q = Vector3::new(p.x, -p.y, -p.z);
+            flipped += u32::from(q.z > near && is_on_screen(camera, &q));
+        }
+        let total = f64::from((behind + off + inside).max(1));
+        let [behind, off_screen, in_view, in_view_if_flipped] =
+            [behind, off, inside, flipped].map(|count| f64::from(count) / total);
+        Self {
+            behind,
+            off_screen,
+            in_view,
+            in_view_if_flipped,
+        }
+    }
+
+    /// What is wrong and what to try, when almost nothing is in view; none otherwise. `view` is
+    /// the view's name.
+    #[must_use]
+    pub fn complaint(&self, view: &str) -> Option<String> {
+        if self.in_view >= SUSPICIOUS_SHARE {
+            return None;
+        }
+        if self.behind + self.off_screen == 0.0 {
+            return Some(format!("view \"{view}\": the scene has no visible splat"));
+        }
+        let percent = |share: f64| 100.0 * share;
+        let hint = if self.in_view_if_flipped > 10.0 * self.in_view.max(SUSPICIOUS_SHARE) {
+            "the camera looks the other way; its file may use OpenGL axes (y up, z back) where right-down-forward ones belong, or the scene and the cameras may be of different exports"
+        } else {
+            "check that cameras and scene belong together and share one scale; without camera flags a view is chosen that shows the scene"
+        };
+        Some(format!(
+            "view \"{view}\": {:.1} % of the splats are behind the camera and {:.1} % off screen: {hint}",
+            percent(self.behind),
+            percent(self.off_screen)
+        ))
+    }
+}
+
+/// Whether a point in front of the camera, in view space, falls inside the picture.
+fn is_on_screen(camera: &Camera, p: &Vector3<f64>) -> bool {
+    let at = |axis: usize| camera.focal_px[axis] * p[axis] / p.z + camera.principal_px[axis];
+    (0.0..f64::from(camera.width)).contains(&at(0))
+        && (0.0..f64::from(camera.height)).contains(&at(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::camera::Intrinsics;
+    use crate::scene::splats::Splat;
+
+    fn scene(means: &[[f32; 3]]) -> Splats {
+        Splats::from_splats(
+            0,
+            means.iter().map(|&mean| Splat {
+                mean,
+                scale: [0.1; 3],
+                rotation: [1.0, 0.0, 0.0, 0.0],
+                opacity: 0.5,
+                sh: [[0.0; 3]; 25],
+            }),
+        )
+    }
+
+    fn camera(target: [f64; 3]) -> Camera {
+        let lens = Intrinsics::from_vertical_fov(100, 100, 1.0);
+        let up = Vector3::new(0.0, -1.0, 0.0);
+        Camera::look_at("v", lens, Vector3::zeros(), Vector3::from(target), up).unwrap()
+    }
+
+    #[test]
+    fn shares_are_told_apart() {
+        let splats = scene(&[
+            [0.0, 0.0, 5.0],
+            [0.0, 0.0, -5.0],
+            [9.0, 0.0, 1.0],
+            [0.0, 0.0, 0.1],
+        ]);
+        let found = Visibility::of(&splats, &camera([0.0, 0.0, 1.0]), 0.2);
+        assert_eq!(found.behind, 0.5);
+        assert_eq!(found.off_screen, 0.25);
+        assert_eq!(found.in_view, 0.25);
+        assert_eq!(found.in_view_if_flipped, 0.25);
+        assert_eq!(found.complaint("v"), None);
+    }
+
+    #[test]
+    fn a_camera_the_wrong_way_round_is_named() {
+        let splats = scene(&[[0.0, 0.0, 5.0]; 100]);
+        let back = Visibility::of(&splats, &camera([0.0, 0.0, -1.0]), 0.2);
+        let text = back.complaint("v").unwrap();
+        assert!(
+            text.contains("100.0 %") && text.contains("OpenGL"),
+            "{text}"
+        );
+        let side = Visibility::of(&splats, &camera([1.0, 0.0, 0.01]), 0.2);
+        let text = side.complaint("v").unwrap();
+        assert!(text.contains("belong together"), "{text}");
+        let none = Visibility::of(&scene(&[]), &camera([0.0, 0.0, 1.0]), 0.2);
+        assert!(none.complaint("v").unwrap().contains("no visible splat"));
+    }
+}
