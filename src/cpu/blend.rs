@@ -5,13 +5,10 @@
 
 use fearless_simd::{f32x16, prelude::*};
 
-use super::tile::{BLOCK_PX, PixelBlock};
-use crate::math::lanes::exp2;
+use super::tile::{PixelBlock, PixelLanes};
+use crate::math::lanes::exp2_where;
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use crate::shading::StopRule;
-
-/// Exponents are raised to this before exponentiation: far below the cut, far above denormals.
-const LEAST_EXPONENT: f32 = -32.0;
 
 /// Transmittance never falls below this, so that no denormal arises where no rule stops a pixel;
 /// what it would still let through is beyond the precision of any f32 picture.
@@ -42,98 +39,60 @@ pub(super) struct BlendLimits {
     pub(super) stop_at: f32,
 }
 
-/// A splat set up for one tile: its falloff over the lanes of the tile's first block.
-pub(super) struct Brush<S: Simd> {
-    u: f32x16<S>,
-    v: f32x16<S>,
-    u_per_x: f32x16<S>,
-    u_per_y: f32x16<S>,
-    v_per_y: f32x16<S>,
-    log2_opacity: f32x16<S>,
-    colour: [f32x16<S>; 3],
-}
-
 /// What a splat did to a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockResult {
     /// Fragments blended.
     pub(super) blended: u32,
-    /// Whether any pixel is still open.
-    pub(super) open: bool,
+    /// Whether every pixel was closed already, or is now.
+    pub(super) closed: bool,
 }
 
-impl<S: Simd> Brush<S> {
-    /// Sets up `splat` for the tile whose first pixel's centre is at `origin`.
-    #[inline(always)]
-    #[allow(clippy::cast_precision_loss, reason = "small integers")]
-    pub(super) fn new(simd: S, splat: &ProjectedSplat, origin: [f32; 2]) -> Self {
-        let lane = |v: f32| f32x16::splat(simd, v);
-        let x = f32x16::from_fn(simd, |i| (i % BLOCK_PX) as f32) + origin[0];
-        let y = f32x16::from_fn(simd, |i| (i / BLOCK_PX) as f32) + origin[1];
-        let (u_per_x, u_per_y, v_per_y) = (
-            lane(splat.u_per_x),
-            lane(splat.u_per_y),
-            lane(splat.v_per_y),
-        );
-        Self {
-            u: x.mul_add(u_per_x, (-y).mul_add(u_per_y, lane(splat.u_at_centre))),
-            v: y.mul_add(v_per_y, lane(splat.v_at_centre)),
-            u_per_x,
-            u_per_y,
-            v_per_y,
-            log2_opacity: lane(splat.log2_opacity),
-            colour: splat.colour.map(lane),
-        }
+/// Blends `splat` into a block whose pixels lie at `x`, `y` from the picture's centre.
+#[inline(always)]
+pub(super) fn blend<S: Simd, const STOP: u8>(
+    simd: S,
+    limits: BlendLimits,
+    splat: &ProjectedSplat,
+    [x, y]: [&PixelLanes; 2],
+    block: &mut PixelBlock,
+) -> BlockResult {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
+    let (x, y, zero) = (load(x), load(y), lane(0.0));
+    let u = x.mul_add(
+        lane(splat.u_per_x),
+        (-y).mul_add(lane(splat.u_per_y), lane(splat.u_at_centre)),
+    );
+    let v = y.mul_add(lane(splat.v_per_y), lane(splat.v_at_centre));
+    let exponent = (-u).mul_add(u, (-v).mul_add(v, lane(splat.log2_opacity)));
+    let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT));
+    // Zero below the cut, so that such a pixel's transmittance stays what it is.
+    let alpha = exp2_where(simd, over_cut, exponent).min(lane(limits.alpha_cap));
+
+    let before = load(&block.transmittance);
+    let mut left = (-before).mul_add(alpha, before);
+    let stop_at = lane(limits.stop_at);
+    let refused = match STOP {
+        BEFORE => left.simd_lt(stop_at),
+        BEFORE_OR_AT => left.simd_le(stop_at),
+        _ => before.simd_lt(zero),
+    };
+    if STOP == NEVER {
+        left = left.max(lane(LEAST_TRANSMITTANCE));
     }
-
-    /// Blends the splat into the block whose first pixel lies `offset` pixels from the tile's.
-    #[inline(always)]
-    pub(super) fn blend<const STOP: u8>(
-        &self,
-        simd: S,
-        limits: BlendLimits,
-        offset: [f32; 2],
-        block: &mut PixelBlock,
-    ) -> BlockResult {
-        let lane = |v: f32| f32x16::splat(simd, v);
-        let [dx, dy] = offset.map(lane);
-        let u = dx.mul_add(self.u_per_x, (-dy).mul_add(self.u_per_y, self.u));
-        let v = dy.mul_add(self.v_per_y, self.v);
-        let exponent = (-u).mul_add(u, (-v).mul_add(v, self.log2_opacity));
-        let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT));
-        let alpha = exp2(simd, exponent.max(lane(LEAST_EXPONENT))).min(lane(limits.alpha_cap));
-
-        let before = f32x16::load_array_ref(simd, &block.transmittance);
-        let mut left = (-before).mul_add(alpha, before);
-        let stop_at = lane(limits.stop_at);
-        let zero = lane(0.0);
-        let keep = over_cut
-            & match STOP {
-                BEFORE => left.simd_ge(stop_at),
-                BEFORE_OR_AT => left.simd_gt(stop_at),
-                _ => before.simd_gt(zero),
-            };
-        if STOP == NEVER {
-            left = left.max(lane(LEAST_TRANSMITTANCE));
-        }
-        let weight = keep.select(before * alpha, zero);
-        for (sum, colour) in block.colour.iter_mut().zip(self.colour) {
-            weight
-                .mul_add(colour, f32x16::load_array_ref(simd, sum))
-                .store_array(sum);
-        }
-        let after = match STOP {
-            NEVER => keep.select(left, before),
-            AFTER => {
-                let closing = keep & left.simd_le(stop_at);
-                closing.select(-left, keep.select(left, before))
-            }
-            _ => over_cut.select(keep.select(left, -before.abs()), before),
-        };
-        after.store_array(&mut block.transmittance);
-        BlockResult {
-            blended: keep.to_bitmask().count_ones(),
-            open: after.simd_ge(zero).any_true(),
-        }
+    if STOP == AFTER {
+        left = left.simd_le(stop_at).select(-left.abs(), left);
+    }
+    refused
+        .select(-before.abs(), left)
+        .store_array(&mut block.transmittance);
+    let weight = refused.select(zero, before * alpha);
+    for (sum, colour) in block.colour.iter_mut().zip(splat.colour) {
+        weight.mul_add(lane(colour), load(sum)).store_array(sum);
+    }
+    BlockResult {
+        blended: (over_cut & !refused).to_bitmask().count_ones(),
+        closed: refused.all_true(),
     }
 }

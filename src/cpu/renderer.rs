@@ -96,15 +96,9 @@ impl Renderer {
                     index / grid.columns * TILE_PX,
                 ];
                 let size_px = [0, 1].map(|axis| TILE_PX.min(picture[axis] - first_px[axis]));
-                let mut tile = Tile::new(TilePlace { first_px, size_px }, picture);
-                raster::draw(
-                    &mut tile,
-                    self.preprocessed.slots(),
-                    self.bins.tile(index),
-                    settings,
-                );
-                tile.store(&mut rows[..size_px[1]]);
-                tile.fragments_blended
+                let tile = Tile::new(TilePlace { first_px, size_px }, picture);
+                let (splats, slots) = (self.preprocessed.slots(), self.bins.tile(index));
+                raster::draw(tile, splats, slots, settings, &mut rows[..size_px[1]])
             })
             .sum()
     }

@@ -1,5 +1,7 @@
 //! Tiles and blocks of pixels.
 
+use fearless_simd::{f32x16, prelude::*};
+
 /// Side of a tile in pixels. Chosen by measurement: 32 keeps a tile's accumulators (16 KB) in the
 /// first-level cache and its blocks in one 64-bit mask.
 pub const TILE_PX: usize = 32;
@@ -13,10 +15,13 @@ pub(super) const TILE_BLOCKS: usize = TILE_PX / BLOCK_PX;
 #[repr(align(64))]
 pub(super) struct PixelBlock {
     /// Transmittance; its sign bit is set once the stop rule has closed the pixel.
-    pub(super) transmittance: [f32; 16],
+    pub(super) transmittance: PixelLanes,
     /// Premultiplied red, green, blue.
-    pub(super) colour: [[f32; 16]; 3],
+    pub(super) colour: [PixelLanes; 3],
 }
+
+/// One value for each pixel of a block, row by row.
+pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
 
 /// A tile in progress.
 pub(super) struct Tile {
@@ -26,6 +31,10 @@ pub(super) struct Tile {
     pub(super) live: u64,
     /// Centre of the tile's first pixel, in pixels from the picture's centre.
     pub(super) origin: [f32; 2],
+    /// x of a block's pixels, from the picture's centre, by the block's column.
+    pub(super) x: [PixelLanes; TILE_BLOCKS],
+    /// y of a block's pixels, from the picture's centre, by the block's row.
+    pub(super) y: [PixelLanes; TILE_BLOCKS],
     /// Fragments blended so far.
     pub(super) fragments_blended: u64,
 }
@@ -47,11 +56,17 @@ impl Tile {
             transmittance: [1.0; 16],
             colour: [[0.0; 16]; 3],
         };
+        let origin =
+            [0, 1].map(|axis| place.first_px[axis] as f32 + 0.5 - picture_px[axis] as f32 / 2.0);
+        let lanes = |b: usize, start: f32, along: fn(usize) -> usize| {
+            std::array::from_fn(|lane| start + (b * BLOCK_PX + along(lane)) as f32)
+        };
         let mut tile = Self {
             blocks: [open; TILE_BLOCKS * TILE_BLOCKS],
             live: u64::MAX,
-            origin: [0, 1]
-                .map(|axis| place.first_px[axis] as f32 + 0.5 - picture_px[axis] as f32 / 2.0),
+            origin,
+            x: std::array::from_fn(|b| lanes(b, origin[0], |lane| lane % BLOCK_PX)),
+            y: std::array::from_fn(|b| lanes(b, origin[1], |lane| lane / BLOCK_PX)),
             fragments_blended: 0,
         };
         if place.size_px != [TILE_PX; 2] {
@@ -77,16 +92,47 @@ impl Tile {
     }
 
     /// Writes the tile's pixels to their rows of the picture.
-    pub(super) fn store(&self, rows: &mut [&mut [[f32; 4]]]) {
-        for (y, row) in rows.iter_mut().enumerate() {
-            let blocks = &self.blocks[y / BLOCK_PX * TILE_BLOCKS..];
-            let lane = y % BLOCK_PX * BLOCK_PX;
-            for (pixels, block) in row.chunks_mut(BLOCK_PX).zip(blocks) {
-                for (i, pixel) in (lane..).zip(pixels) {
-                    let [r, g, b] = block.colour;
-                    *pixel = [r[i], g[i], b[i], 1.0 - block.transmittance[i].abs()];
+    #[inline(always)]
+    pub(super) fn store<S: Simd>(&self, simd: S, rows: &mut [&mut [[f32; 4]]]) {
+        for (rows, blocks) in rows
+            .chunks_mut(BLOCK_PX)
+            .zip(self.blocks.chunks_exact(TILE_BLOCKS))
+        {
+            for (column, block) in blocks.iter().enumerate() {
+                let pixels = block.rgba(simd);
+                for (row, pixels) in rows.iter_mut().zip(pixels) {
+                    if let Some((out, _)) = row
+                        .get_mut(column * BLOCK_PX..)
+                        .and_then(|r| r.split_first_chunk_mut())
+                    {
+                        *out = pixels;
+                    } else if let Some(out) = row.get_mut(column * BLOCK_PX..) {
+                        out.copy_from_slice(&pixels[..out.len()]);
+                    }
                 }
             }
         }
+    }
+}
+
+impl PixelBlock {
+    /// The block's pixels, premultiplied RGBA, row by row.
+    #[inline(always)]
+    fn rgba<S: Simd>(&self, simd: S) -> [[[f32; 4]; BLOCK_PX]; BLOCK_PX] {
+        let lanes = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
+        let [r, g, b] = [
+            lanes(&self.colour[0]),
+            lanes(&self.colour[1]),
+            lanes(&self.colour[2]),
+        ];
+        let a = f32x16::splat(simd, 1.0) - lanes(&self.transmittance).abs();
+        let (rb, ga) = ([r.zip_low(b), r.zip_high(b)], [g.zip_low(a), g.zip_high(a)]);
+        let rows = [
+            rb[0].zip_low(ga[0]),
+            rb[0].zip_high(ga[0]),
+            rb[1].zip_low(ga[1]),
+            rb[1].zip_high(ga[1]),
+        ];
+        rows.map(|row| bytemuck::cast(row.to_array()))
     }
 }

@@ -2,7 +2,9 @@
 
 mod harmonics;
 pub mod lanes;
+mod prefetch;
 mod simd_level;
 
 pub use harmonics::{SH_C0, ShScalar, sh_colour};
+pub use prefetch::prefetch;
 pub use simd_level::SimdLevel;

@@ -101,6 +101,38 @@ fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     })
 }
 
+/// Row `axis` of `J W R S`.
+#[inline(always)]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "constants rounded to the lanes' precision"
+)]
+fn factor_row<S: Simd>(
+    simd: S,
+    view: &View,
+    inside: &InView<S>,
+    inverse_z: f32x16<S>,
+    axes: &[[f32x16<S>; 3]; 3],
+    axis: usize,
+) -> [f32x16<S>; 3] {
+    let [low, high] = view.slope_limits[axis];
+    let slope = inside.p[axis].times(inside.inverse_z).narrow();
+    let slope = slope
+        .max(f32x16::splat(simd, low as f32))
+        .min(f32x16::splat(simd, high as f32));
+    let focal_over_z = inverse_z * view.focal_px[axis] as f32;
+    let mut gradient = [f32x16::splat(simd, 0.0); 3];
+    for (c, g) in gradient.iter_mut().enumerate() {
+        let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
+        *g = (f32x16::splat(simd, along as f32) - slope * depth as f32) * focal_over_z;
+    }
+    let mut row = gradient;
+    for (sum, a) in row.iter_mut().zip(axes) {
+        *sum = gradient[0].mul_add(a[0], gradient[1].mul_add(a[1], gradient[2] * a[2]));
+    }
+    row
+}
+
 #[inline(always)]
 #[allow(
     clippy::cast_possible_truncation,
@@ -114,21 +146,8 @@ fn covariance<S: Simd>(
 ) -> Covariance<S> {
     let axes = scaled_axes(simd, block);
     let inverse_z = inside.inverse_z.narrow();
-    let row = |axis: usize| -> [f32x16<S>; 3] {
-        let [low, high] = view.slope_limits[axis].map(|v| f32x16::splat(simd, v as f32));
-        let slope = inside.p[axis]
-            .times(inside.inverse_z)
-            .narrow()
-            .max(low)
-            .min(high);
-        let focal_over_z = inverse_z * view.focal_px[axis] as f32;
-        let gradient: [f32x16<S>; 3] = std::array::from_fn(|c| {
-            let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
-            (f32x16::splat(simd, along as f32) - slope * depth as f32) * focal_over_z
-        });
-        axes.map(|a| gradient[0].mul_add(a[0], gradient[1].mul_add(a[1], gradient[2] * a[2])))
-    };
-    let (t, b) = (row(0), row(1));
+    let t = factor_row(simd, view, inside, inverse_z, &axes, 0);
+    let b = factor_row(simd, view, inside, inverse_z, &axes, 1);
     let dot =
         |p: [f32x16<S>; 3], q: [f32x16<S>; 3]| p[0].mul_add(q[0], p[1].mul_add(q[1], p[2] * q[2]));
     let cross = [
