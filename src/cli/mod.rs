@@ -9,6 +9,7 @@
 )]
 
 mod completions;
+mod info;
 mod man;
 
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ pub(crate) struct Verbosity {
 #[derive(Debug, Subcommand)]
 enum Command {
     Completions(completions::Args),
+    Info(info::Args),
     Man(man::Args),
 }
 
@@ -85,6 +87,7 @@ pub fn run() -> ExitCode {
     let Arguments { command, verbosity } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
         Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args),
     };
     match outcome {
