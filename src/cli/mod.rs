@@ -9,6 +9,7 @@
 )]
 
 mod completions;
+mod info;
 mod man;
 mod views;
 
@@ -47,6 +48,7 @@ pub(crate) struct Verbosity {
 #[derive(Debug, Subcommand)]
 enum Command {
     Completions(completions::Args),
+    Info(info::Args),
     Man(man::Args),
 }
 
@@ -89,6 +91,7 @@ pub fn run() -> ExitCode {
     } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
         Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args),
     };
     match outcome {

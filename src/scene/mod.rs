@@ -1,11 +1,21 @@
 //! Scenes: splats, the files they come in, and the cameras that look at them.
 
+mod activate;
+mod assemble;
+mod buffer;
+mod bytes;
 mod camera;
 pub mod cameras;
+mod dot_splat;
+mod load;
 pub mod ply;
 mod splats;
+mod statistics;
 mod visibility;
 
+pub use activate::Dropped;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use load::{Format, Scene, load, load_bytes};
 pub use splats::{BLOCK, Lanes, MAX_SH_DEGREE, Splat, SplatBlock, Splats, rest_coefficients};
+pub use statistics::{Distribution, SceneStatistics};
 pub use visibility::Visibility;

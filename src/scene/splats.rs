@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::buffer::Buffer;
+
 /// Splats in a block: one lane each. Every vector width in use divides it.
 pub const BLOCK: usize = 16;
 
@@ -62,8 +64,8 @@ pub struct Splat {
 pub struct Splats {
     len: usize,
     sh_degree: u8,
-    blocks: Vec<SplatBlock>,
-    sh_rest: Vec<Lanes>,
+    blocks: Buffer<SplatBlock>,
+    sh_rest: Buffer<Lanes>,
 }
 
 impl Splats {
@@ -77,6 +79,16 @@ impl Splats {
         sh_degree: u8,
         blocks: Vec<SplatBlock>,
         sh_rest: Vec<Lanes>,
+    ) -> Self {
+        Self::from_buffers(len, sh_degree, blocks.into(), sh_rest.into())
+    }
+
+    /// [`Splats::from_blocks`] for arrays on huge pages.
+    pub(super) fn from_buffers(
+        len: usize,
+        sh_degree: u8,
+        blocks: Buffer<SplatBlock>,
+        sh_rest: Buffer<Lanes>,
     ) -> Self {
         assert!(sh_degree <= MAX_SH_DEGREE, "SH degree {sh_degree}");
         assert_eq!(blocks.len(), len.div_ceil(BLOCK), "blocks of {len} splats");
@@ -146,7 +158,7 @@ impl Splats {
     /// Size of the scene's arrays in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
-        size_of_val(self.blocks.as_slice()) + size_of_val(self.sh_rest.as_slice())
+        size_of_val(&*self.blocks) + size_of_val(&*self.sh_rest)
     }
 
     /// Splat `index`, by value.

@@ -1,0 +1,292 @@
+//! `info`: what a scene file holds.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::{Outcome, Verbosity};
+use crate::error::Result;
+use crate::scene::{Distribution, Scene, SceneStatistics, load};
+
+/// Print what a scene file holds
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The scene file; "-" for standard input
+    scene: PathBuf,
+    /// Print one JSON document instead of a page for people
+    #[arg(long)]
+    json: bool,
+}
+
+/// Comments shown on the page.
+const COMMENTS_SHOWN: usize = 4;
+
+/// Characters of a comment shown on the page.
+const COMMENT_CHARS: usize = 100;
+
+/// Width of a histogram's longest bar, in characters.
+const BAR_CHARS: f64 = 40.0;
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+    let start = Instant::now();
+    let scene = load(&args.scene)?;
+    let load_ms = start.elapsed().as_secs_f64() * 1e3;
+    if scene.splats.is_empty() {
+        verbosity.warn(&format!(
+            "{}: the scene holds no splat",
+            args.scene.display()
+        ));
+    }
+    let statistics = SceneStatistics::of(&scene.splats);
+    if args.json {
+        println!("{:#}", document(&args.scene, &scene, &statistics, load_ms));
+    } else {
+        print!("{}", page(&args.scene, &scene, &statistics, load_ms));
+    }
+    Ok(Outcome::Done)
+}
+
+/// The JSON document. Numbers that JSON lacks (infinity) are null.
+fn document(
+    path: &Path,
+    scene: &Scene,
+    statistics: &SceneStatistics,
+    load_ms: f64,
+) -> serde_json::Value {
+    let dropped = scene.dropped;
+    let range = |[min, max]: [[f32; 3]; 2]| json!({"min": min, "max": max});
+    let distribution = |d: &Distribution| {
+        json!({
+            "quantiles": d.quantiles,
+            "histogram": {"edges": d.edges, "counts": d.counts},
+        })
+    };
+    json!({
+        "path": path.display().to_string(),
+        "format": scene.format.name(),
+        "file_bytes": scene.file_bytes,
+        "memory_bytes": scene.splats.size_bytes(),
+        "load_ms": load_ms,
+        "splats": scene.splats.len(),
+        "sh_degree": scene.splats.sh_degree(),
+        "dropped": {
+            "total": dropped.total(),
+            "nan": dropped.nan,
+            "infinite": dropped.infinite,
+            "zero_rotation": dropped.zero_rotation,
+            "scale_overflow": dropped.scale_overflow,
+        },
+        "profile_hint": scene.profile_hint,
+        "comments": scene.comments,
+        "bounds": statistics.bounds.map(range),
+        "bounds_1_99": statistics.central_bounds.map(range),
+        "quantile_probabilities": SceneStatistics::PROBABILITIES,
+        "opacity": statistics.opacity.as_ref().map(distribution),
+        "scale": statistics.scale.as_ref().map(distribution),
+        "anisotropy": statistics.anisotropy.as_ref().map(distribution),
+    })
+}
+
+/// The page for people. Writing to a `String` cannot fail, so those results are let go.
+fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) -> String {
+    let mut page = String::new();
+    let mut line = |label: &str, text: String| {
+        let _ = writeln!(page, "{label:<10} {text}");
+    };
+    line("scene", path.display().to_string());
+    line(
+        "format",
+        format!(
+            "{}, {}; {} in memory, loaded in {load_ms:.1} ms",
+            scene.format.name(),
+            size(scene.file_bytes),
+            size(scene.splats.size_bytes() as u64),
+        ),
+    );
+    let degree = scene.splats.sh_degree();
+    let splats = grouped(scene.splats.len() as u64);
+    line("splats", format!("{splats}, SH degree {degree}"));
+    line("dropped", dropped(scene));
+    let profile = scene.profile_hint.map_or_else(
+        || "the file names none (inria is the default)".to_owned(),
+        |name| format!("{name} (hinted by the file)"),
+    );
+    line("profile", profile);
+    for comment in scene.comments.iter().take(COMMENTS_SHOWN) {
+        let printable = comment.chars().filter(|c| !c.is_control());
+        line("comment", printable.take(COMMENT_CHARS).collect());
+    }
+    if scene.comments.len() > COMMENTS_SHOWN {
+        let more = scene.comments.len() - COMMENTS_SHOWN;
+        line("", format!("and {more} more comments"));
+    }
+    for (label, bounds) in [
+        ("bounds", statistics.bounds),
+        ("1 - 99 %", statistics.central_bounds),
+    ] {
+        if let Some([min, max]) = bounds {
+            let axis = |i: usize| {
+                format!(
+                    "{} {} .. {}",
+                    ["x", "y", "z"][i],
+                    short(min[i]),
+                    short(max[i])
+                )
+            };
+            line(label, (0..3).map(axis).collect::<Vec<_>>().join("   "));
+        }
+    }
+    if statistics.opacity.is_some() {
+        page.push_str(&distributions(statistics));
+    }
+    page
+}
+
+/// The quantile table and two histograms.
+fn distributions(statistics: &SceneStatistics) -> String {
+    let mut text = format!("\n{:<10}", "quantiles");
+    for p in SceneStatistics::PROBABILITIES {
+        let _ = write!(text, "{:>10}", format!("{} %", p * 100.0));
+    }
+    text.push('\n');
+    let tables = [
+        ("opacity", &statistics.opacity),
+        ("scale", &statistics.scale),
+        ("anisotropy", &statistics.anisotropy),
+    ];
+    for (label, distribution) in tables {
+        let _ = write!(text, "{label:<10}");
+        for value in distribution.iter().flat_map(|d| d.quantiles) {
+            let _ = write!(text, "{:>10}", short(value));
+        }
+        text.push('\n');
+    }
+    text.push_str(
+        "(scale: longest axis, in world units; anisotropy: longest axis over shortest)\n",
+    );
+    for (label, distribution) in &tables[..2] {
+        if let Some(distribution) = distribution {
+            let _ = write!(text, "\n{label}\n{}", histogram(distribution));
+        }
+    }
+    text
+}
+
+/// A bar for each bin, scaled to the fullest.
+fn histogram(distribution: &Distribution) -> String {
+    let most = distribution
+        .counts
+        .iter()
+        .copied()
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let total = distribution.counts.iter().sum::<u64>().max(1);
+    let mut text = String::new();
+    for (count, edges) in distribution
+        .counts
+        .iter()
+        .zip(distribution.edges.windows(2))
+    {
+        let share = |whole: u64| *count as f64 / whole as f64;
+        let length = (share(most) * BAR_CHARS).round();
+        let bar: String = (0..40)
+            .take_while(|i| f64::from(*i) < length)
+            .map(|_| '#')
+            .collect();
+        let _ = writeln!(
+            text,
+            "{:>10} .. {:<10}{:>6.1} %  {bar}",
+            short(edges[0]),
+            short(edges[1]),
+            share(total) * 100.0,
+        );
+    }
+    text
+}
+
+fn dropped(scene: &Scene) -> String {
+    let reasons: Vec<String> = scene
+        .dropped
+        .by_reason()
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(reason, count)| format!("{} {reason}", grouped(*count)))
+        .collect();
+    if reasons.is_empty() {
+        "no rows".into()
+    } else {
+        format!(
+            "{} rows: {}",
+            grouped(scene.dropped.total()),
+            reasons.join(", ")
+        )
+    }
+}
+
+/// A number in four significant digits, without an exponent where that is short.
+fn short(value: f32) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        format!("{value}")
+    } else if !(1e-4..1e6).contains(&magnitude) {
+        format!("{value:.2e}")
+    } else if magnitude >= 1000.0 {
+        format!("{value:.0}")
+    } else if magnitude >= 1.0 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.4}")
+    }
+}
+
+/// A size in the largest binary unit that leaves at least 1.
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut units = ["bytes", "KiB", "MiB", "GiB", "TiB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    for larger in units {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    if unit == "bytes" {
+        format!("{bytes} bytes")
+    } else {
+        format!("{value:.1} {unit}")
+    }
+}
+
+/// Digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(1_214_806), "1,214,806");
+        assert_eq!(grouped(12), "12");
+        assert_eq!(size(999), "999 bytes");
+        assert_eq!(size(68_029_499), "64.9 MiB");
+        assert_eq!(short(0.0), "0");
+        assert_eq!(short(1.23456), "1.23");
+        assert_eq!(short(-1e-7), "-1.00e-7");
+        assert_eq!(short(f32::INFINITY), "inf");
+    }
+}

@@ -1,0 +1,385 @@
+//! Activation: from the raw values of a file to those that [`SplatBlock`] promises.
+//!
+//! Every value is computed in f64 and rounded once, so each is within one ulp of the exact result;
+//! the tests hold it to that. The loops run over whole blocks so that the compiler can use vectors.
+
+use std::f64::consts::{LN_2, LOG2_E};
+
+use super::splats::{BLOCK, Lanes, SplatBlock};
+
+/// How a file stores scale and opacity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// Logarithms of scales and logits of opacities, as trainers save them.
+    Raw,
+    /// The values themselves.
+    Linear,
+}
+
+/// Rows of a file that hold no splat, by the first reason that applies; each a count of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// A value is not a number.
+    pub nan: u64,
+    /// A value is infinite.
+    pub infinite: u64,
+    /// The rotation is all zero.
+    pub zero_rotation: u64,
+    /// A scale exceeds the largest f32 once activated.
+    pub scale_overflow: u64,
+}
+
+impl Dropped {
+    /// All dropped rows.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.nan + self.infinite + self.zero_rotation + self.scale_overflow
+    }
+
+    /// Each reason in words, with its count.
+    #[must_use]
+    pub fn by_reason(&self) -> [(&'static str, u64); 4] {
+        [
+            ("not a number", self.nan),
+            ("infinite", self.infinite),
+            ("zero rotation", self.zero_rotation),
+            ("scale overflow", self.scale_overflow),
+        ]
+    }
+
+    /// The counts of two parts of a file together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            nan: self.nan + other.nan,
+            infinite: self.infinite + other.infinite,
+            zero_rotation: self.zero_rotation + other.zero_rotation,
+            scale_overflow: self.scale_overflow + other.scale_overflow,
+        }
+    }
+}
+
+/// The raw values of a block that activation reads besides the block itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extra<'a> {
+    /// How scale and opacity are stored.
+    pub(super) encoding: Encoding,
+    /// Scales in the file, 2 or 3; a third one that is missing is 0 once activated (2DGS).
+    pub(super) scales: usize,
+    /// Standard deviation of the 3D filter, in world units (Mip-Splatting).
+    pub(super) filter: Option<&'a Lanes>,
+}
+
+/// Activates the first `lanes` splats of `block` in place and zeroes the other lanes.
+///
+/// A bad row keeps its lane, with NaN as the x of its mean, and is counted.
+pub(super) fn activate(
+    block: &mut SplatBlock,
+    sh_rest: &mut [Lanes],
+    lanes: usize,
+    extra: Extra<'_>,
+) -> Dropped {
+    let not_finite = finite_check(block, sh_rest, extra.filter);
+    // Before activation: it turns some infinities into NaN and some into plain numbers.
+    let nan = if not_finite == [0.0; BLOCK] {
+        [false; BLOCK]
+    } else {
+        nan_lanes(block, sh_rest, extra.filter)
+    };
+    let opacity_factor = scales(block, extra);
+    if extra.encoding == Encoding::Raw {
+        block.opacity = sigmoid(&block.opacity);
+    }
+    if let Some(factor) = opacity_factor {
+        for (o, f) in block.opacity.iter_mut().zip(factor) {
+            *o = narrow(f64::from(*o) * f);
+        }
+    }
+    let norm2 = normalise(&mut block.rotation);
+
+    let mut all_good = lanes == BLOCK;
+    for lane in 0..BLOCK {
+        all_good &= not_finite[lane] == 0.0 && norm2[lane] > 0.0;
+        all_good &= block.scale.iter().all(|s| s[lane] < f32::INFINITY);
+    }
+    if all_good {
+        return Dropped::default();
+    }
+    let state: [State; BLOCK] = std::array::from_fn(|lane| {
+        if nan[lane] {
+            State::Nan
+        } else if not_finite[lane] != 0.0 {
+            State::Infinite
+        } else if norm2[lane] <= 0.0 {
+            State::ZeroRotation
+        } else if block.scale.iter().any(|s| s[lane] == f32::INFINITY) {
+            State::ScaleOverflow
+        } else {
+            State::Good
+        }
+    });
+    settle(block, sh_rest, &state[..lanes])
+}
+
+/// Zero for each lane whose values are all finite, else NaN: infinity times zero is NaN too.
+fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> Lanes {
+    let own: &[Lanes; 14] = bytemuck::cast_ref(block);
+    let mut check = [0.0; BLOCK];
+    for lanes in own.iter().chain(sh_rest).chain(filter) {
+        for (c, v) in check.iter_mut().zip(lanes) {
+            *c += v * 0.0;
+        }
+    }
+    check
+}
+
+/// Activates the scales, filter included; returns the filter's factor of opacity.
+///
+/// Mip-Splatting (Yu et al. 2024, section 4.1): scale' = sqrt(scale^2 + f^2), opacity' = opacity *
+/// sqrt(prod scale^2 / prod scale'^2). An axis that the file lacks takes no part.
+fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
+    let mut factor = [1.0; BLOCK];
+    for axis in &mut block.scale[..extra.scales] {
+        let linear = match extra.encoding {
+            Encoding::Raw => exp(axis),
+            Encoding::Linear => axis.map(f64::from),
+        };
+        if let Some(filter) = extra.filter {
+            for lane in 0..BLOCK {
+                let (s, f) = (linear[lane], f64::from(filter[lane]));
+                let wide = (s * s + f * f).sqrt();
+                factor[lane] *= if wide > 0.0 { s / wide } else { 1.0 };
+                axis[lane] = narrow(wide);
+            }
+        } else {
+            *axis = linear.map(narrow);
+        }
+    }
+    extra.filter.map(|_| factor)
+}
+
+/// Normalises quaternions in place; returns their squared norms. No f32 but zero has a square that
+/// underflows in f64.
+fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
+    let mut norm2 = [0.0; BLOCK];
+    for component in &*rotation {
+        for (n, v) in norm2.iter_mut().zip(component) {
+            *n += f64::from(*v) * f64::from(*v);
+        }
+    }
+    let inverse = norm2.map(|n| 1.0 / n.sqrt());
+    for component in rotation {
+        for (v, i) in component.iter_mut().zip(&inverse) {
+            *v = narrow(f64::from(*v) * i);
+        }
+    }
+    norm2
+}
+
+/// Which lanes hold a NaN.
+fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [bool; BLOCK] {
+    let own: &[Lanes; 14] = bytemuck::cast_ref(block);
+    let mut nan = [false; BLOCK];
+    for lanes in own.iter().chain(sh_rest).chain(filter) {
+        for (n, v) in nan.iter_mut().zip(lanes) {
+            *n |= v.is_nan();
+        }
+    }
+    nan
+}
+
+/// What a lane holds.
+#[derive(Clone, Copy)]
+enum State {
+    Good,
+    Nan,
+    Infinite,
+    ZeroRotation,
+    ScaleOverflow,
+}
+
+/// The uncommon end of [`activate`]: marks and counts bad lanes, zeroes those beyond `states`.
+fn settle(block: &mut SplatBlock, sh_rest: &mut [Lanes], states: &[State]) -> Dropped {
+    let own: &mut [Lanes; 14] = bytemuck::cast_mut(block);
+    for values in own.iter_mut().chain(sh_rest) {
+        values[states.len()..].fill(0.0);
+    }
+    let mut dropped = Dropped::default();
+    for (lane, state) in states.iter().enumerate() {
+        let count = match state {
+            State::Good => continue,
+            State::Nan => &mut dropped.nan,
+            State::Infinite => &mut dropped.infinite,
+            State::ZeroRotation => &mut dropped.zero_rotation,
+            State::ScaleOverflow => &mut dropped.scale_overflow,
+        };
+        *count += 1;
+        block.mean[0][lane] = f32::NAN;
+    }
+    dropped
+}
+
+/// Rounds to f32; what is too large becomes infinite.
+#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+/// Arguments beyond this give 0 or infinity in f32 either way: e^-104 is below half the least
+/// denormal and e^89 above the largest float.
+const EXP_RANGE: f64 = 128.0;
+
+/// 1.5 * 2^52: adding it leaves the nearest integer in the low bits of the sum.
+const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+/// Bits of the mantissa of an f64.
+const MANTISSA_BITS: u32 = 52;
+
+/// 1/k!, from k = 8 down to 0: with |r| <= ln 2 / 2 the first term left out is below 2.1e-10
+/// relative, 1/280 of an f32 ulp.
+const EXP_TERMS: [f64; 9] = [
+    1.0 / 40320.0,
+    1.0 / 5040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    0.5,
+    1.0,
+    1.0,
+];
+
+/// e^x to 2.2e-10 relative, for -128 <= x <= 128; beyond, as at the end of the range. NaN gives
+/// anything.
+fn exp(x: &Lanes) -> [f64; BLOCK] {
+    let mut result = [0.0; BLOCK];
+    for (result, x) in result.iter_mut().zip(x) {
+        let x = f64::from(*x);
+        let x = if x < -EXP_RANGE { -EXP_RANGE } else { x };
+        let x = if x > EXP_RANGE { EXP_RANGE } else { x };
+        let shifted = x * LOG2_E + ROUNDER;
+        let n = shifted - ROUNDER;
+        let r = x - n * LN_2;
+        let mut power = EXP_TERMS[0];
+        for term in &EXP_TERMS[1..] {
+            power = power * r + term;
+        }
+        // The low bits of `shifted` hold n; moved to the exponent they make 2^n.
+        let bits = (shifted.to_bits() << MANTISSA_BITS).wrapping_add(1f64.to_bits());
+        *result = power * f64::from_bits(bits);
+    }
+    result
+}
+
+/// 1 / (1 + e^-x).
+fn sigmoid(x: &Lanes) -> Lanes {
+    exp(&x.map(|v| -v)).map(|e| narrow(1.0 / (1.0 + e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distance in units of the last place.
+    fn ulps(a: f32, b: f32) -> u32 {
+        a.to_bits().abs_diff(b.to_bits())
+    }
+
+    /// Every 1009th f32: 4 million arguments of either sign and every exponent.
+    fn arguments() -> impl Iterator<Item = f32> {
+        (0..=u32::MAX)
+            .step_by(1009)
+            .map(f32::from_bits)
+            .filter(|v| !v.is_nan())
+    }
+
+    #[test]
+    fn exp_is_within_an_ulp_of_the_exact_result() {
+        let worst = arguments()
+            .map(|x| ulps(narrow(exp(&[x; BLOCK])[3]), narrow(f64::from(x).exp())))
+            .max();
+        assert!(worst <= Some(1), "{worst:?}");
+    }
+
+    #[test]
+    fn sigmoid_is_within_an_ulp_of_the_exact_result() {
+        let exact = |x: f32| narrow(1.0 / (1.0 + (-f64::from(x)).exp()));
+        let worst = arguments()
+            .map(|x| ulps(sigmoid(&[x; BLOCK])[0], exact(x)))
+            .max();
+        assert!(worst <= Some(1), "{worst:?}");
+        assert_eq!(sigmoid(&[-104.0; BLOCK])[0], 0.0);
+        assert_eq!(sigmoid(&[20.0; BLOCK])[0], 1.0);
+    }
+
+    fn good() -> SplatBlock {
+        let mut block: SplatBlock = bytemuck::Zeroable::zeroed();
+        block.rotation = [[1.0; BLOCK], [1.0; BLOCK], [1.0; BLOCK], [-1.0; BLOCK]];
+        block
+    }
+
+    const RAW: Extra<'static> = Extra {
+        encoding: Encoding::Raw,
+        scales: 3,
+        filter: None,
+    };
+
+    #[test]
+    fn plain_rows_come_out_activated_and_padding_zero() {
+        let mut block = good();
+        assert_eq!(activate(&mut block, &mut [], 3, RAW), Dropped::default());
+        assert_eq!(block.scale[2][..4], [1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(block.opacity[..4], [0.5, 0.5, 0.5, 0.0]);
+        assert_eq!(block.rotation[3][..4], [-0.5, -0.5, -0.5, 0.0]);
+    }
+
+    #[test]
+    fn poison_is_counted_by_reason() {
+        let mut block = good();
+        let mut rest = [[0.0; BLOCK]; 9];
+        block.mean[1][0] = f32::NAN;
+        block.opacity[1] = f32::INFINITY;
+        block.rotation[2][2] = f32::NEG_INFINITY;
+        rest[8][3] = f32::NAN;
+        for component in &mut block.rotation {
+            component[4] = 0.0;
+            component[6] *= 1e-42;
+        }
+        block.scale[1][5] = 89.0;
+        block.scale[1][6] = -1e30;
+        block.scale[0][7] = f32::NEG_INFINITY;
+        let dropped = activate(&mut block, &mut rest, BLOCK, RAW);
+        let expected = Dropped {
+            nan: 2,
+            infinite: 3,
+            zero_rotation: 1,
+            scale_overflow: 1,
+        };
+        assert_eq!(dropped, expected);
+        let marked = |lane: usize| block.mean[0][lane].is_nan();
+        assert!((0..BLOCK).all(|lane| marked(lane) == [0, 1, 2, 3, 4, 5, 7].contains(&lane)));
+        assert_eq!(block.scale[1][6], 0.0, "far below the range is flat");
+        assert_eq!(block.rotation[0][6], 0.5, "denormal quaternions count");
+    }
+
+    #[test]
+    fn the_3d_filter_widens_and_dims() {
+        let mut block = good();
+        let filter = [0.75; BLOCK];
+        let extra = Extra {
+            filter: Some(&filter),
+            ..RAW
+        };
+        activate(&mut block, &mut [], BLOCK, extra);
+        assert_eq!(block.scale[0][0], 1.25);
+        assert_eq!(block.opacity[0], 0.5 / (1.25f32 * 1.25 * 1.25));
+    }
+
+    #[test]
+    fn two_scales_make_a_flat_splat() {
+        let mut block = good();
+        let extra = Extra { scales: 2, ..RAW };
+        activate(&mut block, &mut [], BLOCK, extra);
+        assert_eq!(block.scale.map(|s| s[9]), [1.0, 1.0, 0.0]);
+    }
+}

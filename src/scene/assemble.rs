@@ -1,0 +1,271 @@
+//! From rows of a file to the blocked structure of arrays, in one pass.
+//!
+//! Row `i` goes to lane `i`; bad rows are marked there and closed up afterwards. They are so rare
+//! that finding them first, in a pass of its own, would cost far more.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::activate::{Dropped, Encoding, Extra, activate};
+use super::buffer::Buffer;
+use super::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
+use crate::error::Result;
+
+/// Values of a splat apart from the higher SH coefficients.
+pub(super) const PLAIN_SLOTS: usize = 14;
+
+/// Blocks in a batch, the unit of work of a thread: 4096 splats, so that a batch's arrays are a
+/// fraction of a second-level cache at degree 0 and the queue stays short.
+const BATCH_BLOCKS: usize = 256;
+
+/// What all rows of a file have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// Rows, good and bad.
+    pub(super) rows: usize,
+    /// SH degree, 0 to 4.
+    pub(super) sh_degree: u8,
+    /// How scale and opacity are stored.
+    pub(super) encoding: Encoding,
+    /// Scales in the file, 2 or 3.
+    pub(super) scales: usize,
+    /// Whether rows carry a 3D filter.
+    pub(super) filtered: bool,
+}
+
+impl Shape {
+    /// Lane arrays a block that hold the higher SH coefficients.
+    fn rest_slots(&self) -> usize {
+        3 * rest_coefficients(self.sh_degree)
+    }
+}
+
+/// The raw values of a block, a lane array each, for a decoder to fill.
+///
+/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red,
+/// green, blue. `rest` is as in [`Splats::sh_rest`].
+pub(super) struct RawBlock<'a> {
+    pub(super) plain: &'a mut [Lanes; PLAIN_SLOTS],
+    pub(super) rest: &'a mut [Lanes],
+    pub(super) filter: &'a mut Lanes,
+}
+
+impl RawBlock<'_> {
+    /// The lanes of slot `slot`: plain ones, then the higher coefficients, then the filter.
+    pub(super) fn slot(&mut self, slot: usize) -> &mut Lanes {
+        if slot < PLAIN_SLOTS {
+            &mut self.plain[slot]
+        } else {
+            self.rest.get_mut(slot - PLAIN_SLOTS).unwrap_or(self.filter)
+        }
+    }
+}
+
+/// Consecutive blocks of the arrays under construction.
+pub(super) struct Batch<'a> {
+    shape: Shape,
+    first_row: usize,
+    blocks: &'a mut [SplatBlock],
+    rest: &'a mut [Lanes],
+}
+
+impl Batch<'_> {
+    /// The rows of this batch.
+    pub(super) fn rows(&self) -> Range<usize> {
+        let end = self.first_row + self.blocks.len() * BLOCK;
+        self.first_row..end.min(self.shape.rows)
+    }
+
+    /// Has `decode` fill block after block with the rows it is given, and activates them.
+    pub(super) fn fill(
+        self,
+        mut decode: impl FnMut(Range<usize>, RawBlock<'_>) -> Result<()>,
+    ) -> Result<Dropped> {
+        let rows = self.rows();
+        let rest_slots = self.shape.rest_slots();
+        let (mut dropped, mut rest_left) = (Dropped::default(), self.rest);
+        for (block, start) in self.blocks.iter_mut().zip(rows.clone().step_by(BLOCK)) {
+            let (rest, left) = rest_left.split_at_mut(rest_slots);
+            rest_left = left;
+            let end = (start + BLOCK).min(rows.end);
+            let mut filter = [0.0; BLOCK];
+            let raw = RawBlock {
+                plain: bytemuck::cast_mut(block),
+                rest,
+                filter: &mut filter,
+            };
+            decode(start..end, raw)?;
+            let extra = Extra {
+                encoding: self.shape.encoding,
+                scales: self.shape.scales,
+                filter: self.shape.filtered.then_some(&filter),
+            };
+            dropped = dropped.plus(activate(block, rest, end - start, extra));
+        }
+        Ok(dropped)
+    }
+}
+
+/// Builds a scene on all threads: `work` fills each batch with [`Batch::fill`], in any order.
+///
+/// The caller has made sure that the file really has room for `shape.rows` rows.
+pub(super) fn assemble(
+    shape: Shape,
+    work: impl Fn(Batch<'_>) -> Result<Dropped> + Send + Sync,
+) -> Result<(Splats, Dropped)> {
+    let mut arrays = Arrays::new(shape);
+    let dropped = arrays
+        .batches()
+        .into_par_iter()
+        .map(work)
+        .try_reduce(Dropped::default, |a, b| Ok(a.plus(b)))?;
+    Ok(arrays.finish(dropped))
+}
+
+/// [`assemble`] on this thread, in order: for rows that have to be read one after the other.
+pub(super) fn assemble_in_order(
+    shape: Shape,
+    mut work: impl FnMut(Batch<'_>) -> Result<Dropped>,
+) -> Result<(Splats, Dropped)> {
+    let mut arrays = Arrays::new(shape);
+    let mut dropped = Dropped::default();
+    for batch in arrays.batches() {
+        dropped = dropped.plus(work(batch)?);
+    }
+    Ok(arrays.finish(dropped))
+}
+
+/// The arrays under construction.
+struct Arrays {
+    shape: Shape,
+    blocks: Buffer<SplatBlock>,
+    rest: Buffer<Lanes>,
+}
+
+impl Arrays {
+    fn new(shape: Shape) -> Self {
+        let block_count = shape.rows.div_ceil(BLOCK);
+        Self {
+            shape,
+            blocks: Buffer::zeroed(block_count),
+            rest: Buffer::zeroed(block_count * shape.rest_slots()),
+        }
+    }
+
+    fn batches(&mut self) -> Vec<Batch<'_>> {
+        let mut rest_left: &mut [Lanes] = &mut self.rest;
+        let batch = |(i, blocks): (usize, _)| {
+            let blocks: &mut [SplatBlock] = blocks;
+            let rest_len = blocks.len() * self.shape.rest_slots();
+            let (rest, left) = std::mem::take(&mut rest_left).split_at_mut(rest_len);
+            rest_left = left;
+            Batch {
+                shape: self.shape,
+                first_row: i * BATCH_BLOCKS * BLOCK,
+                blocks,
+                rest,
+            }
+        };
+        let batches = self.blocks.chunks_mut(BATCH_BLOCKS);
+        batches.enumerate().map(batch).collect()
+    }
+
+    fn finish(mut self, dropped: Dropped) -> (Splats, Dropped) {
+        let Shape {
+            rows, sh_degree, ..
+        } = self.shape;
+        let mut len = rows;
+        if dropped.total() > 0 {
+            let rest_slots = self.shape.rest_slots();
+            len = close_up(&mut self.blocks, &mut self.rest, rows, rest_slots);
+            self.blocks.truncate(len.div_ceil(BLOCK));
+            self.rest.truncate(len.div_ceil(BLOCK) * rest_slots);
+        }
+        let splats = Splats::from_buffers(len, sh_degree, self.blocks, self.rest);
+        (splats, dropped)
+    }
+}
+
+/// Moves good splats over marked ones, in order; returns how many are left. The lanes after the
+/// last one are zeroed up to the end of its block.
+fn close_up(
+    blocks: &mut [SplatBlock],
+    rest: &mut [Lanes],
+    rows: usize,
+    rest_slots: usize,
+) -> usize {
+    let rest_of = |block: usize| block * rest_slots..(block + 1) * rest_slots;
+    let mut len = 0;
+    for row in 0..rows {
+        let (from, lane) = (row / BLOCK, row % BLOCK);
+        if blocks[from].mean[0][lane].is_nan() {
+            continue;
+        }
+        if len < row {
+            let splat = Splat::load(&blocks[from], &rest[rest_of(from)], lane);
+            let to = len / BLOCK;
+            splat.store(&mut blocks[to], &mut rest[rest_of(to)], len % BLOCK);
+        }
+        len += 1;
+    }
+    let (last, lane) = (len / BLOCK, len % BLOCK);
+    if lane > 0 {
+        let own: &mut [Lanes; PLAIN_SLOTS] = bytemuck::cast_mut(&mut blocks[last]);
+        for values in own.iter_mut().chain(&mut rest[rest_of(last)]) {
+            values[lane..].fill(0.0);
+        }
+    }
+    len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows whose mean is their number, those of `bad` NaN.
+    fn scene(rows: usize, sh_degree: u8, bad: impl Fn(usize) -> bool + Sync) -> (Splats, Dropped) {
+        let shape = Shape {
+            rows,
+            sh_degree,
+            encoding: Encoding::Linear,
+            scales: 3,
+            filtered: false,
+        };
+        assemble(shape, |batch| {
+            batch.fill(|rows, mut raw| {
+                for (lane, row) in rows.enumerate() {
+                    let value = if bad(row) { f32::NAN } else { row as f32 };
+                    raw.slot(0)[lane] = value;
+                    raw.slot(6)[lane] = 1.0;
+                    raw.slot(10)[lane] = 1.0;
+                    for slot in 0..raw.rest.len() {
+                        raw.rest[slot][lane] = (row + slot) as f32;
+                    }
+                }
+                Ok(())
+            })
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn bad_rows_are_closed_up_in_order() {
+        for rows in [0, 1, 16, 17, 4095, 4096, 4100, 9000] {
+            for bad in [1, 2, 3, 16, 4096] {
+                let (splats, dropped) = scene(rows, 1, |row| row % bad == 0);
+                let kept: Vec<usize> = (0..rows).filter(|row| row % bad != 0).collect();
+                assert_eq!(splats.len(), kept.len());
+                assert_eq!(dropped.nan as usize, rows - kept.len());
+                for (splat, row) in splats.iter().zip(kept) {
+                    assert_eq!(splat.mean[0], row as f32);
+                    assert_eq!(splat.sh[3][2], (row + 8) as f32);
+                }
+                if let Some(last) = splats.blocks().last() {
+                    let end = (splats.len() - 1) % BLOCK + 1;
+                    assert!(last.opacity[end..].iter().all(|o| *o == 0.0));
+                }
+            }
+        }
+    }
+}

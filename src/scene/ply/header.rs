@@ -1,0 +1,309 @@
+//! The header of a PLY file: what elements follow, and how they are stored.
+//!
+//! Greg Turk's description (1994) is the format's only source. Strict in what decides the meaning
+//! of the body (one format line, known types, whole counts, unique names), lenient in white space
+//! and line ends.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::lines::{Lines, quoted};
+use crate::error::{Error, Result};
+
+/// Longest header accepted, in bytes.
+const HEADER_LIMIT_BYTES: usize = 16 << 20;
+
+/// How the body is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Numbers as text, a row a line.
+    Ascii,
+    /// Packed, least significant byte first.
+    LittleEndian,
+    /// Packed, most significant byte first.
+    BigEndian,
+}
+
+/// The type of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scalar {
+    /// `char`, `int8`.
+    I8,
+    /// `uchar`, `uint8`.
+    U8,
+    /// `short`, `int16`.
+    I16,
+    /// `ushort`, `uint16`.
+    U16,
+    /// `int`, `int32`.
+    I32,
+    /// `uint`, `uint32`.
+    U32,
+    /// `float`, `float32`.
+    F32,
+    /// `double`, `float64`.
+    F64,
+}
+
+/// One number, or a list of them, in each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One number.
+    Scalar(Scalar),
+    /// A count and as many items.
+    List {
+        /// Type of the count.
+        count: Scalar,
+        /// Type of the items.
+        item: Scalar,
+    },
+}
+
+/// A named column of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// Name, unique in its element.
+    pub name: String,
+    /// What a row holds.
+    pub kind: Kind,
+}
+
+/// A table of the body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// Name, unique in the file.
+    pub name: String,
+    /// Rows, as the file claims: not yet checked against its size.
+    pub count: u64,
+    /// Columns, in file order.
+    pub properties: Vec<Property>,
+}
+
+/// A parsed header. Elements and properties have unique names and known types; counts are claims.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// How the body is stored.
+    pub encoding: Encoding,
+    /// Texts of `comment` and `obj_info` lines; bytes that are not UTF-8 are replaced.
+    pub comments: Vec<String>,
+    /// The tables of the body, in file order.
+    pub elements: Vec<Element>,
+    /// Where the body starts, in bytes from the start of the file.
+    pub body_offset: usize,
+}
+
+impl Scalar {
+    /// Size in a binary body, in bytes.
+    #[must_use]
+    pub fn size_bytes(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "char" | "int8" => Self::I8,
+            "uchar" | "uint8" => Self::U8,
+            "short" | "int16" => Self::I16,
+            "ushort" | "uint16" => Self::U16,
+            "int" | "int32" => Self::I32,
+            "uint" | "uint32" => Self::U32,
+            "float" | "float32" => Self::F32,
+            "double" | "float64" => Self::F64,
+            _ => return None,
+        })
+    }
+}
+
+impl Element {
+    /// Bytes of a binary row, if it holds no list.
+    #[must_use]
+    pub fn stride_bytes(&self) -> Option<usize> {
+        self.properties
+            .iter()
+            .map(|property| match property.kind {
+                Kind::Scalar(scalar) => Some(scalar.size_bytes()),
+                Kind::List { .. } => None,
+            })
+            .sum()
+    }
+}
+
+impl Header {
+    /// Parses the header at the start of `bytes`; `path` is for errors.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the header line at fault, what was expected there and what was found.
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
+        let mut lines = Lines::header(&bytes[..bytes.len().min(HEADER_LIMIT_BYTES)]);
+        let magic = lines.next().unwrap_or_default();
+        if magic.trim_ascii_end() != b"ply" {
+            return Err(Error::file(path, "line 1", "\"ply\"", quoted(magic)));
+        }
+        let mut draft = Draft::default();
+        loop {
+            let Some(line) = lines.next() else {
+                return Err(Error::file(
+                    path,
+                    format!("header of {} lines", lines.number()),
+                    "\"end_header\" within 16 MiB",
+                    "the end of the file or of this limit",
+                ));
+            };
+            match draft.line(line) {
+                Ok(Progress::More) => {}
+                Ok(Progress::End) => break,
+                Err((expected, found)) => {
+                    let place = format!("header line {}", lines.number());
+                    return Err(Error::file(path, place, expected, found));
+                }
+            }
+        }
+        let encoding = draft.encoding.ok_or_else(|| {
+            let place = format!("header of {} lines", lines.number());
+            Error::file(path, place, "a \"format\" line", "none")
+        })?;
+        Ok(Self {
+            encoding,
+            comments: draft.comments,
+            elements: draft.elements,
+            body_offset: lines.offset(),
+        })
+    }
+
+    /// The element called `name`.
+    #[must_use]
+    pub fn element(&self, name: &str) -> Option<&Element> {
+        self.elements.iter().find(|element| element.name == name)
+    }
+}
+
+/// A header in the making.
+#[derive(Default)]
+struct Draft {
+    encoding: Option<Encoding>,
+    comments: Vec<String>,
+    elements: Vec<Element>,
+    element_names: HashSet<String>,
+    property_names: HashSet<String>,
+}
+
+enum Progress {
+    More,
+    End,
+}
+
+/// What was expected, and what was found.
+type Mismatch = (String, String);
+
+fn mismatch<T>(expected: &str, found: impl Into<String>) -> Result<T, Mismatch> {
+    Err((expected.to_owned(), found.into()))
+}
+
+impl Draft {
+    fn line(&mut self, line: &[u8]) -> Result<Progress, Mismatch> {
+        let line = line.trim_ascii();
+        let end = line.iter().position(u8::is_ascii_whitespace);
+        let (keyword, rest) = line.split_at(end.unwrap_or(line.len()));
+        if keyword == b"comment" || keyword == b"obj_info" {
+            let text = String::from_utf8_lossy(rest.trim_ascii());
+            self.comments.push(text.into_owned());
+            return Ok(Progress::More);
+        }
+        let Some(text) = printable(line) else {
+            return mismatch("printable text", quoted(line));
+        };
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        match words[..] {
+            [] => {}
+            ["end_header"] => return Ok(Progress::End),
+            ["format", encoding, "1.0"] => self.format(encoding)?,
+            ["element", name, count] => self.element(name, count)?,
+            ["property", "list", count, item, name] => {
+                let kind = Kind::List {
+                    count: scalar(count)?,
+                    item: scalar(item)?,
+                };
+                self.property(name, kind)?;
+            }
+            ["property", kind, name] => self.property(name, Kind::Scalar(scalar(kind)?))?,
+            ["format", ..] => return mismatch("\"format ENCODING 1.0\"", quoted(line)),
+            ["element", ..] => return mismatch("\"element NAME COUNT\"", quoted(line)),
+            ["property", ..] => {
+                let forms = "\"property TYPE NAME\" or \"property list TYPE TYPE NAME\"";
+                return mismatch(forms, quoted(line));
+            }
+            _ => {
+                let keywords = "format, element, property, comment, obj_info or end_header";
+                return mismatch(keywords, quoted(line));
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    fn format(&mut self, encoding: &str) -> Result<(), Mismatch> {
+        let encoding = match encoding {
+            "ascii" => Encoding::Ascii,
+            "binary_little_endian" => Encoding::LittleEndian,
+            "binary_big_endian" => Encoding::BigEndian,
+            other => {
+                let known = "ascii, binary_little_endian or binary_big_endian";
+                return mismatch(known, quoted(other.as_bytes()));
+            }
+        };
+        if self.encoding.replace(encoding).is_some() {
+            return mismatch("one \"format\" line", "a second one");
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, name: &str, count: &str) -> Result<(), Mismatch> {
+        let digits = count.bytes().all(|b| b.is_ascii_digit());
+        let Some(count) = count.parse().ok().filter(|_| digits) else {
+            return mismatch("a count of 0 to 2^64-1", quoted(count.as_bytes()));
+        };
+        if !self.element_names.insert(name.to_owned()) {
+            return mismatch("element names that differ", format!("\"{name}\" twice"));
+        }
+        self.property_names.clear();
+        self.elements.push(Element {
+            name: name.to_owned(),
+            count,
+            properties: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn property(&mut self, name: &str, kind: Kind) -> Result<(), Mismatch> {
+        let Some(element) = self.elements.last_mut() else {
+            return mismatch("an \"element\" line first", "a property");
+        };
+        if !self.property_names.insert(name.to_owned()) {
+            return mismatch("property names that differ", format!("\"{name}\" twice"));
+        }
+        element.properties.push(Property {
+            name: name.to_owned(),
+            kind,
+        });
+        Ok(())
+    }
+}
+
+fn scalar(word: &str) -> Result<Scalar, Mismatch> {
+    Scalar::parse(word).ok_or_else(|| {
+        let types = "a type: char, uchar, short, ushort, int, uint, float, double, int8 to float64";
+        (types.to_owned(), quoted(word.as_bytes()))
+    })
+}
+
+/// A line as text, if it is UTF-8 without control characters other than white space.
+fn printable(line: &[u8]) -> Option<&str> {
+    let plain = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
+    std::str::from_utf8(line)
+        .ok()
+        .filter(|_| line.iter().all(plain))
+}
