@@ -8,6 +8,7 @@
     reason = "printing is the command line's job"
 )]
 
+mod compare;
 mod completions;
 mod man;
 
@@ -45,6 +46,7 @@ pub(crate) struct Verbosity {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Compare(compare::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -84,6 +86,7 @@ impl Verbosity {
 pub fn run() -> ExitCode {
     let Arguments { command, verbosity } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
+        Command::Compare(args) => compare::run(&args, verbosity),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Man(args) => man::run(&args),
     };
