@@ -8,6 +8,7 @@
     reason = "printing is the command line's job"
 )]
 
+mod compare;
 mod completions;
 mod info;
 mod man;
@@ -47,6 +48,7 @@ pub(crate) struct Verbosity {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Compare(compare::Args),
     Completions(completions::Args),
     Info(info::Args),
     Man(man::Args),
@@ -90,6 +92,7 @@ pub fn run() -> ExitCode {
         verbosity: _,
     } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
+        Command::Compare(args) => compare::run(&args, verbosity),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args),

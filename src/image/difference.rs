@@ -1,0 +1,59 @@
+//! Pictures of a difference.
+
+use super::Frame;
+use super::metrics::FlipMap;
+
+/// The colours of errors 0, 1/4, 1/2, 3/4 and 1: black, violet, magenta, orange, cream. Like the
+/// usual `magma` in its order and in that lightness only rises, so that it reads in grey as well.
+const HEAT: [[f32; 3]; 5] = [
+    [0.0, 0.0, 0.02],
+    [0.31, 0.07, 0.48],
+    [0.72, 0.22, 0.47],
+    [0.98, 0.54, 0.38],
+    [0.99, 0.99, 0.76],
+];
+
+/// A map of FLIP errors as a heat picture: 0 is black, 1 cream. The scale is fixed, so that pictures
+/// of different pairs compare.
+#[must_use]
+pub fn heat_picture(map: &FlipMap) -> Frame {
+    let pixels = map.errors().iter().map(|&error| {
+        let [r, g, b] = heat(error);
+        [r, g, b, 1.0]
+    });
+    Frame::from_pixels(map.width(), map.height(), pixels.collect())
+}
+
+/// The colour of an error, linear between those of [`HEAT`]; clamped to `[0, 1]`.
+fn heat(error: f32) -> [f32; 3] {
+    let mut position = error.clamp(0.0, 1.0) * 4.0;
+    for pair in HEAT.windows(2) {
+        if position <= 1.0 {
+            return [0, 1, 2].map(|c| pair[0][c] + (pair[1][c] - pair[0][c]) * position);
+        }
+        position -= 1.0;
+    }
+    HEAT[4]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lightness_only_rises() {
+        let luma = |[r, g, b]: [f32; 3]| 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        let steps: Vec<f32> = (0..=100_u8)
+            .map(|i| luma(heat(f32::from(i) / 100.0)))
+            .collect();
+        assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+    }
+
+    #[test]
+    fn ends_and_poison() {
+        assert_eq!(heat(0.0), HEAT[0]);
+        assert_eq!(heat(1.0), HEAT[4]);
+        assert_eq!(heat(7.0), HEAT[4]);
+        assert_eq!(heat(f32::NAN), HEAT[4], "stands out");
+    }
+}

@@ -1,0 +1,173 @@
+//! The filters of FLIP: the eye's contrast sensitivity, and detectors of edges and points.
+
+use std::f32::consts::PI;
+use std::ops::RangeInclusive;
+
+use super::separable::{Edge, Separable};
+
+/// A Gaussian of the contrast sensitivity functions: `a sqrt(pi / b) exp(-pi^2 d^2 / b)` at the
+/// distance d in degrees (Andersson et al. 2020, section 4.1.1 and table 1).
+struct Sensitivity {
+    a: f32,
+    b: f32,
+}
+
+/// Contrast sensitivity to luminance, red against green, and blue against yellow.
+const SENSITIVITIES: [&[Sensitivity]; 3] = [
+    &[Sensitivity { a: 1.0, b: 0.0047 }],
+    &[Sensitivity { a: 1.0, b: 0.0053 }],
+    &[
+        Sensitivity { a: 34.1, b: 0.04 },
+        Sensitivity { a: 13.5, b: 0.025 },
+    ],
+];
+
+/// The widest of the Gaussians' b, which sets the radius of all.
+const WIDEST_B: f32 = 0.04;
+
+/// The radius of every filter, in standard deviations.
+const RADIUS_SIGMAS: f32 = 3.0;
+
+/// Peak to trough of the feature detectors, in degrees (section 4.2).
+const FEATURE_WIDTH_DEGREES: f32 = 0.082;
+
+/// All filters, for one number of pixels per degree.
+pub(super) struct Filters {
+    /// For Y, Cx and Cz: filters whose results add up, of weight 1 in all.
+    pub(super) sensitivity: [Vec<Symmetric>; 3],
+    /// A Gaussian, its first derivative and its second, each normalised.
+    derivatives: [Vec<f32>; 3],
+}
+
+/// A filter that is the product of one function with itself.
+pub(super) struct Symmetric {
+    vertical: Vec<f32>,
+    horizontal: Vec<f32>,
+}
+
+impl Symmetric {
+    /// As [`Separable::add_row`].
+    pub(super) fn add_row<I: Iterator<Item = f32>>(
+        &self,
+        source: impl Fn(std::ops::Range<usize>) -> I,
+        height: usize,
+        y: usize,
+        scratch: &mut Vec<f32>,
+        out: &mut [f32],
+    ) {
+        separable(&self.vertical, &self.horizontal).add_row(source, height, y, scratch, out);
+    }
+}
+
+impl Filters {
+    /// The filters at `pixels_per_degree`.
+    pub(super) fn new(pixels_per_degree: f32) -> Self {
+        Self {
+            sensitivity: SENSITIVITIES.map(|gaussians| sensitivity(gaussians, pixels_per_degree)),
+            derivatives: derivatives(pixels_per_degree),
+        }
+    }
+
+    /// Detectors of horizontal and vertical edges, then of horizontal and vertical points.
+    pub(super) fn features(&self) -> [Separable<'_, f32>; 4] {
+        let [gaussian, first, second] = &self.derivatives;
+        [
+            separable(gaussian, first),
+            separable(first, gaussian),
+            separable(gaussian, second),
+            separable(second, gaussian),
+        ]
+    }
+}
+
+fn separable<'a>(vertical: &'a [f32], horizontal: &'a [f32]) -> Separable<'a, f32> {
+    Separable {
+        vertical,
+        horizontal,
+        edge: Edge::Nearest,
+    }
+}
+
+/// The Gaussians of one channel, together of weight 1 over the square that the widest fits in.
+fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<Symmetric> {
+    let sigma_degrees = (WIDEST_B / (2.0 * PI * PI)).sqrt();
+    let distances = distances(RADIUS_SIGMAS * sigma_degrees * pixels_per_degree);
+    let lines = gaussians.iter().map(|gaussian| {
+        let line: Vec<f32> = distances
+            .iter()
+            .map(|distance| {
+                let degrees = distance / pixels_per_degree;
+                (-PI * PI * degrees * degrees / gaussian.b).exp()
+            })
+            .collect();
+        let scale = gaussian.a * (PI / gaussian.b).sqrt();
+        (line, scale)
+    });
+    let lines: Vec<(Vec<f32>, f32)> = lines.collect();
+    let weight = |(line, scale): &(Vec<f32>, f32)| scale * line.iter().sum::<f32>().powi(2);
+    let total: f32 = lines.iter().map(weight).sum();
+    let filters = lines.into_iter().map(|(line, scale)| Symmetric {
+        vertical: line.iter().map(|value| value * scale / total).collect(),
+        horizontal: line,
+    });
+    filters.collect()
+}
+
+/// A Gaussian of weight 1, and its first two derivatives with positive weights of sum 1 and
+/// negative weights of sum -1 (section 4.2).
+fn derivatives(pixels_per_degree: f32) -> [Vec<f32>; 3] {
+    let sigma = 0.5 * FEATURE_WIDTH_DEGREES * pixels_per_degree;
+    let distances = distances(RADIUS_SIGMAS * sigma);
+    let sampled = |factor: fn(f32) -> f32| -> Vec<f32> {
+        let values = distances.iter().map(|distance| {
+            let t = distance / sigma;
+            factor(t) * (-0.5 * t * t).exp()
+        });
+        normalised(&values.collect::<Vec<f32>>())
+    };
+    [sampled(|_| 1.0), sampled(|t| -t), sampled(|t| t * t - 1.0)]
+}
+
+fn normalised(values: &[f32]) -> Vec<f32> {
+    let positive: f32 = values.iter().filter(|&&value| value > 0.0).sum();
+    let negative: f32 = -values.iter().filter(|&&value| value < 0.0).sum::<f32>();
+    let scaled = |&value: &f32| value / if value < 0.0 { negative } else { positive };
+    values.iter().map(scaled).collect()
+}
+
+/// The whole distances up to `radius_pixels`, rounded up, on both sides of 0.
+fn distances(radius_pixels: f32) -> Vec<f32> {
+    #[expect(clippy::cast_possible_truncation, reason = "a few pixels")]
+    let radius = radius_pixels.ceil() as i16;
+    let whole: RangeInclusive<i16> = -radius..=radius;
+    whole.map(f32::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_add_up() {
+        let filters = Filters::new(67.0);
+        for channel in &filters.sensitivity {
+            let sum = |values: &[f32]| values.iter().sum::<f32>();
+            let weights = channel
+                .iter()
+                .map(|f| sum(&f.vertical) * sum(&f.horizontal));
+            assert!((weights.sum::<f32>() - 1.0).abs() < 1e-6);
+            assert_eq!(
+                channel[0].vertical.len(),
+                21,
+                "3 sigma of the widest are 9.05 pixels"
+            );
+        }
+        let [gaussian, first, second] = &filters.derivatives;
+        assert_eq!(gaussian.len(), 19, "3 sigma are 8.24 pixels");
+        assert!((gaussian.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        for derivative in [first, second] {
+            assert!(derivative.iter().sum::<f32>().abs() < 1e-6);
+            assert!((derivative.iter().map(|v| v.abs()).sum::<f32>() - 2.0).abs() < 1e-6);
+        }
+    }
+}

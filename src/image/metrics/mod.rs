@@ -1,0 +1,145 @@
+//! How far two pictures lie apart, in numbers that name how they were made.
+//!
+//! Colours are compared premultiplied, that is over black, so a picture with alpha and the same one
+//! over black compare as equal; the alphas' difference is reported by itself. Pictures are taken as
+//! they are: no gamma, no alignment, no cropping.
+//!
+//! A NaN or infinite value never improves a measure: it is taken as 0 or 1, whichever lies farther
+//! from the other picture's value, unless the other picture has the same one there; pixels with
+//! such values are counted.
+
+mod flip;
+mod flip_colour;
+mod flip_filters;
+mod planes;
+mod psnr;
+mod separable;
+mod ssim;
+
+use serde::Serialize;
+
+use self::planes::Pair;
+use super::Frame;
+use crate::error::{Error, Result};
+
+/// What is done to the values before they are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
+    /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
+    #[default]
+    Inria,
+    /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
+    Float,
+}
+
+impl Protocol {
+    /// The name on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inria => "inria",
+            Self::Float => "float",
+        }
+    }
+}
+
+/// How far two pictures of one size lie apart. Values have a peak of 1.0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Peak signal-to-noise ratio over all pixels and the three colour channels, in decibels:
+    /// `10 log10(1 / mse)`; `None` when the colours are identical under the protocol.
+    pub psnr_db: Option<f64>,
+    /// Structural similarity (Wang et al. 2004): 11 x 11 Gaussian window of sigma 1.5, zeros beyond
+    /// the edge, C1 = 0.01^2, C2 = 0.03^2, mean over pixels and channels; 1 when identical.
+    pub ssim: f64,
+    /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in
+    /// `[0, 1]`; 0 when identical.
+    pub flip: f64,
+    /// The largest difference of a colour channel.
+    pub max_abs: f64,
+    /// The 99.9th percentile over pixels of the largest difference of the three colour channels.
+    pub p99_9_abs: f64,
+    /// The mean squared difference over all pixels and the three colour channels.
+    pub mse: f64,
+    /// The largest difference of alpha, which enters none of the other numbers.
+    pub alpha_max_abs: f64,
+    /// Pixels with a NaN or infinite channel in either picture.
+    pub non_finite_pixels: u64,
+}
+
+/// The FLIP error of every pixel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlipMap {
+    width: u32,
+    height: u32,
+    errors: Vec<f32>,
+}
+
+impl FlipMap {
+    /// Width in pixels.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The errors, in `[0, 1]`, row by row from the top.
+    #[must_use]
+    pub fn errors(&self) -> &[f32] {
+        &self.errors
+    }
+}
+
+/// Compares two pictures under `protocol`. The order of the two does not matter.
+///
+/// # Errors
+/// [`Error::Caller`] when the pictures differ in size or have no pixels.
+pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
+    compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
+}
+
+/// As [`compare`], with the map whose mean is the FLIP error.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with_map(a: &Frame, b: &Frame, protocol: Protocol) -> Result<(Comparison, FlipMap)> {
+    let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
+    if (a.width(), a.height()) != (b.width(), b.height()) {
+        let what = "size of the second picture";
+        return Err(Error::caller(what, size(a), size(b)));
+    }
+    if a.pixels().is_empty() {
+        let what = "size of the pictures";
+        return Err(Error::caller(what, "at least 1 x 1", size(a)));
+    }
+    let pair = Pair::new(a, b, protocol);
+    let differences = psnr::differences(&pair);
+    let errors = flip::error_map(&pair);
+    let sum: f64 = errors.iter().copied().map(f64::from).sum();
+    let comparison = Comparison {
+        psnr_db: psnr::psnr_db(differences.mse),
+        ssim: ssim::ssim(&pair),
+        flip: sum / psnr::count(errors.len()),
+        max_abs: differences.max_abs,
+        p99_9_abs: differences.p99_9_abs,
+        mse: differences.mse,
+        alpha_max_abs: pair.alpha_max_abs,
+        non_finite_pixels: pair.non_finite_pixels,
+    };
+    let map = FlipMap {
+        width: a.width(),
+        height: a.height(),
+        errors,
+    };
+    Ok((comparison, map))
+}
+
+#[cfg(test)]
+mod tests;

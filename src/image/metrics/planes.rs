@@ -1,0 +1,96 @@
+//! The numbers that the metrics see: colours of two pictures, made finite and, by protocol, rounded.
+
+use super::Protocol;
+use crate::image::{Frame, to_8_bit};
+
+/// One picture's red, green and blue, each row by row from the top.
+pub(super) type Planes = [Vec<f32>; 3];
+
+/// Two pictures of one size, ready to be measured.
+#[derive(Debug, Clone)]
+pub(super) struct Pair {
+    /// In pixels.
+    pub(super) width: usize,
+    /// In pixels.
+    pub(super) height: usize,
+    /// The value that stands for 1.0: 255 where values are whole 8-bit numbers, so that their
+    /// differences are exact, else 1.
+    pub(super) peak: f32,
+    /// Premultiplied colour, which is colour over black, in units of `1 / peak`.
+    pub(super) colours: [Planes; 2],
+    /// The largest difference of alpha, in units of 1.0.
+    pub(super) alpha_max_abs: f64,
+    /// Pixels with a NaN or infinite channel in either picture.
+    pub(super) non_finite_pixels: u64,
+}
+
+impl Pair {
+    /// The numbers of `a` and `b`, which have the same size, under `protocol`.
+    pub(super) fn new(a: &Frame, b: &Frame, protocol: Protocol) -> Self {
+        let count = a.pixels().len();
+        let empty = || [(); 3].map(|()| Vec::with_capacity(count));
+        let mut pair = Self {
+            width: a.width() as usize,
+            height: a.height() as usize,
+            peak: match protocol {
+                Protocol::Inria => f32::from(u8::MAX),
+                Protocol::Float => 1.0,
+            },
+            colours: [empty(), empty()],
+            alpha_max_abs: 0.0,
+            non_finite_pixels: 0,
+        };
+        let number = |value: f32| match protocol {
+            Protocol::Inria => f32::from(to_8_bit(value)),
+            Protocol::Float => value,
+        };
+        for (p, q) in a.pixels().iter().zip(b.pixels()) {
+            let finite = p.iter().chain(q).all(|value| value.is_finite());
+            pair.non_finite_pixels += u64::from(!finite);
+            for channel in 0..3 {
+                let (p, q) = made_finite(p[channel], q[channel]);
+                pair.colours[0][channel].push(number(p));
+                pair.colours[1][channel].push(number(q));
+            }
+            let (p, q) = made_finite(p[3], q[3]);
+            let alpha = f64::from(number(p)) - f64::from(number(q));
+            pair.alpha_max_abs = pair.alpha_max_abs.max(alpha.abs() / f64::from(pair.peak));
+        }
+        pair
+    }
+}
+
+/// Two finite values in place of `p` and `q`: a value that is NaN or infinite becomes 0 or 1,
+/// whichever lies farther from the other, so that it never improves a measure; the same NaN or
+/// infinity in both is no difference.
+fn made_finite(p: f32, q: f32) -> (f32, f32) {
+    let farthest_from = |other: f32| if other >= 0.5 { 0.0 } else { 1.0 };
+    match (p.is_finite(), q.is_finite()) {
+        (true, true) => (p, q),
+        (true, false) => (p, farthest_from(p)),
+        (false, true) => (farthest_from(q), q),
+        (false, false) if p == q || (p.is_nan() && q.is_nan()) => (0.0, 0.0),
+        (false, false) => (0.0, 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poison_is_counted_and_never_flatters() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        assert_eq!(made_finite(0.2, nan), (0.2, 1.0));
+        assert_eq!(made_finite(-inf, 0.9), (0.0, 0.9));
+        assert_eq!(made_finite(nan, nan), (0.0, 0.0));
+        assert_eq!(made_finite(inf, inf), (0.0, 0.0));
+        assert_eq!(made_finite(inf, -inf), (0.0, 1.0));
+        assert_eq!(made_finite(nan, inf), (0.0, 1.0));
+        let frame = |value: f32| Frame::from_pixels(2, 1, vec![[value, 0.0, 0.0, nan], [0.0; 4]]);
+        let pair = Pair::new(&frame(nan), &frame(0.75), Protocol::Inria);
+        assert_eq!(pair.non_finite_pixels, 1);
+        assert_eq!((pair.colours[0][0][0], pair.colours[1][0][0]), (0.0, 191.0));
+        assert_eq!(pair.alpha_max_abs, 0.0, "the same NaN in both");
+    }
+}

@@ -1,0 +1,112 @@
+//! Separable filters, one row of the result at a time, so that no filtered picture is ever stored.
+
+use std::ops::{AddAssign, Mul, Range};
+
+/// What lies beyond the picture's edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// Zeros.
+    Zero,
+    /// The nearest pixel of the picture.
+    Nearest,
+}
+
+/// A filter that is the product of a vertical and a horizontal one, each of odd length and centred.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Separable<'a, T> {
+    /// Weights from the top down.
+    pub(super) vertical: &'a [T],
+    /// Weights from the left to the right.
+    pub(super) horizontal: &'a [T],
+    /// What lies beyond the picture.
+    pub(super) edge: Edge,
+}
+
+impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
+    /// Adds row `y` of the filtered picture to `out`, whose length is the picture's width.
+    ///
+    /// `source` gives the picture's values for a range of indices within one row, counted row by
+    /// row from the top; `height` is in pixels and not 0; `scratch` may hold anything.
+    pub(super) fn add_row<I: Iterator<Item = T>>(
+        &self,
+        source: impl Fn(Range<usize>) -> I,
+        height: usize,
+        y: usize,
+        scratch: &mut Vec<T>,
+        out: &mut [T],
+    ) {
+        let width = out.len();
+        let reach = self.horizontal.len() / 2;
+        scratch.clear();
+        scratch.resize(width + 2 * reach, T::default());
+        for (tap, &weight) in self.vertical.iter().enumerate() {
+            let Some(row) = self.source_row(y, tap, height) else {
+                continue;
+            };
+            let values = source(row * width..(row + 1) * width);
+            for (sum, value) in scratch[reach..].iter_mut().zip(values) {
+                *sum += weight * value;
+            }
+        }
+        if self.edge == Edge::Nearest {
+            let (first, last) = (scratch[reach], scratch[reach + width - 1]);
+            scratch[..reach].fill(first);
+            scratch[reach + width..].fill(last);
+        }
+        for (tap, &weight) in self.horizontal.iter().enumerate() {
+            for (sum, &value) in out.iter_mut().zip(&scratch[tap..]) {
+                *sum += weight * value;
+            }
+        }
+    }
+
+    /// The picture's row under the vertical filter's `tap` when its centre is on row `y`.
+    fn source_row(&self, y: usize, tap: usize, height: usize) -> Option<usize> {
+        let reach = self.vertical.len() / 2;
+        match self.edge {
+            Edge::Zero => (y + tap).checked_sub(reach).filter(|&row| row < height),
+            Edge::Nearest => Some((y + tap).saturating_sub(reach).min(height - 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filtered(edge: Edge) -> Vec<f64> {
+        let picture = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let filter = Separable {
+            vertical: &[1.0, 10.0, 100.0],
+            horizontal: &[1.0, 0.0, -2.0],
+            edge,
+        };
+        let mut scratch = vec![f64::NAN; 3];
+        let mut out = vec![0.0; 6];
+        for (y, row) in out.chunks_mut(3).enumerate() {
+            filter.add_row(|r| picture[r].iter().copied(), 2, y, &mut scratch, row);
+        }
+        out
+    }
+
+    #[test]
+    fn zeros_beyond_the_edge() {
+        // Columns of row 0: 10 v0 + 100 v1 = 410, 520, 630; of row 1: v0 + 10 v1 = 41, 52, 63.
+        let expected = [-1040.0, 410.0 - 1260.0, 520.0, -104.0, 41.0 - 126.0, 52.0];
+        assert_eq!(filtered(Edge::Zero), expected);
+    }
+
+    #[test]
+    fn nearest_beyond_the_edge() {
+        // Row 0: v0 + 10 v0 + 100 v1 = 411, 522, 633; row 1: v0 + 10 v1 + 100 v1 = 441, 552, 663.
+        let expected = [
+            411.0 - 1044.0,
+            411.0 - 1266.0,
+            522.0 - 1266.0,
+            441.0 - 1104.0,
+            441.0 - 1326.0,
+            552.0 - 1326.0,
+        ];
+        assert_eq!(filtered(Edge::Nearest), expected);
+    }
+}

@@ -1,0 +1,96 @@
+//! Structural similarity: Wang et al. 2004, as the authors of 3D Gaussian splatting measure it
+//! (`utils/loss_utils.py`).
+
+use rayon::prelude::*;
+
+use super::planes::Pair;
+use super::psnr::count;
+use super::separable::{Edge, Separable};
+
+/// Length of the window's side, in pixels.
+const WINDOW_PIXELS: u8 = 11;
+
+/// Standard deviation of the window's Gaussian, in pixels.
+const WINDOW_SIGMA_PIXELS: f64 = 1.5;
+
+/// `(K1 L)^2` with K1 = 0.01 and a peak L of 1.
+const C1: f64 = 0.01 * 0.01;
+
+/// `(K2 L)^2` with K2 = 0.03 and a peak L of 1.
+const C2: f64 = 0.03 * 0.03;
+
+/// Mean structural similarity over all pixels and the three channels, each filtered by itself;
+/// beyond the picture there are zeros. 1 for equal pictures, below it for others, -1 at least.
+///
+/// In double precision: variances are small differences of large means.
+pub(super) fn ssim(pair: &Pair) -> f64 {
+    let window = window();
+    let [a, b] = &pair.colours;
+    let mut sum = 0.0;
+    for (a, b) in a.iter().zip(b) {
+        let rows = (0..pair.height)
+            .into_par_iter()
+            .map_init(Rows::default, |rows, y| {
+                rows.filter(a, b, pair, &window, y);
+                rows.sum()
+            });
+        // Summed in the order of the rows: the same on any number of threads.
+        sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
+    }
+    sum / (3.0 * count(pair.width * pair.height))
+}
+
+/// The window along one side, adding up to 1.
+fn window() -> Vec<f64> {
+    let centre = f64::from(WINDOW_PIXELS / 2);
+    let weights = (0..WINDOW_PIXELS).map(|i| {
+        let distance = (f64::from(i) - centre) / WINDOW_SIGMA_PIXELS;
+        (-0.5 * distance * distance).exp()
+    });
+    let weights: Vec<f64> = weights.collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+/// Windowed means along one row: of a, b, a^2, b^2 and a b.
+#[derive(Default)]
+struct Rows {
+    means: [Vec<f64>; 5],
+    scratch: Vec<f64>,
+}
+
+impl Rows {
+    fn filter(&mut self, a: &[f32], b: &[f32], pair: &Pair, window: &[f64], y: usize) {
+        let filter = Separable {
+            vertical: window,
+            horizontal: window,
+            edge: Edge::Zero,
+        };
+        let per_unit = 1.0 / f64::from(pair.peak);
+        let products: [fn(f64, f64) -> f64; 5] =
+            [|p, _| p, |_, q| q, |p, _| p * p, |_, q| q * q, |p, q| p * q];
+        for (mean, product) in self.means.iter_mut().zip(products) {
+            mean.clear();
+            mean.resize(pair.width, 0.0);
+            let source = |range: std::ops::Range<usize>| {
+                let pixels = a[range.clone()].iter().zip(&b[range]);
+                pixels
+                    .map(move |(&p, &q)| product(f64::from(p) * per_unit, f64::from(q) * per_unit))
+            };
+            filter.add_row(source, pair.height, y, &mut self.scratch, mean);
+        }
+    }
+
+    /// The similarities along the row, added up.
+    fn sum(&self) -> f64 {
+        let [a, b, aa, bb, ab] = &self.means;
+        let similarity = |x: usize| {
+            let (mean_a, mean_b) = (a[x], b[x]);
+            let variances = aa[x] - mean_a * mean_a + bb[x] - mean_b * mean_b;
+            let covariance = ab[x] - mean_a * mean_b;
+            let luminance = (2.0 * mean_a * mean_b + C1) / (mean_a * mean_a + mean_b * mean_b + C1);
+            luminance * (2.0 * covariance + C2) / (variances + C2)
+        };
+        (0..a.len()).map(similarity).sum()
+    }
+}
