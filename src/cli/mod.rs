@@ -10,8 +10,11 @@
 
 mod compare;
 mod completions;
+mod frames;
 mod info;
 mod man;
+mod render;
+mod render_options;
 mod views;
 
 use std::process::ExitCode;
@@ -52,6 +55,7 @@ enum Command {
     Completions(completions::Args),
     Info(info::Args),
     Man(man::Args),
+    Render(render::Args),
 }
 
 /// What a command that ran to its end found.
@@ -87,15 +91,13 @@ impl Verbosity {
 /// Runs the program on this process's arguments.
 #[must_use]
 pub fn run() -> ExitCode {
-    let Arguments {
-        command,
-        verbosity: _,
-    } = Arguments::parse();
+    let Arguments { command, verbosity } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
         Command::Compare(args) => compare::run(&args, verbosity),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args),
+        Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

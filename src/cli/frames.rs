@@ -1,0 +1,191 @@
+//! Frames with the time they took.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::cpu::{Counts, RenderSettings, RenderTimes, Renderer, reference};
+use crate::image::Frame;
+use crate::math::SimdLevel;
+use crate::scene::{Camera, Splats};
+use crate::shading::Profile;
+
+/// Which renderer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Backend {
+    /// The fast one
+    Cpu,
+    /// The scalar definition
+    Reference,
+}
+
+/// Renders frames, again and again where asked, and times them.
+pub(super) struct FrameTimer {
+    backend: Backend,
+    settings: RenderSettings,
+    renderer: Renderer,
+}
+
+/// Milliseconds by stage; stages that a backend does not tell apart are absent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct StageMs {
+    /// Preprocess, sort, bin, raster.
+    stages: Option<[f64; 4]>,
+    total: f64,
+}
+
+/// A view's counts and times.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timed {
+    pub(super) counts: Counts,
+    /// Bytes of working arrays beside scene and picture.
+    pub(super) frame_bytes: usize,
+    /// Each stage's median over the repetitions.
+    pub(super) median_ms: StageMs,
+    /// Each stage's minimum over the repetitions.
+    pub(super) least_ms: StageMs,
+}
+
+impl Backend {
+    /// The name that reports carry.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+impl FrameTimer {
+    pub(super) fn new(backend: Backend, profile: Profile, level: SimdLevel) -> Self {
+        Self {
+            backend,
+            settings: RenderSettings { profile, level },
+            renderer: Renderer::default(),
+        }
+    }
+
+    pub(super) fn profile(&self) -> &Profile {
+        &self.settings.profile
+    }
+
+    /// Renders a view `repeat` times into `frame`.
+    pub(super) fn render(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        repeat: u32,
+    ) -> Timed {
+        let mut counts = Counts::default();
+        let mut times = Vec::new();
+        for _ in 0..repeat {
+            let start = Instant::now();
+            times.push(match self.backend {
+                Backend::Cpu => {
+                    let (c, t) = self
+                        .renderer
+                        .render_into(frame, splats, camera, &self.settings);
+                    counts = c;
+                    StageMs::of(&t)
+                }
+                Backend::Reference => {
+                    (*frame, counts) = reference::render(splats, camera, &self.settings);
+                    StageMs {
+                        stages: None,
+                        total: ms(start.elapsed()),
+                    }
+                }
+            });
+        }
+        let frame_bytes = match self.backend {
+            Backend::Cpu => self.renderer.used_bytes(),
+            Backend::Reference => 0,
+        };
+        Timed {
+            counts,
+            frame_bytes,
+            median_ms: StageMs::each(&times, median),
+            least_ms: StageMs::each(&times, |v| v[0]),
+        }
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+/// The middle of sorted values; of an even number, the mean of the two in the middle.
+fn median(sorted: &[f64]) -> f64 {
+    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+}
+
+impl StageMs {
+    fn of(times: &RenderTimes) -> Self {
+        Self {
+            stages: Some([times.preprocess, times.sort, times.bin, times.raster].map(ms)),
+            total: ms(times.total),
+        }
+    }
+
+    /// A statistic of each stage by itself; `of_sorted` gets at least one value, ascending.
+    fn each(times: &[Self], of_sorted: fn(&[f64]) -> f64) -> Self {
+        let statistic = |stage: &dyn Fn(&Self) -> f64| {
+            let mut values: Vec<f64> = times.iter().map(stage).collect();
+            values.sort_by(f64::total_cmp);
+            of_sorted(&values)
+        };
+        let has_stages = times.iter().all(|t| t.stages.is_some());
+        let stage = |i: usize| statistic(&|t| t.stages.map_or(0.0, |s| s[i]));
+        Self {
+            stages: has_stages.then(|| [0, 1, 2, 3].map(stage)),
+            total: statistic(&|t| t.total),
+        }
+    }
+
+    /// The object under a `ms` key.
+    pub(super) fn json(&self) -> serde_json::Value {
+        let stage = |i: usize| self.stages.map(|s| s[i]);
+        json!({"preprocess": stage(0), "sort": stage(1), "bin": stage(2), "raster": stage(3), "total": self.total})
+    }
+}
+
+/// Aligned columns: preprocess, sort, bin, raster, total.
+impl fmt::Display for StageMs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, width) in [8, 7, 7, 8].into_iter().enumerate() {
+            match self.stages {
+                Some(stages) => write!(f, "{:>width$.2} ", stages[i])?,
+                None => write!(f, "{:>width$} ", "-")?,
+            }
+        }
+        write!(f, "{:>8.2}", self.total)
+    }
+}
+
+/// The most memory this process ever held, where the system tells.
+pub(super) fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_and_minima_are_taken_stage_by_stage() {
+        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]].map(|[a, total]| StageMs {
+            stages: Some([a, 0.0, 0.0, 0.0]),
+            total,
+        });
+        let median = StageMs::each(&times, median);
+        assert_eq!((median.stages.unwrap()[0], median.total), (2.0, 2.0));
+        let least = StageMs::each(&times, |v| v[0]);
+        assert_eq!((least.stages.unwrap()[0], least.total), (1.0, 1.0));
+        assert_eq!(super::median(&[1.0, 2.0, 4.0, 8.0]), 3.0);
+    }
+}

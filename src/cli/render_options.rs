@@ -1,0 +1,214 @@
+//! The flags of `render`, checked.
+
+use std::path::{Path, PathBuf};
+
+use super::Verbosity;
+use super::frames::Backend;
+use crate::error::{Error, Result};
+use crate::image::files;
+use crate::math::SimdLevel;
+use crate::shading::{Profile, StopRule};
+
+/// The placeholder for a view's name in an output path.
+const VIEW_PLACEHOLDER: &str = "{view}";
+
+/// How to render, apart from where to look.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct RenderFlags {
+    /// What shows where nothing covers a pixel: R,G,B from 0 to 1, or "transparent" [default:
+    /// 0,0,0 for .png, transparent for .exr and .npy]
+    #[arg(long, value_name = "R,G,B|transparent", value_parser = parse_background)]
+    pub(super) background: Option<Background>,
+    /// The renderer to agree with: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
+    /// brush-aa [default: what the scene's file says it was trained for, else inria]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// When a pixel takes no more fragments, instead of the profile's rule: none, inria[:T],
+    /// gsplat[:T] (before transmittance falls below T, or to it), hw[:ALPHA] (after ALPHA is
+    /// reached)
+    #[arg(long, value_name = "RULE")]
+    stop: Option<String>,
+    /// Threads; 0 for one a core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Vector instructions: auto, avx512, avx2, sse4.2, sse2, neon
+    #[arg(long, value_name = "LEVEL", default_value = "auto")]
+    simd: String,
+    /// The renderer: the fast one, or the scalar one in double precision that defines it
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    pub(super) backend: Backend,
+}
+
+/// Checked flags.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    pub(super) backend: Backend,
+    pub(super) level: SimdLevel,
+    threads: usize,
+}
+
+/// What shows where nothing covers a pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Background {
+    /// Nothing: the picture keeps its alpha.
+    Transparent,
+    /// A colour: red, green, blue.
+    Opaque([f32; 3]),
+}
+
+/// Most threads that may be asked for.
+const MAX_THREADS: usize = 4096;
+
+impl RenderFlags {
+    /// Checks what can be checked before the scene is read.
+    pub(super) fn check(&self) -> Result<Settings> {
+        if self.threads > MAX_THREADS {
+            return Err(Error::caller(
+                "--threads",
+                format!("0 to {MAX_THREADS}"),
+                self.threads.to_string(),
+            ));
+        }
+        if let Some(name) = &self.profile {
+            named_profile(name)?;
+        }
+        self.stop_rule()?;
+        Ok(Settings {
+            backend: self.backend,
+            level: SimdLevel::named(&self.simd)?,
+            threads: self.threads,
+        })
+    }
+
+    /// The profile: the flag's, else the scene's, else the default; with the flag's stop rule.
+    pub(super) fn profile(
+        &self,
+        hint: Option<&'static str>,
+        verbosity: Verbosity,
+    ) -> Result<Profile> {
+        let mut profile = match (&self.profile, hint) {
+            (Some(name), _) => named_profile(name)?,
+            (None, Some(name)) => {
+                verbosity.remark(&format!(
+                    "the scene was trained for profile {name}; --profile overrides"
+                ));
+                named_profile(name)?
+            }
+            (None, None) => Profile::default(),
+        };
+        if let Some(rule) = self.stop_rule()? {
+            profile.stop = rule;
+        }
+        Ok(profile)
+    }
+
+    fn stop_rule(&self) -> Result<Option<StopRule>> {
+        let parse = |text: &String| {
+            StopRule::parse(text).ok_or_else(|| {
+                Error::caller(
+                    "--stop",
+                    "none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1",
+                    text,
+                )
+            })
+        };
+        self.stop.as_ref().map(parse).transpose()
+    }
+}
+
+impl Settings {
+    /// A pool of the threads asked for.
+    pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .build()
+            .map_err(|e| {
+                Error::caller(
+                    "--threads",
+                    "as many threads as the system allows",
+                    e.to_string(),
+                )
+            })
+    }
+}
+
+fn named_profile(name: &str) -> Result<Profile> {
+    Profile::named(name).ok_or_else(|| {
+        let names = Profile::ALL.map(|p| p.name).join(", ");
+        Error::caller("--profile", format!("one of {names}"), name)
+    })
+}
+
+fn parse_background(text: &str) -> std::result::Result<Background, String> {
+    if text == "transparent" {
+        return Ok(Background::Transparent);
+    }
+    let channels: Option<Vec<f32>> = text
+        .split(',')
+        .map(|c| c.trim().parse().ok().filter(|c: &f32| c.is_finite()))
+        .collect();
+    let rgb = channels.and_then(|c| <[f32; 3]>::try_from(c).ok());
+    rgb.map(Background::Opaque)
+        .ok_or_else(|| "expected three numbers as in 0.1,0.2,0.3, or transparent".to_owned())
+}
+
+/// Where pictures go.
+#[derive(Debug, Clone)]
+pub(super) struct Output {
+    template: PathBuf,
+    format: Option<files::Format>,
+}
+
+impl Output {
+    /// Checks an `-o`: a known extension, or `-`.
+    pub(super) fn parse(template: &Path) -> Result<Self> {
+        let format = files::Format::of_name(template);
+        if format.is_none() && template != Path::new("-") {
+            return Err(Error::caller(
+                "-o",
+                "a name that ends in .png, .exr or .npy, or -",
+                template.display().to_string(),
+            ));
+        }
+        Ok(Self {
+            template: template.to_owned(),
+            format,
+        })
+    }
+
+    /// Whether the picture goes to standard output.
+    pub(super) fn is_stdout(&self) -> bool {
+        self.format.is_none()
+    }
+
+    /// Several views need several names.
+    pub(super) fn check_views(&self, views: usize) -> Result<()> {
+        let has_placeholder = self.template.to_string_lossy().contains(VIEW_PLACEHOLDER);
+        if views > 1 && !has_placeholder {
+            return Err(Error::caller(
+                "-o",
+                format!(
+                    "{{view}} in the name, since {views} views are rendered (or choose one with --view)"
+                ),
+                self.template.display().to_string(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The file of the view called `name`.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        match self.template.to_str() {
+            Some(text) => text.replace(VIEW_PLACEHOLDER, name).into(),
+            None => self.template.clone(),
+        }
+    }
+
+    /// The background where no flag chooses one.
+    pub(super) fn default_background(&self) -> Background {
+        match self.format {
+            Some(files::Format::Exr | files::Format::Npy) => Background::Transparent,
+            _ => Background::Opaque([0.0; 3]),
+        }
+    }
+}
