@@ -1,4 +1,5 @@
 //! The `compare` command as other programs see it: exit codes, JSON keys, files.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::io::Write;

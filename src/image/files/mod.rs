@@ -136,8 +136,8 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 ///
 /// # Errors
 /// [`Error::Caller`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
-/// pixels; [`Error::Limit`] when it is beyond [`MAX_SIDE_PIXELS`] or [`MAX_PIXELS`];
-/// [`Error::Write`] when the file cannot be written.
+/// pixels or more than [`MAX_SIDE_PIXELS`] or [`MAX_PIXELS`]; [`Error::Write`] when the file cannot
+/// be written.
 pub fn write(path: &Path, frame: &Frame) -> Result<()> {
     let format = Format::of_name(path).ok_or_else(|| {
         Error::caller(
@@ -150,7 +150,7 @@ pub fn write(path: &Path, frame: &Frame) -> Result<()> {
     write_whole(path, |mut out| write_to(&mut out, format, frame))
 }
 
-/// Writes `frame` to `out` in `format`; for files prefer [`write`], which also checks the size.
+/// Writes `frame` to `out` in `format`; for files prefer [`write()`], which also checks the size.
 ///
 /// # Errors
 /// Those of `out`, and an error of kind `InvalidInput` when the picture has no pixels.
@@ -168,11 +168,15 @@ pub fn write_to(out: &mut impl Write, format: Format, frame: &Frame) -> io::Resu
 
 fn check_writable(frame: &Frame) -> Result<()> {
     let (width, height) = (frame.width(), frame.height());
-    if frame.pixels().is_empty() {
-        let found = format!("{width} x {height}");
-        return Err(Error::caller("picture size", "at least 1 x 1", found));
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > 0 && width.max(height) <= MAX_SIDE_PIXELS && pixels <= MAX_PIXELS {
+        return Ok(());
     }
-    check_limits("the picture to write", width.into(), height.into()).map(drop)
+    Err(Error::caller(
+        "picture size",
+        format!("1 to {MAX_SIDE_PIXELS} pixels a side, at most {MAX_PIXELS} in all"),
+        format!("{width} x {height}"),
+    ))
 }
 
 /// The size of a picture in a file, in pixels, checked to be within the limits.
@@ -200,12 +204,8 @@ fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
             found,
         ));
     }
-    check_limits(&named.display().to_string(), width, height)
-}
-
-fn check_limits(named: &str, width: u64, height: u64) -> Result<Size> {
     let limited = |what: &str, limit: u64, found: u64| Error::Limit {
-        what: format!("{named}: {what}"),
+        what: format!("{}: {what}", named.display()),
         limit,
         found,
     };

@@ -213,6 +213,8 @@ fn unknown_content_and_names() {
     assert_eq!(error.fault(), Fault::Caller);
     let error = write(Path::new("out.png"), &Frame::new(0, 3)).unwrap_err();
     assert_eq!(error.fault(), Fault::Caller);
+    let error = write(Path::new("out.png"), &Frame::new(65_536, 1)).unwrap_err();
+    assert_eq!(error.fault(), Fault::Caller);
     assert_eq!(Format::of_name(Path::new("a.b/X.PNG")), Some(Format::Png));
     assert_eq!(Format::of_name(Path::new("png")), None);
 }

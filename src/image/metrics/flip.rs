@@ -29,9 +29,6 @@ const COLOUR_BEND_FROM: f32 = 0.4;
 /// Where the mapped colour difference bends.
 const COLOUR_BEND_TO: f32 = 0.95;
 
-/// The exponent of the feature difference (section 4.2).
-const FEATURE_EXPONENT: f32 = 0.5;
-
 /// The FLIP error of every pixel, in `[0, 1]`, row by row from the top.
 pub(super) fn error_map(pair: &Pair) -> Vec<f32> {
     let filters = Filters::new(PIXELS_PER_DEGREE);
@@ -90,10 +87,11 @@ fn colour_error(a: [f32; 3], b: [f32; 3], largest: f32) -> f32 {
     }
 }
 
-/// The difference of two pixels' edge and point strengths, in `[0, 1]` (section 4.2).
+/// The difference of two pixels' edge and point strengths, in `[0, 1]`: to the exponent 0.5, the
+/// paper's q_f (section 4.2).
 fn feature_error(a: [f32; 2], b: [f32; 2]) -> f32 {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
-    (FRAC_1_SQRT_2 * difference).powf(FEATURE_EXPONENT).min(1.0)
+    (FRAC_1_SQRT_2 * difference).sqrt().min(1.0)
 }
 
 /// One row of one picture, filtered.

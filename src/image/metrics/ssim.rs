@@ -1,6 +1,8 @@
 //! Structural similarity: Wang et al. 2004, as the authors of 3D Gaussian splatting measure it
 //! (`utils/loss_utils.py`).
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::planes::Pair;
@@ -61,24 +63,20 @@ struct Rows {
 
 impl Rows {
     fn filter(&mut self, a: &[f32], b: &[f32], pair: &Pair, window: &[f64], y: usize) {
-        let filter = Separable {
-            vertical: window,
-            horizontal: window,
-            edge: Edge::Zero,
+        let Self { means, scratch } = self;
+        let mut row = Row {
+            pixels: [a, b],
+            pair,
+            window,
+            y,
+            scratch,
         };
-        let per_unit = 1.0 / f64::from(pair.peak);
-        let products: [fn(f64, f64) -> f64; 5] =
-            [|p, _| p, |_, q| q, |p, _| p * p, |_, q| q * q, |p, q| p * q];
-        for (mean, product) in self.means.iter_mut().zip(products) {
-            mean.clear();
-            mean.resize(pair.width, 0.0);
-            let source = |range: std::ops::Range<usize>| {
-                let pixels = a[range.clone()].iter().zip(&b[range]);
-                pixels
-                    .map(move |(&p, &q)| product(f64::from(p) * per_unit, f64::from(q) * per_unit))
-            };
-            filter.add_row(source, pair.height, y, &mut self.scratch, mean);
-        }
+        let [mean_a, mean_b, mean_aa, mean_bb, mean_ab] = means;
+        row.mean_of(|p, _| p, mean_a);
+        row.mean_of(|_, q| q, mean_b);
+        row.mean_of(|p, _| p * p, mean_aa);
+        row.mean_of(|_, q| q * q, mean_bb);
+        row.mean_of(|p, q| p * q, mean_ab);
     }
 
     /// The similarities along the row, added up.
@@ -92,5 +90,36 @@ impl Rows {
             luminance * (2.0 * covariance + C2) / (variances + C2)
         };
         (0..a.len()).map(similarity).sum()
+    }
+}
+
+/// One row of one channel of a pair, to be filtered.
+struct Row<'a> {
+    pixels: [&'a [f32]; 2],
+    pair: &'a Pair,
+    window: &'a [f64],
+    y: usize,
+    scratch: &'a mut Vec<f64>,
+}
+
+impl Row<'_> {
+    /// The windowed mean of `product`. Compiled for each product, so that its loops are vectorised:
+    /// with pointers to functions the whole comparison of two 980 x 545 pictures took 236 ms instead
+    /// of 154 ms, on two cores.
+    fn mean_of(&mut self, product: impl Fn(f64, f64) -> f64 + Copy, mean: &mut Vec<f64>) {
+        let filter = Separable {
+            vertical: self.window,
+            horizontal: self.window,
+            edge: Edge::Zero,
+        };
+        let [a, b] = self.pixels;
+        let per_unit = 1.0 / f64::from(self.pair.peak);
+        let source = |range: Range<usize>| {
+            let pixels = a[range.clone()].iter().zip(&b[range]);
+            pixels.map(move |(&p, &q)| product(f64::from(p) * per_unit, f64::from(q) * per_unit))
+        };
+        mean.clear();
+        mean.resize(self.pair.width, 0.0);
+        filter.add_row(source, self.pair.height, self.y, self.scratch, mean);
     }
 }
