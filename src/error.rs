@@ -22,20 +22,20 @@ pub enum Error {
         found: String,
     },
     /// A file could not be opened or read.
-    #[error("{}: cannot read: {source}", path.display())]
+    #[error("{}: cannot read: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// The operating system's reason.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// A file could not be written.
-    #[error("{}: cannot write: {source}", path.display())]
+    #[error("{}: cannot write: {reason}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// The operating system's reason.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// The caller asked for something impossible.
     #[error("{what}: expected {expected}, found {found}")]
@@ -98,19 +98,19 @@ impl Error {
 
     /// An [`Error::Read`] of `path`.
     #[must_use]
-    pub fn read(path: &Path, source: std::io::Error) -> Self {
+    pub fn read(path: &Path, reason: std::io::Error) -> Self {
         Self::Read {
             path: path.to_path_buf(),
-            source,
+            reason,
         }
     }
 
     /// An [`Error::Write`] of `path`.
     #[must_use]
-    pub fn write(path: &Path, source: std::io::Error) -> Self {
+    pub fn write(path: &Path, reason: std::io::Error) -> Self {
         Self::Write {
             path: path.to_path_buf(),
-            source,
+            reason,
         }
     }
 

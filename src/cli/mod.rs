@@ -50,6 +50,7 @@ pub(crate) struct Verbosity {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "one value a process")]
 enum Command {
     Compare(compare::Args),
     Completions(completions::Args),
