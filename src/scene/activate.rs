@@ -1,9 +1,13 @@
 //! Activation: from the raw values of a file to those that [`SplatBlock`] promises.
 //!
 //! Every value is computed in f64 and rounded once, so each is within one ulp of the exact result;
-//! the tests hold it to that. The loops run over whole blocks so that the compiler can use vectors.
+//! the tests hold it to that. The code is plain loops over whole blocks, compiled once for each
+//! level of vector instructions by `dispatch!`: the levels differ in speed only, since none of them
+//! fuses or reorders an operation that is not written so.
 
 use std::f64::consts::{LN_2, LOG2_E};
+
+use fearless_simd::{Level, dispatch};
 
 use super::splats::{BLOCK, Lanes, SplatBlock};
 
@@ -62,6 +66,8 @@ impl Dropped {
 /// The raw values of a block that activation reads besides the block itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extra<'a> {
+    /// The vector instructions to use.
+    pub(super) level: Level,
     /// How scale and opacity are stored.
     pub(super) encoding: Encoding,
     /// Scales in the file, 2 or 3; a third one that is missing is 0 once activated (2DGS).
@@ -79,9 +85,20 @@ pub(super) fn activate(
     lanes: usize,
     extra: Extra<'_>,
 ) -> Dropped {
+    dispatch!(extra.level, _simd => activate_lanes(block, sh_rest, lanes, extra))
+}
+
+#[inline(always)]
+fn activate_lanes(
+    block: &mut SplatBlock,
+    sh_rest: &mut [Lanes],
+    lanes: usize,
+    extra: Extra<'_>,
+) -> Dropped {
     let not_finite = finite_check(block, sh_rest, extra.filter);
+    let odd: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
     // Before activation: it turns some infinities into NaN and some into plain numbers.
-    let nan = if not_finite == [0.0; BLOCK] {
+    let nan = if odd == 0 {
         [false; BLOCK]
     } else {
         nan_lanes(block, sh_rest, extra.filter)
@@ -97,12 +114,14 @@ pub(super) fn activate(
     }
     let norm2 = normalise(&mut block.rotation);
 
-    let mut all_good = lanes == BLOCK;
-    for lane in 0..BLOCK {
-        all_good &= not_finite[lane] == 0.0 && norm2[lane] > 0.0;
-        all_good &= block.scale.iter().all(|s| s[lane] < f32::INFINITY);
-    }
-    if all_good {
+    let zero: u64 = norm2.iter().map(|n| u64::from(*n <= 0.0)).sum();
+    let overflow: u32 = block
+        .scale
+        .as_flattened()
+        .iter()
+        .map(|s| u32::from(*s == f32::INFINITY))
+        .sum();
+    if odd == 0 && zero == 0 && overflow == 0 && lanes == BLOCK {
         return Dropped::default();
     }
     let state: [State; BLOCK] = std::array::from_fn(|lane| {
@@ -122,6 +141,7 @@ pub(super) fn activate(
 }
 
 /// Zero for each lane whose values are all finite, else NaN: infinity times zero is NaN too.
+#[inline(always)]
 fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> Lanes {
     let own: &[Lanes; 14] = bytemuck::cast_ref(block);
     let mut check = [0.0; BLOCK];
@@ -137,6 +157,7 @@ fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -
 ///
 /// Mip-Splatting (Yu et al. 2024, section 4.1): scale' = sqrt(scale^2 + f^2), opacity' = opacity *
 /// sqrt(prod scale^2 / prod scale'^2). An axis that the file lacks takes no part.
+#[inline(always)]
 fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
     let mut factor = [1.0; BLOCK];
     for axis in &mut block.scale[..extra.scales] {
@@ -160,6 +181,7 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
 
 /// Normalises quaternions in place; returns their squared norms. No f32 but zero has a square that
 /// underflows in f64.
+#[inline(always)]
 fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
     let mut norm2 = [0.0; BLOCK];
     for component in &*rotation {
@@ -221,13 +243,14 @@ fn settle(block: &mut SplatBlock, sh_rest: &mut [Lanes], states: &[State]) -> Dr
 
 /// Rounds to f32; what is too large becomes infinite.
 #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
+#[inline(always)]
 fn narrow(value: f64) -> f32 {
     value as f32
 }
 
 /// Arguments beyond this give 0 or infinity in f32 either way: e^-104 is below half the least
 /// denormal and e^89 above the largest float.
-const EXP_RANGE: f64 = 128.0;
+const EXP_RANGE: f32 = 128.0;
 
 /// 1.5 * 2^52: adding it leaves the nearest integer in the low bits of the sum.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
@@ -251,12 +274,12 @@ const EXP_TERMS: [f64; 9] = [
 
 /// e^x to 2.2e-10 relative, for -128 <= x <= 128; beyond, as at the end of the range. NaN gives
 /// anything.
+#[inline(always)]
 fn exp(x: &Lanes) -> [f64; BLOCK] {
     let mut result = [0.0; BLOCK];
     for (result, x) in result.iter_mut().zip(x) {
-        let x = f64::from(*x);
-        let x = if x < -EXP_RANGE { -EXP_RANGE } else { x };
-        let x = if x > EXP_RANGE { EXP_RANGE } else { x };
+        let x = if *x < -EXP_RANGE { -EXP_RANGE } else { *x };
+        let x = f64::from(if x > EXP_RANGE { EXP_RANGE } else { x });
         let shifted = x * LOG2_E + ROUNDER;
         let n = shifted - ROUNDER;
         let r = x - n * LN_2;
@@ -272,6 +295,7 @@ fn exp(x: &Lanes) -> [f64; BLOCK] {
 }
 
 /// 1 / (1 + e^-x).
+#[inline(always)]
 fn sigmoid(x: &Lanes) -> Lanes {
     exp(&x.map(|v| -v)).map(|e| narrow(1.0 / (1.0 + e)))
 }
@@ -319,6 +343,7 @@ mod tests {
     }
 
     const RAW: Extra<'static> = Extra {
+        level: Level::baseline(),
         encoding: Encoding::Raw,
         scales: 3,
         filter: None,

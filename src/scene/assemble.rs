@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::activate::{Dropped, Encoding, Extra, activate};
@@ -84,6 +85,7 @@ impl Batch<'_> {
     ) -> Result<Dropped> {
         let rows = self.rows();
         let rest_slots = self.shape.rest_slots();
+        let level = Level::new();
         let (mut dropped, mut rest_left) = (Dropped::default(), self.rest);
         for (block, start) in self.blocks.iter_mut().zip(rows.clone().step_by(BLOCK)) {
             let (rest, left) = rest_left.split_at_mut(rest_slots);
@@ -97,6 +99,7 @@ impl Batch<'_> {
             };
             decode(start..end, raw)?;
             let extra = Extra {
+                level,
                 encoding: self.shape.encoding,
                 scales: self.shape.scales,
                 filter: self.shape.filtered.then_some(&filter),
@@ -256,7 +259,7 @@ mod tests {
                 let (splats, dropped) = scene(rows, 1, |row| row % bad == 0);
                 let kept: Vec<usize> = (0..rows).filter(|row| row % bad != 0).collect();
                 assert_eq!(splats.len(), kept.len());
-                assert_eq!(dropped.nan as usize, rows - kept.len());
+                assert_eq!(dropped.nan, (rows - kept.len()) as u64);
                 for (splat, row) in splats.iter().zip(kept) {
                     assert_eq!(splat.mean[0], row as f32);
                     assert_eq!(splat.sh[3][2], (row + 8) as f32);
