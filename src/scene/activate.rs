@@ -173,7 +173,9 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
                 axis[lane] = narrow(wide);
             }
         } else {
-            *axis = linear.map(narrow);
+            for lane in 0..BLOCK {
+                axis[lane] = narrow(linear[lane]);
+            }
         }
     }
     extra.filter.map(|_| factor)
@@ -183,16 +185,22 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
 /// underflows in f64.
 #[inline(always)]
 fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
+    // Plain index loops over single arrays: the compiler turns them into vectors, and iterators
+    // over the four components into gathers.
+    let [w, x, y, z] = rotation;
     let mut norm2 = [0.0; BLOCK];
-    for component in &*rotation {
-        for (n, v) in norm2.iter_mut().zip(component) {
-            *n += f64::from(*v) * f64::from(*v);
-        }
+    for i in 0..BLOCK {
+        let (w, x) = (f64::from(w[i]), f64::from(x[i]));
+        let (y, z) = (f64::from(y[i]), f64::from(z[i]));
+        norm2[i] = w * w + x * x + (y * y + z * z);
     }
-    let inverse = norm2.map(|n| 1.0 / n.sqrt());
-    for component in rotation {
-        for (v, i) in component.iter_mut().zip(&inverse) {
-            *v = narrow(f64::from(*v) * i);
+    let mut inverse = [0.0; BLOCK];
+    for i in 0..BLOCK {
+        inverse[i] = 1.0 / norm2[i].sqrt();
+    }
+    for component in [w, x, y, z] {
+        for i in 0..BLOCK {
+            component[i] = narrow(f64::from(component[i]) * inverse[i]);
         }
     }
     norm2
@@ -297,7 +305,15 @@ fn exp(x: &Lanes) -> [f64; BLOCK] {
 /// 1 / (1 + e^-x).
 #[inline(always)]
 fn sigmoid(x: &Lanes) -> Lanes {
-    exp(&x.map(|v| -v)).map(|e| narrow(1.0 / (1.0 + e)))
+    let (mut negative, mut result) = ([0.0; BLOCK], [0.0; BLOCK]);
+    for i in 0..BLOCK {
+        negative[i] = -x[i];
+    }
+    let exp = exp(&negative);
+    for i in 0..BLOCK {
+        result[i] = narrow(1.0 / (1.0 + exp[i]));
+    }
+    result
 }
 
 #[cfg(test)]

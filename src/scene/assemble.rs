@@ -20,6 +20,10 @@ pub(super) const PLAIN_SLOTS: usize = 14;
 /// fraction of a second-level cache at degree 0 and the queue stays short.
 const BATCH_BLOCKS: usize = 256;
 
+/// Blocks decoded before the first of them is activated. Decoding stores numbers one by one,
+/// activation loads them as vectors, and a vector load soon after such stores has to wait.
+const GROUP_BLOCKS: usize = 8;
+
 /// What all rows of a file have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
@@ -86,25 +90,36 @@ impl Batch<'_> {
         let rows = self.rows();
         let rest_slots = self.shape.rest_slots();
         let level = Level::new();
-        let (mut dropped, mut rest_left) = (Dropped::default(), self.rest);
-        for (block, start) in self.blocks.iter_mut().zip(rows.clone().step_by(BLOCK)) {
-            let (rest, left) = rest_left.split_at_mut(rest_slots);
+        let mut dropped = Dropped::default();
+        let mut filters = [[0.0; BLOCK]; GROUP_BLOCKS];
+        let (mut start, mut rest_left) = (rows.start, self.rest);
+        for blocks in self.blocks.chunks_mut(GROUP_BLOCKS) {
+            let (rest, left) = rest_left.split_at_mut(blocks.len() * rest_slots);
             rest_left = left;
-            let end = (start + BLOCK).min(rows.end);
-            let mut filter = [0.0; BLOCK];
-            let raw = RawBlock {
-                plain: bytemuck::cast_mut(block),
-                rest,
-                filter: &mut filter,
+            let block_rows = |i: usize| {
+                let first = start + i * BLOCK;
+                first..(first + BLOCK).min(rows.end)
             };
-            decode(start..end, raw)?;
-            let extra = Extra {
-                level,
-                encoding: self.shape.encoding,
-                scales: self.shape.scales,
-                filter: self.shape.filtered.then_some(&filter),
-            };
-            dropped = dropped.plus(activate(block, rest, end - start, extra));
+            let rest_of = |i: usize| i * rest_slots..(i + 1) * rest_slots;
+            for (i, (block, filter)) in blocks.iter_mut().zip(&mut filters).enumerate() {
+                let raw = RawBlock {
+                    plain: bytemuck::cast_mut(block),
+                    rest: &mut rest[rest_of(i)],
+                    filter,
+                };
+                decode(block_rows(i), raw)?;
+            }
+            for (i, (block, filter)) in blocks.iter_mut().zip(&filters).enumerate() {
+                let extra = Extra {
+                    level,
+                    encoding: self.shape.encoding,
+                    scales: self.shape.scales,
+                    filter: self.shape.filtered.then_some(filter),
+                };
+                let lanes = block_rows(i).len();
+                dropped = dropped.plus(activate(block, &mut rest[rest_of(i)], lanes, extra));
+            }
+            start += blocks.len() * BLOCK;
         }
         Ok(dropped)
     }
