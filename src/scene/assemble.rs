@@ -8,8 +8,9 @@ use std::ops::Range;
 use fearless_simd::Level;
 use rayon::prelude::*;
 
-use super::activate::{Dropped, Encoding, Extra, activate};
+use super::activate::{Encoding, Extra, activate};
 use super::buffer::Buffer;
+use super::dropped::Dropped;
 use super::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 use crate::error::Result;
 

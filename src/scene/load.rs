@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::activate::Dropped;
 use super::bytes::Bytes;
+use super::dropped::Dropped;
 use super::splats::Splats;
 use super::{dot_splat, ply};
 use crate::error::{Error, Result};

@@ -6,13 +6,15 @@ mod buffer;
 mod bytes;
 mod camera;
 mod dot_splat;
+mod dropped;
+mod exponential;
 mod load;
 pub mod ply;
 mod splats;
 mod statistics;
 
-pub use activate::Dropped;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use dropped::Dropped;
 pub use load::{Format, Scene, load, load_bytes};
 pub use splats::{BLOCK, Lanes, MAX_SH_DEGREE, Splat, SplatBlock, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};

@@ -9,9 +9,9 @@ use super::layout::Layout;
 use super::lines::Lines;
 use super::number;
 use crate::error::{Error, Result};
-use crate::scene::activate::Dropped;
 use crate::scene::assemble::{RawBlock, assemble, assemble_in_order};
 use crate::scene::bytes::Bytes;
+use crate::scene::dropped::Dropped;
 use crate::scene::splats::{BLOCK, Splats};
 
 /// Bytes of the words that the fast path reads.
