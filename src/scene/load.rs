@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::activate::Dropped;
 use super::bytes::Bytes;
+use super::dropped::Dropped;
 use super::splats::Splats;
 use super::{dot_splat, ply};
 use crate::error::{Error, Result};
@@ -106,7 +106,7 @@ impl Format {
 
 /// Reads the scene in `path`, whatever its format; `-` is standard input.
 ///
-/// Files are mapped, not copied; beside the splats' own arrays a file above 256 MiB takes next to
+/// Files are mapped, not copied; beside the splats' own arrays a file above 32 MiB takes next to
 /// no memory.
 ///
 /// # Errors

@@ -7,14 +7,16 @@ mod bytes;
 mod camera;
 pub mod cameras;
 mod dot_splat;
+mod dropped;
+mod exponential;
 mod load;
 pub mod ply;
 mod splats;
 mod statistics;
 mod visibility;
 
-pub use activate::Dropped;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use dropped::Dropped;
 pub use load::{Format, Scene, load, load_bytes};
 pub use splats::{BLOCK, Lanes, MAX_SH_DEGREE, Splat, SplatBlock, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};
