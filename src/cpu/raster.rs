@@ -1,7 +1,5 @@
 //! A tile's splats, front to back.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
 use fearless_simd::{Simd, dispatch};
 
 use super::RenderSettings;
@@ -23,7 +21,7 @@ const GROUP: usize = 8;
 pub(super) fn draw(
     mut tile: Tile,
     splats: &[ProjectedSplat],
-    slots: &[AtomicU32],
+    slots: &[u32],
     settings: &RenderSettings,
     rows: &mut [&mut [[f32; 4]]],
 ) -> u64 {
@@ -78,7 +76,7 @@ fn draw_lanes<S: Simd, const STOP: u8>(
     simd: S,
     tile: &mut Tile,
     splats: &[ProjectedSplat],
-    slots: &[AtomicU32],
+    slots: &[u32],
     limits: BlendLimits,
 ) {
     let mut batch: [ProjectedSplat; BATCH] = bytemuck::Zeroable::zeroed();
@@ -90,16 +88,16 @@ fn draw_lanes<S: Simd, const STOP: u8>(
         if tile.live == 0 {
             return;
         }
-        for slot in slots
+        for &slot in slots
             .iter()
             .skip((i + PREFETCH_BATCHES) * BATCH)
             .take(BATCH)
         {
-            prefetch(splats, slot.load(Relaxed) as usize);
+            prefetch(splats, slot as usize);
         }
         items.len = 0;
-        for (k, (splat, slot)) in batch.iter_mut().zip(chunk).enumerate() {
-            *splat = splats[slot.load(Relaxed) as usize];
+        for (k, (splat, &slot)) in batch.iter_mut().zip(chunk).enumerate() {
+            *splat = splats[slot as usize];
             items.push(k, block_mask(simd, splat, tile.origin) & tile.live);
         }
         for &item in &items.items[..items.len] {

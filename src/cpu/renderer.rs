@@ -106,7 +106,7 @@ impl Renderer {
     /// Bytes of the arrays that the last frame used, beside the scene and the picture.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
-        self.preprocessed.used_bytes() + self.bins.entries() * size_of::<u32>()
+        self.preprocessed.used_bytes() + self.bins.used_bytes()
     }
 }
 

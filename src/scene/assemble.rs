@@ -9,9 +9,9 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::activate::{Encoding, Extra, activate};
-use super::buffer::Buffer;
 use super::dropped::Dropped;
 use super::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
+use crate::buffer::Buffer;
 use crate::error::Result;
 
 /// Values of a splat apart from the higher SH coefficients.

@@ -2,7 +2,6 @@
 
 mod activate;
 mod assemble;
-mod buffer;
 mod bytes;
 mod camera;
 pub mod cameras;
