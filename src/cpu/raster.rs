@@ -95,10 +95,16 @@ fn draw_lanes<S: Simd, const STOP: u8>(
         {
             prefetch(splats, slot as usize);
         }
-        items.len = 0;
-        for (k, (splat, &slot)) in batch.iter_mut().zip(chunk).enumerate() {
+        // Masks first, all of them: they are long chains of arithmetic that overlap as long as no
+        // branch waits for one.
+        let mut masks = [0; BATCH];
+        for ((splat, mask), &slot) in batch.iter_mut().zip(&mut masks).zip(chunk) {
             *splat = splats[slot as usize];
-            items.push(k, block_mask(simd, splat, tile.origin) & tile.live);
+            *mask = block_mask(simd, splat, tile.origin) & tile.live;
+        }
+        items.len = 0;
+        for (k, mask) in masks.into_iter().enumerate() {
+            items.push(k, mask);
         }
         for &item in &items.items[..items.len] {
             let (splat, b) = (
