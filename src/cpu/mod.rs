@@ -9,6 +9,7 @@
 mod bin;
 mod blend;
 mod coverage;
+mod items;
 mod raster;
 pub mod reference;
 mod renderer;

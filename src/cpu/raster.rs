@@ -3,23 +3,21 @@
 use fearless_simd::{Simd, dispatch};
 
 use super::RenderSettings;
-use super::blend::{AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, NEVER, blend, stop_kind};
+use super::blend::{AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, NEVER, blend, shade, stop_kind};
 use super::coverage::block_mask;
-use super::tile::{TILE_BLOCKS, Tile};
+use super::items::{BATCH, Items};
+use super::tile::{TILE_BLOCKS, Tile, TilePlace};
+use crate::math::lanes::GROUP;
 use crate::math::prefetch;
 use crate::preprocess::ProjectedSplat;
 
-/// Splats fetched together: their cache lines travel at the same time.
-const BATCH: usize = 16;
 /// How many batches ahead a splat's cache line is asked for.
 const PREFETCH_BATCHES: usize = 2;
-/// Items written together.
-const GROUP: usize = 8;
 
-/// Draws `slots` of `splats`, nearest first, into `tile` and stores it in the picture's `rows`;
-/// stops early when every pixel is closed. Returns the fragments blended.
+/// Draws `slots` of `splats`, nearest first, into the tile at `place` and stores it in the
+/// picture's `rows`; stops early when every pixel is closed. Returns the fragments blended.
 pub(super) fn draw(
-    mut tile: Tile,
+    place: TilePlace,
     splats: &[ProjectedSplat],
     slots: &[u32],
     settings: &RenderSettings,
@@ -31,6 +29,7 @@ pub(super) fn draw(
         alpha_cap: settings.profile.alpha_cap as f32,
         stop_at,
     };
+    let mut tile = Tile::new(place);
     dispatch!(settings.level.level(), simd => {
         match kind {
             NEVER => draw_lanes::<_, NEVER>(simd, &mut tile, splats, slots, limits),
@@ -43,34 +42,6 @@ pub(super) fn draw(
     tile.fragments_blended
 }
 
-/// The work of a batch: which splat goes into which block, splat by splat.
-struct Items {
-    /// `splat << 6 | block`; as long as every splat in every block, and a group to spare.
-    items: [u16; BATCH * TILE_BLOCKS * TILE_BLOCKS + GROUP],
-    len: usize,
-}
-
-impl Items {
-    /// Appends `splat` for each block of `mask`. Whole groups are written and the excess is
-    /// overwritten later: a branch a group is predictable where one a block is not.
-    #[inline(always)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "splat < BATCH and block < 64 by construction"
-    )]
-    fn push(&mut self, splat: usize, mut mask: u64) {
-        let mut place = self.len;
-        self.len += mask.count_ones() as usize;
-        while mask != 0 {
-            for item in &mut self.items[place..place + GROUP] {
-                *item = (splat << 6) as u16 | (mask.trailing_zeros() & 63) as u16;
-                mask &= mask.wrapping_sub(1);
-            }
-            place += GROUP;
-        }
-    }
-}
-
 #[inline(always)]
 fn draw_lanes<S: Simd, const STOP: u8>(
     simd: S,
@@ -80,10 +51,7 @@ fn draw_lanes<S: Simd, const STOP: u8>(
     limits: BlendLimits,
 ) {
     let mut batch: [ProjectedSplat; BATCH] = bytemuck::Zeroable::zeroed();
-    let mut items = Items {
-        items: [0; BATCH * TILE_BLOCKS * TILE_BLOCKS + GROUP],
-        len: 0,
-    };
+    let mut items = Items::new();
     for (i, chunk) in slots.chunks(BATCH).enumerate() {
         if tile.live == 0 {
             return;
@@ -102,21 +70,39 @@ fn draw_lanes<S: Simd, const STOP: u8>(
             *splat = splats[slot as usize];
             *mask = block_mask(simd, splat, tile.origin) & tile.live;
         }
-        items.len = 0;
-        for (k, mask) in masks.into_iter().enumerate() {
-            items.push(k, mask);
+        items.list(simd, &masks);
+        draw_batch::<_, STOP>(simd, tile, &batch, &items, limits);
+    }
+}
+
+#[inline(always)]
+fn draw_batch<S: Simd, const STOP: u8>(
+    simd: S,
+    tile: &mut Tile,
+    batch: &[ProjectedSplat; BATCH],
+    items: &Items,
+    limits: BlendLimits,
+) {
+    let mut blended = 0;
+    for (group, blocks) in items.groups() {
+        let mut splats = [&batch[0]; GROUP];
+        let mut places = [[&tile.x[0], &tile.y[0]]; GROUP];
+        for i in 0..GROUP {
+            let b = usize::from(blocks[i]);
+            splats[i] = &batch[usize::from(group[i]) % BATCH];
+            places[i] = [&tile.x[b % TILE_BLOCKS], &tile.y[b / TILE_BLOCKS]];
         }
-        for &item in &items.items[..items.len] {
-            let (splat, b) = (
-                &batch[usize::from(item >> 6) % BATCH],
-                usize::from(item & 63),
-            );
-            let place = [&tile.x[b % TILE_BLOCKS], &tile.y[b / TILE_BLOCKS]];
-            let result = blend::<_, STOP>(simd, limits, splat, place, &mut tile.blocks[b]);
-            tile.fragments_blended += u64::from(result.blended);
+        let fragments = shade(simd, limits.alpha_cap, splats, places);
+        for i in 0..GROUP {
+            let block = &mut tile.blocks[usize::from(blocks[i])];
+            let colour = splats[i].colour;
+            let result = blend::<_, STOP>(simd, limits.stop_at, &fragments[i], colour, block);
+            blended += u64::from(result.blended);
             if result.closed {
-                tile.live &= !(1 << b);
+                // The sink's bit falls off the end.
+                tile.live &= !1_u64.checked_shl(blocks[i].into()).unwrap_or(0);
             }
         }
     }
+    tile.fragments_blended += blended;
 }
