@@ -39,13 +39,13 @@ pub(super) struct BlendLimits {
     pub(super) stop_at: f32,
 }
 
-/// What a splat did to a block.
+/// What a splat did to a block, a bit a pixel in the low 16.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockResult {
-    /// Fragments blended.
-    pub(super) blended: u32,
-    /// Whether every pixel was closed already, or is now.
-    pub(super) closed: bool,
+    /// Fragments that were blended.
+    pub(super) blended: u64,
+    /// Pixels that were closed already, or are now.
+    pub(super) closed: u64,
 }
 
 /// Fragments of a splat in a block: which are over the cut, and their alpha (0 for the others).
@@ -133,7 +133,7 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
         weight.mul_add(lane(colour), load(sum)).store_array(sum);
     }
     BlockResult {
-        blended: (fragments.over_cut & !refused).to_bitmask().count_ones(),
-        closed: refused.all_true(),
+        blended: (fragments.over_cut & !refused).to_bitmask(),
+        closed: refused.to_bitmask(),
     }
 }

@@ -6,7 +6,7 @@ use super::RenderSettings;
 use super::blend::{AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, NEVER, blend, shade, stop_kind};
 use super::coverage::block_mask;
 use super::items::{BATCH, Items};
-use super::tile::{TILE_BLOCKS, Tile, TilePlace};
+use super::tile::{SINK, TILE_BLOCKS, Tile, TilePlace};
 use crate::math::lanes::GROUP;
 use crate::math::prefetch;
 use crate::preprocess::ProjectedSplat;
@@ -93,16 +93,56 @@ fn draw_batch<S: Simd, const STOP: u8>(
             places[i] = [&tile.x[b % TILE_BLOCKS], &tile.y[b / TILE_BLOCKS]];
         }
         let fragments = shade(simd, limits.alpha_cap, splats, places);
+        // No branch between the four, or the compiler puts their arithmetic behind it, one by one.
+        let (mut blended_bits, mut closed_bits) = (0, 0);
         for i in 0..GROUP {
             let block = &mut tile.blocks[usize::from(blocks[i])];
             let colour = splats[i].colour;
             let result = blend::<_, STOP>(simd, limits.stop_at, &fragments[i], colour, block);
-            blended += u64::from(result.blended);
-            if result.closed {
-                // The sink's bit falls off the end.
-                tile.live &= !1_u64.checked_shl(blocks[i].into()).unwrap_or(0);
-            }
+            blended_bits |= result.blended << (16 * i);
+            closed_bits |= result.closed << (16 * i);
+        }
+        blended += u64::from(blended_bits.count_ones());
+        if has_full_lane(closed_bits) {
+            close_blocks(tile, blocks, closed_bits);
         }
     }
     tile.fragments_blended += blended;
+}
+
+/// Whether one of the four 16-bit lanes is all ones.
+#[inline(always)]
+fn has_full_lane(bits: u64) -> bool {
+    const ONES: u64 = 0x0001_0001_0001_0001;
+    // The classic test for a zero lane, on the complement.
+    (!bits).wrapping_sub(ONES) & bits & (ONES << 15) != 0
+}
+
+/// Takes the blocks whose 16 pixels are all closed out of the tile's live ones.
+#[cold]
+#[inline(never)]
+fn close_blocks(tile: &mut Tile, blocks: &[u8; GROUP], closed_bits: u64) {
+    for (i, &block) in blocks.iter().enumerate() {
+        // The sink has no bit.
+        if closed_bits >> (16 * i) & 0xffff == 0xffff && block < SINK {
+            tile.live &= !(1 << block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_lanes_are_found() {
+        for lane in 0..4 {
+            assert!(has_full_lane(0xffff << (16 * lane)));
+            assert!(!has_full_lane(0xfffe << (16 * lane)));
+            assert!(!has_full_lane(0x7fff << (16 * lane)));
+            assert!(has_full_lane(!(1 << (16 * lane))));
+        }
+        assert!(!has_full_lane(0) && has_full_lane(u64::MAX));
+        assert!(!has_full_lane(0x7fff_fffe_efff_fff7));
+    }
 }
