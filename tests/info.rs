@@ -74,7 +74,7 @@ fn the_page_fits_a_screen() {
         page.lines().count() <= 40 && page.lines().all(|l| l.len() <= 120),
         "{page}"
     );
-    assert!(page.contains("1 rows: 1 infinite"), "{page}");
+    assert!(page.contains("1 row: 1 infinite"), "{page}");
 }
 
 #[test]
