@@ -12,6 +12,7 @@ mod load;
 pub mod ply;
 mod splats;
 mod statistics;
+pub mod synthetic;
 mod visibility;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
