@@ -88,7 +88,7 @@ mod tests {
             0 | 7 => 0,
             1 => u64::MAX,
             2 => 1 << 63,
-            _ => 0x9e37_79b9_7f4a_7c15_u64.rotate_left(i as u32 * 5) & 0x0f0f_3c3c_ffff_0001,
+            _ => 0x9e37_79b9_7f4a_7c15_u64.rotate_left(5 * u32::try_from(i).unwrap()) & 0x0f0f_3c3c_ffff_0001,
         });
         let expected: Vec<(usize, usize)> = (0..BATCH)
             .flat_map(|s| {
