@@ -17,7 +17,7 @@ use super::projected::PixelBounds;
 use crate::buffer::{Buffer, as_atomic_u64};
 
 /// log2 of the number of buckets.
-const BUCKET_BITS: u32 = 11;
+const BUCKET_BITS: u32 = 10;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Bits of a digit within a bucket.
 const DIGIT_BITS: u32 = 8;
@@ -28,10 +28,9 @@ const INSERTION_MAX: usize = 32;
 /// Sorts slots by depth key; keeps its arrays between frames.
 #[derive(Debug, Default)]
 pub(super) struct DepthSorter {
-    /// `key - least key` in the high half, slot in the low half, spread over buckets.
+    /// Two words an entry, spread over buckets: `key - least key` in the high half of the first and
+    /// the slot in its low half; the pixel bounds in the second.
     entries: Buffer<u64>,
-    /// Pixel bounds, spread likewise.
-    spread_bounds: Buffer<u64>,
     order: Buffer<u32>,
     bounds: Buffer<PixelBounds>,
     len: usize,
@@ -67,8 +66,7 @@ impl DepthSorter {
         }
         self.order.reserve_zeroed(self.len);
         self.bounds.reserve_zeroed(self.len);
-        self.entries.reserve_zeroed(self.len);
-        self.spread_bounds.reserve_zeroed(self.len);
+        self.entries.reserve_zeroed(2 * self.len);
         let least = input.filled.iter().map(|f| f.least_key).min().unwrap_or(0);
         let greatest = input
             .filled
@@ -88,8 +86,9 @@ impl DepthSorter {
             }
         });
         let ends = count_to_places(&mut shares);
-        let entries = as_atomic_u64(&mut self.entries[..self.len]);
-        let bounds = as_atomic_u64(&mut self.spread_bounds[..self.len]);
+        let entries = as_atomic_u64(&mut self.entries[..2 * self.len])
+            .as_chunks::<2>()
+            .0;
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
                 let (keys, chunk_bounds) = input.chunk(chunk);
@@ -97,8 +96,9 @@ impl DepthSorter {
                     let key = key - least;
                     let place = &mut share.places[(key >> shift) as usize];
                     let entry = u64::from(key) << 32 | slot as u64;
-                    entries[*place as usize].store(entry, Relaxed);
-                    bounds[*place as usize].store(bytemuck::cast(b), Relaxed);
+                    let [first, second] = &entries[*place as usize];
+                    first.store(entry, Relaxed);
+                    second.store(bytemuck::cast(b), Relaxed);
                     *place += 1;
                 }
             }
@@ -115,14 +115,14 @@ impl DepthSorter {
             let (bucket_order, order_tail) = order.split_at_mut(end - start);
             let (bucket_bounds, bounds_tail) = bounds.split_at_mut(end - start);
             if end > start {
-                let from = (&self.entries[start..end], &self.spread_bounds[start..end]);
-                jobs.push((from, (bucket_order, bucket_bounds)));
+                let entries = self.entries[2 * start..2 * end].as_chunks().0;
+                jobs.push((entries, (bucket_order, bucket_bounds)));
             }
             (order, bounds, start) = (order_tail, bounds_tail, end);
         }
         jobs.into_par_iter()
-            .for_each_init(Default::default, |scratch, (from, to)| {
-                finish_bucket(scratch, from, to, bits);
+            .for_each_init(Default::default, |scratch, (entries, to)| {
+                finish_bucket(scratch, entries, to, bits);
             });
     }
 }
@@ -134,7 +134,7 @@ impl DepthSorter {
 )]
 fn finish_bucket(
     (words, spare): &mut (Vec<u64>, Vec<u64>),
-    (entries, bounds): (&[u64], &[u64]),
+    entries: &[[u64; 2]],
     (order_out, bounds_out): (&mut [u32], &mut [PixelBounds]),
     bits: u32,
 ) {
@@ -144,13 +144,14 @@ fn finish_bucket(
         entries
             .iter()
             .zip(0_u64..)
-            .map(|(entry, i)| entry >> 32 << 32 | i),
+            .map(|(entry, i)| entry[0] >> 32 << 32 | i),
     );
     sort_words(words, spare, bits);
     for ((slot, out), &word) in order_out.iter_mut().zip(bounds_out).zip(words.iter()) {
         let place = word as u32 as usize;
-        *slot = entries[place] as u32;
-        *out = bytemuck::cast(bounds[place]);
+        let [entry, bounds] = entries[place];
+        *slot = entry as u32;
+        *out = bytemuck::cast(bounds);
     }
 }
 
