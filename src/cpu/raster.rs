@@ -3,10 +3,12 @@
 use fearless_simd::{dispatch, mask32x16, prelude::*};
 
 use super::RenderSettings;
-use super::blend::{AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, NEVER, blend, shade, stop_kind};
+use super::blend::{
+    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, shade, stop_kind,
+};
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
-use super::tile::{TILE_BLOCKS, Tile, TilePlace};
+use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TilePlace};
 use crate::math::lanes::GROUP;
 use crate::math::prefetch;
 use crate::preprocess::ProjectedSplat;
@@ -76,6 +78,16 @@ fn draw_lanes<S: Simd, const STOP: u8>(
     }
 }
 
+/// Four visits with their shaded fragments, waiting to be blended.
+struct Shaded<'a, S: Simd> {
+    fragments: [Fragments<S>; GROUP],
+    splats: [&'a ProjectedSplat; GROUP],
+    blocks: &'a [u8; GROUP],
+    log: (&'a mut [u16; GROUP], &'a mut [u16; GROUP]),
+}
+
+/// Draws a batch's items. A group is blended while the next one is shaded: the two do not depend
+/// on each other, and shading alone is a chain of latencies too long for a core to look beyond.
 #[inline(always)]
 fn draw_batch<S: Simd, const STOP: u8>(
     simd: S,
@@ -85,23 +97,52 @@ fn draw_batch<S: Simd, const STOP: u8>(
     limits: BlendLimits,
     log: &mut Log,
 ) {
+    let Tile {
+        blocks: pixels,
+        x,
+        y,
+        ..
+    } = tile;
+    let mut waiting: Option<Shaded<'_, S>> = None;
     for ((group, blocks), log) in items.groups().zip(log.groups()) {
         let mut splats = [&batch[0]; GROUP];
-        let mut places = [[&tile.x[0], &tile.y[0]]; GROUP];
+        let mut places = [[&x[0], &y[0]]; GROUP];
         for i in 0..GROUP {
             let b = usize::from(blocks[i]);
             splats[i] = &batch[usize::from(group[i]) % BATCH];
-            places[i] = [&tile.x[b % TILE_BLOCKS], &tile.y[b / TILE_BLOCKS]];
+            places[i] = [&x[b % TILE_BLOCKS], &y[b / TILE_BLOCKS]];
         }
         let fragments = shade(simd, limits.alpha_cap, splats, places);
-        // No branch between the four, or the compiler puts their arithmetic behind it, one by one.
-        for i in 0..GROUP {
-            let block = &mut tile.blocks[usize::from(blocks[i])];
-            let colour = splats[i].colour;
-            let refused = blend::<_, STOP>(simd, limits.stop_at, &fragments[i], colour, block);
-            log.0[i] = bits(fragments[i].over_cut);
-            log.1[i] = bits(refused);
+        let shaded = Shaded {
+            fragments,
+            splats,
+            blocks,
+            log,
+        };
+        if let Some(ready) = waiting.replace(shaded) {
+            blend_group::<_, STOP>(simd, limits, pixels, ready);
         }
+    }
+    if let Some(ready) = waiting {
+        blend_group::<_, STOP>(simd, limits, pixels, ready);
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::needless_pass_by_value, reason = "consumed, and inlined")]
+fn blend_group<S: Simd, const STOP: u8>(
+    simd: S,
+    limits: BlendLimits,
+    pixels: &mut [PixelBlock],
+    ready: Shaded<'_, S>,
+) {
+    // No branch between the four, or the compiler puts their arithmetic behind it, one by one.
+    for i in 0..GROUP {
+        let block = &mut pixels[usize::from(ready.blocks[i])];
+        let (fragments, colour) = (&ready.fragments[i], ready.splats[i].colour);
+        let refused = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
+        ready.log.0[i] = bits(fragments.over_cut);
+        ready.log.1[i] = bits(refused);
     }
 }
 
