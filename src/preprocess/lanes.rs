@@ -5,7 +5,7 @@ use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
 
 use super::projected::LOG2_ALPHA_CUT;
 use super::view::View;
-use crate::math::lanes::{F64Lanes, log2};
+use crate::math::lanes::{F64Lanes, log2, rsqrt};
 use crate::math::{SH_C0, sh_colour};
 use crate::scene::{Lanes, SplatBlock};
 use crate::shading::OpacityFactor;
@@ -18,6 +18,12 @@ const EXTENT_MARGIN_FRACTION: f32 = 1e-5;
 /// [`exact`](super::exact): distance of its centre from the picture's, and its standard deviation.
 const WILD_MEAN_PX: f32 = 8192.0;
 const WILD_SIGMA_PX: f32 = 8192.0;
+
+/// sqrt(log2(e) / 2): from standard deviations to the units of u and v.
+const K: f32 = 0.849_321_8;
+
+/// Squared radii are at least this, so that their roots exist.
+const LEAST_RADIUS_SQUARED: f32 = 1e-12;
 
 /// Fraction by which a wild splat's box is trusted when it clearly misses the picture.
 const WILD_EXTENT_FRACTION: f32 = 1.01;
@@ -281,8 +287,14 @@ pub(super) fn project<S: Simd>(
     let zero = f32x16::splat(simd, 0.0);
     let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);
     let over_cut = radius2.simd_ge(zero);
-    let half_extent = |variance: f32x16<S>| (radius2.max(zero) * variance).sqrt();
-    let half = [half_extent(covariance.xx), half_extent(covariance.yy)];
+    let radius2 = radius2.max(f32x16::splat(simd, LEAST_RADIUS_SQUARED));
+    let radius = radius2 * rsqrt(simd, radius2);
+    // Everything that needs a root or a quotient is a product of these.
+    let inverse_sigma = [rsqrt(simd, covariance.xx), rsqrt(simd, covariance.yy)];
+    let half = [
+        radius * covariance.xx * inverse_sigma[0],
+        radius * covariance.yy * inverse_sigma[1],
+    ];
     let boxed = half.map(|h| {
         h.mul_add(
             f32x16::splat(simd, 1.0 + EXTENT_MARGIN_FRACTION),
@@ -300,14 +312,15 @@ pub(super) fn project<S: Simd>(
         return None;
     }
 
-    // One division serves 1 / yy and 1 / determinant.
-    let inverse = f32x16::splat(simd, 1.0) / (covariance.yy * covariance.determinant);
-    let inverse_yy = inverse * covariance.determinant;
-    let k2 = std::f32::consts::LOG2_E / 2.0;
-    let u_per_x = (covariance.yy * (inverse * covariance.yy) * k2).sqrt();
-    let v_per_y = (inverse_yy * k2).sqrt();
-    let u_per_y = u_per_x * (covariance.xy * inverse_yy);
-    let tip = covariance.xy * radius2 / half[0].max(f32x16::splat(simd, f32::MIN_POSITIVE));
+    // u and v are the standard deviations times sqrt(log2(e) / 2).
+    let inverse_root_determinant = rsqrt(simd, covariance.determinant);
+    let sigma_y = covariance.yy * inverse_sigma[1];
+    let u_per_x = sigma_y * inverse_root_determinant * K;
+    let v_per_y = inverse_sigma[1] * K;
+    let u_per_y = u_per_x * (covariance.xy * (inverse_sigma[1] * inverse_sigma[1]));
+    let root_determinant = covariance.determinant * inverse_root_determinant;
+    let x_per_u = root_determinant * inverse_sigma[1] * (1.0 / K);
+    let tip = covariance.xy * radius * inverse_sigma[0];
     let colour = colour(simd, view, degree, block, sh_rest);
     let depth = inside.p[2].narrow();
     let lane_index = u32x16::from_fn(simd, |i| first_index + i as u32);
@@ -321,7 +334,7 @@ pub(super) fn project<S: Simd>(
         colour[0],
         colour[1],
         colour[2],
-        f32x16::splat(simd, 1.0) / u_per_x,
+        x_per_u,
         mean[1] - tip,
         mean[1] + tip,
         mean[0],

@@ -137,15 +137,11 @@ impl ChunkOutput<'_> {
             .depth_key
             .compress(mask)
             .store_slice(&mut self.keys[self.len..self.len + BLOCK]);
-        let columns = lanes.columns.compress(mask).to_array();
-        let rows = lanes.rows.compress(mask).to_array();
-        for ((bounds, x), y) in self.bounds[self.len..self.len + BLOCK]
-            .iter_mut()
-            .zip(columns)
-            .zip(rows)
-        {
-            *bounds = unpack_bounds(x, y);
-        }
+        let (columns, rows) = (lanes.columns.compress(mask), lanes.rows.compress(mask));
+        let bounds = &mut self.bounds[self.len..self.len + BLOCK];
+        let words: &mut [u32] = bytemuck::cast_slice_mut(bounds);
+        columns.zip_low(rows).store_slice(&mut words[..BLOCK]);
+        columns.zip_high(rows).store_slice(&mut words[BLOCK..]);
         let records = transpose(lanes.fields);
         let mut left = lanes.visible;
         while left != 0 {

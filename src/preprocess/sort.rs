@@ -20,7 +20,7 @@ use crate::buffer::{Buffer, as_atomic_u64};
 const BUCKET_BITS: u32 = 10;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Bits of a digit within a bucket.
-const DIGIT_BITS: u32 = 8;
+const DIGIT_BITS: u32 = 9;
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Buckets up to this many entries are sorted by insertion.
 const INSERTION_MAX: usize = 32;
