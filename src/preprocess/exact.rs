@@ -162,7 +162,8 @@ impl ExactSplat {
             u_per_y: (p * slope) as f32,
             v_per_y: q as f32,
             log2_opacity: self.opacity.log2() as f32,
-            colour: self.colour.map(|c| c as f32),
+            // Finite, since pixels of a block that the footprint leaves out gain 0 times the colour.
+            colour: self.colour.map(|c| (c as f32).min(f32::MAX)),
             x_per_u: (1.0 / p) as f32,
             leftmost_y: (my - tip) as f32,
             rightmost_y: (my + tip) as f32,
