@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use fearless_simd::{Simd, dispatch};
 
 use super::RenderSettings;
-use super::blend::{AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, NEVER, blend, stop_kind};
+use super::blend::{
+    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, NEVER, blend, cap_rounded_down, stop_kind,
+};
 use super::coverage::block_mask;
 use super::tile::{TILE_BLOCKS, Tile};
 use crate::math::prefetch;
@@ -28,9 +30,8 @@ pub(super) fn draw(
     rows: &mut [&mut [[f32; 4]]],
 ) -> u64 {
     let (kind, stop_at) = stop_kind(settings.profile.stop);
-    #[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
     let limits = BlendLimits {
-        alpha_cap: settings.profile.alpha_cap as f32,
+        alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
         stop_at,
     };
     dispatch!(settings.level.level(), simd => {
