@@ -1,5 +1,6 @@
 //! Quadrille.
 
+mod buffer;
 pub mod cli;
 pub mod cpu;
 pub mod error;

@@ -108,7 +108,7 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
     let degree = scene.splats.sh_degree();
     let splats = grouped(scene.splats.len() as u64);
     line("splats", format!("{splats}, SH degree {degree}"));
-    line("dropped", dropped(scene));
+    line("dropped", scene.dropped.to_string());
     let profile = scene.profile_hint.map_or_else(
         || "the file names none (inria is the default)".to_owned(),
         |name| format!("{name} (hinted by the file)"),
@@ -205,25 +205,6 @@ fn histogram(distribution: &Distribution) -> String {
         );
     }
     text
-}
-
-fn dropped(scene: &Scene) -> String {
-    let reasons: Vec<String> = scene
-        .dropped
-        .by_reason()
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(reason, count)| format!("{} {reason}", grouped(*count)))
-        .collect();
-    if reasons.is_empty() {
-        "no rows".into()
-    } else {
-        format!(
-            "{} rows: {}",
-            grouped(scene.dropped.total()),
-            reasons.join(", ")
-        )
-    }
 }
 
 /// A number in four significant digits, without an exponent where that is short.

@@ -15,6 +15,7 @@ mod info;
 mod man;
 mod render;
 mod render_options;
+mod synth;
 mod views;
 
 use std::process::ExitCode;
@@ -57,6 +58,7 @@ enum Command {
     Info(info::Args),
     Man(man::Args),
     Render(render::Args),
+    Synth(synth::Args),
 }
 
 /// What a command that ran to its end found.
@@ -99,6 +101,7 @@ pub fn run() -> ExitCode {
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
+        Command::Synth(args) => synth::run(&args, verbosity).map_err(Into::into),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -1,24 +1,32 @@
 //! Binning: for every tile, the splats whose pixel bounds touch it, in drawing order.
+//!
+//! The drawing order is cut into shares. Each share counts its entries a tile, the counts become
+//! places, and each share fills its own places: the lists come out the same whatever the threads.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use bytemuck::zeroed_vec;
 use rayon::prelude::*;
 
 use super::tile::TILE_PX;
+use crate::buffer::{Buffer, as_atomic_u32};
+use crate::math::prefetch;
 use crate::preprocess::{PixelBounds, Preprocessed};
 
 /// Shares of the drawing order a thread: more balance better, each costs a counter a tile.
 const SHARES_PER_THREAD: usize = 2;
+/// How many splats ahead bounds are asked for.
+const PREFETCH_SPLATS: usize = 24;
+/// Words between the dumps of two shares: two cache lines, so that threads do not contend.
+const DUMP_WORDS: usize = 32;
 
 /// The lists of all tiles, in one array; kept between frames.
 #[derive(Debug, Default)]
 pub(super) struct Bins {
-    /// Slots, tile after tile. Atomic only so that threads may fill disjoint places of one array
-    /// in safe code.
-    slots: Vec<AtomicU32>,
+    /// Slots, tile after tile; behind them each share's dump, see [`Share::fill`].
+    slots: Buffer<u32>,
     /// Where each tile's list ends.
     ends: Vec<usize>,
+    shares: Vec<Share>,
 }
 
 /// The tiles of a picture.
@@ -28,6 +36,24 @@ pub(super) struct TileGrid {
     pub(super) columns: usize,
     /// Rows of tiles.
     pub(super) rows: usize,
+}
+
+/// The tiles that a splat's bounds touch: the first one, and how many more to the right and below.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    first: u32,
+    more_columns: u16,
+    more_rows: u16,
+}
+
+/// A contiguous part of the drawing order.
+#[derive(Debug, Default)]
+struct Share {
+    order: std::ops::Range<usize>,
+    /// Spans in drawing order.
+    spans: Vec<Span>,
+    /// Entries a tile, then the place of the next one.
+    places: Vec<usize>,
 }
 
 impl TileGrid {
@@ -42,14 +68,75 @@ impl TileGrid {
         self.columns * self.rows
     }
 
-    /// Indices of the tiles that `bounds` touches, row by row.
     #[inline(always)]
-    fn touched(self, bounds: PixelBounds) -> impl Iterator<Item = usize> {
-        let tiles =
-            |first: u16, last: u16| usize::from(first) / TILE_PX..=usize::from(last) / TILE_PX;
-        tiles(bounds.y0, bounds.y1).flat_map(move |row| {
-            tiles(bounds.x0, bounds.x1).map(move |column| row * self.columns + column)
-        })
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a picture has fewer than 2^20 tiles"
+    )]
+    fn span(self, bounds: PixelBounds) -> Span {
+        let tile = |px: u16| usize::from(px) / TILE_PX;
+        let (column, row) = (tile(bounds.x0), tile(bounds.y0));
+        Span {
+            first: (row * self.columns + column) as u32,
+            more_columns: (tile(bounds.x1) - column) as u16,
+            more_rows: (tile(bounds.y1) - row) as u16,
+        }
+    }
+}
+
+impl Span {
+    /// Calls `visit` for each tile, row by row.
+    ///
+    /// Most spans are one to four tiles. They take the same four calls, those beyond the span with
+    /// `false`, since a branch on a span's shape would be mispredicted more often than not.
+    #[inline(always)]
+    fn for_each(self, grid: TileGrid, mut visit: impl FnMut(usize, bool)) {
+        let first = self.first as usize;
+        let (columns, rows) = (usize::from(self.more_columns), usize::from(self.more_rows));
+        if columns <= 1 && rows <= 1 {
+            let (right, below) = (columns == 1, rows == 1);
+            let down = rows * grid.columns;
+            visit(first, true);
+            visit(first + columns, right);
+            visit(first + down, below);
+            visit(first + columns + down, right & below);
+        } else {
+            for row in 0..=rows {
+                for column in 0..=columns {
+                    visit(first + row * grid.columns + column, true);
+                }
+            }
+        }
+    }
+}
+
+impl Share {
+    /// Finds spans and counts entries a tile.
+    fn count(&mut self, grid: TileGrid, order: &[u32], bounds: &[PixelBounds]) {
+        self.places.clear();
+        self.places.resize(grid.len(), 0);
+        self.spans.clear();
+        for i in self.order.clone() {
+            if let Some(&ahead) = order.get(i + PREFETCH_SPLATS) {
+                prefetch(bounds, ahead as usize);
+            }
+            let span = grid.span(bounds[order[i] as usize]);
+            self.spans.push(span);
+            let places = &mut self.places[..];
+            span.for_each(grid, |tile, inside| places[tile] += usize::from(inside));
+        }
+    }
+
+    /// Writes slots to their places; what is outside a span goes to the word at `dump`.
+    fn fill(&mut self, grid: TileGrid, order: &[u32], slots: &[AtomicU32], dump: usize) {
+        let places = &mut self.places[..];
+        for (span, &slot) in self.spans.iter().zip(&order[self.order.clone()]) {
+            span.for_each(grid, |tile, inside| {
+                let place = places[tile];
+                slots[if inside { place } else { dump }].store(slot, Relaxed);
+                places[tile] += usize::from(inside);
+            });
+        }
     }
 }
 
@@ -57,51 +144,45 @@ impl Bins {
     /// Fills the lists.
     pub(super) fn fill(&mut self, grid: TileGrid, frame: &Preprocessed) {
         let (order, bounds) = (frame.order(), frame.bounds());
-        let share_len = order
-            .len()
-            .div_ceil(rayon::current_num_threads() * SHARES_PER_THREAD)
-            .max(1);
-        let mut shares: Vec<(&[u32], Vec<u32>)> = order
-            .chunks(share_len)
-            .map(|slots| (slots, vec![0; grid.len()]))
-            .collect();
-        shares.par_iter_mut().for_each(|(slots, places)| {
-            for &slot in *slots {
-                for tile in grid.touched(bounds[slot as usize]) {
-                    places[tile] += 1;
-                }
-            }
-        });
+        let count = rayon::current_num_threads() * SHARES_PER_THREAD;
+        self.shares.resize_with(count, Share::default);
+        for (i, share) in self.shares.iter_mut().enumerate() {
+            share.order = order.len() * i / count..order.len() * (i + 1) / count;
+        }
+        self.shares
+            .par_iter_mut()
+            .for_each(|share| share.count(grid, order, bounds));
         self.ends.clear();
         let mut place = 0;
         for tile in 0..grid.len() {
-            for (_, places) in &mut shares {
-                place += std::mem::replace(&mut places[tile], place);
+            for share in &mut self.shares {
+                place += std::mem::replace(&mut share.places[tile], place);
             }
-            self.ends.push(place as usize);
+            self.ends.push(place);
         }
-        if self.slots.len() < place as usize {
-            self.slots = zeroed_vec(place as usize);
-        }
-        let all = &self.slots;
-        shares.par_iter_mut().for_each(|(slots, places)| {
-            for &slot in *slots {
-                for tile in grid.touched(bounds[slot as usize]) {
-                    all[places[tile] as usize].store(slot, Relaxed);
-                    places[tile] += 1;
-                }
-            }
-        });
+        let entries = place;
+        self.slots.reserve_zeroed(entries + count * DUMP_WORDS);
+        let slots = as_atomic_u32(&mut self.slots);
+        self.shares
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(i, share)| {
+                share.fill(grid, order, slots, entries + i * DUMP_WORDS);
+            });
     }
 
     /// The list of tile `tile`, nearest first.
-    pub(super) fn tile(&self, tile: usize) -> &[AtomicU32] {
+    pub(super) fn tile(&self, tile: usize) -> &[u32] {
         let start = tile.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.slots[start..self.ends[tile]]
     }
 
-    /// Entries in all lists.
-    pub(super) fn entries(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+    /// Bytes of the lists.
+    pub(super) fn used_bytes(&self) -> usize {
+        let spans: usize = self.shares.iter().map(|s| s.spans.len()).sum();
+        self.ends
+            .last()
+            .map_or(0, |&entries| entries * size_of::<u32>())
+            + spans * size_of::<Span>()
     }
 }

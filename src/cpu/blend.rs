@@ -3,10 +3,10 @@
 //! The rules are those of [`shading`](crate::shading), which defines them in f64; tests hold the
 //! two together.
 
-use fearless_simd::{f32x16, prelude::*};
+use fearless_simd::{f32x16, mask32x16, prelude::*};
 
 use super::tile::{PixelBlock, PixelLanes};
-use crate::math::lanes::exp2_where;
+use crate::math::lanes::{GROUP, exp2_where};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use crate::shading::StopRule;
 
@@ -54,40 +54,81 @@ pub(super) struct BlendLimits {
     pub(super) stop_at: f32,
 }
 
-/// What a splat did to a block.
+/// What a splat did to a block, a bit a pixel in the low 16.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockResult {
-    /// Fragments blended.
-    pub(super) blended: u32,
-    /// Whether every pixel was closed already, or is now.
-    pub(super) closed: bool,
+    /// Fragments that were blended.
+    pub(super) blended: u64,
+    /// Pixels that were closed already, or are now.
+    pub(super) closed: u64,
 }
 
-/// Blends `splat` into a block whose pixels lie at `x`, `y` from the picture's centre.
+/// Fragments of a splat in a block: which are over the cut, and their alpha (0 for the others).
+#[derive(Clone, Copy)]
+pub(super) struct Fragments<S: Simd> {
+    over_cut: mask32x16<S>,
+    alpha: f32x16<S>,
+}
+
+/// The fragments of four splats, each in a block of its own whose pixels lie at x, y from the
+/// picture's centre. Depends on no pixel's state, so four run abreast.
+#[inline(always)]
+pub(super) fn shade<S: Simd>(
+    simd: S,
+    alpha_cap: f32,
+    splats: [&ProjectedSplat; GROUP],
+    places: [[&PixelLanes; 2]; GROUP],
+) -> [Fragments<S>; GROUP] {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
+    let mut u = [lane(0.0); GROUP];
+    let mut v = u;
+    for i in 0..GROUP {
+        let (s, x, y) = (splats[i], load(places[i][0]), load(places[i][1]));
+        u[i] = (-y).mul_add(lane(s.u_per_y), lane(s.u_at_centre));
+        u[i] = x.mul_add(lane(s.u_per_x), u[i]);
+        v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
+    }
+    let mut exponent = v;
+    for i in 0..GROUP {
+        exponent[i] = (-v[i]).mul_add(v[i], lane(splats[i].log2_opacity));
+    }
+    for i in 0..GROUP {
+        exponent[i] = (-u[i]).mul_add(u[i], exponent[i]);
+    }
+    let mut over_cut = [exponent[0].simd_ge(lane(LOG2_ALPHA_CUT)); GROUP];
+    for i in 1..GROUP {
+        over_cut[i] = exponent[i].simd_ge(lane(LOG2_ALPHA_CUT));
+    }
+    let alpha = exp2_where(simd, over_cut, exponent);
+    let mut fragments = [Fragments {
+        over_cut: over_cut[0],
+        alpha: alpha[0],
+    }; GROUP];
+    for i in 0..GROUP {
+        fragments[i] = Fragments {
+            over_cut: over_cut[i],
+            alpha: alpha[i].min(lane(alpha_cap)),
+        };
+    }
+    fragments
+}
+
+/// Blends fragments of a splat's `colour` into their block.
 #[inline(always)]
 pub(super) fn blend<S: Simd, const STOP: u8>(
     simd: S,
-    limits: BlendLimits,
-    splat: &ProjectedSplat,
-    [x, y]: [&PixelLanes; 2],
+    stop_at: f32,
+    fragments: &Fragments<S>,
+    colour: [f32; 3],
     block: &mut PixelBlock,
 ) -> BlockResult {
     let lane = |v: f32| f32x16::splat(simd, v);
     let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
-    let (x, y, zero) = (load(x), load(y), lane(0.0));
-    let u = x.mul_add(
-        lane(splat.u_per_x),
-        (-y).mul_add(lane(splat.u_per_y), lane(splat.u_at_centre)),
-    );
-    let v = y.mul_add(lane(splat.v_per_y), lane(splat.v_at_centre));
-    let exponent = (-u).mul_add(u, (-v).mul_add(v, lane(splat.log2_opacity)));
-    let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT));
-    // Zero below the cut, so that such a pixel's transmittance stays what it is.
-    let alpha = exp2_where(simd, over_cut, exponent).min(lane(limits.alpha_cap));
-
+    let (alpha, zero, stop_at) = (fragments.alpha, lane(0.0), lane(stop_at));
     let before = load(&block.transmittance);
+    // Where alpha is 0 this is exactly the transmittance before.
     let mut left = (-before).mul_add(alpha, before);
-    let stop_at = lane(limits.stop_at);
     let refused = match STOP {
         BEFORE => left.simd_lt(stop_at),
         BEFORE_OR_AT => left.simd_le(stop_at),
@@ -103,11 +144,11 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
         .select(-before.abs(), left)
         .store_array(&mut block.transmittance);
     let weight = refused.select(zero, before * alpha);
-    for (sum, colour) in block.colour.iter_mut().zip(splat.colour) {
+    for (sum, colour) in block.colour.iter_mut().zip(colour) {
         weight.mul_add(lane(colour), load(sum)).store_array(sum);
     }
     BlockResult {
-        blended: (over_cut & !refused).to_bitmask().count_ones(),
-        closed: refused.all_true(),
+        blended: (fragments.over_cut & !refused).to_bitmask(),
+        closed: refused.to_bitmask(),
     }
 }

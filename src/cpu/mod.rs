@@ -1,4 +1,4 @@
-//! Rendering on the CPU: [`reference`] defines a frame, [`Renderer`] makes the same one fast.
+//! Rendering on the CPU: [`mod@reference`] defines a frame, [`Renderer`] makes the same one fast.
 //!
 //! ```text
 //! Preprocessed (splats on the picture plane, in depth order)
@@ -9,6 +9,7 @@
 mod bin;
 mod blend;
 mod coverage;
+mod items;
 mod raster;
 pub mod reference;
 mod renderer;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::bin::{Bins, TileGrid};
 use super::raster;
-use super::tile::{TILE_PX, Tile, TilePlace};
+use super::tile::{TILE_PX, TilePlace};
 use super::{Counts, RenderSettings};
 use crate::image::Frame;
 use crate::preprocess::Preprocessed;
@@ -96,9 +96,13 @@ impl Renderer {
                     index / grid.columns * TILE_PX,
                 ];
                 let size_px = [0, 1].map(|axis| TILE_PX.min(picture[axis] - first_px[axis]));
-                let tile = Tile::new(TilePlace { first_px, size_px }, picture);
+                let place = TilePlace {
+                    first_px,
+                    size_px,
+                    picture_px: picture,
+                };
                 let (splats, slots) = (self.preprocessed.slots(), self.bins.tile(index));
-                raster::draw(tile, splats, slots, settings, &mut rows[..size_px[1]])
+                raster::draw(place, splats, slots, settings, &mut rows[..size_px[1]])
             })
             .sum()
     }
@@ -106,7 +110,7 @@ impl Renderer {
     /// Bytes of the arrays that the last frame used, beside the scene and the picture.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
-        self.preprocessed.used_bytes() + self.bins.entries() * size_of::<u32>()
+        self.preprocessed.used_bytes() + self.bins.used_bytes()
     }
 }
 

@@ -20,13 +20,17 @@ pub(super) struct PixelBlock {
     pub(super) colour: [PixelLanes; 3],
 }
 
+/// Index of a block of closed pixels behind a tile's own: where padding work goes.
+pub(super) const SINK: u8 = 64;
+const _: () = assert!(SINK as usize == TILE_BLOCKS * TILE_BLOCKS);
+
 /// One value for each pixel of a block, row by row.
 pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
 
 /// A tile in progress.
 pub(super) struct Tile {
-    /// Blocks, row by row.
-    pub(super) blocks: [PixelBlock; TILE_BLOCKS * TILE_BLOCKS],
+    /// Blocks, row by row, and [`SINK`].
+    pub(super) blocks: [PixelBlock; TILE_BLOCKS * TILE_BLOCKS + 1],
     /// Bit a block, as `blocks` are indexed: some pixel still accepts fragments.
     pub(super) live: u64,
     /// Centre of the tile's first pixel, in pixels from the picture's centre.
@@ -34,7 +38,7 @@ pub(super) struct Tile {
     /// x of a block's pixels, from the picture's centre, by the block's column.
     pub(super) x: [PixelLanes; TILE_BLOCKS],
     /// y of a block's pixels, from the picture's centre, by the block's row.
-    pub(super) y: [PixelLanes; TILE_BLOCKS],
+    pub(super) y: [PixelLanes; TILE_BLOCKS + 1],
     /// Fragments blended so far.
     pub(super) fragments_blended: u64,
 }
@@ -46,29 +50,32 @@ pub(super) struct TilePlace {
     pub(super) first_px: [usize; 2],
     /// Pixels inside the picture: columns, rows; 1 to [`TILE_PX`].
     pub(super) size_px: [usize; 2],
+    /// The whole picture: columns, rows.
+    pub(super) picture_px: [usize; 2],
 }
 
 impl Tile {
     /// An untouched tile: pixels outside the picture are closed from the start.
     #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
-    pub(super) fn new(place: TilePlace, picture_px: [usize; 2]) -> Self {
+    pub(super) fn new(place: TilePlace) -> Self {
         let open = PixelBlock {
             transmittance: [1.0; 16],
             colour: [[0.0; 16]; 3],
         };
-        let origin =
-            [0, 1].map(|axis| place.first_px[axis] as f32 + 0.5 - picture_px[axis] as f32 / 2.0);
+        let origin = [0, 1]
+            .map(|axis| place.first_px[axis] as f32 + 0.5 - place.picture_px[axis] as f32 / 2.0);
         let lanes = |b: usize, start: f32, along: fn(usize) -> usize| {
             std::array::from_fn(|lane| start + (b * BLOCK_PX + along(lane)) as f32)
         };
         let mut tile = Self {
-            blocks: [open; TILE_BLOCKS * TILE_BLOCKS],
+            blocks: [open; TILE_BLOCKS * TILE_BLOCKS + 1],
             live: u64::MAX,
             origin,
             x: std::array::from_fn(|b| lanes(b, origin[0], |lane| lane % BLOCK_PX)),
             y: std::array::from_fn(|b| lanes(b, origin[1], |lane| lane / BLOCK_PX)),
             fragments_blended: 0,
         };
+        tile.blocks[usize::from(SINK)].transmittance = [-1.0; 16];
         if place.size_px != [TILE_PX; 2] {
             tile.close_outside(place.size_px);
         }
@@ -76,7 +83,7 @@ impl Tile {
     }
 
     fn close_outside(&mut self, size_px: [usize; 2]) {
-        for (b, block) in self.blocks.iter_mut().enumerate() {
+        for (b, block) in self.blocks[..usize::from(SINK)].iter_mut().enumerate() {
             let corner = [b % TILE_BLOCKS * BLOCK_PX, b / TILE_BLOCKS * BLOCK_PX];
             for (i, t) in block.transmittance.iter_mut().enumerate() {
                 let inside =

@@ -34,26 +34,46 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     (p.bitcast::<u32x16<S>>() + exponent).bitcast()
 }
 
-/// 2^x where `mask` is set, 0 elsewhere; x within the domain of [`exp2`] where it is set, anything
-/// elsewhere. Relative error below 3e-7.
+/// Vectors that [`exp2_where`] takes at a time.
+pub const GROUP: usize = 4;
+
+/// 2^x where `masks` are set, 0 elsewhere; x within the domain of [`exp2`] where they are set,
+/// anything elsewhere. Relative error below 3e-7.
 ///
-/// AVX-512 splits off the integer part and scales by it in one instruction each, so its last bits
-/// differ from the other levels'.
+/// Four vectors go through each step together: one alone is a chain of latencies longer than a
+/// core can look ahead. AVX-512 splits off the integer part and scales by it in one instruction
+/// each, so its last bits differ from the other levels'.
 #[inline(always)]
-pub fn exp2_where<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
+pub fn exp2_where<S: Simd>(
+    simd: S,
+    masks: [mask32x16<S>; GROUP],
+    x: [f32x16<S>; GROUP],
+) -> [f32x16<S>; GROUP] {
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "a mask of 16 lanes has 16 bits"
-        )]
-        let mask = mask.to_bitmask() as u16;
-        return exp2_where_avx512(avx512, mask, x.into()).simd_into(simd);
+        let mut inputs = [(0, x[0].into()); GROUP];
+        for i in 0..GROUP {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "a mask of 16 lanes has 16 bits"
+            )]
+            let mask = masks[i].to_bitmask() as u16;
+            inputs[i] = (mask, x[i].into());
+        }
+        let outputs = exp2_where_avx512(avx512, inputs);
+        let mut y = x;
+        for i in 0..GROUP {
+            y[i] = outputs[i].simd_into(simd);
+        }
+        return y;
     }
     let zero = f32x16::splat(simd, 0.0);
-    // Lanes off the mask may hold anything: keep them off denormals and traps.
-    let x = mask.select(x, zero);
-    mask.select(exp2(simd, x), zero)
+    let mut y = x;
+    for (y, mask) in y.iter_mut().zip(masks) {
+        // Lanes off the mask may hold anything: keep them off denormals and traps.
+        *y = mask.select(exp2(simd, mask.select(*y, zero)), zero);
+    }
+    y
 }
 
 /// Coefficients for 2^f on [0, 1], constant first: relative error 7.5e-8 before and 1.5e-7 after
@@ -73,16 +93,18 @@ fearless_simd::kernel!(
     #[inline(always)]
     fn exp2_where_avx512(
         _token: Avx512,
-        mask: u16,
-        x: std::arch::x86_64::__m512,
-    ) -> std::arch::x86_64::__m512 {
+        inputs: [(u16, std::arch::x86_64::__m512); GROUP],
+    ) -> [std::arch::x86_64::__m512; GROUP] {
         use std::arch::x86_64::{
             _mm512_fmadd_ps, _mm512_maskz_scalef_ps, _mm512_reduce_ps, _mm512_set1_ps,
         };
         /// Keep no fraction bits, round down, raise no exception.
         const FLOOR: i32 = 0x09;
-        let f = _mm512_reduce_ps::<FLOOR>(x);
-        let mut p = _mm512_set1_ps(EXP2_UNIT[5]);
+        let mut f = [inputs[0].1; GROUP];
+        for i in 0..GROUP {
+            f[i] = _mm512_reduce_ps::<FLOOR>(inputs[i].1);
+        }
+        let mut p = [_mm512_set1_ps(EXP2_UNIT[5]); GROUP];
         for c in [
             EXP2_UNIT[4],
             EXP2_UNIT[3],
@@ -90,9 +112,15 @@ fearless_simd::kernel!(
             EXP2_UNIT[1],
             EXP2_UNIT[0],
         ] {
-            p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(c));
+            let c = _mm512_set1_ps(c);
+            for i in 0..GROUP {
+                p[i] = _mm512_fmadd_ps(p[i], f[i], c);
+            }
         }
-        _mm512_maskz_scalef_ps(mask, p, x)
+        for i in 0..GROUP {
+            p[i] = _mm512_maskz_scalef_ps(inputs[i].0, p[i], inputs[i].1);
+        }
+        p
     }
 );
 
@@ -221,7 +249,10 @@ mod tests {
                 });
                 let y = dispatch!(level.level(), simd => {
                     let mask = mask32x16::from_bitmask(simd, 0b0110_1101_1011_0110);
-                    exp2_where(simd, mask, f32x16::simd_from(simd, x)).to_array()
+                    let x = f32x16::simd_from(simd, x);
+                    let y = exp2_where(simd, [mask; GROUP], [x; GROUP]).map(|y| y.to_array());
+                    assert!(y.iter().all(|other| *other == y[0]));
+                    y[0]
                 });
                 for (lane, (x, y)) in x.into_iter().zip(y).enumerate() {
                     let expected = if lane % 3 == 0 {

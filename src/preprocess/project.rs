@@ -1,6 +1,5 @@
 //! All blocks through projection: in parallel, chunk by chunk, survivors packed within a chunk.
 
-use bytemuck::zeroed_vec;
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 use rayon::prelude::*;
 
@@ -8,6 +7,7 @@ use super::exact::ExactSplat;
 use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view::View;
+use crate::buffer::Buffer;
 use crate::math::SimdLevel;
 use crate::scene::{BLOCK, Splats};
 
@@ -16,56 +16,67 @@ const CHUNK_BLOCKS: usize = 256;
 /// Splats in a chunk, and slots that it owns.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 
-/// Projected splats, packed at the start of each chunk's [`CHUNK`] slots. Slots never used stay
-/// untouched memory.
+/// Projected splats, packed at the start of each chunk's [`CHUNK`] slots.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
-    splats: Vec<ProjectedSplat>,
-    bounds: Vec<PixelBounds>,
-    keys: Vec<u32>,
-    /// Survivors of each chunk.
-    counts: Vec<usize>,
+    splats: Buffer<ProjectedSplat>,
+    bounds: Buffer<PixelBounds>,
+    keys: Buffer<u32>,
+    filled: Vec<Filled>,
+}
+
+/// What a chunk holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filled {
+    /// Survivors.
+    pub(super) len: usize,
+    /// Their least depth key; `u32::MAX` if there are none.
+    pub(super) least_key: u32,
+    /// Their greatest depth key; 0 if there are none.
+    pub(super) greatest_key: u32,
 }
 
 /// Depth keys of a frame's survivors, where projection left them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkedKeys<'a> {
-    /// The keys of all slots.
-    pub(super) keys: &'a [u32],
-    /// Survivors of each chunk of [`CHUNK`] slots.
-    pub(super) counts: &'a [usize],
+    keys: &'a [u32],
+    /// What each chunk of [`CHUNK`] slots holds.
+    pub(super) filled: &'a [Filled],
+}
+
+impl<'a> ChunkedKeys<'a> {
+    /// The keys of a chunk.
+    pub(super) fn chunk(&self, chunk: usize) -> &'a [u32] {
+        &self.keys[chunk * CHUNK..][..self.filled[chunk].len]
+    }
 }
 
 impl Chunks {
     /// Projects every splat.
     pub(super) fn project(&mut self, splats: &Splats, view: &View, level: SimdLevel) {
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
-        if self.keys.len() < chunks * CHUNK {
-            *self = Self {
-                splats: zeroed_vec(chunks * CHUNK),
-                bounds: zeroed_vec(chunks * CHUNK),
-                keys: zeroed_vec(chunks * CHUNK),
-                counts: Vec::new(),
-            };
-        }
-        self.counts.clear();
-        self.counts.resize(chunks, 0);
+        self.splats.reserve_zeroed(chunks * CHUNK);
+        self.bounds.reserve_zeroed(chunks * CHUNK);
+        self.keys.reserve_zeroed(chunks * CHUNK);
         let slots = self
             .splats
             .par_chunks_mut(CHUNK)
             .zip(self.bounds.par_chunks_mut(CHUNK))
-            .zip(self.keys.par_chunks_mut(CHUNK));
-        slots.zip(&mut self.counts).enumerate().for_each(|(chunk, (((splats_out, bounds), keys), count))| {
-            let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
-            dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output));
-            *count = output.len;
-        });
+            .zip(self.keys.par_chunks_mut(CHUNK))
+            .take(chunks);
+        slots
+            .enumerate()
+            .map(|(chunk, ((splats_out, bounds), keys))| {
+                let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
+                dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
+            })
+            .collect_into_vec(&mut self.filled);
     }
 
     pub(super) fn keys(&self) -> ChunkedKeys<'_> {
         ChunkedKeys {
             keys: &self.keys,
-            counts: &self.counts,
+            filled: &self.filled,
         }
     }
 
@@ -97,26 +108,22 @@ fn project_chunk<S: Simd>(
     view: &View,
     chunk: usize,
     output: &mut ChunkOutput<'_>,
-) {
+) -> Filled {
     let first = chunk * CHUNK_BLOCKS;
     let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
-    for (i, block) in blocks.iter().enumerate() {
-        let (b, degree) = (first + i, splats.sh_degree());
-        let Some(lanes) = lanes::project(
-            simd,
-            view,
-            degree,
-            block,
-            splats.sh_rest(b),
-            (b * BLOCK) as u32,
-        ) else {
-            continue;
-        };
-        if lanes.wild == 0 {
-            output.push_tame(simd, &lanes);
-        } else {
-            push_mixed(simd, splats, view, &lanes, output);
+    for (b, block) in (first..).zip(blocks) {
+        let (rest, index) = (splats.sh_rest(b), (b * BLOCK) as u32);
+        match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
+            None => {}
+            Some(lanes) if lanes.wild == 0 => output.push_tame(simd, &lanes),
+            Some(lanes) => push_mixed(simd, splats, view, &lanes, output),
         }
+    }
+    let keys = &output.keys[..output.len];
+    Filled {
+        len: output.len,
+        least_key: keys.iter().fold(u32::MAX, |least, &k| least.min(k)),
+        greatest_key: keys.iter().fold(0, |greatest, &k| greatest.max(k)),
     }
 }
 

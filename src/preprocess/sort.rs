@@ -5,11 +5,12 @@
 //! its own by least-significant-digit passes. Depths are positive floats, so their bits order as
 //! they do, and subtracting the frame's least key leaves few significant bits.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
 use super::project::{CHUNK, ChunkedKeys};
+use crate::buffer::{Buffer, as_atomic_u64};
 
 /// log2 of the number of buckets.
 const BUCKET_BITS: u32 = 11;
@@ -23,11 +24,10 @@ const INSERTION_MAX: usize = 32;
 /// Sorts slots by depth key; keeps its arrays between frames.
 #[derive(Debug, Default)]
 pub(super) struct DepthSorter {
-    /// `key - least key` in the high half, slot in the low half, spread over buckets. Atomic only
-    /// so that threads may fill disjoint places of one array in safe code; relaxed stores of whole
-    /// words cost what plain ones do.
-    entries: Vec<AtomicU64>,
-    order: Vec<u32>,
+    /// `key - least key` in the high half, slot in the low half, spread over buckets.
+    entries: Buffer<u64>,
+    order: Buffer<u32>,
+    len: usize,
 }
 
 /// A contiguous share of the chunks, for one thread's worth of counting and spreading.
@@ -39,52 +39,44 @@ struct Share {
 
 impl DepthSorter {
     /// Bytes that sorting holds for each splat in view.
-    pub(super) const BYTES_PER_SPLAT: usize = size_of::<AtomicU64>() + size_of::<u32>();
+    pub(super) const BYTES_PER_SPLAT: usize = size_of::<u64>() + size_of::<u32>();
 
     /// Slots, nearest first.
     pub(super) fn order(&self) -> &[u32] {
-        &self.order
+        &self.order[..self.len]
     }
 
     /// Sorts a frame's survivors.
     pub(super) fn sort(&mut self, input: ChunkedKeys<'_>) {
-        let len: usize = input.counts.iter().sum();
-        self.order.resize(len, 0);
-        if self.entries.len() < len {
-            self.entries = bytemuck::zeroed_vec::<u64>(len)
-                .into_iter()
-                .map(AtomicU64::new)
-                .collect();
-        }
-        let chunk_keys =
-            |chunk: usize| &input.keys[chunk * CHUNK..chunk * CHUNK + input.counts[chunk]];
-        let (least, greatest) = (0..input.counts.len())
-            .into_par_iter()
-            .map(|chunk| {
-                chunk_keys(chunk)
-                    .iter()
-                    .fold((u32::MAX, 0), |(low, high), &k| (low.min(k), high.max(k)))
-            })
-            .reduce(|| (u32::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-        if len == 0 {
+        self.len = input.filled.iter().map(|f| f.len).sum();
+        if self.len == 0 {
             return;
         }
+        self.order.reserve_zeroed(self.len);
+        self.entries.reserve_zeroed(self.len);
+        let least = input.filled.iter().map(|f| f.least_key).min().unwrap_or(0);
+        let greatest = input
+            .filled
+            .iter()
+            .map(|f| f.greatest_key)
+            .max()
+            .unwrap_or(0);
         let key_bits = u32::BITS - (greatest - least).leading_zeros();
         let shift = key_bits.saturating_sub(BUCKET_BITS);
 
-        let mut shares = shares(input.counts.len());
+        let mut shares = shares(input.filled.len());
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
-                for &key in chunk_keys(chunk) {
+                for &key in input.chunk(chunk) {
                     share.places[((key - least) >> shift) as usize] += 1;
                 }
             }
         });
         let ends = count_to_places(&mut shares);
-        let entries = &self.entries;
+        let entries = as_atomic_u64(&mut self.entries[..self.len]);
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
-                for (slot, &key) in (chunk * CHUNK..).zip(chunk_keys(chunk)) {
+                for (slot, &key) in (chunk * CHUNK..).zip(input.chunk(chunk)) {
                     let key = key - least;
                     let place = &mut share.places[(key >> shift) as usize];
                     entries[*place as usize].store(u64::from(key) << 32 | slot as u64, Relaxed);
@@ -92,7 +84,12 @@ impl DepthSorter {
                 }
             }
         });
-        finish_buckets(&self.entries, &ends, shift, &mut self.order);
+        finish_buckets(
+            &self.entries[..self.len],
+            &ends,
+            shift,
+            &mut self.order[..self.len],
+        );
     }
 }
 
@@ -126,7 +123,7 @@ fn count_to_places(shares: &mut [Share]) -> Vec<usize> {
     reason = "the low half of an entry is the slot"
 )]
 /// Sorts every bucket by its remaining `bits` low bits and writes the slots.
-fn finish_buckets(entries: &[AtomicU64], ends: &[usize], bits: u32, order: &mut [u32]) {
+fn finish_buckets(entries: &[u64], ends: &[usize], bits: u32, order: &mut [u32]) {
     let mut jobs = Vec::with_capacity(BUCKETS);
     let (mut rest, mut start) = (order, 0);
     for &end in ends {
@@ -140,7 +137,7 @@ fn finish_buckets(entries: &[AtomicU64], ends: &[usize], bits: u32, order: &mut 
         || (Vec::new(), Vec::new()),
         |(from, to), (bucket, slots)| {
             from.clear();
-            from.extend(bucket.iter().map(|e| e.load(Relaxed)));
+            from.extend_from_slice(bucket);
             sort_bucket(from, to, bits);
             for (slot, &entry) in slots.iter_mut().zip(from.iter()) {
                 *slot = (entry & u64::from(u32::MAX)) as u32;

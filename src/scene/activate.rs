@@ -1,10 +1,14 @@
 //! Activation: from the raw values of a file to those that [`SplatBlock`] promises.
 //!
 //! Every value is computed in f64 and rounded once, so each is within one ulp of the exact result;
-//! the tests hold it to that. The loops run over whole blocks so that the compiler can use vectors.
+//! the tests hold it to that. The code is plain loops over whole blocks, compiled once for each
+//! level of vector instructions by `dispatch!`: the levels differ in speed only, since none of them
+//! fuses or reorders an operation that is not written so.
 
-use std::f64::consts::{LN_2, LOG2_E};
+use fearless_simd::{Level, dispatch};
 
+use super::dropped::Dropped;
+use super::exponential::{exp, narrow, sigmoid};
 use super::splats::{BLOCK, Lanes, SplatBlock};
 
 /// How a file stores scale and opacity.
@@ -16,52 +20,11 @@ pub(super) enum Encoding {
     Linear,
 }
 
-/// Rows of a file that hold no splat, by the first reason that applies; each a count of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[non_exhaustive]
-pub struct Dropped {
-    /// A value is not a number.
-    pub nan: u64,
-    /// A value is infinite.
-    pub infinite: u64,
-    /// The rotation is all zero.
-    pub zero_rotation: u64,
-    /// A scale exceeds the largest f32 once activated.
-    pub scale_overflow: u64,
-}
-
-impl Dropped {
-    /// All dropped rows.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.nan + self.infinite + self.zero_rotation + self.scale_overflow
-    }
-
-    /// Each reason in words, with its count.
-    #[must_use]
-    pub fn by_reason(&self) -> [(&'static str, u64); 4] {
-        [
-            ("not a number", self.nan),
-            ("infinite", self.infinite),
-            ("zero rotation", self.zero_rotation),
-            ("scale overflow", self.scale_overflow),
-        ]
-    }
-
-    /// The counts of two parts of a file together.
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            nan: self.nan + other.nan,
-            infinite: self.infinite + other.infinite,
-            zero_rotation: self.zero_rotation + other.zero_rotation,
-            scale_overflow: self.scale_overflow + other.scale_overflow,
-        }
-    }
-}
-
 /// The raw values of a block that activation reads besides the block itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extra<'a> {
+    /// The vector instructions to use.
+    pub(super) level: Level,
     /// How scale and opacity are stored.
     pub(super) encoding: Encoding,
     /// Scales in the file, 2 or 3; a third one that is missing is 0 once activated (2DGS).
@@ -79,9 +42,20 @@ pub(super) fn activate(
     lanes: usize,
     extra: Extra<'_>,
 ) -> Dropped {
+    dispatch!(extra.level, _simd => activate_lanes(block, sh_rest, lanes, extra))
+}
+
+#[inline(always)]
+fn activate_lanes(
+    block: &mut SplatBlock,
+    sh_rest: &mut [Lanes],
+    lanes: usize,
+    extra: Extra<'_>,
+) -> Dropped {
     let not_finite = finite_check(block, sh_rest, extra.filter);
+    let odd: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
     // Before activation: it turns some infinities into NaN and some into plain numbers.
-    let nan = if not_finite == [0.0; BLOCK] {
+    let nan = if odd == 0 {
         [false; BLOCK]
     } else {
         nan_lanes(block, sh_rest, extra.filter)
@@ -97,12 +71,14 @@ pub(super) fn activate(
     }
     let norm2 = normalise(&mut block.rotation);
 
-    let mut all_good = lanes == BLOCK;
-    for lane in 0..BLOCK {
-        all_good &= not_finite[lane] == 0.0 && norm2[lane] > 0.0;
-        all_good &= block.scale.iter().all(|s| s[lane] < f32::INFINITY);
-    }
-    if all_good {
+    let zero: u64 = norm2.iter().map(|n| u64::from(*n <= 0.0)).sum();
+    let overflow: u32 = block
+        .scale
+        .as_flattened()
+        .iter()
+        .map(|s| u32::from(*s == f32::INFINITY))
+        .sum();
+    if odd == 0 && zero == 0 && overflow == 0 && lanes == BLOCK {
         return Dropped::default();
     }
     let state: [State; BLOCK] = std::array::from_fn(|lane| {
@@ -122,6 +98,7 @@ pub(super) fn activate(
 }
 
 /// Zero for each lane whose values are all finite, else NaN: infinity times zero is NaN too.
+#[inline(always)]
 fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> Lanes {
     let own: &[Lanes; 14] = bytemuck::cast_ref(block);
     let mut check = [0.0; BLOCK];
@@ -137,6 +114,7 @@ fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -
 ///
 /// Mip-Splatting (Yu et al. 2024, section 4.1): scale' = sqrt(scale^2 + f^2), opacity' = opacity *
 /// sqrt(prod scale^2 / prod scale'^2). An axis that the file lacks takes no part.
+#[inline(always)]
 fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
     let mut factor = [1.0; BLOCK];
     for axis in &mut block.scale[..extra.scales] {
@@ -152,7 +130,9 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
                 axis[lane] = narrow(wide);
             }
         } else {
-            *axis = linear.map(narrow);
+            for lane in 0..BLOCK {
+                axis[lane] = narrow(linear[lane]);
+            }
         }
     }
     extra.filter.map(|_| factor)
@@ -160,17 +140,24 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
 
 /// Normalises quaternions in place; returns their squared norms. No f32 but zero has a square that
 /// underflows in f64.
+#[inline(always)]
 fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
+    // Plain index loops over single arrays: the compiler turns them into vectors, and iterators
+    // over the four components into gathers.
+    let [w, x, y, z] = rotation;
     let mut norm2 = [0.0; BLOCK];
-    for component in &*rotation {
-        for (n, v) in norm2.iter_mut().zip(component) {
-            *n += f64::from(*v) * f64::from(*v);
-        }
+    for i in 0..BLOCK {
+        let (w, x) = (f64::from(w[i]), f64::from(x[i]));
+        let (y, z) = (f64::from(y[i]), f64::from(z[i]));
+        norm2[i] = w * w + x * x + (y * y + z * z);
     }
-    let inverse = norm2.map(|n| 1.0 / n.sqrt());
-    for component in rotation {
-        for (v, i) in component.iter_mut().zip(&inverse) {
-            *v = narrow(f64::from(*v) * i);
+    let mut inverse = [0.0; BLOCK];
+    for i in 0..BLOCK {
+        inverse[i] = 1.0 / norm2[i].sqrt();
+    }
+    for component in [w, x, y, z] {
+        for i in 0..BLOCK {
+            component[i] = narrow(f64::from(component[i]) * inverse[i]);
         }
     }
     norm2
@@ -219,98 +206,9 @@ fn settle(block: &mut SplatBlock, sh_rest: &mut [Lanes], states: &[State]) -> Dr
     dropped
 }
 
-/// Rounds to f32; what is too large becomes infinite.
-#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
-fn narrow(value: f64) -> f32 {
-    value as f32
-}
-
-/// Arguments beyond this give 0 or infinity in f32 either way: e^-104 is below half the least
-/// denormal and e^89 above the largest float.
-const EXP_RANGE: f64 = 128.0;
-
-/// 1.5 * 2^52: adding it leaves the nearest integer in the low bits of the sum.
-const ROUNDER: f64 = 6_755_399_441_055_744.0;
-
-/// Bits of the mantissa of an f64.
-const MANTISSA_BITS: u32 = 52;
-
-/// 1/k!, from k = 8 down to 0: with |r| <= ln 2 / 2 the first term left out is below 2.1e-10
-/// relative, 1/280 of an f32 ulp.
-const EXP_TERMS: [f64; 9] = [
-    1.0 / 40320.0,
-    1.0 / 5040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    0.5,
-    1.0,
-    1.0,
-];
-
-/// e^x to 2.2e-10 relative, for -128 <= x <= 128; beyond, as at the end of the range. NaN gives
-/// anything.
-fn exp(x: &Lanes) -> [f64; BLOCK] {
-    let mut result = [0.0; BLOCK];
-    for (result, x) in result.iter_mut().zip(x) {
-        let x = f64::from(*x);
-        let x = if x < -EXP_RANGE { -EXP_RANGE } else { x };
-        let x = if x > EXP_RANGE { EXP_RANGE } else { x };
-        let shifted = x * LOG2_E + ROUNDER;
-        let n = shifted - ROUNDER;
-        let r = x - n * LN_2;
-        let mut power = EXP_TERMS[0];
-        for term in &EXP_TERMS[1..] {
-            power = power * r + term;
-        }
-        // The low bits of `shifted` hold n; moved to the exponent they make 2^n.
-        let bits = (shifted.to_bits() << MANTISSA_BITS).wrapping_add(1f64.to_bits());
-        *result = power * f64::from_bits(bits);
-    }
-    result
-}
-
-/// 1 / (1 + e^-x).
-fn sigmoid(x: &Lanes) -> Lanes {
-    exp(&x.map(|v| -v)).map(|e| narrow(1.0 / (1.0 + e)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Distance in units of the last place.
-    fn ulps(a: f32, b: f32) -> u32 {
-        a.to_bits().abs_diff(b.to_bits())
-    }
-
-    /// Every 1009th f32: 4 million arguments of either sign and every exponent.
-    fn arguments() -> impl Iterator<Item = f32> {
-        (0..=u32::MAX)
-            .step_by(1009)
-            .map(f32::from_bits)
-            .filter(|v| !v.is_nan())
-    }
-
-    #[test]
-    fn exp_is_within_an_ulp_of_the_exact_result() {
-        let worst = arguments()
-            .map(|x| ulps(narrow(exp(&[x; BLOCK])[3]), narrow(f64::from(x).exp())))
-            .max();
-        assert!(worst <= Some(1), "{worst:?}");
-    }
-
-    #[test]
-    fn sigmoid_is_within_an_ulp_of_the_exact_result() {
-        let exact = |x: f32| narrow(1.0 / (1.0 + (-f64::from(x)).exp()));
-        let worst = arguments()
-            .map(|x| ulps(sigmoid(&[x; BLOCK])[0], exact(x)))
-            .max();
-        assert!(worst <= Some(1), "{worst:?}");
-        assert_eq!(sigmoid(&[-104.0; BLOCK])[0], 0.0);
-        assert_eq!(sigmoid(&[20.0; BLOCK])[0], 1.0);
-    }
 
     fn good() -> SplatBlock {
         let mut block: SplatBlock = bytemuck::Zeroable::zeroed();
@@ -319,6 +217,7 @@ mod tests {
     }
 
     const RAW: Extra<'static> = Extra {
+        level: Level::baseline(),
         encoding: Encoding::Raw,
         scales: 3,
         filter: None,
@@ -360,6 +259,29 @@ mod tests {
         assert!((0..BLOCK).all(|lane| marked(lane) == [0, 1, 2, 3, 4, 5, 7].contains(&lane)));
         assert_eq!(block.scale[1][6], 0.0, "far below the range is flat");
         assert_eq!(block.rotation[0][6], 0.5, "denormal quaternions count");
+    }
+
+    #[test]
+    fn every_level_of_instructions_gives_the_same_bits() {
+        for seed in 0..500u32 {
+            let mut block = good();
+            let own: &mut [Lanes; 14] = bytemuck::cast_mut(&mut block);
+            for (i, value) in (0u32..).zip(own.as_flattened_mut()) {
+                // A cheap hash spread over -16 to 16, which keeps exponentials in range.
+                let hash = (seed * 224 + i).wrapping_mul(0x9e37_79b9) >> 8;
+                *value += hash as f32 / 524_288.0 - 16.0;
+            }
+            let (mut best, mut rest) = (block, [[0.5; BLOCK]; 9]);
+            let filter = block.opacity.map(f32::abs);
+            let at = |level| Extra {
+                level,
+                filter: (seed % 2 == 0).then_some(&filter),
+                ..RAW
+            };
+            let one = activate(&mut block, &mut rest, 13, at(Level::baseline()));
+            let two = activate(&mut best, &mut rest, 13, at(Level::new()));
+            assert_eq!((one, block), (two, best));
+        }
     }
 
     #[test]

@@ -5,11 +5,13 @@
 
 use std::ops::Range;
 
+use fearless_simd::Level;
 use rayon::prelude::*;
 
-use super::activate::{Dropped, Encoding, Extra, activate};
-use super::buffer::Buffer;
+use super::activate::{Encoding, Extra, activate};
+use super::dropped::Dropped;
 use super::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
+use crate::buffer::Buffer;
 use crate::error::Result;
 
 /// Values of a splat apart from the higher SH coefficients.
@@ -18,6 +20,10 @@ pub(super) const PLAIN_SLOTS: usize = 14;
 /// Blocks in a batch, the unit of work of a thread: 4096 splats, so that a batch's arrays are a
 /// fraction of a second-level cache at degree 0 and the queue stays short.
 const BATCH_BLOCKS: usize = 256;
+
+/// Blocks decoded before the first of them is activated. Decoding stores numbers one by one,
+/// activation loads them as vectors, and a vector load soon after such stores has to wait.
+const GROUP_BLOCKS: usize = 8;
 
 /// What all rows of a file have in common.
 #[derive(Debug, Clone, Copy)]
@@ -84,24 +90,37 @@ impl Batch<'_> {
     ) -> Result<Dropped> {
         let rows = self.rows();
         let rest_slots = self.shape.rest_slots();
-        let (mut dropped, mut rest_left) = (Dropped::default(), self.rest);
-        for (block, start) in self.blocks.iter_mut().zip(rows.clone().step_by(BLOCK)) {
-            let (rest, left) = rest_left.split_at_mut(rest_slots);
+        let level = Level::new();
+        let mut dropped = Dropped::default();
+        let mut filters = [[0.0; BLOCK]; GROUP_BLOCKS];
+        let (mut start, mut rest_left) = (rows.start, self.rest);
+        for blocks in self.blocks.chunks_mut(GROUP_BLOCKS) {
+            let (rest, left) = rest_left.split_at_mut(blocks.len() * rest_slots);
             rest_left = left;
-            let end = (start + BLOCK).min(rows.end);
-            let mut filter = [0.0; BLOCK];
-            let raw = RawBlock {
-                plain: bytemuck::cast_mut(block),
-                rest,
-                filter: &mut filter,
+            let block_rows = |i: usize| {
+                let first = start + i * BLOCK;
+                first..(first + BLOCK).min(rows.end)
             };
-            decode(start..end, raw)?;
-            let extra = Extra {
-                encoding: self.shape.encoding,
-                scales: self.shape.scales,
-                filter: self.shape.filtered.then_some(&filter),
-            };
-            dropped = dropped.plus(activate(block, rest, end - start, extra));
+            let rest_of = |i: usize| i * rest_slots..(i + 1) * rest_slots;
+            for (i, (block, filter)) in blocks.iter_mut().zip(&mut filters).enumerate() {
+                let raw = RawBlock {
+                    plain: bytemuck::cast_mut(block),
+                    rest: &mut rest[rest_of(i)],
+                    filter,
+                };
+                decode(block_rows(i), raw)?;
+            }
+            for (i, (block, filter)) in blocks.iter_mut().zip(&filters).enumerate() {
+                let extra = Extra {
+                    level,
+                    encoding: self.shape.encoding,
+                    scales: self.shape.scales,
+                    filter: self.shape.filtered.then_some(filter),
+                };
+                let lanes = block_rows(i).len();
+                dropped = dropped.plus(activate(block, &mut rest[rest_of(i)], lanes, extra));
+            }
+            start += blocks.len() * BLOCK;
         }
         Ok(dropped)
     }
@@ -256,7 +275,7 @@ mod tests {
                 let (splats, dropped) = scene(rows, 1, |row| row % bad == 0);
                 let kept: Vec<usize> = (0..rows).filter(|row| row % bad != 0).collect();
                 assert_eq!(splats.len(), kept.len());
-                assert_eq!(dropped.nan as usize, rows - kept.len());
+                assert_eq!(dropped.nan, (rows - kept.len()) as u64);
                 for (splat, row) in splats.iter().zip(kept) {
                     assert_eq!(splat.mean[0], row as f32);
                     assert_eq!(splat.sh[3][2], (row + 8) as f32);

@@ -12,11 +12,12 @@ use crate::error::{Error, Result};
 /// Most bytes taken from a pipe, which has to be held in memory whole: 4 GiB.
 const PIPE_LIMIT_BYTES: u64 = 4 << 30;
 
-/// Files above this size give their pages back as they are consumed, in bytes. Below, the calls
-/// would cost more than the memory is worth.
-const RELEASE_ABOVE_BYTES: usize = 256 << 20;
+/// Files above this size give their pages back as they are consumed, in bytes, so that file and
+/// arrays are never both in memory. Below, the memory is not worth the calls.
+const RELEASE_ABOVE_BYTES: usize = 32 << 20;
 
-/// Granularity of pages given back, in bytes: a multiple of every page size in use.
+/// Granularity of pages given back, in bytes: a multiple of every page size in use, and what Linux
+/// maps around a page that is touched.
 const PAGE_BYTES: usize = 64 << 10;
 
 /// The bytes of a file.
@@ -83,7 +84,9 @@ fn map(file: &File) -> std::io::Result<Mmap> {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "giving pages of a mapped file back")]
 fn release(map: &Mmap, range: Range<usize>) {
-    let start = range.start.next_multiple_of(PAGE_BYTES);
+    // Rounded down at both ends, so that neighbouring ranges leave no page between them; a
+    // neighbour that still reads the first page gets it again.
+    let start = range.start / PAGE_BYTES * PAGE_BYTES;
     let end = range.end.min(map.len()) / PAGE_BYTES * PAGE_BYTES;
     if start < end {
         // SAFETY: the map is backed by a file and never written to, so a page that is dropped and

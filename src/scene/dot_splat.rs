@@ -38,8 +38,8 @@ pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
     };
     let (splats, dropped) = assemble(shape, |batch| {
         let rows = batch.rows();
-        let dropped = batch.fill(|rows, raw| {
-            decode(&records[rows], raw);
+        let dropped = batch.fill(|rows, mut raw| {
+            decode(&records[rows], &mut raw);
             Ok(())
         });
         bytes.release(rows.start * RECORD_BYTES..rows.end * RECORD_BYTES);
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
     })
 }
 
-fn decode(records: &[[u8; RECORD_BYTES]], raw: RawBlock<'_>) {
+fn decode(records: &[[u8; RECORD_BYTES]], raw: &mut RawBlock<'_>) {
     for (lane, record) in records.iter().enumerate() {
         let (words, _) = record.as_chunks();
         for (lanes, word) in raw.plain.iter_mut().zip(&words[..6]) {

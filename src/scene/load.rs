@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::activate::Dropped;
 use super::bytes::Bytes;
+use super::dropped::Dropped;
 use super::splats::Splats;
 use super::{dot_splat, ply};
 use crate::error::{Error, Result};
@@ -64,33 +64,31 @@ impl Format {
     /// The format of a file, from its first bytes, else from its extension. A compressed PLY looks
     /// like [`Format::Ply`] until its header is read.
     ///
-    /// `.splat` and `.ksplat` have no mark of their own: only their extension tells.
+    /// `.splat` and `.ksplat` have no mark of their own: only their extension tells. Gzip is the
+    /// mark of older SPZ, but of much else besides, so it counts last.
     #[must_use]
     pub fn sniff(bytes: &[u8], path: &Path) -> Option<Self> {
-        const MAGIC: [(&[u8], Format); 6] = [
+        const GZIP: &[u8] = b"\x1f\x8b";
+        const MAGIC: [(&[u8], Format); 5] = [
             (b"ply\n", Format::Ply),
             (b"ply\r", Format::Ply),
-            (b"\x1f\x8b", Format::Spz),
             (b"NGSP", Format::Spz),
             (b"PK\x03\x04", Format::Sog),
             (b"glTF", Format::Gltf),
         ];
-        let extension = path
-            .extension()
-            .and_then(|e| e.to_str())
-            .map(str::to_ascii_lowercase);
-        let by_magic = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic));
-        by_magic.map(|(_, format)| *format).or_else(|| {
-            Some(match extension?.as_str() {
-                "ply" => Self::Ply,
-                "splat" => Self::DotSplat,
-                "spz" => Self::Spz,
-                "sog" => Self::Sog,
-                "glb" | "gltf" => Self::Gltf,
-                "ksplat" => Self::Ksplat,
-                _ => return None,
-            })
-        })
+        if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+            return Some(*format);
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("ply") => Some(Self::Ply),
+            Some("splat") => Some(Self::DotSplat),
+            Some("spz") => Some(Self::Spz),
+            Some("sog") => Some(Self::Sog),
+            Some("glb" | "gltf") => Some(Self::Gltf),
+            Some("ksplat") => Some(Self::Ksplat),
+            _ => bytes.starts_with(GZIP).then_some(Self::Spz),
+        }
     }
 
     /// The error for a format that is known but not read.
@@ -106,7 +104,7 @@ impl Format {
 
 /// Reads the scene in `path`, whatever its format; `-` is standard input.
 ///
-/// Files are mapped, not copied; beside the splats' own arrays a file above 256 MiB takes next to
+/// Files are mapped, not copied; beside the splats' own arrays a file above 32 MiB takes next to
 /// no memory.
 ///
 /// # Errors
@@ -157,6 +155,8 @@ mod tests {
         assert_eq!(sniff(b"NGSP....", "a"), Some(Format::Spz));
         assert_eq!(sniff(b"....", "a.SPLAT"), Some(Format::DotSplat));
         assert_eq!(sniff(b"", "a.ply"), Some(Format::Ply));
+        assert_eq!(sniff(b"\x1f\x8b", "-"), Some(Format::Spz));
+        assert_eq!(sniff(b"\x1f\x8b", "a.ply"), Some(Format::Ply));
         assert_eq!(sniff(b"....", "a"), None);
     }
 

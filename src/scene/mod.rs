@@ -2,19 +2,21 @@
 
 mod activate;
 mod assemble;
-mod buffer;
 mod bytes;
 mod camera;
 pub mod cameras;
 mod dot_splat;
+mod dropped;
+mod exponential;
 mod load;
 pub mod ply;
 mod splats;
 mod statistics;
+pub mod synthetic;
 mod visibility;
 
-pub use activate::Dropped;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use dropped::Dropped;
 pub use load::{Format, Scene, load, load_bytes};
 pub use splats::{BLOCK, Lanes, MAX_SH_DEGREE, Splat, SplatBlock, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};

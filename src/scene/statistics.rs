@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::splats::{Splat, Splats};
+use super::splats::{BLOCK, SplatBlock, Splats};
 
 /// Splats looked at for quantiles and histograms; larger scenes are sampled at even steps. The
 /// standard error of a median over this many is below 0.03 % of the ranks.
@@ -45,16 +45,21 @@ impl SceneStatistics {
     #[must_use]
     pub fn of(splats: &Splats) -> Self {
         let step = splats.len().div_ceil(SAMPLE).max(1);
-        let sample = |quantity: &(dyn Fn(&Splat) -> f32 + Sync)| sorted(splats, step, quantity);
+        let sample = |quantity: Quantity<'_>| sorted(splats, step, quantity);
         let central = [0, 1, 2].map(|axis| {
-            let values = sample(&|s: &Splat| s.mean[axis]);
+            let values = sample(&|block, lane| block.mean[axis][lane]);
             [quantile(&values, 0.01), quantile(&values, 0.99)]
         });
-        let longest = |s: &Splat| s.scale.into_iter().fold(0.0, f32::max);
-        let shortest = |s: &Splat| s.scale.into_iter().fold(f32::INFINITY, f32::min);
-        let ratio = |s: &Splat| {
-            if longest(s) > 0.0 {
-                longest(s) / shortest(s)
+        let scales = |block: &SplatBlock, lane: usize| block.scale.map(|axis| axis[lane]);
+        let longest =
+            |block: &SplatBlock, lane| scales(block, lane).into_iter().fold(0.0, f32::max);
+        let ratio = |block: &SplatBlock, lane| {
+            let shortest = scales(block, lane)
+                .into_iter()
+                .fold(f32::INFINITY, f32::min);
+            let longest = longest(block, lane);
+            if longest > 0.0 {
+                longest / shortest
             } else {
                 1.0
             }
@@ -63,7 +68,9 @@ impl SceneStatistics {
         Self {
             bounds: bounds(splats),
             central_bounds: some.then(|| [central.map(|c| c[0]), central.map(|c| c[1])]),
-            opacity: some.then(|| Distribution::of(&sample(&|s| s.opacity), &Bins::Opacity)),
+            opacity: some.then(|| {
+                Distribution::of(&sample(&|block, lane| block.opacity[lane]), &Bins::Opacity)
+            }),
             scale: some.then(|| Distribution::of(&sample(&longest), &Bins::Ratio)),
             anisotropy: some.then(|| Distribution::of(&sample(&ratio), &Bins::Ratio)),
         }
@@ -109,12 +116,15 @@ impl Distribution {
     }
 }
 
+/// A quantity of the splat in a lane of a block.
+type Quantity<'a> = &'a (dyn Fn(&SplatBlock, usize) -> f32 + Sync);
+
 /// A quantity of every `step`-th splat, ascending.
-fn sorted(splats: &Splats, step: usize, quantity: &(dyn Fn(&Splat) -> f32 + Sync)) -> Vec<f32> {
-    let count = splats.len().div_ceil(step);
-    let mut values: Vec<f32> = (0..count)
+fn sorted(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
+    let blocks = splats.blocks();
+    let mut values: Vec<f32> = (0..splats.len().div_ceil(step))
         .into_par_iter()
-        .map(|i| quantity(&splats.splat(i * step)))
+        .map(|i| quantity(&blocks[i * step / BLOCK], i * step % BLOCK))
         .collect();
     values.par_sort_unstable_by(f32::total_cmp);
     values
@@ -139,16 +149,24 @@ fn bounds(splats: &Splats) -> Option<[[f32; 3]; 2]> {
         let axes = [axis(0), axis(1), axis(2)];
         [axes.map(|a| a[0]), axes.map(|a| a[1])]
     };
-    (0..splats.len())
-        .into_par_iter()
-        .with_min_len(1 << 12)
-        .map(|i| [splats.splat(i).mean; 2])
+    let blocks = splats.blocks().par_iter().enumerate();
+    blocks
+        .map(|(i, block)| {
+            let lanes = BLOCK.min(splats.len() - i * BLOCK);
+            block.mean.map(|axis| {
+                let own = axis[..lanes].iter().copied();
+                let low = own.clone().fold(f32::INFINITY, f32::min);
+                [low, own.fold(f32::NEG_INFINITY, f32::max)]
+            })
+        })
+        .map(|axes| [axes.map(|a| a[0]), axes.map(|a| a[1])])
         .reduce_with(merge)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Splat;
 
     #[test]
     fn a_known_scene_gives_known_numbers() {

@@ -1,6 +1,7 @@
 //! Large zeroed arrays on huge pages.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
@@ -10,7 +11,7 @@ use memmap2::MmapMut;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A fixed array, zeroed at birth, on huge pages where it is large and the system has them.
-pub(super) struct Buffer<T> {
+pub(crate) struct Buffer<T> {
     storage: Storage<T>,
 }
 
@@ -21,7 +22,7 @@ enum Storage<T> {
 
 impl<T: Pod> Buffer<T> {
     /// `len` zeroed items.
-    pub(super) fn zeroed(len: usize) -> Self {
+    pub(crate) fn zeroed(len: usize) -> Self {
         let mapped = len
             .checked_mul(size_of::<T>())
             .filter(|bytes| *bytes >= HUGE_PAGE_BYTES)
@@ -38,8 +39,17 @@ impl<T: Pod> Buffer<T> {
         Self { storage }
     }
 
+    /// Grows to at least `len` items; all are zeroed if it has to grow.
+    pub(crate) fn reserve_zeroed(&mut self, len: usize) {
+        if self.len() < len {
+            // The old array goes first: the two never stand side by side.
+            *self = Self::default();
+            *self = Self::zeroed(len);
+        }
+    }
+
     /// Keeps the first `len` items; no effect if there are fewer.
-    pub(super) fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         match &mut self.storage {
             Storage::Heap(items) => items.truncate(len),
             Storage::Mapped { len: mapped, .. } => *mapped = len.min(*mapped),
@@ -52,6 +62,12 @@ impl<T> From<Vec<T>> for Buffer<T> {
         Self {
             storage: Storage::Heap(items),
         }
+    }
+}
+
+impl<T: Pod> Default for Buffer<T> {
+    fn default() -> Self {
+        Self::from(Vec::new())
     }
 }
 
@@ -94,6 +110,33 @@ impl<T: Pod + PartialEq> PartialEq for Buffer<T> {
 impl<T: Pod> std::fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Buffer").field("len", &self.len()).finish()
+    }
+}
+
+/// The same words as atomics, so that threads may fill disjoint places of one array in safe code;
+/// relaxed loads and stores of whole words cost what plain ones do.
+pub(crate) fn as_atomic_u32(words: &mut [u32]) -> &[AtomicU32] {
+    #[allow(
+        unsafe_code,
+        reason = "the standard library's own cast is not stable yet"
+    )]
+    // SAFETY: the types have one layout, and the exclusive borrow lasts as long as the shared one.
+    unsafe {
+        &*(std::ptr::from_mut(words) as *const [AtomicU32])
+    }
+}
+
+/// As [`as_atomic_u32`].
+pub(crate) fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
+    #[allow(
+        unsafe_code,
+        reason = "the standard library's own cast is not stable yet"
+    )]
+    // SAFETY: the types have one layout and, on every 64-bit target, one alignment; the exclusive
+    // borrow lasts as long as the shared one.
+    unsafe {
+        const { assert!(align_of::<u64>() == align_of::<AtomicU64>()) };
+        &*(std::ptr::from_mut(words) as *const [AtomicU64])
     }
 }
 

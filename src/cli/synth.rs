@@ -1,0 +1,119 @@
+//! `synth`: a procedural splat scene, streamed to a file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+
+use super::{Outcome, Verbosity};
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::scene::Splat;
+use crate::scene::cameras::write_inria_json;
+use crate::scene::ply::PlyWriter;
+use crate::scene::synthetic::{Recipe, Synthetic};
+
+/// Splats made at once, before they are written: 23 MB, and enough to keep every core busy.
+const BATCH: u64 = 1 << 16;
+
+/// Make a procedural splat scene, the same for the same recipe, seed and count
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What to build
+    recipe: Recipe,
+    /// The PLY file to write; - for stdout
+    #[arg(short, long, value_name = "OUT.ply")]
+    output: PathBuf,
+    /// Number of splats
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    splats: u64,
+    /// Seed of everything random
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Degree of the spherical harmonics, 0 to 3
+    #[arg(long, value_name = "DEGREE", default_value_t = 3)]
+    sh_degree: u8,
+    /// Also write viewpoints, as a cameras.json
+    #[arg(long, value_name = "FILE")]
+    cameras_out: Option<PathBuf>,
+}
+
+impl ValueEnum for Recipe {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+    let scene = Synthetic::new(args.recipe, args.seed, args.splats, args.sh_degree)?;
+    let comment = format!(
+        "quadrille synth {} --splats {} --seed {} --sh-degree {}",
+        args.recipe.name(),
+        args.splats,
+        args.seed,
+        args.sh_degree
+    );
+    let bar = progress_bar(scene.len(), verbosity);
+    if args.output == Path::new("-") {
+        write_scene(&scene, io::stdout().lock(), &comment, &bar)
+            .map_err(|e| Error::write("<stdout>".as_ref(), e))?;
+    } else {
+        write_whole(&args.output, |out| write_scene(&scene, out, &comment, &bar))?;
+    }
+    bar.finish_and_clear();
+    if let Some(path) = &args.cameras_out {
+        let text = write_inria_json(scene.cameras());
+        write_whole(path, |out| out.write_all(text.as_bytes()))?;
+    }
+    verbosity.remark(&format!(
+        "{}: {} splats of degree {}",
+        args.output.display(),
+        scene.len(),
+        scene.sh_degree()
+    ));
+    Ok(Outcome::Done)
+}
+
+fn write_scene(
+    scene: &Synthetic,
+    out: impl Write,
+    comment: &str,
+    bar: &ProgressBar,
+) -> io::Result<()> {
+    let mut writer = PlyWriter::new(out, scene.len(), scene.sh_degree(), &[comment])?;
+    let mut batch: Vec<Splat> = Vec::new();
+    let mut start = 0;
+    while start < scene.len() {
+        let end = scene.len().min(start + BATCH);
+        batch.clear();
+        batch.par_extend((start..end).into_par_iter().map(|index| scene.splat(index)));
+        for splat in &batch {
+            writer.push(splat)?;
+        }
+        bar.inc(end - start);
+        start = end;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// A bar on stderr, if that is a terminal and nobody asked for quiet.
+fn progress_bar(count: u64, verbosity: Verbosity) -> ProgressBar {
+    if !verbosity.progress() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(count);
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} splats, {eta}")
+    {
+        bar.set_style(style);
+    }
+    bar
+}

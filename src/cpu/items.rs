@@ -1,0 +1,119 @@
+//! The work of a batch: which splat goes into which block.
+
+use fearless_simd::{Level, mask8x64, prelude::*, u8x64};
+
+use super::tile::{SINK, TILE_BLOCKS};
+use crate::math::lanes::GROUP;
+
+/// Splats in a batch.
+pub(super) const BATCH: usize = 16;
+/// Blocks of a tile.
+const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
+/// Room for every splat in every block, and for one store too many.
+const CAPACITY: usize = BATCH * BLOCKS + BLOCKS;
+/// Items written together where there is no instruction that packs bytes.
+const STRIDE: usize = 8;
+
+/// Pairs of a splat of the batch and a block of the tile, splat by splat.
+pub(super) struct Items {
+    splats: [u8; CAPACITY],
+    blocks: [u8; CAPACITY],
+    len: usize,
+}
+
+impl Items {
+    pub(super) fn new() -> Self {
+        Self {
+            splats: [0; CAPACITY],
+            blocks: [0; CAPACITY],
+            len: 0,
+        }
+    }
+
+    /// Lists the blocks of each splat's mask, and pads with [`SINK`] to whole groups.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "a batch has 16 splats")]
+    pub(super) fn list<S: Simd>(&mut self, simd: S, masks: &[u64; BATCH]) {
+        self.len = 0;
+        for (splat, &mask) in masks.iter().enumerate() {
+            self.push(simd, splat as u8, mask);
+        }
+        let padded = self.len.next_multiple_of(GROUP);
+        self.splats[self.len..padded].fill(0);
+        self.blocks[self.len..padded].fill(SINK);
+        self.len = padded;
+    }
+
+    /// Appends `splat` for each block of `mask`. More is written than counted, and overwritten by
+    /// what follows: a branch an item would be mispredicted once a splat.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "bit numbers are below 64")]
+    fn push<S: Simd>(&mut self, simd: S, splat: u8, mut mask: u64) {
+        let mut place = self.len;
+        self.len += mask.count_ones() as usize;
+        self.splats[place..place + BLOCKS].fill(splat);
+        #[cfg(target_arch = "x86_64")]
+        if let Level::Avx512(_) = simd.level() {
+            let all = u8x64::from_fn(simd, |b| b as u8);
+            let packed = all.compress(mask8x64::from_bitmask(simd, mask));
+            packed.store_slice(&mut self.blocks[place..place + BLOCKS]);
+            return;
+        }
+        while mask != 0 {
+            for block in &mut self.blocks[place..place + STRIDE] {
+                *block = mask.trailing_zeros() as u8;
+                mask &= mask.wrapping_sub(1);
+            }
+            place += STRIDE;
+        }
+    }
+
+    /// The items, group by group: splats and blocks.
+    #[inline(always)]
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u8; GROUP], &[u8; GROUP])> {
+        let splats = self.splats[..self.len].as_chunks().0;
+        splats.iter().zip(self.blocks[..self.len].as_chunks().0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::SimdLevel;
+    use fearless_simd::dispatch;
+
+    #[test]
+    fn every_bit_of_every_mask_becomes_an_item_in_order() {
+        let masks: [u64; BATCH] = std::array::from_fn(|i| match i {
+            0 | 7 => 0,
+            1 => u64::MAX,
+            2 => 1 << 63,
+            _ => {
+                0x9e37_79b9_7f4a_7c15_u64.rotate_left(5 * u32::try_from(i).unwrap())
+                    & 0x0f0f_3c3c_ffff_0001
+            }
+        });
+        let expected: Vec<(usize, usize)> = (0..BATCH)
+            .flat_map(|s| {
+                (0..64)
+                    .filter(move |b| masks[s] >> b & 1 == 1)
+                    .map(move |b| (s, b))
+            })
+            .collect();
+        for level in SimdLevel::all() {
+            let mut items = Items::new();
+            dispatch!(level.level(), simd => items.list(simd, &masks));
+            let listed: Vec<(usize, usize)> = items
+                .groups()
+                .flat_map(|(s, b)| s.map(usize::from).into_iter().zip(b.map(usize::from)))
+                .collect();
+            assert_eq!(listed[..expected.len()], expected, "{}", level.name());
+            assert!(listed.len() < expected.len() + GROUP);
+            assert!(
+                listed[expected.len()..]
+                    .iter()
+                    .all(|item| item.1 == usize::from(SINK))
+            );
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Rows that a reader left out.
+
+use std::fmt;
+
+/// Rows of a file that hold no splat, by the first reason that applies; each a count of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// A value is not a number.
+    pub nan: u64,
+    /// A value is infinite.
+    pub infinite: u64,
+    /// The rotation is all zero.
+    pub zero_rotation: u64,
+    /// A scale exceeds the largest f32 once activated.
+    pub scale_overflow: u64,
+}
+
+impl Dropped {
+    /// All dropped rows.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.nan + self.infinite + self.zero_rotation + self.scale_overflow
+    }
+
+    /// Each reason in words, with its count.
+    #[must_use]
+    pub fn by_reason(&self) -> [(&'static str, u64); 4] {
+        [
+            ("not a number", self.nan),
+            ("infinite", self.infinite),
+            ("zero rotation", self.zero_rotation),
+            ("scale overflow", self.scale_overflow),
+        ]
+    }
+
+    /// The counts of two parts of a file together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            nan: self.nan + other.nan,
+            infinite: self.infinite + other.infinite,
+            zero_rotation: self.zero_rotation + other.zero_rotation,
+            scale_overflow: self.scale_overflow + other.scale_overflow,
+        }
+    }
+}
+
+/// As a warning says it: `3 rows: 2 not a number, 1 infinite`.
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        write!(f, "{total} row{}", if total == 1 { "" } else { "s" })?;
+        let reasons = self.by_reason().into_iter().filter(|(_, count)| *count > 0);
+        for (i, (reason, count)) in reasons.enumerate() {
+            write!(f, "{} {count} {reason}", if i == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_in_words() {
+        let mut dropped = Dropped::default();
+        assert_eq!(dropped.to_string(), "0 rows");
+        dropped.infinite = 1;
+        assert_eq!(dropped.to_string(), "1 row: 1 infinite");
+        dropped.nan = 2;
+        assert_eq!(dropped.to_string(), "3 rows: 2 not a number, 1 infinite");
+    }
+}

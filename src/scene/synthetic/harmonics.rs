@@ -1,0 +1,104 @@
+//! Spherical harmonics as splats carry them: the trainer's basis, its order and signs.
+
+use nalgebra::Vector3;
+
+/// The constant basis function.
+pub(super) const Y00: f32 = 0.282_094_79;
+
+/// Functions of bands 0 to 3.
+pub(super) const BASIS: usize = 16;
+
+/// The real basis functions of bands 0 to 3 at the unit direction `d` (from camera to splat), in
+/// the trainer's order.
+pub(super) fn basis(d: Vector3<f32>) -> [f32; BASIS] {
+    let (x, y, z) = (d.x, d.y, d.z);
+    let (xx, yy, zz) = (x * x, y * y, z * z);
+    [
+        Y00,
+        -0.488_602_51 * y,
+        0.488_602_51 * z,
+        -0.488_602_51 * x,
+        1.092_548_4 * x * y,
+        -1.092_548_4 * y * z,
+        0.315_391_57 * (2.0 * zz - xx - yy),
+        -1.092_548_4 * x * z,
+        0.546_274_2 * (xx - yy),
+        -0.590_043_6 * y * (3.0 * xx - yy),
+        2.890_611_4 * x * y * z,
+        -0.457_045_8 * y * (4.0 * zz - xx - yy),
+        0.373_176_34 * z * (2.0 * zz - 3.0 * xx - 3.0 * yy),
+        -0.457_045_8 * x * (4.0 * zz - xx - yy),
+        1.445_305_7 * z * (xx - yy),
+        -0.590_043_6 * x * (xx - 3.0 * yy),
+    ]
+}
+
+/// The band (degree) of basis function `index`.
+pub(super) fn band(index: usize) -> u8 {
+    match index {
+        0 => 0,
+        1..=3 => 1,
+        4..=8 => 2,
+        _ => 3,
+    }
+}
+
+/// Adds a lobe around the unit direction `axis` to `sh`: the sum over bands l of
+/// `(2l + 1) g^l P_l(cos)`, whose mean over directions is 1, times `rgb`; `g` in 0 to 1 makes it
+/// narrow. (Henyey and Greenstein's phase function; the addition theorem of spherical harmonics.)
+pub(super) fn add_lobe(sh: &mut [[f32; 3]], axis: Vector3<f32>, g: f32, rgb: Vector3<f32>) {
+    for (index, (coefficient, y)) in sh.iter_mut().zip(basis(axis)).enumerate() {
+        let weight = 4.0 * std::f32::consts::PI * g.powi(i32::from(band(index))) * y;
+        for channel in 0..3 {
+            coefficient[channel] += weight * rgb[channel];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directions() -> impl Iterator<Item = Vector3<f32>> {
+        let count = 20_000;
+        (0..count).map(move |i| {
+            let z = 1.0 - 2.0 * (i as f32 + 0.5) / count as f32;
+            let (sin, cos) = (i as f32 * 2.399_963).sin_cos();
+            let r = (1.0 - z * z).sqrt();
+            Vector3::new(r * cos, r * sin, z)
+        })
+    }
+
+    #[test]
+    fn the_basis_is_orthonormal() {
+        let mut gram = [[0.0_f64; BASIS]; BASIS];
+        for d in directions() {
+            let y = basis(d);
+            for (row, a) in gram.iter_mut().zip(y) {
+                for (sum, b) in row.iter_mut().zip(y) {
+                    *sum += f64::from(a * b) * 4.0 * std::f64::consts::PI / 20_000.0;
+                }
+            }
+        }
+        for (i, row) in gram.iter().enumerate() {
+            for (j, value) in row.iter().enumerate() {
+                let expected = if i == j { 1.0 } else { 0.0 };
+                assert!((value - expected).abs() < 2e-3, "{i} {j}: {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_lobe_is_brightest_along_its_axis() {
+        let mut sh = [[0.0; 3]; BASIS];
+        let axis = Vector3::new(0.6, 0.0, 0.8);
+        add_lobe(&mut sh, axis, 0.5, Vector3::new(1.0, 0.5, 0.0));
+        let value =
+            |d: Vector3<f32>| -> f32 { sh.iter().zip(basis(d)).map(|(c, y)| c[0] * y).sum() };
+        // 1 + 3/2 + 5/4 + 7/8 along the axis.
+        assert!((value(axis) - 4.625).abs() < 1e-3);
+        assert!(directions().all(|d| value(d) <= value(axis) + 1e-3));
+        let mean: f32 = directions().map(value).sum::<f32>() / 20_000.0;
+        assert!((mean - 1.0).abs() < 1e-2, "{mean}");
+    }
+}
