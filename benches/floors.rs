@@ -17,7 +17,7 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 use quadrille::cpu::{RenderSettings, RenderTimes, Renderer};
 use quadrille::image::Frame;
 use quadrille::math::SimdLevel;
-use quadrille::math::lanes::exp2_where;
+use quadrille::math::lanes::{GROUP, exp2_where};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::ThreadPoolBuilder;
@@ -116,9 +116,7 @@ fn blend_ns_per_fragment(level: SimdLevel) -> f64 {
         .map(|i| [0.01 + i as f32 * 1e-6, 0.02, 0.03, 0.1, -3.0, 0.2, 0.4, 0.6])
         .collect();
     let seconds = fastest(|| {
-        for block in &mut blocks {
-            *block = [[1.0; 16], [0.0; 16], [0.0; 16], [0.0; 16]];
-        }
+        blocks.fill([[1.0; 16], [0.0; 16], [0.0; 16], [0.0; 16]]);
         let blocks = black_box(&mut blocks);
         timed(|| {
             dispatch!(level.level(), simd => blend_all(simd, &splats, blocks));
@@ -130,24 +128,37 @@ fn blend_ns_per_fragment(level: SimdLevel) -> f64 {
 
 #[inline(always)]
 fn blend_all<S: Simd>(simd: S, splats: &[[f32; 8]], blocks: &mut [Block]) {
+    for splat in splats {
+        for group in blocks.as_chunks_mut().0 {
+            blend_group(simd, splat, group);
+        }
+    }
+}
+
+/// A splat into a few blocks abreast.
+#[inline(always)]
+fn blend_group<S: Simd>(simd: S, splat: &[f32; 8], group: &mut [Block; GROUP]) {
     let lane = |v: f32| f32x16::splat(simd, v);
-    let x = f32x16::from_fn(simd, |i| (i % 4) as f32);
-    let y = f32x16::from_fn(simd, |i| (i / 4) as f32);
-    for &[ux, uy, u0, vy, opacity, red, green, blue] in splats {
-        for block in &mut *blocks {
-            let u = x.mul_add(lane(ux), (-y).mul_add(lane(uy), lane(u0)));
-            let v = y.mul_add(lane(vy), lane(u0));
-            let exponent = (-u).mul_add(u, (-v).mul_add(v, lane(opacity)));
-            let over_cut = exponent.simd_ge(lane(-8.0));
-            let alpha = exp2_where(simd, over_cut, exponent).min(lane(0.99));
-            let before = f32x16::load_array_ref(simd, &block[0]);
-            let left = (-before).mul_add(alpha, before).max(lane(1e-30));
-            left.store_array(&mut block[0]);
-            let weight = before * alpha;
-            for (sum, colour) in block[1..].iter_mut().zip([red, green, blue]) {
-                let old = f32x16::load_array_ref(simd, sum);
-                weight.mul_add(lane(colour), old).store_array(sum);
-            }
+    let &[ux, uy, u0, vy, opacity, red, green, blue] = splat;
+    let mut exponents = [lane(0.0); GROUP];
+    for (i, exponent) in exponents.iter_mut().enumerate() {
+        let x = f32x16::from_fn(simd, |lane| (lane % 4) as f32) + (i * 4) as f32;
+        let y = f32x16::from_fn(simd, |lane| (lane / 4) as f32);
+        let u = x.mul_add(lane(ux), (-y).mul_add(lane(uy), lane(u0)));
+        let v = y.mul_add(lane(vy), lane(u0));
+        *exponent = (-u).mul_add(u, (-v).mul_add(v, lane(opacity)));
+    }
+    let over_cut = exponents.map(|e| e.simd_ge(lane(-8.0)));
+    let alphas = exp2_where(simd, over_cut, exponents);
+    for (block, alpha) in group.iter_mut().zip(alphas) {
+        let alpha = alpha.min(lane(0.99));
+        let before = f32x16::load_array_ref(simd, &block[0]);
+        let left = (-before).mul_add(alpha, before).max(lane(1e-30));
+        left.store_array(&mut block[0]);
+        let weight = before * alpha;
+        for (sum, colour) in block[1..].iter_mut().zip([red, green, blue]) {
+            let old = f32x16::load_array_ref(simd, sum);
+            weight.mul_add(lane(colour), old).store_array(sum);
         }
     }
 }

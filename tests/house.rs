@@ -6,26 +6,37 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Which modules of the crate each module may import, beside itself.
-const MAY_IMPORT: [(&str, &[&str]); 13] = [
+const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ("error", &[]),
+    // Memory for large arrays; knows nothing of what they hold.
+    ("buffer", &[]),
     ("output", &["error"]),
     ("math", &["error"]),
     ("shading", &["error", "math"]),
     ("image", &["error", "output", "math"]),
     // Scenes name the profile that they were trained for.
-    ("scene", &["error", "output", "math", "shading"]),
+    ("scene", &["error", "buffer", "output", "math", "shading"]),
     (
         "preprocess",
-        &["error", "math", "shading", "image", "scene"],
+        &["error", "buffer", "math", "shading", "image", "scene"],
     ),
     (
         "cpu",
-        &["error", "math", "shading", "image", "scene", "preprocess"],
+        &[
+            "error",
+            "buffer",
+            "math",
+            "shading",
+            "image",
+            "scene",
+            "preprocess",
+        ],
     ),
     (
         "gpu",
         &[
             "error",
+            "buffer",
             "output",
             "math",
             "shading",
@@ -77,6 +88,15 @@ const ROOT_ITEMS: [(&str, &str); 3] = [("Error", "error"), ("Fault", "error"), (
 /// Modules that may use vector lanes.
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
+/// Files elsewhere that use lanes all the same, with the reason; each is a departure from the rule.
+const LANES_ELSEWHERE: [(&str, &str); 2] = [
+    (
+        "scene/activate.rs",
+        "one loop over a block, compiled for each level so that loading is not bound by it",
+    ),
+    ("scene/assemble.rs", "hands the level to activate.rs"),
+];
+
 /// Longest source file, in lines, and the files that may be longer, with the reason.
 const MAX_LINES: usize = 400;
 const LONGER: [(&str, &str); 0] = [];
@@ -113,6 +133,10 @@ impl Source {
         code.collect::<Vec<_>>().join("\n")
     }
 
+    fn uses_lanes(&self) -> bool {
+        self.code().contains("fearless_simd")
+    }
+
     /// What is wrong with the file, one sentence each.
     fn breaches(&self) -> Vec<String> {
         let module = self.module();
@@ -130,7 +154,8 @@ impl Source {
                 }
             }
         }
-        if self.code().contains("fearless_simd") && !MAY_USE_LANES.contains(&module) {
+        let excused = LANES_ELSEWHERE.iter().any(|(path, _)| *path == self.path);
+        if self.uses_lanes() && !MAY_USE_LANES.contains(&module) && !excused {
             breaches.push(format!("{}: lanes outside {MAY_USE_LANES:?}", self.path));
         }
         let lines = self.text.lines().count();
@@ -216,6 +241,13 @@ fn sources_keep_the_house_rules() {
     assert!(sources.len() > 10, "src was not read");
     let breaches: Vec<String> = sources.iter().flat_map(Source::breaches).collect();
     assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+    for (path, _) in LANES_ELSEWHERE {
+        let uses = |s: &Source| s.path == path && s.uses_lanes();
+        assert!(
+            sources.iter().any(uses),
+            "{path} needs no exception any more"
+        );
+    }
     for (path, _) in LONGER {
         let long = |s: &Source| s.path == *path && s.text.lines().count() > MAX_LINES;
         assert!(

@@ -1,5 +1,5 @@
 //! The fast renderer against the scalar oracle: every SIMD level, profile and stop rule.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
+#![allow(clippy::cast_precision_loss, clippy::print_stdout, reason = "tests")]
 
 mod support;
 

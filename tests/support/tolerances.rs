@@ -9,7 +9,7 @@ pub(crate) struct Tolerance {
 }
 
 /// The table. Values of pictures are of the order of 1.
-const TOLERANCES: [Tolerance; 10] = [
+const TOLERANCES: [Tolerance; 12] = [
     Tolerance {
         name: "stray",
         bound: 1e-3,
@@ -38,6 +38,18 @@ const TOLERANCES: [Tolerance; 10] = [
         bound: 2e-5,
         why: "share of the fragments that may fall on the other side of the cut or of the stop \
               rule; measured 2e-6",
+    },
+    Tolerance {
+        name: "poison strays",
+        bound: 0.01,
+        why: "share of the pixels, and one more: a huge splat whose opacity is 1/255 in f32, 6e-8 \
+              of itself above the cut, is over it for the oracle in a whole stretch of pixels at once",
+    },
+    Tolerance {
+        name: "poison far off",
+        bound: 1.0,
+        why: "pixels beyond \"max\" in one picture: a fragment on the other side of the cut adds \
+              1/255 of a colour that may be infinite",
     },
     Tolerance {
         name: "reference p99.9",
