@@ -1,117 +1,16 @@
-//! The program as other programs see it: `render`'s exit codes, JSON keys, outputs and views.
+//! The program as other programs see it: `render`'s exit codes, JSON keys and outputs.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::fs;
+use std::path::Path;
 
 use quadrille::image::{Frame, files};
-use quadrille::scene::cameras::write_inria_json;
-use quadrille::scene::ply::PlyWriter;
 use serde_json::Value;
 
-use support::scenes::{self, Random};
-
-/// The program's exit codes.
-const DONE: i32 = 0;
-const USAGE: i32 = 2;
-const UNREADABLE: i32 = 3;
-const UNWRITABLE: i32 = 4;
-
-/// Cameras in the camera file.
-const CAMERAS: usize = 3;
-
-/// A folder with `scene.ply` and `cameras.json`, and the program run in it.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let mut random = Random::new(3);
-        let cameras: Vec<_> = (0..CAMERAS)
-            .map(|i| {
-                let mut camera = scenes::camera(&mut random, 60, 40);
-                camera.name = format!("shot_{i}");
-                // The file has no principal point.
-                camera.principal_px = [30.0, 20.0];
-                camera
-            })
-            .collect();
-        let splats = scenes::splats(&mut random, &cameras[0], 300, 1);
-        let file = File::create(place.path("scene.ply")).unwrap();
-        let mut writer = PlyWriter::new(file, splats.len() as u64, 1, &[]).unwrap();
-        for splat in splats.iter() {
-            writer.push(&splat).unwrap();
-        }
-        writer.finish().unwrap();
-        fs::write(place.path("cameras.json"), write_inria_json(&cameras)).unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_quadrille"))
-            .args(arguments)
-            .current_dir(self.0.path())
-            .output()
-            .unwrap()
-    }
-
-    fn expect(&self, code: i32, arguments: &[&str]) -> Output {
-        let output = self.run(arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
-        assert_eq!(
-            code == DONE,
-            !errors.contains("error:"),
-            "{arguments:?}: {errors}"
-        );
-        output
-    }
-
-    /// Fails as it should, and says `words`.
-    fn expect_error(&self, code: i32, arguments: &[&str], words: &[&str]) {
-        let output = self.expect(code, arguments);
-        let errors = String::from_utf8(output.stderr).unwrap();
-        for word in words {
-            assert!(
-                errors.contains(word),
-                "{arguments:?} does not say {word}: {errors}"
-            );
-        }
-        assert!(output.stdout.is_empty(), "{arguments:?} prints results");
-    }
-
-    /// Renders with `--json`.
-    fn json(&self, arguments: &[&str]) -> Value {
-        let all = [&["render", "scene.ply", "--json"], arguments].concat();
-        serde_json::from_slice(&self.expect(DONE, &all).stdout).unwrap()
-    }
-
-    /// Renders into `name` and reads that.
-    fn picture(&self, name: &str, arguments: &[&str]) -> Frame {
-        self.expect(
-            DONE,
-            &[&["render", "scene.ply", "-o", name], arguments].concat(),
-        );
-        files::read(&self.path(name)).unwrap()
-    }
-
-    fn names(&self) -> BTreeSet<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
-        entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect()
-    }
-}
-
-const SHOT: [&str; 4] = ["--cameras", "cameras.json", "--view", "shot_1"];
+use support::program::{DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
 
 fn keys(value: &Value) -> BTreeSet<&str> {
     value
@@ -204,19 +103,6 @@ fn each_fault_has_its_exit_code() {
 }
 
 #[test]
-fn several_views_want_a_name_each() {
-    let place = Place::new();
-    let cameras = ["--cameras", "cameras.json", "--view", "all"];
-    let arguments = [&["render", "scene.ply", "-o", "a.png"], &cameras[..]].concat();
-    place.expect_error(USAGE, &arguments, &["{view}", "3 views"]);
-    let arguments = [&["render", "scene.ply", "-o", "v_{view}.png"], &cameras[..]].concat();
-    place.expect(DONE, &arguments);
-    for i in 0..CAMERAS {
-        assert!(place.path(&format!("v_shot_{i}.png")).is_file());
-    }
-}
-
-#[test]
 fn json_has_the_promised_keys() {
     let place = Place::new();
     let document = place.json(&[&["-o", "a.npy"], &SHOT[..]].concat());
@@ -301,96 +187,6 @@ fn backgrounds_are_black_for_png_and_none_for_floats() {
         assert!((red[0] - (plain[0] + 1.0 - plain[3])).abs() < 1e-6);
         assert_eq!((red[1], red[3]), (plain[1], 1.0));
     }
-}
-
-/// Twice the width is the same view in twice the pixels: each pixel is near the mean of four.
-#[test]
-fn a_side_alone_scales_the_whole_picture() {
-    let place = Place::new();
-    let size = |f: &Frame| (f.width(), f.height());
-    let resized = |name, flags: &[&str]| place.picture(name, &[&SHOT[..], flags].concat());
-    assert_eq!(size(&resized("a.npy", &[])), (60, 40));
-    assert_eq!(size(&resized("b.npy", &["--width", "120"])), (120, 80));
-    assert_eq!(size(&resized("c.npy", &["--height", "10"])), (15, 10));
-    assert_eq!(
-        size(&resized("d.npy", &["--width", "30", "--height", "40"])),
-        (30, 40)
-    );
-    let mean = |f: &Frame| {
-        let sum: f64 = f.pixels().iter().map(|p| f64::from(p[1])).sum();
-        sum / f64::from(f.width() * f.height())
-    };
-    let (large, small) = (
-        mean(&resized("b.npy", &["--width", "120"])),
-        mean(&resized("a.npy", &[])),
-    );
-    assert!((large / small - 1.0).abs() < 0.1, "{large} {small}");
-}
-
-#[test]
-fn views_are_chosen_by_index_name_range_or_all() {
-    let place = Place::new();
-    let chosen = |view: &[&str]| {
-        let arguments = [&["--repeat", "1", "--cameras", "cameras.json"], view].concat();
-        let views = place.json(&arguments)["views"].as_array().unwrap().clone();
-        views
-            .iter()
-            .map(|v| v["name"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(chosen(&[]), ["shot_0"]);
-    assert_eq!(chosen(&["--view", "2"]), ["shot_2"]);
-    assert_eq!(chosen(&["--view", "shot_1"]), ["shot_1"]);
-    assert_eq!(chosen(&["--view", "1..3"]), ["shot_1", "shot_2"]);
-    assert_eq!(chosen(&["--view", "..2"]), ["shot_0", "shot_1"]);
-    assert_eq!(chosen(&["--view", "all"]), ["shot_0", "shot_1", "shot_2"]);
-    for bad in ["3", "shot_9", "2..1", "0..4"] {
-        let arguments = [
-            "render",
-            "scene.ply",
-            "--repeat",
-            "1",
-            "--cameras",
-            "cameras.json",
-            "--view",
-            bad,
-        ];
-        place.expect_error(USAGE, &arguments, &["--view", bad]);
-    }
-}
-
-#[test]
-fn views_are_made_up_from_flags() {
-    let place = Place::new();
-    let count = |flags: &[&str]| {
-        let document = place.json(&[&["--repeat", "1", "--width", "50"], flags].concat());
-        document["views"].as_array().unwrap().len()
-    };
-    assert_eq!(count(&[]), 1);
-    assert_eq!(count(&["--orbit", "5"]), 5);
-    assert_eq!(count(&["--orbit", "5", "--view", "1..3"]), 2);
-    assert_eq!(
-        count(&[
-            "--eye", "-3,-1,2", "--target", "0,0,0", "--up", "0,-1,0", "--fov", "60"
-        ]),
-        1
-    );
-    place.expect_error(
-        USAGE,
-        &["render", "scene.ply", "--repeat", "1", "--fov", "180"],
-        &["--fov"],
-    );
-    let both = [
-        "render",
-        "scene.ply",
-        "--repeat",
-        "1",
-        "--orbit",
-        "2",
-        "--cameras",
-        "cameras.json",
-    ];
-    place.expect_error(USAGE, &both, &["--cameras"]);
 }
 
 /// A failed run leaves the old file, and no run leaves anything beside it.

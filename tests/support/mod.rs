@@ -8,6 +8,7 @@
 )]
 
 pub(crate) mod pictures;
+pub(crate) mod program;
 pub(crate) mod scenes;
 pub(crate) mod shared;
 pub(crate) mod tolerances;
