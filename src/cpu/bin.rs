@@ -9,13 +9,10 @@ use rayon::prelude::*;
 
 use super::tile::TILE_PX;
 use crate::buffer::{Buffer, as_atomic_u32};
-use crate::math::prefetch;
 use crate::preprocess::{PixelBounds, Preprocessed};
 
 /// Shares of the drawing order a thread: more balance better, each costs a counter a tile.
 const SHARES_PER_THREAD: usize = 2;
-/// How many splats ahead bounds are asked for.
-const PREFETCH_SPLATS: usize = 24;
 /// Words between the dumps of two shares: two cache lines, so that threads do not contend.
 const DUMP_WORDS: usize = 32;
 
@@ -50,8 +47,6 @@ struct Span {
 #[derive(Debug, Default)]
 struct Share {
     order: std::ops::Range<usize>,
-    /// Spans in drawing order.
-    spans: Vec<Span>,
     /// Entries a tile, then the place of the next one.
     places: Vec<usize>,
 }
@@ -111,27 +106,23 @@ impl Span {
 }
 
 impl Share {
-    /// Finds spans and counts entries a tile.
-    fn count(&mut self, grid: TileGrid, order: &[u32], bounds: &[PixelBounds]) {
+    /// Counts entries a tile.
+    fn count(&mut self, grid: TileGrid, bounds: &[PixelBounds]) {
         self.places.clear();
         self.places.resize(grid.len(), 0);
-        self.spans.clear();
-        for i in self.order.clone() {
-            if let Some(&ahead) = order.get(i + PREFETCH_SPLATS) {
-                prefetch(bounds, ahead as usize);
-            }
-            let span = grid.span(bounds[order[i] as usize]);
-            self.spans.push(span);
-            let places = &mut self.places[..];
-            span.for_each(grid, |tile, inside| places[tile] += usize::from(inside));
+        let places = &mut self.places[..];
+        for &bounds in &bounds[self.order.clone()] {
+            grid.span(bounds)
+                .for_each(grid, |tile, inside| places[tile] += usize::from(inside));
         }
     }
 
     /// Writes slots to their places; what is outside a span goes to the word at `dump`.
-    fn fill(&mut self, grid: TileGrid, order: &[u32], slots: &[AtomicU32], dump: usize) {
+    fn fill(&mut self, grid: TileGrid, frame: &Preprocessed, slots: &[AtomicU32], dump: usize) {
         let places = &mut self.places[..];
-        for (span, &slot) in self.spans.iter().zip(&order[self.order.clone()]) {
-            span.for_each(grid, |tile, inside| {
+        let order = &frame.order()[self.order.clone()];
+        for (&bounds, &slot) in frame.bounds()[self.order.clone()].iter().zip(order) {
+            grid.span(bounds).for_each(grid, |tile, inside| {
                 let place = places[tile];
                 slots[if inside { place } else { dump }].store(slot, Relaxed);
                 places[tile] += usize::from(inside);
@@ -143,15 +134,14 @@ impl Share {
 impl Bins {
     /// Fills the lists.
     pub(super) fn fill(&mut self, grid: TileGrid, frame: &Preprocessed) {
-        let (order, bounds) = (frame.order(), frame.bounds());
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
         self.shares.resize_with(count, Share::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
-            share.order = order.len() * i / count..order.len() * (i + 1) / count;
+            share.order = frame.len() * i / count..frame.len() * (i + 1) / count;
         }
         self.shares
             .par_iter_mut()
-            .for_each(|share| share.count(grid, order, bounds));
+            .for_each(|share| share.count(grid, frame.bounds()));
         self.ends.clear();
         let mut place = 0;
         for tile in 0..grid.len() {
@@ -167,7 +157,7 @@ impl Bins {
             .par_iter_mut()
             .enumerate()
             .for_each(|(i, share)| {
-                share.fill(grid, order, slots, entries + i * DUMP_WORDS);
+                share.fill(grid, frame, slots, entries + i * DUMP_WORDS);
             });
     }
 
@@ -179,10 +169,8 @@ impl Bins {
 
     /// Bytes of the lists.
     pub(super) fn used_bytes(&self) -> usize {
-        let spans: usize = self.shares.iter().map(|s| s.spans.len()).sum();
         self.ends
             .last()
             .map_or(0, |&entries| entries * size_of::<u32>())
-            + spans * size_of::<Span>()
     }
 }

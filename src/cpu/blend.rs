@@ -54,19 +54,10 @@ pub(super) struct BlendLimits {
     pub(super) stop_at: f32,
 }
 
-/// What a splat did to a block, a bit a pixel in the low 16.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BlockResult {
-    /// Fragments that were blended.
-    pub(super) blended: u64,
-    /// Pixels that were closed already, or are now.
-    pub(super) closed: u64,
-}
-
 /// Fragments of a splat in a block: which are over the cut, and their alpha (0 for the others).
 #[derive(Clone, Copy)]
 pub(super) struct Fragments<S: Simd> {
-    over_cut: mask32x16<S>,
+    pub(super) over_cut: mask32x16<S>,
     alpha: f32x16<S>,
 }
 
@@ -114,7 +105,8 @@ pub(super) fn shade<S: Simd>(
     fragments
 }
 
-/// Blends fragments of a splat's `colour` into their block.
+/// Blends fragments of a splat's `colour` into their block. Returns the pixels that refused: they
+/// were closed already, or are now.
 #[inline(always)]
 pub(super) fn blend<S: Simd, const STOP: u8>(
     simd: S,
@@ -122,7 +114,7 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     fragments: &Fragments<S>,
     colour: [f32; 3],
     block: &mut PixelBlock,
-) -> BlockResult {
+) -> mask32x16<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
     let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
     let (alpha, zero, stop_at) = (fragments.alpha, lane(0.0), lane(stop_at));
@@ -147,8 +139,5 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     for (sum, colour) in block.colour.iter_mut().zip(colour) {
         weight.mul_add(lane(colour), load(sum)).store_array(sum);
     }
-    BlockResult {
-        blended: (fragments.over_cut & !refused).to_bitmask(),
-        closed: refused.to_bitmask(),
-    }
+    refused
 }

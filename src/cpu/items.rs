@@ -68,6 +68,11 @@ impl Items {
         }
     }
 
+    /// Number of items, padding included: a multiple of [`GROUP`].
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// The items, group by group: splats and blocks.
     #[inline(always)]
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u8; GROUP], &[u8; GROUP])> {
@@ -76,11 +81,85 @@ impl Items {
     }
 }
 
+/// What became of each item: a bit a pixel. Kept in memory, and looked at a batch at a time, since
+/// moving masks to integer registers item by item costs as much as the blending's arithmetic.
+pub(super) struct Log {
+    over_cut: [u16; CAPACITY],
+    refused: [u16; CAPACITY],
+}
+
+impl Log {
+    pub(super) fn new() -> Self {
+        Self {
+            over_cut: [0; CAPACITY],
+            refused: [0; CAPACITY],
+        }
+    }
+
+    /// Where to log the items, group by group: pixels over the cut, and pixels that refused because
+    /// they were closed or closing.
+    #[inline(always)]
+    pub(super) fn groups(
+        &mut self,
+    ) -> impl Iterator<Item = (&mut [u16; GROUP], &mut [u16; GROUP])> {
+        let over_cut = self.over_cut.as_chunks_mut().0;
+        over_cut.iter_mut().zip(self.refused.as_chunks_mut().0)
+    }
+
+    /// Fragments that the first `len` items blended.
+    #[inline(always)]
+    pub(super) fn blended(&self, len: usize) -> u64 {
+        let blended = self.over_cut[..len].iter().zip(&self.refused[..len]);
+        blended
+            .map(|(over, refused)| u64::from((over & !refused).count_ones()))
+            .sum()
+    }
+
+    /// Bit a block that has no open pixel left.
+    #[inline(always)]
+    pub(super) fn closed(&self, items: &Items) -> u64 {
+        let refused = self.refused[..items.len].as_chunks::<GROUP>().0;
+        let blocks = items.blocks[..items.len].as_chunks::<GROUP>().0;
+        let mut closed = 0;
+        for (refused, blocks) in refused.iter().zip(blocks) {
+            if has_full_lane(bytemuck::cast(*refused)) {
+                for (&refused, &block) in refused.iter().zip(blocks) {
+                    // The sink has no bit.
+                    if refused == u16::MAX && block < SINK {
+                        closed |= 1 << block;
+                    }
+                }
+            }
+        }
+        closed
+    }
+}
+
+/// Whether one of the four 16-bit lanes is all ones.
+#[inline(always)]
+fn has_full_lane(bits: u64) -> bool {
+    const ONES: u64 = 0x0001_0001_0001_0001;
+    // The classic test for a zero lane, on the complement.
+    (!bits).wrapping_sub(ONES) & bits & (ONES << 15) != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::SimdLevel;
     use fearless_simd::dispatch;
+
+    #[test]
+    fn full_lanes_are_found() {
+        for lane in 0..4 {
+            assert!(has_full_lane(0xffff << (16 * lane)));
+            assert!(!has_full_lane(0xfffe << (16 * lane)));
+            assert!(!has_full_lane(0x7fff << (16 * lane)));
+            assert!(has_full_lane(!(1 << (16 * lane))));
+        }
+        assert!(!has_full_lane(0) && has_full_lane(u64::MAX));
+        assert!(!has_full_lane(0x7fff_fffe_efff_fff7));
+    }
 
     #[test]
     fn every_bit_of_every_mask_becomes_an_item_in_order() {

@@ -101,20 +101,17 @@ impl Tile {
     /// Writes the tile's pixels to their rows of the picture.
     #[inline(always)]
     pub(super) fn store<S: Simd>(&self, simd: S, rows: &mut [&mut [[f32; 4]]]) {
-        for (rows, blocks) in rows
-            .chunks_mut(BLOCK_PX)
-            .zip(self.blocks.chunks_exact(TILE_BLOCKS))
-        {
+        let bands = self.blocks.chunks_exact(TILE_BLOCKS);
+        for (rows, blocks) in rows.chunks_mut(BLOCK_PX).zip(bands) {
             for (column, block) in blocks.iter().enumerate() {
                 let pixels = block.rgba(simd);
                 for (row, pixels) in rows.iter_mut().zip(pixels) {
-                    if let Some((out, _)) = row
-                        .get_mut(column * BLOCK_PX..)
-                        .and_then(|r| r.split_first_chunk_mut())
-                    {
-                        *out = pixels;
-                    } else if let Some(out) = row.get_mut(column * BLOCK_PX..) {
-                        out.copy_from_slice(&pixels[..out.len()]);
+                    let (whole, rest) = row.as_chunks_mut::<BLOCK_PX>();
+                    if let Some(out) = whole.get_mut(column) {
+                        pixels.store_array(bytemuck::cast_mut(out));
+                    } else if column == whole.len() {
+                        let pixels: [[f32; 4]; BLOCK_PX] = bytemuck::cast(pixels.to_array());
+                        rest.copy_from_slice(&pixels[..rest.len()]);
                     }
                 }
             }
@@ -123,9 +120,9 @@ impl Tile {
 }
 
 impl PixelBlock {
-    /// The block's pixels, premultiplied RGBA, row by row.
+    /// The block's rows of pixels, premultiplied RGBA.
     #[inline(always)]
-    fn rgba<S: Simd>(&self, simd: S) -> [[[f32; 4]; BLOCK_PX]; BLOCK_PX] {
+    fn rgba<S: Simd>(&self, simd: S) -> [f32x16<S>; BLOCK_PX] {
         let lanes = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
         let [r, g, b] = [
             lanes(&self.colour[0]),
@@ -133,13 +130,13 @@ impl PixelBlock {
             lanes(&self.colour[2]),
         ];
         let a = f32x16::splat(simd, 1.0) - lanes(&self.transmittance).abs();
-        let (rb, ga) = ([r.zip_low(b), r.zip_high(b)], [g.zip_low(a), g.zip_high(a)]);
-        let rows = [
-            rb[0].zip_low(ga[0]),
-            rb[0].zip_high(ga[0]),
-            rb[1].zip_low(ga[1]),
-            rb[1].zip_high(ga[1]),
-        ];
-        rows.map(|row| bytemuck::cast(row.to_array()))
+        let (rb_low, rb_high) = (r.zip_low(b), r.zip_high(b));
+        let (ga_low, ga_high) = (g.zip_low(a), g.zip_high(a));
+        [
+            rb_low.zip_low(ga_low),
+            rb_low.zip_high(ga_low),
+            rb_high.zip_low(ga_high),
+            rb_high.zip_high(ga_high),
+        ]
     }
 }

@@ -1,11 +1,13 @@
 //! A picture in memory.
 
+use crate::buffer::Buffer;
+
 /// A picture: linear, premultiplied RGBA, f32, not clamped; rows from the top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
     width: u32,
     height: u32,
-    pixels: Vec<[f32; 4]>,
+    pixels: Buffer<[f32; 4]>,
 }
 
 impl Frame {
@@ -15,7 +17,7 @@ impl Frame {
         Self {
             width,
             height,
-            pixels: vec![[0.0; 4]; width as usize * height as usize],
+            pixels: Buffer::zeroed(width as usize * height as usize),
         }
     }
 
@@ -33,7 +35,7 @@ impl Frame {
         Self {
             width,
             height,
-            pixels,
+            pixels: pixels.into(),
         }
     }
 
@@ -76,7 +78,7 @@ impl Frame {
         Self {
             width: self.width,
             height: self.height,
-            pixels: pixels.collect(),
+            pixels: pixels.collect::<Vec<_>>().into(),
         }
     }
 }

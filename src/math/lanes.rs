@@ -124,6 +124,33 @@ fearless_simd::kernel!(
     }
 );
 
+/// sqrt(x) or a little more: at most a fraction 2^-11 above, never below for x >= 1e-30; smaller x
+/// count as 1e-30. For bounds, where the cheapest root will do.
+#[inline(always)]
+pub fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    let x = x.max(f32x16::splat(simd, 1e-30));
+    #[cfg(target_arch = "x86_64")]
+    if let fearless_simd::Level::Avx512(avx512) = simd.level() {
+        return sqrt_above_avx512(avx512, x.into()).simd_into(simd);
+    }
+    x.sqrt()
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline(always)]
+    fn sqrt_above_avx512(
+        _token: Avx512,
+        x: std::arch::x86_64::__m512,
+    ) -> std::arch::x86_64::__m512 {
+        use std::arch::x86_64::{_mm512_mul_ps, _mm512_rsqrt14_ps, _mm512_set1_ps};
+        /// Makes up for the reciprocal root's error of a fraction 2^-14 either way.
+        const ABOVE: f32 = 1.0 + 1.0 / 8192.0;
+        let x_above = _mm512_mul_ps(x, _mm512_set1_ps(ABOVE));
+        _mm512_mul_ps(x_above, _mm512_rsqrt14_ps(x))
+    }
+);
+
 /// log2(x) for normal x > 0, absolute error below 3e-7 * max(1, |log2 x|); zero gives about -127,
 /// which is enough for "below any cut".
 #[inline(always)]
@@ -268,6 +295,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn cheap_roots_are_never_below() {
+        let inputs: Vec<f32> = (0..1 << 16)
+            .map(|i| 1e-30 * 1.003_f32.powi(i % 40_000) * (1.0 + i as f32 / 65_537.0))
+            .filter(|x| x.is_finite())
+            .collect();
+        let f = |level: SimdLevel, x| dispatch!(level.level(), simd => sqrt_above(simd, f32x16::simd_from(simd, x)).to_array());
+        let above = worst(&inputs, f, |x, y| y / x.sqrt() - 1.0);
+        assert!(above < 1.0 / 2048.0, "{above:e} above");
+        let below = worst(&inputs, f, |x, y| 1.0 - y / x.sqrt());
+        // Where the level has no cheaper root, this is the exact one, rounded.
+        assert!(below < 6e-8, "{below:e} below");
     }
 
     #[test]

@@ -89,10 +89,10 @@ impl Preprocessed {
         self.chunks.splats()
     }
 
-    /// The pixel bounds by slot; only slots in [`Preprocessed::order`] are meaningful.
+    /// The pixel bounds of the splats in [`Preprocessed::order`].
     #[must_use]
     pub fn bounds(&self) -> &[PixelBounds] {
-        self.chunks.bounds()
+        self.sorter.bounds()
     }
 
     /// The splats in drawing order.

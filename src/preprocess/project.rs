@@ -36,18 +36,20 @@ pub(super) struct Filled {
     pub(super) greatest_key: u32,
 }
 
-/// Depth keys of a frame's survivors, where projection left them.
+/// Depth keys and pixel bounds of a frame's survivors, where projection left them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkedKeys<'a> {
     keys: &'a [u32],
+    bounds: &'a [PixelBounds],
     /// What each chunk of [`CHUNK`] slots holds.
     pub(super) filled: &'a [Filled],
 }
 
 impl<'a> ChunkedKeys<'a> {
-    /// The keys of a chunk.
-    pub(super) fn chunk(&self, chunk: usize) -> &'a [u32] {
-        &self.keys[chunk * CHUNK..][..self.filled[chunk].len]
+    /// The keys and the bounds of a chunk.
+    pub(super) fn chunk(&self, chunk: usize) -> (&'a [u32], &'a [PixelBounds]) {
+        let (start, len) = (chunk * CHUNK, self.filled[chunk].len);
+        (&self.keys[start..][..len], &self.bounds[start..][..len])
     }
 }
 
@@ -76,16 +78,13 @@ impl Chunks {
     pub(super) fn keys(&self) -> ChunkedKeys<'_> {
         ChunkedKeys {
             keys: &self.keys,
+            bounds: &self.bounds,
             filled: &self.filled,
         }
     }
 
     pub(super) fn splats(&self) -> &[ProjectedSplat] {
         &self.splats
-    }
-
-    pub(super) fn bounds(&self) -> &[PixelBounds] {
-        &self.bounds
     }
 }
 

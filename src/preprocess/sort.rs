@@ -1,19 +1,23 @@
 //! Depth sort: stable, ties by index in the scene.
 //!
 //! One pass by the leading bits of the key spreads the splats over buckets (in parallel over equal
-//! shares of the input); then each bucket, small enough for the first-level cache, is finished on
+//! shares of the input); then each bucket, small enough for the first-level caches, is finished on
 //! its own by least-significant-digit passes. Depths are positive floats, so their bits order as
 //! they do, and subtracting the frame's least key leaves few significant bits.
+//!
+//! The pixel bounds travel along, since whoever draws in this order wants them in this order:
+//! fetching them by slot afterwards would miss the caches once a splat.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
 use super::project::{CHUNK, ChunkedKeys};
+use super::projected::PixelBounds;
 use crate::buffer::{Buffer, as_atomic_u64};
 
 /// log2 of the number of buckets.
-const BUCKET_BITS: u32 = 11;
+const BUCKET_BITS: u32 = 10;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Bits of a digit within a bucket.
 const DIGIT_BITS: u32 = 8;
@@ -24,9 +28,11 @@ const INSERTION_MAX: usize = 32;
 /// Sorts slots by depth key; keeps its arrays between frames.
 #[derive(Debug, Default)]
 pub(super) struct DepthSorter {
-    /// `key - least key` in the high half, slot in the low half, spread over buckets.
+    /// Two words an entry, spread over buckets: `key - least key` in the high half of the first and
+    /// the slot in its low half; the pixel bounds in the second.
     entries: Buffer<u64>,
     order: Buffer<u32>,
+    bounds: Buffer<PixelBounds>,
     len: usize,
 }
 
@@ -39,11 +45,17 @@ struct Share {
 
 impl DepthSorter {
     /// Bytes that sorting holds for each splat in view.
-    pub(super) const BYTES_PER_SPLAT: usize = size_of::<u64>() + size_of::<u32>();
+    pub(super) const BYTES_PER_SPLAT: usize =
+        2 * size_of::<u64>() + size_of::<u32>() + size_of::<PixelBounds>();
 
     /// Slots, nearest first.
     pub(super) fn order(&self) -> &[u32] {
         &self.order[..self.len]
+    }
+
+    /// Pixel bounds, nearest first.
+    pub(super) fn bounds(&self) -> &[PixelBounds] {
+        &self.bounds[..self.len]
     }
 
     /// Sorts a frame's survivors.
@@ -53,7 +65,8 @@ impl DepthSorter {
             return;
         }
         self.order.reserve_zeroed(self.len);
-        self.entries.reserve_zeroed(self.len);
+        self.bounds.reserve_zeroed(self.len);
+        self.entries.reserve_zeroed(2 * self.len);
         let least = input.filled.iter().map(|f| f.least_key).min().unwrap_or(0);
         let greatest = input
             .filled
@@ -67,29 +80,78 @@ impl DepthSorter {
         let mut shares = shares(input.filled.len());
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
-                for &key in input.chunk(chunk) {
+                for &key in input.chunk(chunk).0 {
                     share.places[((key - least) >> shift) as usize] += 1;
                 }
             }
         });
         let ends = count_to_places(&mut shares);
-        let entries = as_atomic_u64(&mut self.entries[..self.len]);
+        let entries = as_atomic_u64(&mut self.entries[..2 * self.len])
+            .as_chunks::<2>()
+            .0;
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
-                for (slot, &key) in (chunk * CHUNK..).zip(input.chunk(chunk)) {
+                let (keys, chunk_bounds) = input.chunk(chunk);
+                for ((slot, &key), &b) in (chunk * CHUNK..).zip(keys).zip(chunk_bounds) {
                     let key = key - least;
                     let place = &mut share.places[(key >> shift) as usize];
-                    entries[*place as usize].store(u64::from(key) << 32 | slot as u64, Relaxed);
+                    let entry = u64::from(key) << 32 | slot as u64;
+                    let [first, second] = &entries[*place as usize];
+                    first.store(entry, Relaxed);
+                    second.store(bytemuck::cast(b), Relaxed);
                     *place += 1;
                 }
             }
         });
-        finish_buckets(
-            &self.entries[..self.len],
-            &ends,
-            shift,
-            &mut self.order[..self.len],
-        );
+        self.finish_buckets(&ends, shift);
+    }
+
+    /// Sorts every bucket by its remaining `bits` low bits and writes the order.
+    fn finish_buckets(&mut self, ends: &[usize], bits: u32) {
+        let mut jobs = Vec::with_capacity(BUCKETS);
+        let (mut order, mut bounds) = (&mut self.order[..self.len], &mut self.bounds[..self.len]);
+        let mut start = 0;
+        for &end in ends {
+            let (bucket_order, order_tail) = order.split_at_mut(end - start);
+            let (bucket_bounds, bounds_tail) = bounds.split_at_mut(end - start);
+            if end > start {
+                let entries = self.entries[2 * start..2 * end].as_chunks().0;
+                jobs.push((entries, (bucket_order, bucket_bounds)));
+            }
+            (order, bounds, start) = (order_tail, bounds_tail, end);
+        }
+        jobs.into_par_iter()
+            .for_each_init(Default::default, |scratch, (entries, to)| {
+                finish_bucket(scratch, entries, to, bits);
+            });
+    }
+}
+
+/// Sorts one bucket and writes its slots and bounds in order.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "an entry's low half is a slot, a word's a place in its bucket"
+)]
+fn finish_bucket(
+    (words, spare): &mut (Vec<u64>, Vec<u64>),
+    entries: &[[u64; 2]],
+    (order_out, bounds_out): (&mut [u32], &mut [PixelBounds]),
+    bits: u32,
+) {
+    words.clear();
+    // The place in the bucket takes the slot's half of the word.
+    words.extend(
+        entries
+            .iter()
+            .zip(0_u64..)
+            .map(|(entry, i)| entry[0] >> 32 << 32 | i),
+    );
+    sort_words(words, spare, bits);
+    for ((slot, out), &word) in order_out.iter_mut().zip(bounds_out).zip(words.iter()) {
+        let place = word as u32 as usize;
+        let [entry, bounds] = entries[place];
+        *slot = entry as u32;
+        *out = bytemuck::cast(bounds);
     }
 }
 
@@ -120,40 +182,12 @@ fn count_to_places(shares: &mut [Share]) -> Vec<usize> {
 
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "the low half of an entry is the slot"
-)]
-/// Sorts every bucket by its remaining `bits` low bits and writes the slots.
-fn finish_buckets(entries: &[u64], ends: &[usize], bits: u32, order: &mut [u32]) {
-    let mut jobs = Vec::with_capacity(BUCKETS);
-    let (mut rest, mut start) = (order, 0);
-    for &end in ends {
-        let (slots, tail) = rest.split_at_mut(end - start);
-        if !slots.is_empty() {
-            jobs.push((&entries[start..end], slots));
-        }
-        (rest, start) = (tail, end);
-    }
-    jobs.into_par_iter().for_each_init(
-        || (Vec::new(), Vec::new()),
-        |(from, to), (bucket, slots)| {
-            from.clear();
-            from.extend_from_slice(bucket);
-            sort_bucket(from, to, bits);
-            for (slot, &entry) in slots.iter_mut().zip(from.iter()) {
-                *slot = (entry & u64::from(u32::MAX)) as u32;
-            }
-        },
-    );
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
     reason = "only the digit's bits are kept"
 )]
-/// Sorts one bucket stably by bits 32 to 32 + `bits`; `spare` is scratch.
-fn sort_bucket(entries: &mut Vec<u64>, spare: &mut Vec<u64>, bits: u32) {
+/// Sorts words by bits 32 to 32 + `bits`, stably; their low halves ascend. `spare` is scratch.
+fn sort_words(entries: &mut Vec<u64>, spare: &mut Vec<u64>, bits: u32) {
     if entries.len() <= INSERTION_MAX {
-        // Slots ascend within equal keys already, so ordering the whole word is stable.
+        // Low halves ascend within equal keys already, so ordering the whole word is stable.
         for i in 1..entries.len() {
             let entry = entries[i];
             let mut j = i;
