@@ -13,7 +13,7 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ("output", &["error"]),
     ("math", &["error"]),
     ("shading", &["error", "math"]),
-    ("image", &["error", "output", "math"]),
+    ("image", &["error", "buffer", "output", "math"]),
     // Scenes name the profile that they were trained for.
     ("scene", &["error", "buffer", "output", "math", "shading"]),
     (
