@@ -96,7 +96,9 @@ impl ExactSplat {
                 OpacityFactor::None => 1.0,
                 OpacityFactor::Determinants { floor } => (before / determinant).max(floor).sqrt(),
             };
-        if cut_radius_squared(opacity).is_nan() || cut_radius_squared(opacity) < 0.0 {
+        // An infinite opacity is none, no more than NaN: it would have no last pixel.
+        let radius_squared = cut_radius_squared(opacity);
+        if !radius_squared.is_finite() || radius_squared < 0.0 {
             return None;
         }
         Some(Self {
