@@ -4,7 +4,8 @@ use fearless_simd::{dispatch, mask32x16, prelude::*};
 
 use super::RenderSettings;
 use super::blend::{
-    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, shade, stop_kind,
+    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, cap_rounded_down, shade,
+    stop_kind,
 };
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
@@ -26,9 +27,8 @@ pub(super) fn draw(
     rows: &mut [&mut [[f32; 4]]],
 ) -> u64 {
     let (kind, stop_at) = stop_kind(settings.profile.stop);
-    #[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
     let limits = BlendLimits {
-        alpha_cap: settings.profile.alpha_cap as f32,
+        alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
         stop_at,
     };
     let mut tile = Tile::new(place);

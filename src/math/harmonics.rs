@@ -85,56 +85,92 @@ pub fn sh_colour<T: ShScalar>(
     mut colour: [T; 3],
     rest: impl Fn(usize) -> [T; 3],
 ) -> [T; 3] {
-    let mut add = |k: usize, basis: T| {
-        let term = rest(k);
-        for (sum, coefficient) in colour.iter_mut().zip(term) {
-            *sum = coefficient.mul_add(basis, *sum);
-        }
-    };
     let [x, y, z] = dir;
     if degree >= 1 {
-        add(0, y.times(-C1));
-        add(1, z.times(C1));
-        add(2, x.times(-C1));
+        add(&mut colour, rest(0), y.times(-C1));
+        add(&mut colour, rest(1), z.times(C1));
+        add(&mut colour, rest(2), x.times(-C1));
     }
     if degree < 2 {
         return colour;
     }
     let (xx, yy, zz) = (x * x, y * y, z * z);
     let (xy, yz, xz) = (x * y, y * z, x * z);
-    add(3, xy.times(C2[0]));
-    add(4, yz.times(-C2[0]));
-    add(5, (zz + zz - xx - yy).times(C2[1]));
-    add(6, xz.times(-C2[0]));
-    add(7, (xx - yy).times(C2[2]));
+    add(&mut colour, rest(3), xy.times(C2[0]));
+    add(&mut colour, rest(4), yz.times(-C2[0]));
+    add(&mut colour, rest(5), (zz + zz - xx - yy).times(C2[1]));
+    add(&mut colour, rest(6), xz.times(-C2[0]));
+    add(&mut colour, rest(7), (xx - yy).times(C2[2]));
     if degree < 3 {
         return colour;
     }
     let three = |v: T| v.times(3.0);
-    add(8, (y * (three(xx) - yy)).times(-C3[0]));
-    add(9, (xy * z).times(C3[1]));
-    add(10, (y * (zz.times(4.0) - xx - yy)).times(-C3[2]));
-    add(11, (z * (zz + zz - three(xx) - three(yy))).times(C3[3]));
-    add(12, (x * (zz.times(4.0) - xx - yy)).times(-C3[2]));
-    add(13, (z * (xx - yy)).times(C3[4]));
-    add(14, (x * (xx - three(yy))).times(-C3[0]));
+    add(&mut colour, rest(8), (y * (three(xx) - yy)).times(-C3[0]));
+    add(&mut colour, rest(9), (xy * z).times(C3[1]));
+    add(
+        &mut colour,
+        rest(10),
+        (y * (zz.times(4.0) - xx - yy)).times(-C3[2]),
+    );
+    add(
+        &mut colour,
+        rest(11),
+        (z * (zz + zz - three(xx) - three(yy))).times(C3[3]),
+    );
+    add(
+        &mut colour,
+        rest(12),
+        (x * (zz.times(4.0) - xx - yy)).times(-C3[2]),
+    );
+    add(&mut colour, rest(13), (z * (xx - yy)).times(C3[4]));
+    add(&mut colour, rest(14), (x * (xx - three(yy))).times(-C3[0]));
     if degree < 4 {
         return colour;
     }
     let seven = |v: T| v.times(7.0);
-    add(15, (xy * (xx - yy)).times(C4[0]));
-    add(16, (yz * (three(xx) - yy)).times(-C4[1]));
-    add(17, (xy * seven(zz).plus(-1.0)).times(C4[2]));
-    add(18, (yz * seven(zz).plus(-3.0)).times(-C4[3]));
-    add(19, (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]));
-    add(20, (xz * seven(zz).plus(-3.0)).times(-C4[3]));
-    add(21, ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]));
-    add(22, (xz * (xx - three(yy))).times(-C4[1]));
+    add(&mut colour, rest(15), (xy * (xx - yy)).times(C4[0]));
+    add(&mut colour, rest(16), (yz * (three(xx) - yy)).times(-C4[1]));
     add(
-        23,
+        &mut colour,
+        rest(17),
+        (xy * seven(zz).plus(-1.0)).times(C4[2]),
+    );
+    add(
+        &mut colour,
+        rest(18),
+        (yz * seven(zz).plus(-3.0)).times(-C4[3]),
+    );
+    add(
+        &mut colour,
+        rest(19),
+        (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]),
+    );
+    add(
+        &mut colour,
+        rest(20),
+        (xz * seven(zz).plus(-3.0)).times(-C4[3]),
+    );
+    add(
+        &mut colour,
+        rest(21),
+        ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]),
+    );
+    add(&mut colour, rest(22), (xz * (xx - three(yy))).times(-C4[1]));
+    add(
+        &mut colour,
+        rest(23),
         (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL),
     );
     colour
+}
+
+/// Adds a coefficient's term to each channel. Not a closure: one of those is compiled by itself,
+/// without the vector instructions of the function around it.
+#[inline(always)]
+fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
+    for (sum, coefficient) in colour.iter_mut().zip(coefficient) {
+        *sum = coefficient.mul_add(basis, *sum);
+    }
 }
 
 #[cfg(test)]

@@ -96,7 +96,9 @@ impl ExactSplat {
                 OpacityFactor::None => 1.0,
                 OpacityFactor::Determinants { floor } => (before / determinant).max(floor).sqrt(),
             };
-        if cut_radius_squared(opacity).is_nan() || cut_radius_squared(opacity) < 0.0 {
+        // An infinite opacity is none, no more than NaN: it would have no last pixel.
+        let radius_squared = cut_radius_squared(opacity);
+        if !radius_squared.is_finite() || radius_squared < 0.0 {
             return None;
         }
         Some(Self {
@@ -162,7 +164,8 @@ impl ExactSplat {
             u_per_y: (p * slope) as f32,
             v_per_y: q as f32,
             log2_opacity: self.opacity.log2() as f32,
-            colour: self.colour.map(|c| c as f32),
+            // Finite, since pixels of a block that the footprint leaves out gain 0 times the colour.
+            colour: self.colour.map(|c| (c as f32).min(f32::MAX)),
             x_per_u: (1.0 / p) as f32,
             leftmost_y: (my - tip) as f32,
             rightmost_y: (my + tip) as f32,

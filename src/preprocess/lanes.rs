@@ -28,6 +28,12 @@ const LEAST_RADIUS_SQUARED: f32 = 1e-12;
 /// Fraction by which a wild splat's box is trusted when it clearly misses the picture.
 const WILD_EXTENT_FRACTION: f32 = 1.01;
 
+/// How far a quaternion's squared norm may be from 1: rounding four components to f32 makes 3e-7.
+const NORM_SLACK: f32 = 1e-5;
+
+/// Depths from here on are not trusted to f32, which overflows at the square of 2e19.
+const MAX_DEPTH: f32 = 1e18;
+
 /// What the steps yield for sixteen splats.
 pub(super) struct ProjectedLanes<S: Simd> {
     /// The sixteen fields of `ProjectedSplat`, in its order, `index` as bits.
@@ -205,7 +211,9 @@ fn colour<S: Simd>(
             })
         });
     }
-    colour.map(|c| c.max(f32x16::splat(simd, 0.0)))
+    // Finite, since pixels of a block that the footprint leaves out gain 0 times the colour.
+    let (zero, most) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, f32::MAX));
+    colour.map(|c| c.max(zero).min(most))
 }
 
 /// log2 of the opacity with the profile's factor.
@@ -220,9 +228,15 @@ fn log2_opacity<S: Simd>(
     block: &SplatBlock,
     covariance: &Covariance<S>,
 ) -> f32x16<S> {
-    let mut opacity = f32x16::simd_from(simd, block.opacity);
+    // A negative zero has no logarithm here; other negative lanes are not trusted anyway.
+    let mut opacity = f32x16::simd_from(simd, block.opacity).abs();
     if let OpacityFactor::Determinants { floor } = view.opacity_factor {
         let ratio = covariance.determinant_before / covariance.determinant;
+        // Where f32 overflows, the factor's upper bound: such a splat is wild.
+        let finite = covariance
+            .determinant
+            .simd_lt(f32x16::splat(simd, f32::INFINITY));
+        let ratio = finite.select(ratio, f32x16::splat(simd, 1.0));
         opacity *= ratio.max(f32x16::splat(simd, floor as f32)).sqrt();
     }
     log2(simd, opacity)
@@ -304,9 +318,11 @@ pub(super) fn project<S: Simd>(
     let (columns, some_column) = pixel_range(simd, view.width, mean[0], boxed[0]);
     let (rows, some_row) = pixel_range(simd, view.height, mean[1], boxed[1]);
 
-    let drawable = inside.in_front & over_cut;
+    let trusted = trusted_lanes(simd, block, &inside);
+    let drawable = inside.in_front & over_cut & trusted;
     let wild = drawable & wild_lanes(simd, view, mean, half, &covariance);
     let visible = drawable & some_column & some_row & !wild;
+    let wild = wild | inside.in_front & !trusted;
     let (visible, wild) = (visible.to_bitmask(), wild.to_bitmask());
     if visible | wild == 0 {
         return None;
@@ -350,6 +366,21 @@ pub(super) fn project<S: Simd>(
         visible,
         wild,
     })
+}
+
+/// Lanes that keep the promises of [`SplatBlock`] on which the formulas above rest: a unit
+/// quaternion, an opacity of 0 to 1; and whose depth has a square in f32. A NaN keeps none; an
+/// opacity of 0, as in padding lanes, needs none.
+#[inline(always)]
+fn trusted_lanes<S: Simd>(simd: S, block: &SplatBlock, inside: &InView<S>) -> mask32x16<S> {
+    let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));
+    let norm2 = w.mul_add(w, x.mul_add(x, y.mul_add(y, z * z)));
+    let opacity = f32x16::simd_from(simd, block.opacity);
+    let zero = f32x16::splat(simd, 0.0);
+    let unit = (norm2 - 1.0).abs().simd_lt(f32x16::splat(simd, NORM_SLACK));
+    let ranged = opacity.simd_ge(zero) & opacity.simd_le(f32x16::splat(simd, 1.0));
+    let near_enough = inside.p[2].narrow().simd_lt(f32x16::splat(simd, MAX_DEPTH));
+    (unit & ranged & near_enough) | opacity.simd_eq(zero)
 }
 
 /// Lanes that f32 does not place well and that do not clearly miss the picture. Written so that a

@@ -1,0 +1,112 @@
+//! The program, run on a small scene in a folder of its own.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use quadrille::image::{Frame, files};
+use quadrille::scene::cameras::write_inria_json;
+use quadrille::scene::ply::PlyWriter;
+use serde_json::Value;
+
+use super::scenes::{self, Random};
+
+/// Flags that choose one view of the camera file.
+pub(crate) const SHOT: [&str; 4] = ["--cameras", "cameras.json", "--view", "shot_1"];
+
+/// The program's exit codes.
+pub(crate) const DONE: i32 = 0;
+pub(crate) const USAGE: i32 = 2;
+pub(crate) const UNREADABLE: i32 = 3;
+pub(crate) const UNWRITABLE: i32 = 4;
+
+/// Cameras in the camera file.
+pub(crate) const CAMERAS: usize = 3;
+
+/// A folder with `scene.ply` and `cameras.json`, and the program run in it.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let mut random = Random::new(3);
+        let cameras: Vec<_> = (0..CAMERAS)
+            .map(|i| {
+                let mut camera = scenes::camera(&mut random, 60, 40);
+                camera.name = format!("shot_{i}");
+                // The file has no principal point.
+                camera.principal_px = [30.0, 20.0];
+                camera
+            })
+            .collect();
+        let splats = scenes::splats(&mut random, &cameras[0], 300, 1);
+        let file = File::create(place.path("scene.ply")).unwrap();
+        let mut writer = PlyWriter::new(file, splats.len() as u64, 1, &[]).unwrap();
+        for splat in splats.iter() {
+            writer.push(&splat).unwrap();
+        }
+        writer.finish().unwrap();
+        fs::write(place.path("cameras.json"), write_inria_json(&cameras)).unwrap();
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_quadrille"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+
+    pub(crate) fn expect(&self, code: i32, arguments: &[&str]) -> Output {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
+        assert_eq!(
+            code == DONE,
+            !errors.contains("error:"),
+            "{arguments:?}: {errors}"
+        );
+        output
+    }
+
+    /// Fails as it should, and says `words`.
+    pub(crate) fn expect_error(&self, code: i32, arguments: &[&str], words: &[&str]) {
+        let output = self.expect(code, arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        for word in words {
+            assert!(
+                errors.contains(word),
+                "{arguments:?} does not say {word}: {errors}"
+            );
+        }
+        assert!(output.stdout.is_empty(), "{arguments:?} prints results");
+    }
+
+    /// Renders with `--json`.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let all = [&["render", "scene.ply", "--json"], arguments].concat();
+        serde_json::from_slice(&self.expect(DONE, &all).stdout).unwrap()
+    }
+
+    /// Renders into `name` and reads that.
+    pub(crate) fn picture(&self, name: &str, arguments: &[&str]) -> Frame {
+        self.expect(
+            DONE,
+            &[&["render", "scene.ply", "-o", name], arguments].concat(),
+        );
+        files::read(&self.path(name)).unwrap()
+    }
+
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! Trained scenes and reference pictures that lie beside the project where it is developed; a
+//! plain clone has none, and the tests that want them say so and pass.
+
+use std::path::PathBuf;
+
+use quadrille::scene::{Camera, Splats, cameras, load};
+
+/// The path `relative` in the shared folder, or `None`, with a printed reason, where it is absent.
+#[allow(clippy::print_stdout, reason = "a skipped test says why")]
+pub(crate) fn path(relative: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(relative);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: {} is absent", path.display());
+    None
+}
+
+/// The splats of the trained scene `name`.
+pub(crate) fn scene(name: &str) -> Option<Splats> {
+    let path = path(&format!("scenes/{name}.ply"))?;
+    Some(load(&path).unwrap().splats)
+}
+
+/// The cameras of the file `relative`.
+pub(crate) fn cameras(relative: &str) -> Option<Vec<Camera>> {
+    let path = path(relative)?;
+    Some(cameras::load(&path, None).unwrap().cameras)
+}
