@@ -1,4 +1,55 @@
-//! Quadrille.
+//! Quadrille renders trained 3D Gaussian-splatting scenes on a CPU, the same picture that the
+//! reference renderer gives, as fast as the machine allows.
+//!
+//! # The pipeline
+//!
+//! ```text
+//! file --scene::load--> Splats --+
+//!                                +--preprocess--> ProjectedSplats in depth order
+//! file --scene::cameras--> Camera +      |          (cull, project, colour, box, sort)
+//!                                        +--cpu--> Frame   (bin into tiles, coverage, blend)
+//!                                                    |
+//!                              image::files <--------+-------> image::metrics
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`math`] | SIMD levels, lane functions, spherical harmonics |
+//! | [`image`] | pictures: in memory, in files, measured against each other |
+//! | [`scene`] | splats and the formats they come in, cameras, procedural scenes |
+//! | [`shading`] | what a fragment does to a pixel: falloff, blend, stop rules, profiles |
+//! | [`preprocess`] | from splats in the world to splats on the picture plane, in drawing order |
+//! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast one |
+//! | [`cli`] | the command line |
+//!
+//! The root holds what all of them use: [`error`], [`output`] (files written whole or not at all)
+//! and arrays on huge pages.
+//!
+//! # Example
+//!
+//! ```
+//! use quadrille::cpu::{RenderSettings, Renderer};
+//! use quadrille::scene::synthetic::{Recipe, Synthetic};
+//! use quadrille::scene::Splats;
+//!
+//! let recipe = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+//! let splats = Splats::from_splats(0, (0..recipe.len()).map(|i| recipe.splat(i)));
+//! let camera = recipe.cameras()[0].resized(64, 36)?;
+//! let (frame, counts) = Renderer::default().render(&splats, &camera, &RenderSettings::default());
+//! assert_eq!(frame.pixels().len(), 64 * 36);
+//! assert!(counts.fragments_blended > 0);
+//! # Ok::<(), quadrille::Error>(())
+//! ```
+//!
+//! # Terms
+//!
+//! - **splat**: a 3D Gaussian with an opacity and a view-dependent colour.
+//! - **footprint**: the pixels in which a splat's alpha reaches 1/255: an ellipse.
+//! - **fragment**: a splat at a pixel of its footprint.
+//! - **transmittance**: the share of what lies behind that still shows through a pixel.
+//! - **profile**: the constants in which renderers of the same scene differ.
+//! - **tile**: 32x32 pixels, what one thread draws at a time; **block**: 4x4 pixels, what one
+//!   vector holds.
 
 mod buffer;
 pub mod cli;

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
-use super::{Outcome, Verbosity};
+use super::{Outcome, Verbosity, stdout};
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
 use crate::image::files::{self, Format};
@@ -102,11 +102,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Outcome> 
     }
     progress.finish_and_clear();
     let results = Results::new(protocol, measured);
-    results::print(&if args.json {
+    let text = if args.json {
         results.json()
     } else {
         results.table()
-    })?;
+    };
+    stdout::write(text.as_bytes())?;
     Ok(match args.fail_under_psnr {
         Some(least_db) => verdict(&results, least_db, verbosity),
         None => Outcome::Done,

@@ -2,7 +2,8 @@
 
 use clap::CommandFactory;
 
-use super::{Arguments, Outcome};
+use super::{Arguments, Outcome, stdout};
+use crate::error::Result;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
@@ -11,13 +12,14 @@ pub(super) struct Args {
     shell: clap_complete::Shell,
 }
 
-pub(super) fn run(args: &Args) -> Outcome {
-    let mut command = Arguments::command();
+pub(super) fn run(args: &Args) -> Result<Outcome> {
+    let mut script = Vec::new();
     clap_complete::generate(
         args.shell,
-        &mut command,
+        &mut Arguments::command(),
         "quadrille",
-        &mut std::io::stdout(),
+        &mut script,
     );
-    Outcome::Done
+    stdout::write(&script)?;
+    Ok(Outcome::Done)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::{Outcome, Verbosity};
+use super::{Outcome, Verbosity, stdout};
 use crate::error::Result;
 use crate::scene::{Distribution, Scene, SceneStatistics, load};
 
@@ -41,9 +41,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     }
     let statistics = SceneStatistics::of(&scene.splats);
     if args.json {
-        println!("{:#}", document(&args.scene, &scene, &statistics, load_ms));
+        let document = document(&args.scene, &scene, &statistics, load_ms);
+        stdout::write(format!("{document:#}\n").as_bytes())?;
     } else {
-        print!("{}", page(&args.scene, &scene, &statistics, load_ms));
+        stdout::write(page(&args.scene, &scene, &statistics, load_ms).as_bytes())?;
     }
     Ok(Outcome::Done)
 }

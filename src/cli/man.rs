@@ -2,8 +2,8 @@
 
 use clap::CommandFactory;
 
-use super::Outcome;
-use crate::error::Error;
+use super::{Outcome, stdout};
+use crate::error::{Error, Result};
 
 /// Print the manual page, or a command's
 #[derive(Debug, clap::Args)]
@@ -12,7 +12,7 @@ pub(super) struct Args {
     command: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &Args) -> Result<Outcome> {
     let mut program = super::Arguments::command();
     program.build();
     let page = match &args.command {
@@ -22,8 +22,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             .cloned()
             .ok_or_else(|| Error::caller("command", "a command of this program", name.clone()))?,
     };
+    let mut roff = Vec::new();
     clap_mangen::Man::new(page)
-        .render(&mut std::io::stdout())
+        .render(&mut roff)
         .map_err(|e| Error::write("<stdout>".as_ref(), e))?;
+    stdout::write(&roff)?;
     Ok(Outcome::Done)
 }

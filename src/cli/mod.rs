@@ -3,9 +3,8 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 a comparison or check
 //! failed, 2 wrong usage, 3 unreadable input, 4 could not write.
 #![allow(
-    clippy::print_stdout,
     clippy::print_stderr,
-    reason = "printing is the command line's job"
+    reason = "warnings and errors are the command line's to print"
 )]
 
 mod compare;
@@ -15,6 +14,7 @@ mod info;
 mod man;
 mod render;
 mod render_options;
+mod stdout;
 mod synth;
 mod views;
 
@@ -97,9 +97,9 @@ pub fn run() -> ExitCode {
     let Arguments { command, verbosity } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
         Command::Compare(args) => compare::run(&args, verbosity),
-        Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Completions(args) => completions::run(&args).map_err(Into::into),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
-        Command::Man(args) => man::run(&args),
+        Command::Man(args) => man::run(&args).map_err(Into::into),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
         Command::Synth(args) => synth::run(&args, verbosity).map_err(Into::into),
     };

@@ -1,6 +1,6 @@
 //! `render`: pictures of a scene.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::frames::{Backend, FrameTimer, Timed};
 use super::render_options::{Background, Output, RenderFlags};
 use super::views::ViewArgs;
-use super::{Outcome, Verbosity};
+use super::{Outcome, Verbosity, stdout};
 use crate::error::{Error, Result};
 use crate::image::{Frame, files};
 use crate::math::SimdLevel;
@@ -89,9 +89,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     };
     if args.json {
         let document = document(args, &scene, &profile, threads, settings.level, &rendered);
-        println!("{document:#}");
+        stdout::write(format!("{document:#}\n").as_bytes())?;
     } else if !output.as_ref().is_some_and(Output::is_stdout) {
-        print!("{}", table(&rendered));
+        stdout::write(table(&rendered).as_bytes())?;
     }
     Ok(Outcome::Done)
 }
@@ -167,9 +167,9 @@ fn save(
     };
     if output.is_stdout() {
         let mut bytes = Vec::new();
-        let written = files::write_to(&mut bytes, files::Format::Png, frame)
-            .and_then(|()| std::io::stdout().write_all(&bytes));
-        written.map_err(|e| Error::write(Path::new("<stdout>"), e))?;
+        files::write_to(&mut bytes, files::Format::Png, frame)
+            .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
+        stdout::write(&bytes)?;
         return Ok("-".to_owned());
     }
     let path = output.path(&camera.name);

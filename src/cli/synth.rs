@@ -14,7 +14,7 @@ use crate::output::write_whole;
 use crate::scene::Splat;
 use crate::scene::cameras::write_inria_json;
 use crate::scene::ply::PlyWriter;
-use crate::scene::synthetic::{Recipe, Synthetic};
+use crate::scene::synthetic::{Order, Recipe, Synthetic};
 
 /// Splats made at once, before they are written: 23 MB, and enough to keep every core busy.
 const BATCH: u64 = 1 << 16;
@@ -36,6 +36,9 @@ pub(super) struct Args {
     /// Degree of the spherical harmonics, 0 to 3
     #[arg(long, value_name = "DEGREE", default_value_t = 3)]
     sh_degree: u8,
+    /// Order of the splats: mixed, as trainers leave them, or space, as most exporters sort them
+    #[arg(long, value_name = "ORDER", default_value = "mixed")]
+    order: Order,
     /// Also write viewpoints, as a cameras.json
     #[arg(long, value_name = "FILE")]
     cameras_out: Option<PathBuf>,
@@ -51,14 +54,32 @@ impl ValueEnum for Recipe {
     }
 }
 
+impl ValueEnum for Order {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Mixed, Self::Space]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::Mixed => "mixed",
+            Self::Space => "space",
+        }))
+    }
+}
+
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
-    let scene = Synthetic::new(args.recipe, args.seed, args.splats, args.sh_degree)?;
+    let scene =
+        Synthetic::new(args.recipe, args.seed, args.splats, args.sh_degree)?.in_order(args.order);
     let comment = format!(
-        "quadrille synth {} --splats {} --seed {} --sh-degree {}",
+        "quadrille synth {} --splats {} --seed {} --sh-degree {}{}",
         args.recipe.name(),
         args.splats,
         args.seed,
-        args.sh_degree
+        args.sh_degree,
+        match args.order {
+            Order::Mixed => "",
+            Order::Space => " --order space",
+        }
     );
     let bar = progress_bar(scene.len(), verbosity);
     if args.output == Path::new("-") {

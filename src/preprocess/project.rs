@@ -8,8 +8,8 @@ use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view::View;
 use crate::buffer::Buffer;
-use crate::math::SimdLevel;
-use crate::scene::{BLOCK, Splats};
+use crate::math::{SimdLevel, prefetch};
+use crate::scene::{BLOCK, Lanes, Splats};
 
 /// Blocks in a chunk: the unit of parallel work, 4096 splats.
 const CHUNK_BLOCKS: usize = 256;
@@ -114,8 +114,17 @@ fn project_chunk<S: Simd>(
         let (rest, index) = (splats.sh_rest(b), (b * BLOCK) as u32);
         match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
             None => {}
-            Some(lanes) if lanes.wild == 0 => output.push_tame(simd, &lanes),
-            Some(lanes) => push_mixed(simd, splats, view, &lanes, output),
+            Some(lanes) => {
+                // Splats in view come in runs, so the next block's coefficients will be wanted.
+                if b + 1 < splats.blocks().len() {
+                    prefetch_all(splats.sh_rest(b + 1));
+                }
+                if lanes.wild == 0 {
+                    output.push_tame(simd, &lanes);
+                } else {
+                    push_mixed(simd, splats, view, &lanes, output);
+                }
+            }
         }
     }
     let keys = &output.keys[..output.len];
@@ -123,6 +132,14 @@ fn project_chunk<S: Simd>(
         len: output.len,
         least_key: keys.iter().fold(u32::MAX, |least, &k| least.min(k)),
         greatest_key: keys.iter().fold(0, |greatest, &k| greatest.max(k)),
+    }
+}
+
+/// Asks for the cache lines of a block's higher coefficients.
+#[inline(always)]
+fn prefetch_all(rest: &[Lanes]) {
+    for line in 0..rest.len() {
+        prefetch(rest, line);
     }
 }
 

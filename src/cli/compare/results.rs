@@ -1,12 +1,10 @@
 //! What was measured, as JSON or as a table.
 
-use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::PicturePair;
-use crate::error::{Error, Result};
 use crate::image::metrics::{Comparison, Protocol};
 
 /// One pair's numbers.
@@ -157,14 +155,6 @@ impl Results {
         text.push('\n');
         text
     }
-}
-
-/// Writes results to stdout.
-pub(super) fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|e| Error::write(Path::new("<stdout>"), e))
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -57,6 +57,36 @@ pub(super) fn even_pair(number: u64, seed: u64) -> [f32; 2] {
     [at(EVEN_STEPS[0], offset), at(EVEN_STEPS[1], mixed(offset))]
 }
 
+/// Item `number` of `count` along a Z-order curve through the unit square: neighbours in number are
+/// neighbours in the square. Each item lies anywhere in its own 1/`count` of the curve, which is
+/// 1/`count` of the area.
+pub(super) fn pair_along_curve(number: u64, count: u64, seed: u64) -> [f32; 2] {
+    let within = mixed(seed ^ mixed(number));
+    let along = (u128::from(number) << 64 | u128::from(within)) / u128::from(count.max(1));
+    // The curve's parameter as 64 bits; its even and odd bits are the two coordinates.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "number < count, so it is below 2^64"
+    )]
+    let along = along as u64;
+    [along, along << 1].map(|bits| fraction(every_other_bit(bits) << 32))
+}
+
+/// Bits 63, 61, 59, ... packed into the low 32.
+fn every_other_bit(bits: u64) -> u64 {
+    let mut v = bits >> 1 & 0x5555_5555_5555_5555;
+    for (shift, mask) in [
+        (1, 0x3333_3333_3333_3333),
+        (2, 0x0f0f_0f0f_0f0f_0f0f),
+        (4, 0x00ff_00ff_00ff_00ff),
+        (8, 0x0000_ffff_0000_ffff),
+        (16, 0x0000_0000_ffff_ffff),
+    ] {
+        v = (v | v >> shift) & mask;
+    }
+    v
+}
+
 /// The upper 24 bits of `bits` as a number in 0 to 1 (excluded).
 fn fraction(bits: u64) -> f32 {
     (bits >> 40) as f32 / (1_u64 << 24) as f32

@@ -2,6 +2,8 @@
 
 use nalgebra::Vector3;
 
+use crate::math::sh_colour;
+
 /// The constant basis function.
 pub(super) const Y00: f32 = 0.282_094_79;
 
@@ -10,27 +12,16 @@ pub(super) const BASIS: usize = 16;
 
 /// The real basis functions of bands 0 to 3 at the unit direction `d` (from camera to splat), in
 /// the trainer's order.
+#[allow(clippy::cast_possible_truncation, reason = "coefficients are f32")]
 pub(super) fn basis(d: Vector3<f32>) -> [f32; BASIS] {
-    let (x, y, z) = (d.x, d.y, d.z);
-    let (xx, yy, zz) = (x * x, y * y, z * z);
-    [
-        Y00,
-        -0.488_602_51 * y,
-        0.488_602_51 * z,
-        -0.488_602_51 * x,
-        1.092_548_4 * x * y,
-        -1.092_548_4 * y * z,
-        0.315_391_57 * (2.0 * zz - xx - yy),
-        -1.092_548_4 * x * z,
-        0.546_274_2 * (xx - yy),
-        -0.590_043_6 * y * (3.0 * xx - yy),
-        2.890_611_4 * x * y * z,
-        -0.457_045_8 * y * (4.0 * zz - xx - yy),
-        0.373_176_34 * z * (2.0 * zz - 3.0 * xx - 3.0 * yy),
-        -0.457_045_8 * x * (4.0 * zz - xx - yy),
-        1.445_305_7 * z * (xx - yy),
-        -0.590_043_6 * x * (xx - 3.0 * yy),
-    ]
+    let mut values = [Y00; BASIS];
+    // A scene whose three channels each hold one coefficient of 1 shows three functions.
+    for (first, out) in (0..).step_by(3).zip(values[1..].chunks_exact_mut(3)) {
+        let one_each = |k: usize| [0, 1, 2].map(|c| f64::from(u8::from(k == first + c)));
+        let shown = sh_colour(3, d.map(f64::from).into(), [0.0; 3], one_each);
+        out.copy_from_slice(&shown.map(|v| v as f32));
+    }
+    values
 }
 
 /// The band (degree) of basis function `index`.

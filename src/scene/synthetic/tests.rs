@@ -1,4 +1,5 @@
 use super::*;
+use nalgebra::Vector3;
 
 /// The value that `percent` of the values are below.
 fn quantile(mut values: Vec<f32>, percent: usize) -> f32 {
@@ -123,4 +124,28 @@ fn the_island_has_its_cameras() {
         assert!((saved.eye() - made.eye()).norm() < 1e-9);
         assert!((saved.view_from_world - made.view_from_world).norm() < 1e-9);
     }
+}
+
+#[test]
+fn order_in_space_keeps_the_scene_and_brings_neighbours_together() {
+    let scene = |order| {
+        let scene = Synthetic::new(Recipe::Room, 1, 20_000, 0).unwrap();
+        scene.in_order(order).splats()
+    };
+    let median_step = |splats: &Splats| {
+        let means: Vec<Vector3<f32>> = splats.iter().map(|s| s.mean.into()).collect();
+        let mut steps: Vec<f32> = means.windows(2).map(|w| (w[1] - w[0]).norm()).collect();
+        steps.sort_by(f32::total_cmp);
+        steps[steps.len() / 2]
+    };
+    let mean_of = |splats: &Splats| {
+        splats
+            .iter()
+            .map(|s| Vector3::from(s.mean))
+            .sum::<Vector3<f32>>()
+            / splats.len() as f32
+    };
+    let (mixed, space) = (scene(Order::Mixed), scene(Order::Space));
+    assert!(median_step(&space) < median_step(&mixed) / 10.0);
+    assert!((mean_of(&space) - mean_of(&mixed)).norm() < 0.05);
 }
