@@ -1,0 +1,93 @@
+//! Where sixteen footprints lie, and whether f32 can say so.
+
+use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
+
+use super::InView;
+use super::covariance::Covariance;
+use crate::preprocess::view::View;
+use crate::scene::SplatBlock;
+
+/// Beyond these, in pixels, f32 no longer places an ellipse well and a splat goes through
+/// [`exact`](crate::preprocess::exact): distance of its centre from the picture's, and its standard deviation.
+const WILD_MEAN_PX: f32 = 8192.0;
+const WILD_SIGMA_PX: f32 = 8192.0;
+
+/// Fraction by which a wild splat's box is trusted when it clearly misses the picture.
+const WILD_EXTENT_FRACTION: f32 = 1.01;
+
+/// How far a quaternion's squared norm may be from 1: rounding four components to f32 makes 3e-7.
+const NORM_SLACK: f32 = 1e-5;
+
+/// Depths from here on are not trusted to f32, which overflows at the square of 2e19.
+const MAX_DEPTH: f32 = 1e18;
+
+/// First and last pixel along one axis, packed, and whether there is one.
+#[inline(always)]
+#[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
+pub(super) fn pixel_range<S: Simd>(
+    simd: S,
+    size: u32,
+    mean_from_centre: f32x16<S>,
+    half_extent: f32x16<S>,
+) -> (u32x16<S>, mask32x16<S>) {
+    let last_px = size as f32 - 1.0;
+    let centre = mean_from_centre + last_px / 2.0;
+    let zero = f32x16::splat(simd, 0.0);
+    let (low, high) = (
+        f32x16::splat(simd, -1.0),
+        f32x16::splat(simd, last_px + 1.0),
+    );
+    // Clamped first, so that the integers below exist whatever the floats are.
+    let first = (centre - half_extent).ceil().max(zero).min(high);
+    let last = (centre + half_extent)
+        .floor()
+        .max(low)
+        .min(f32x16::splat(simd, last_px));
+    let some = first.simd_le(last);
+    let packed = first.to_int::<u32x16<S>>() | (last.max(zero).to_int::<u32x16<S>>() << 16);
+    (packed, some)
+}
+
+/// Lanes that keep the promises of [`SplatBlock`] on which the formulas above rest: a unit
+/// quaternion, an opacity of 0 to 1; and whose depth has a square in f32. A NaN keeps none; an
+/// opacity of 0, as in padding lanes, needs none.
+#[inline(always)]
+pub(super) fn trusted_lanes<S: Simd>(
+    simd: S,
+    block: &SplatBlock,
+    inside: &InView<S>,
+) -> mask32x16<S> {
+    let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));
+    let norm2 = w.mul_add(w, x.mul_add(x, y.mul_add(y, z * z)));
+    let opacity = f32x16::simd_from(simd, block.opacity);
+    let zero = f32x16::splat(simd, 0.0);
+    let unit = (norm2 - 1.0).abs().simd_lt(f32x16::splat(simd, NORM_SLACK));
+    let ranged = opacity.simd_ge(zero) & opacity.simd_le(f32x16::splat(simd, 1.0));
+    let near_enough = inside.p[2].narrow().simd_lt(f32x16::splat(simd, MAX_DEPTH));
+    (unit & ranged & near_enough) | opacity.simd_eq(zero)
+}
+
+/// Lanes that f32 does not place well and that do not clearly miss the picture. Written so that a
+/// NaN counts as wild.
+#[inline(always)]
+#[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
+pub(super) fn wild_lanes<S: Simd>(
+    simd: S,
+    view: &View,
+    mean: [f32x16<S>; 2],
+    half_extent: [f32x16<S>; 2],
+    covariance: &Covariance<S>,
+) -> mask32x16<S> {
+    let distance = mean[0].abs().max(mean[1].abs());
+    let variance = covariance.xx.max(covariance.yy);
+    let tame = distance.simd_lt(f32x16::splat(simd, WILD_MEAN_PX))
+        & variance.simd_lt(f32x16::splat(simd, WILD_SIGMA_PX * WILD_SIGMA_PX));
+    let misses = |axis: usize, size: u32| {
+        let reach = half_extent[axis].mul_add(
+            f32x16::splat(simd, WILD_EXTENT_FRACTION),
+            f32x16::splat(simd, size as f32 / 2.0 + 2.0),
+        );
+        mean[axis].abs().simd_gt(reach)
+    };
+    !(tame | misses(0, view.width) | misses(1, view.height))
+}
