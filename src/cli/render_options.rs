@@ -14,6 +14,7 @@ const VIEW_PLACEHOLDER: &str = "{view}";
 
 /// How to render, apart from where to look.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rendering")]
 pub(super) struct RenderFlags {
     /// What shows where nothing covers a pixel: R,G,B from 0 to 1, or "transparent" [default:
     /// 0,0,0 for .png, transparent for .exr and .npy]
