@@ -102,7 +102,8 @@ impl Preprocessed {
             .map(|&slot| &self.slots()[slot as usize])
     }
 
-    /// Bytes of the arrays that this frame used.
+    /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
+    /// between them are resident too.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         let in_view = size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>();

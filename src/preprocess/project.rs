@@ -9,12 +9,14 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::view::View;
 use crate::buffer::Buffer;
 use crate::math::{SimdLevel, prefetch};
-use crate::scene::{BLOCK, Lanes, Splats};
+use crate::scene::{BLOCK, Lanes, MAX_SPLATS, Splats};
 
 /// Blocks in a chunk: the unit of parallel work, 4096 splats.
 const CHUNK_BLOCKS: usize = 256;
 /// Splats in a chunk, and slots that it owns.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+// Slots are u32.
+const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 
 /// Projected splats, packed at the start of each chunk's [`CHUNK`] slots.
 #[derive(Debug, Default)]
@@ -99,7 +101,7 @@ struct ChunkOutput<'a> {
 #[inline(always)]
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "splat indices are u32; the loader limits scenes to 2^32 - 1"
+    reason = "a scene has at most MAX_SPLATS splats"
 )]
 fn project_chunk<S: Simd>(
     simd: S,
@@ -181,7 +183,7 @@ impl ChunkOutput<'_> {
 #[inline(never)]
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "splat indices are u32; the loader limits scenes to 2^32 - 1"
+    reason = "a scene has at most MAX_SPLATS splats"
 )]
 fn push_mixed<S: Simd>(
     _: S,

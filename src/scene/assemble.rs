@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::activate::{Encoding, Extra, activate};
 use super::dropped::Dropped;
-use super::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
+use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
 use crate::buffer::Buffer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Values of a splat apart from the higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;
@@ -133,6 +133,7 @@ pub(super) fn assemble(
     shape: Shape,
     work: impl Fn(Batch<'_>) -> Result<Dropped> + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
+    check_rows(shape.rows)?;
     let mut arrays = Arrays::new(shape);
     let dropped = arrays
         .batches()
@@ -147,12 +148,25 @@ pub(super) fn assemble_in_order(
     shape: Shape,
     mut work: impl FnMut(Batch<'_>) -> Result<Dropped>,
 ) -> Result<(Splats, Dropped)> {
+    check_rows(shape.rows)?;
     let mut arrays = Arrays::new(shape);
     let mut dropped = Dropped::default();
     for batch in arrays.batches() {
         dropped = dropped.plus(work(batch)?);
     }
     Ok(arrays.finish(dropped))
+}
+
+/// Refuses what a scene cannot index; the caller of the reader knows the file's name.
+fn check_rows(rows: usize) -> Result<()> {
+    if rows > MAX_SPLATS {
+        return Err(Error::Limit {
+            what: "splats in a scene".to_owned(),
+            limit: MAX_SPLATS as u64,
+            found: rows as u64,
+        });
+    }
+    Ok(())
 }
 
 /// The arrays under construction.
@@ -266,6 +280,15 @@ mod tests {
             })
         })
         .unwrap()
+    }
+
+    #[test]
+    fn rows_beyond_what_indices_can_tell_are_refused() {
+        assert!(check_rows(MAX_SPLATS).is_ok());
+        assert!(matches!(
+            check_rows(MAX_SPLATS + 1),
+            Err(Error::Limit { .. })
+        ));
     }
 
     #[test]

@@ -15,8 +15,9 @@ use crate::error::{Error, Result};
 /// Bytes of a splat.
 const RECORD_BYTES: usize = 32;
 
-/// The constant spherical harmonic, 1 / (2 sqrt(pi)).
-const SH_C0: f32 = 0.282_094_8;
+/// The constant spherical harmonic, in the format's precision.
+#[allow(clippy::cast_possible_truncation, reason = "colours are f32")]
+const SH_C0: f32 = crate::math::SH_C0 as f32;
 
 /// Reads a `.splat` file.
 pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {

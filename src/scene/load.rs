@@ -110,7 +110,7 @@ impl Format {
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::File`] when its content is not what its
 /// format demands, says what was expected and found; [`Error::Limit`] for more than 4 GiB from a
-/// pipe.
+/// pipe, or more than [`MAX_SPLATS`](super::splats::MAX_SPLATS) splats.
 pub fn load(path: &Path) -> Result<Scene> {
     if path.is_dir() {
         if path.join("meta.json").is_file() {
@@ -130,7 +130,7 @@ pub fn load_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
 }
 
 fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
-    match Format::sniff(bytes, path) {
+    let scene = match Format::sniff(bytes, path) {
         Some(Format::Ply) => ply::read(bytes, path),
         Some(Format::DotSplat) => dot_splat::read(bytes, path),
         Some(other) => Err(other.not_read(path)),
@@ -140,7 +140,15 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
             "a scene: a file that begins with \"ply\" or ends in .splat",
             "neither",
         )),
-    }
+    };
+    scene.map_err(|error| match error {
+        Error::Limit { what, limit, found } => Error::Limit {
+            what: format!("{}: {what}", path.display()),
+            limit,
+            found,
+        },
+        other => other,
+    })
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ mod visibility;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use dropped::Dropped;
 pub use load::{Format, Scene, load, load_bytes};
-pub use splats::{BLOCK, Lanes, MAX_SH_DEGREE, Splat, SplatBlock, Splats, rest_coefficients};
+pub use splats::{
+    BLOCK, Lanes, MAX_SH_DEGREE, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients,
+};
 pub use statistics::{Distribution, SceneStatistics};
 pub use visibility::Visibility;

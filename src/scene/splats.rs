@@ -10,6 +10,10 @@ pub const BLOCK: usize = 16;
 /// One value for each splat of a block.
 pub type Lanes = [f32; BLOCK];
 
+/// Most splats in a scene: indices are u32, and so are the slots that a frame rounds up to whole
+/// chunks.
+pub const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
+
 /// Highest degree of spherical harmonics that a scene may hold.
 pub const MAX_SH_DEGREE: u8 = 4;
 
@@ -90,6 +94,7 @@ impl Splats {
         blocks: Buffer<SplatBlock>,
         sh_rest: Buffer<Lanes>,
     ) -> Self {
+        assert!(len <= MAX_SPLATS, "{len} splats");
         assert!(sh_degree <= MAX_SH_DEGREE, "SH degree {sh_degree}");
         assert_eq!(blocks.len(), len.div_ceil(BLOCK), "blocks of {len} splats");
         assert_eq!(

@@ -4,7 +4,8 @@ use nalgebra::Vector3;
 
 use crate::math::sh_colour;
 
-/// The constant basis function.
+/// The constant basis function; its last bit is off, and stays so, since the repository's scene was
+/// made with it and must come out the same again.
 pub(super) const Y00: f32 = 0.282_094_79;
 
 /// Functions of bands 0 to 3.
