@@ -55,6 +55,7 @@ mod buffer;
 pub mod cli;
 pub mod cpu;
 pub mod error;
+pub mod gpu;
 pub mod image;
 pub mod math;
 pub mod output;
