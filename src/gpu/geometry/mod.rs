@@ -1,1 +1,3 @@
-//! To come.
+//! From splats to triangles.
+
+pub mod splat_box;

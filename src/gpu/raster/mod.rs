@@ -1,1 +1,3 @@
-//! To come.
+//! From triangles to quads.
+
+pub mod polygon;

@@ -1,0 +1,148 @@
+//! The box that a splat is drawn as: two triangles around its footprint.
+
+use crate::gpu::raster::polygon::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
+use crate::preprocess::ProjectedSplat;
+
+/// Relative error that is allowed for in u and v: the fields of a [`ProjectedSplat`] are rounded by
+/// `2^-24`, and as much again is left for how they came about.
+const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
+/// Error allowed for in the squared radius: the opacity's logarithm and the cut's are at most 8,
+/// each rounded by up to `2^-22`, and as much again.
+const RADIUS_SQUARED_ERROR: f64 = 1.0 / (1 << 20) as f64;
+/// Vertices a pixel, across.
+const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
+/// Half a step of vertices, in pixels.
+const HALF_STEP_PX: f64 = 0.5 / PER_PX;
+/// What keeps pixel centres off the box's edges, where the fill rule might leave them out, despite
+/// rounding in f64: coordinates below 2^17 px err by 2^-34 px.
+const SLACK_PX: f64 = 1.0 / (1 << 20) as f64;
+
+/// A box without area: nothing is drawn.
+const NOTHING: [Vertex; 4] = [Vertex { x: 0, y: 0 }; 4];
+
+/// The smallest oriented box around a splat's footprint (where alpha reaches 1/255) in a picture of
+/// `width` by `height` pixels, each at most 65,536: the triangles `[0, 1, 2]` and `[0, 2, 3]`.
+///
+/// Its sides lie along the principal axes of the footprint's ellipse, and each is moved outward by
+///
+/// - `(|cos| + |sin|) / 512` px of the axes' slope, as far as snapping the corners to 1/256 px can
+///   move it inward: a corner moves by 1/512 px at most in x and in y, and the points of a side
+///   less than its corners; 2^-20 px more keep centres off the sides;
+/// - what the rounding of the splat's fields to f32 can move it by: for a splat at (x, y) pixels
+///   from the picture's centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a
+///   thin one, in proportion to the axes.
+///
+/// Sides that do not meet the circle around the picture are moved in to it, so that all corners
+/// stay far inside the guard band. A splat that does not meet that circle, or is not finite, gets a
+/// box without area.
+#[must_use]
+pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4] {
+    let half_size = [f64::from(width) / 2.0, f64::from(height) / 2.0];
+    let axes = Axes::of(splat);
+    let radius = radius_in_uv(splat, half_size);
+    let reach = half_size[0].hypot(half_size[1]);
+    let [cos, sin] = axes.direction;
+    let margin = (cos.abs() + sin.abs()) * HALF_STEP_PX + SLACK_PX;
+    // From the picture's centre, along each axis.
+    let [across, along] = [0, 1].map(|i| {
+        let (centre, half) = (axes.centre[i], radius * axes.px_per_uv[i]);
+        [(centre - half).max(-reach), (centre + half).min(reach)]
+    });
+    let is_finite = radius.is_finite() && axes.centre.iter().all(|c| c.is_finite());
+    if !is_finite || across[0] > across[1] || along[0] > along[1] {
+        return NOTHING;
+    }
+    let [left, right] = [across[0] - margin, across[1] + margin];
+    let [top, bottom] = [along[0] - margin, along[1] + margin];
+    [(left, top), (right, top), (right, bottom), (left, bottom)].map(|(s, t)| Vertex {
+        x: to_vertex(half_size[0] + s * cos - t * sin),
+        y: to_vertex(half_size[1] + s * sin + t * cos),
+    })
+}
+
+/// Pixels to 1/256 pixels; 0 for NaN.
+#[allow(clippy::cast_possible_truncation, reason = "clamped to the guard band")]
+fn to_vertex(px: f64) -> i32 {
+    let band = f64::from(GUARD_BAND);
+    (px * PER_PX).round().clamp(-band, band) as i32
+}
+
+/// The radius in (u, v) outside which no pixel of the picture reaches the cut, also for the splat
+/// whose fields were rounded to those of `splat`; NaN or negative when there is no inside.
+///
+/// A point's distance from the centre in (u, v) is off by at most the errors of the terms that u
+/// and v are sums of.
+fn radius_in_uv(splat: &ProjectedSplat, half_size: [f64; 2]) -> f64 {
+    let size = |v: f32| f64::from(v.abs());
+    let u = size(splat.u_at_centre)
+        + size(splat.u_per_x) * half_size[0]
+        + size(splat.u_per_y) * half_size[1];
+    let v = size(splat.v_at_centre) + size(splat.v_per_y) * half_size[1];
+    let radius_squared = f64::from(splat.radius_squared()) + RADIUS_SQUARED_ERROR;
+    radius_squared.sqrt() + UV_ERROR * (u + v)
+}
+
+/// The principal axes of a footprint: first the shorter, then the longer.
+#[derive(Debug, Clone, Copy)]
+struct Axes {
+    /// The shorter axis' direction: (cos, sin); the longer one's is (-sin, cos).
+    direction: [f64; 2],
+    /// How many pixels along each axis change the radius in (u, v) by 1.
+    px_per_uv: [f64; 2],
+    /// The splat's centre along each axis, from the picture's centre, in pixels.
+    centre: [f64; 2],
+}
+
+impl Axes {
+    /// By the singular values of `L = [[u_per_x, -u_per_y], [0, v_per_y]]`, which takes pixels to
+    /// (u, v), in a way that cancels nowhere, however thin the ellipse:
+    ///
+    /// - their sum and difference are `|(u_per_x +- v_per_y, u_per_y)|`, their product is `det L`;
+    /// - the direction of the larger one, at half the angle of
+    ///   `(|column 0|^2 - |column 1|^2, 2 column 0 . column 1)`, is the shorter axis;
+    /// - its image under L gives the axes in (u, v), in which the centre lies at
+    ///   `-(u_at_centre, v_at_centre)`.
+    ///
+    /// Squares of squares of f32 numbers fit f64.
+    fn of(splat: &ProjectedSplat) -> Self {
+        let (a, b, q) = (
+            f64::from(splat.u_per_x),
+            f64::from(splat.u_per_y),
+            f64::from(splat.v_per_y),
+        );
+        let length = |x: f64, y: f64| (x * x + y * y).sqrt();
+        let larger = 0.5 * (length(a + q, b) + length(a - q, b));
+        let px_per_uv = [1.0 / larger, larger / (a * q)];
+        let direction = half_angle(a * a - b * b - q * q, -2.0 * a * b);
+        let [cos, sin] = direction;
+        let image = [a * cos - b * sin, q * sin];
+        let scale = 1.0 / length(image[0], image[1]);
+        let [u_axis, v_axis] = image.map(|x| x * scale);
+        let (u, v) = (f64::from(splat.u_at_centre), f64::from(splat.v_at_centre));
+        Self {
+            direction,
+            px_per_uv,
+            centre: [
+                -(u_axis * u + v_axis * v) * px_per_uv[0],
+                // L keeps the turn from one axis to the next, its determinant being positive.
+                -(u_axis * v - v_axis * u) * px_per_uv[1],
+            ],
+        }
+    }
+}
+
+/// The direction at half the angle of (x, y): (1, 0) for circles, which have none.
+fn half_angle(x: f64, y: f64) -> [f64; 2] {
+    let length = (x * x + y * y).sqrt();
+    if length == 0.0 {
+        return [1.0, 0.0];
+    }
+    // Of the two, the one of sum does not cancel.
+    let long = (0.5 + 0.5 * x.abs() / length).sqrt();
+    let short = 0.5 * y / (length * long);
+    if x >= 0.0 {
+        [long, short]
+    } else {
+        [short.abs(), long.copysign(y)]
+    }
+}
