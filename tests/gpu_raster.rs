@@ -5,9 +5,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use quadrille::gpu::geometry::splat_box::splat_box;
-use quadrille::gpu::raster::polygon::{
-    GUARD_BAND, PixelRect, Polygon, RowSpans, SPAN_ROWS, TileQuad, Vertex, tile_quads,
-};
+use quadrille::gpu::raster::polygon::{GUARD_BAND, PixelRect, Polygon, Vertex};
+use quadrille::gpu::raster::spans::{RowSpans, SPAN_ROWS, TileQuad, tile_quads};
 use quadrille::preprocess::cut_radius_squared;
 use quadrille::preprocess::exact::ExactSplat;
 use quadrille::shading::fragment_alpha;

@@ -1,3 +1,4 @@
 //! From triangles to quads.
 
 pub mod polygon;
+pub mod spans;

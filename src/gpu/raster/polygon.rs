@@ -14,14 +14,15 @@
 //! With vertices inside [`GUARD_BAND`], `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
 //! the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
 
-use std::ops::Range;
+use super::spans::{RowSpans, SPAN_ROWS};
+
+#[cfg(test)]
+mod tests;
 
 /// Bits of a coordinate below the pixel: vertices are in 1/256 px, as in D3D11 (section 3.4.1).
 pub const SUBPIXEL_BITS: u32 = 8;
 /// Largest |x| and |y| of a vertex, in 1/256 px: edge functions then fit `i64`.
 pub const GUARD_BAND: i32 = 1 << 29;
-/// Rows that [`Polygon::spans`] does at once.
-pub const SPAN_ROWS: usize = 16;
 /// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
 pub const MAX_COLUMN: i32 = 1 << 20;
 
@@ -95,7 +96,8 @@ struct Edge {
 
 /// More than [`FAR`] times any numerator.
 const NOWHERE: f64 = 1e60;
-/// Stands for infinity, without its NaN: a half-integer times this is beyond all columns.
+/// Stands for infinity, without its NaN: half of this is beyond all columns, and no numerator of an
+/// edge is less than a half.
 const FAR: f64 = 1e30;
 
 impl Edge {
@@ -185,8 +187,7 @@ impl Polygon {
             1 => [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)],
             _ => [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)],
         };
-        // A triangle has an edge that goes up and one that goes down; turned until the first is a
-        // left edge and the second a right one, or a third in whose place the right one is.
+        // One edge at least goes up and one down, or there would be no area.
         let left = edges.iter().position(|e| e.a > 0)?;
         let right = edges.iter().position(|e| e.a < 0)?;
         let [low, high] = [i32::min, i32::max].map(|one: fn(i32, i32) -> i32| Vertex {
@@ -259,29 +260,22 @@ impl Polygon {
         } else {
             (-NOWHERE, 0.0)
         };
-        let mut spans = RowSpans {
-            start: [0; SPAN_ROWS],
-            end: [0; SPAN_ROWS],
-        };
+        let (mut start, mut after) = ([0; SPAN_ROWS], [0; SPAN_ROWS]);
         for k in 0..SPAN_ROWS {
             let third = third.crossing(numerators[2], ROWS[k]);
             let from = larger(left.crossing(numerators[0], ROWS[k]), third + no_left);
             let to = smaller(right.crossing(numerators[1], ROWS[k]), third + no_right);
             let from = smaller(larger(from, first), end);
             let to = larger(smaller(to, end), from);
-            spans.start[k] = nearest(from);
-            spans.end[k] = nearest(to);
+            start[k] = nearest(from);
+            after[k] = nearest(to);
         }
         let (first_row, end_row) = (clip.y0.saturating_sub(y0), clip.y1.saturating_sub(y0));
-        for (k, row) in (0..).zip(&mut spans.end) {
+        for (k, row) in (0..).zip(0..SPAN_ROWS) {
             let is_in_clip = (first_row <= k) & (k < end_row);
-            *row = if is_in_clip {
-                *row
-            } else {
-                spans.start[k as usize]
-            };
+            after[row] = if is_in_clip { after[row] } else { start[row] };
         }
-        spans
+        RowSpans::new(start, after)
     }
 }
 
@@ -303,13 +297,6 @@ const ROWS: [f64; SPAN_ROWS] = [
     0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0,
 ];
 
-/// The covered columns of 16 rows: one half-open range each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowSpans {
-    start: [i32; SPAN_ROWS],
-    end: [i32; SPAN_ROWS],
-}
-
 /// The whole number nearest to `x`, |x| < 2^31, where that is not two.
 ///
 /// Adding `1.5 * 2^52` leaves no bits for a fraction, and the number in the low bits.
@@ -330,83 +317,3 @@ fn larger(a: f64, b: f64) -> f64 {
 fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
-
-impl RowSpans {
-    /// The columns covered in row `row` of the strip, 0 to 15.
-    #[must_use]
-    pub fn row(&self, row: usize) -> Range<i32> {
-        self.start[row]..self.end[row]
-    }
-
-    /// The coverage of the 8x8 pixels at column `x0`, rows `row` to `row + 8` of the strip, `row`
-    /// being 0 or 8: bit `8 y + x`.
-    #[must_use]
-    pub fn tile_mask(&self, x0: i32, row: usize) -> u64 {
-        let mut mask = 0;
-        for k in 0..8 {
-            let before = (self.start[row + k] - x0).clamp(0, 8);
-            let end = (self.end[row + k] - x0).clamp(0, 8);
-            // The ones from `before` to `end`.
-            mask |= ((1_u64 << end) - (1_u64 << before)) << (8 * k);
-        }
-        mask
-    }
-}
-
-/// A 2x2 block of pixels of an 8x8 tile.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TileQuad {
-    /// Column of quads, 0 to 3.
-    pub column: u8,
-    /// Row of quads, 0 to 3.
-    pub row: u8,
-    /// Pixels covered, never none: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
-    pub mask: u8,
-}
-
-/// The quads of an 8x8 tile that have pixels in `mask` (as from [`RowSpans::tile_mask`]), row by
-/// row.
-#[must_use]
-pub fn tile_quads(mask: u64) -> TileQuads {
-    let rows = mask | mask >> 1;
-    TileQuads {
-        mask,
-        left: (rows | rows >> 8) & 0x0055_0055_0055_0055,
-    }
-}
-
-/// The iterator of [`tile_quads`].
-#[derive(Debug, Clone)]
-pub struct TileQuads {
-    mask: u64,
-    /// The top left pixels of the quads to come.
-    left: u64,
-}
-
-impl Iterator for TileQuads {
-    type Item = TileQuad;
-
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "of numbers of a few bits")]
-    fn next(&mut self) -> Option<TileQuad> {
-        if self.left == 0 {
-            return None;
-        }
-        let at = self.left.trailing_zeros();
-        self.left &= self.left - 1;
-        let pixels = self.mask >> at;
-        Some(TileQuad {
-            column: (at as u8 & 7) >> 1,
-            row: at as u8 >> 4,
-            mask: (pixels & 3 | pixels >> 6 & 12) as u8,
-        })
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.left.count_ones() as usize;
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for TileQuads {}
