@@ -89,7 +89,12 @@ const ROOT_ITEMS: [(&str, &str); 3] = [("Error", "error"), ("Fault", "error"), (
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason; each is a departure from the rule.
-const LANES_ELSEWHERE: [(&str, &str); 2] = [
+const LANES_ELSEWHERE: [(&str, &str); 3] = [
+    (
+        "gpu/warp/fragment.rs",
+        "every fragment of every emulated frame goes through it: scalar, it would take longer than \
+         all timed units together",
+    ),
     (
         "scene/activate.rs",
         "one loop over a block, compiled for each level so that loading is not bound by it",

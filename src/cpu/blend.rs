@@ -31,21 +31,6 @@ pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
     }
 }
 
-/// The alpha cap in f32, rounded down.
-///
-/// Two fragments at a cap of 0.99 leave 1e-4, the very threshold of the usual stop rule: rounded to
-/// the nearest, 0.99 is above itself and they would leave less, so that the second one, which may
-/// show with a hundredth of its colour, would be refused where the definition accepts it.
-#[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
-pub(super) fn cap_rounded_down(cap: f64) -> f32 {
-    let nearest = cap as f32;
-    if f64::from(nearest) > cap {
-        nearest.next_down()
-    } else {
-        nearest
-    }
-}
-
 /// Alpha cap and stop threshold of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlendLimits {

@@ -4,8 +4,7 @@ use fearless_simd::{dispatch, mask32x16, prelude::*};
 
 use super::RenderSettings;
 use super::blend::{
-    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, cap_rounded_down, shade,
-    stop_kind,
+    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, shade, stop_kind,
 };
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
@@ -13,6 +12,7 @@ use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TilePlace};
 use crate::math::lanes::GROUP;
 use crate::math::prefetch;
 use crate::preprocess::ProjectedSplat;
+use crate::shading::cap_rounded_down;
 
 /// How many batches ahead a splat's cache line is asked for.
 const PREFETCH_BATCHES: usize = 2;

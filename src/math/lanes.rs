@@ -7,7 +7,7 @@ use fearless_simd::{f32x16, f64x8, i32x16, mask32x16, prelude::*, u32x16};
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez exchange in
 /// double precision: 7.5e-8 before rounding).
-const EXP2: [f32; 6] = [
+pub(super) const EXP2: [f32; 6] = [
     1.000_000_1,
     0.693_146_94,
     0.240_221_2,
@@ -17,7 +17,7 @@ const EXP2: [f32; 6] = [
 ];
 
 /// 1.5 * 2^23: adding it to a small f32 leaves the nearest integer in the low mantissa bits.
-const ROUND_MAGIC: f32 = 12_582_912.0;
+pub(super) const ROUND_MAGIC: f32 = 12_582_912.0;
 
 /// 2^x for x in [-126, 127], relative error below 3e-7; lanes outside are meaningless but never
 /// trap. Denormal results do not arise in the domain.

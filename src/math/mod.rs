@@ -4,6 +4,7 @@ mod harmonics;
 pub mod lanes;
 mod prefetch;
 mod simd_level;
+pub mod unfused;
 
 pub use harmonics::{SH_C0, ShScalar, sh_colour};
 pub use prefetch::prefetch;

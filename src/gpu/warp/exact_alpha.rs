@@ -1,0 +1,48 @@
+//! Fragments so near the cut on alpha that f32 cannot tell on which side they lie.
+
+use crate::preprocess::exact::ExactSplat;
+use crate::preprocess::{ProjectedSplat, View};
+use crate::scene::{BLOCK, Splat, Splats};
+use crate::shading::fragment_alpha;
+
+/// Decides fragments that f32 cannot.
+pub trait NearCut: Sync {
+    /// Alpha of `splat` at pixel (`x`, `y`) of the picture, capped; `None` when the fragment is
+    /// below the cut.
+    fn alpha(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f64>;
+}
+
+/// Decides as the reference renderer does: recomputes the fragment from the scene, in f64.
+#[derive(Debug, Clone)]
+pub struct ExactAlpha<'a> {
+    /// The scene, which `ProjectedSplat::index` counts.
+    pub splats: &'a Splats,
+    /// The frame's view.
+    pub view: View,
+    /// Largest alpha of a fragment.
+    pub cap: f64,
+}
+
+impl NearCut for ExactAlpha<'_> {
+    fn alpha(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f64> {
+        let index = splat.index as usize;
+        let block = self.splats.blocks().get(index / BLOCK)?;
+        // Without the higher coefficients: alpha needs no colour, and they lie far apart.
+        let splat = Splat::load(block, &[], index % BLOCK);
+        let exact = ExactSplat::project(&self.view, 0, &splat)?;
+        let bounds = exact.bounds(&self.view)?;
+        let inside = (u32::from(bounds.x0)..=u32::from(bounds.x1)).contains(&x)
+            && (u32::from(bounds.y0)..=u32::from(bounds.y1)).contains(&y);
+        if !inside {
+            return None;
+        }
+        let [xx, xy, yy] = exact.covariance.map(|c| c / exact.determinant);
+        let half_size = self.view.half_size_px();
+        let centre = [0, 1].map(|axis| exact.mean_from_centre_px[axis] + half_size[axis]);
+        let d = [
+            f64::from(x) + 0.5 - centre[0],
+            f64::from(y) + 0.5 - centre[1],
+        ];
+        fragment_alpha([yy, -xy, xx], d, exact.opacity, self.cap)
+    }
+}

@@ -1,0 +1,333 @@
+//! The fragment shader: falloff, cut and colour of a warp's fragments.
+//!
+//! [`FragmentShader::fragment`] is the definition, one fragment at a time;
+//! [`FragmentShader::shade`] does a warp in lanes and gives the same bits on every SIMD level,
+//! since no step fuses a multiply-add.
+//!
+//! Alpha is f32, as a shader core computes it. Which fragments exist is not left to rounding,
+//! though: one whose exponent is so near the cut's that f32 cannot tell its side is decided by
+//! [`NearCut`], so that counts of fragments are those of the reference renderer.
+
+use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
+
+use super::exact_alpha::NearCut;
+use crate::gpu::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
+use crate::math::SimdLevel;
+use crate::math::unfused::exp2_lanes;
+use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
+use crate::shading::{QuadColour, cap_rounded_down, falloff_alpha, falloff_exponent};
+
+/// Quads that share a vector.
+const GROUP: usize = 4;
+/// Vectors of a warp.
+const GROUPS: usize = WARP_QUADS / GROUP;
+/// Fragments of a warp.
+const LANES: usize = WARP_QUADS * 4;
+
+/// An exponent whose distance from the cut's is below this share of the picture's width plus height
+/// (pixels, and [`LEAST_REACH`]) is looked at twice. Measured: 4.5e-7 at most over 6 million
+/// fragments near the cut, in pictures 64 to 8000 pixels wide.
+const BAND: f32 = 1.0 / 524_288.0;
+/// How far off an exponent near the cut may be, as a share of its own [`reach`]. Measured: 1.4e-6 at
+/// most over the same.
+const DOUBT: f32 = 1.0 / 262_144.0;
+/// Added to the reach: what exponent, opacity and the constants themselves lose.
+const LEAST_REACH: f32 = 16.0;
+
+/// Places of a quad's four pixels within their tile, by the quad's column and row: added to the
+/// tile's origin these are exact, and conversions from integers would take longer.
+const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
+    let mut columns = [[0.0, 1.0, 0.0, 1.0]; TILE_QUADS as usize];
+    let mut i = 1;
+    while i < columns.len() {
+        let x = columns[i - 1][0] + 2.0;
+        columns[i] = [x, x + 1.0, x, x + 1.0];
+        i += 1;
+    }
+    columns
+};
+/// As [`COLUMNS`]; more than a tile has, so that any position has its row.
+const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
+    let mut rows = [[0.0, 0.0, 1.0, 1.0]; 256 / TILE_QUADS as usize];
+    let mut i = 1;
+    while i < rows.len() {
+        let y = rows[i - 1][0] + 2.0;
+        rows[i] = [y, y, y + 1.0, y + 1.0];
+        i += 1;
+    }
+    rows
+};
+
+/// A quad once its fragments are shaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C, align(16))]
+pub struct ShadedQuad {
+    /// Premultiplied colour: alpha times the splat's colour, and alpha; zeros for fragments that do
+    /// not survive.
+    pub colour: QuadColour,
+    /// Fragments that survive the cut on alpha, in the order of [`Quad::mask`].
+    pub mask: u8,
+}
+
+/// The shader with all that its fragments share.
+#[derive(Clone, Copy)]
+pub struct FragmentShader<'a> {
+    splats: &'a [ProjectedSplat],
+    /// Half the picture's size, in pixels.
+    half_size: [f32; 2],
+    alpha_cap: f32,
+    level: SimdLevel,
+    near_cut: Option<&'a dyn NearCut>,
+    /// Distance of an exponent from the cut's below which a fragment is looked at twice.
+    band: f32,
+}
+
+impl<'a> FragmentShader<'a> {
+    /// A shader of `splats`, which [`Quad::splat`] counts, in a picture of `size_px` (width, height;
+    /// below 2^16); alphas are capped at `alpha_cap`. Without `near_cut`, fragments near the cut
+    /// fall where f32 puts them.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
+    pub fn new(
+        splats: &'a [ProjectedSplat],
+        size_px: [u32; 2],
+        alpha_cap: f64,
+        level: SimdLevel,
+        near_cut: Option<&'a dyn NearCut>,
+    ) -> Self {
+        let [width, height] = size_px.map(|side| side as f32);
+        Self {
+            splats,
+            half_size: [width / 2.0, height / 2.0],
+            alpha_cap: cap_rounded_down(alpha_cap),
+            level,
+            near_cut,
+            band: BAND * (width + height + LEAST_REACH),
+        }
+    }
+
+    /// Alpha of `splat` at pixel (`x`, `y`) of the picture, `None` below the cut: the definition of
+    /// what [`FragmentShader::shade`] does.
+    #[must_use]
+    pub fn fragment(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f32> {
+        let exponent = exponent(splat, self.position(x, y));
+        let alpha = falloff_alpha(exponent, self.alpha_cap);
+        if (exponent - LOG2_ALPHA_CUT).abs() < self.band {
+            return self.decide(splat, [x, y], exponent, alpha);
+        }
+        (exponent >= LOG2_ALPHA_CUT).then_some(alpha)
+    }
+
+    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`), each into its place
+    /// in `out`; places beyond them become empty, quads beyond that number are left out.
+    ///
+    /// # Panics
+    /// When a quad's splat is not among the shader's.
+    #[inline]
+    pub fn shade(
+        &self,
+        tile_x: u32,
+        tile_y: u32,
+        quads: &[Quad],
+        out: &mut [ShadedQuad; WARP_QUADS],
+    ) {
+        let Some(&first) = quads.first() else {
+            *out = Default::default();
+            return;
+        };
+        let mut padded;
+        let warp = match quads.first_chunk() {
+            Some(full) => full,
+            None => {
+                // Filled up with quads that cover nothing.
+                padded = [Quad { mask: 0, ..first }; WARP_QUADS];
+                for (place, quad) in padded.iter_mut().zip(quads) {
+                    *place = *quad;
+                }
+                &padded
+            }
+        };
+        let origin = [tile_x * TILE_PX, tile_y * TILE_PX];
+        dispatch!(self.level.level(), simd => self.shade_warp(simd, origin, warp, out));
+    }
+
+    /// A pixel's centre, from the picture's.
+    #[inline(always)]
+    #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
+    fn position(&self, x: u32, y: u32) -> [f32; 2] {
+        // Exact: halves, far below 2^23.
+        [
+            (x as f32 + 0.5) - self.half_size[0],
+            (y as f32 + 0.5) - self.half_size[1],
+        ]
+    }
+
+    #[inline(always)]
+    fn shade_warp<S: Simd>(
+        &self,
+        simd: S,
+        origin: [u32; 2],
+        quads: &[Quad; WARP_QUADS],
+        out: &mut [ShadedQuad; WARP_QUADS],
+    ) {
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let first_px = self.position(origin[0], origin[1]);
+        // Step by step for the whole warp: the steps of one vector wait for each other.
+        let mut exponents = [lane(0.0); GROUPS];
+        for (exponents, quads) in exponents.iter_mut().zip(quads.chunks_exact(GROUP)) {
+            let [a, b, c, d] = [&quads[0], &quads[1], &quads[2], &quads[3]];
+            let low = self.exponent_lanes(simd, first_px, a);
+            let low = low.combine(self.exponent_lanes(simd, first_px, b));
+            let high = self.exponent_lanes(simd, first_px, c);
+            let high = high.combine(self.exponent_lanes(simd, first_px, d));
+            *exponents = low.combine(high);
+        }
+        let (mut alpha, mut survive, mut near, mut covered) = (exponents, 0, 0, 0);
+        for i in 0..GROUPS {
+            alpha[i] = exp2_lanes(simd, exponents[i]).min(lane(self.alpha_cap));
+            let from_cut = exponents[i] - lane(LOG2_ALPHA_CUT);
+            survive |= exponents[i].simd_ge(lane(LOG2_ALPHA_CUT)).to_bitmask() << (16 * i);
+            near |= from_cut.abs().simd_lt(lane(self.band)).to_bitmask() << (16 * i);
+        }
+        for (i, quad) in quads.iter().enumerate() {
+            covered |= u64::from(quad.mask & 15) << (4 * i);
+        }
+        survive &= covered;
+        near &= covered;
+        if near != 0 {
+            let mut numbers = [[0.0; LANES]; 2];
+            for i in 0..GROUPS {
+                exponents[i].store_slice(&mut numbers[0][16 * i..16 * (i + 1)]);
+                alpha[i].store_slice(&mut numbers[1][16 * i..16 * (i + 1)]);
+            }
+            let [exponents, alphas] = &mut numbers;
+            survive &= !near;
+            survive |= self.decide_all(origin, quads, exponents, near, alphas);
+            for i in 0..GROUPS {
+                alpha[i] = f32x16::from_slice(simd, &alphas[16 * i..16 * (i + 1)]);
+            }
+        }
+        for ((i, alpha), out) in alpha.iter().enumerate().zip(out.chunks_exact_mut(GROUP)) {
+            let survive = survive >> (16 * i) & 0xffff;
+            let survivors = mask32x16::from_bitmask(simd, survive);
+            let (low, high) = survivors.select(*alpha, lane(0.0)).split();
+            let ((a, b), (c, d)) = (low.split(), high.split());
+            for ((k, alpha), out) in [a, b, c, d].into_iter().enumerate().zip(out) {
+                let splat = quads[GROUP * i + k].splat as usize;
+                let colour = &self.splats[splat].colour;
+                write_quad(simd, alpha, colour, survive >> (4 * k), out);
+            }
+        }
+    }
+
+    /// [`exponent`] of a quad's fragments, in the same order of operations; its tile's first pixel
+    /// is at `first_px` from the picture's centre.
+    #[inline(always)]
+    fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
+        let lane = |v: f32| f32x4::splat(simd, v);
+        let splat = &self.splats[quad.splat as usize];
+        let (column, row) = (
+            usize::from(quad.position) % COLUMNS.len(),
+            usize::from(quad.position) / COLUMNS.len(),
+        );
+        let x = lane(first_px[0]) + f32x4::simd_from(simd, COLUMNS[column]);
+        let y = lane(first_px[1]) + f32x4::simd_from(simd, ROWS[row]);
+        let u = (lane(splat.u_at_centre) - lane(splat.u_per_y) * y) + lane(splat.u_per_x) * x;
+        let v = lane(splat.v_at_centre) + lane(splat.v_per_y) * y;
+        (lane(splat.log2_opacity) - u * u) - v * v
+    }
+
+    /// Decides the lanes of `near` one by one: the bits of those that survive. Alphas that f32 puts
+    /// below the cut become the exact ones.
+    #[cold]
+    #[inline(never)]
+    fn decide_all(
+        &self,
+        origin: [u32; 2],
+        quads: &[Quad; WARP_QUADS],
+        exponents: &[f32; LANES],
+        near: u64,
+        alphas: &mut [f32; LANES],
+    ) -> u64 {
+        let (mut survive, mut left) = (0, near);
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            left &= left - 1;
+            let quad = quads[lane as usize / 4];
+            let splat = &self.splats[quad.splat as usize];
+            let [x, y] = pixel(origin, quad.position);
+            let pixel = [x + lane % 2, y + lane / 2 % 2];
+            let alpha = &mut alphas[lane as usize];
+            if let Some(decided) = self.decide(splat, pixel, exponents[lane as usize], *alpha) {
+                *alpha = decided;
+                survive |= 1 << lane;
+            }
+        }
+        survive
+    }
+
+    /// Alpha of a fragment near the cut, `None` when it is below.
+    #[allow(clippy::cast_possible_truncation, reason = "the shader's alpha is f32")]
+    fn decide(
+        &self,
+        splat: &ProjectedSplat,
+        [x, y]: [u32; 2],
+        exponent: f32,
+        alpha: f32,
+    ) -> Option<f32> {
+        let above = exponent >= LOG2_ALPHA_CUT;
+        let doubt = DOUBT * (reach(splat, self.position(x, y)) + LEAST_REACH);
+        match self.near_cut {
+            Some(near_cut) if (exponent - LOG2_ALPHA_CUT).abs() < doubt => near_cut
+                .alpha(splat, x, y)
+                .map(|exact| if above { alpha } else { exact as f32 }),
+            _ => above.then_some(alpha),
+        }
+    }
+}
+
+/// The top left pixel of the quad at `position` in the screen tile whose first pixel is `origin`.
+#[inline(always)]
+fn pixel(origin: [u32; 2], position: u8) -> [u32; 2] {
+    let position = u32::from(position);
+    [
+        origin[0] + position % TILE_QUADS * 2,
+        origin[1] + position / TILE_QUADS * 2,
+    ]
+}
+
+/// log2 of alpha before the cap, at (x, y) from the picture's centre.
+#[inline(always)]
+fn exponent(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
+    let u = (splat.u_at_centre - splat.u_per_y * y) + splat.u_per_x * x;
+    let v = splat.v_at_centre + splat.v_per_y * y;
+    falloff_exponent(u, v, splat.log2_opacity)
+}
+
+/// A quad from its alphas and the low four bits of `mask`.
+#[inline(always)]
+fn write_quad<S: Simd>(
+    simd: S,
+    alpha: f32x4<S>,
+    colour: &[f32; 3],
+    mask: u64,
+    out: &mut ShadedQuad,
+) {
+    for (channel, c) in out.colour.iter_mut().zip(colour) {
+        (alpha * f32x4::splat(simd, *c)).store_array(channel);
+    }
+    alpha.store_array(&mut out.colour[3]);
+    #[allow(clippy::cast_possible_truncation, reason = "four bits")]
+    let mask = (mask & 15) as u8;
+    out.mask = mask;
+}
+
+/// Size of the terms that make up u and v: what their rounding errors are in proportion to.
+#[inline(always)]
+fn reach(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
+    let (x, y) = (
+        x.abs() + splat.mean_px[0].abs(),
+        y.abs() + splat.mean_px[1].abs(),
+    );
+    splat.u_per_x.abs() * x + (splat.u_per_y.abs() + splat.v_per_y.abs()) * y
+}

@@ -1,0 +1,98 @@
+//! The comparison of depth and stencil tests.
+
+use serde::{Deserialize, Serialize};
+
+/// When a test passes: `incoming <comparison> stored`, as in OpenGL's `glDepthFunc` and
+/// `glStencilFunc`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// Never.
+    Never,
+    /// When incoming is below stored.
+    Less,
+    /// When incoming is at or below stored.
+    LessOrEqual,
+    /// When incoming is above stored.
+    Greater,
+    /// When incoming is at or above stored.
+    GreaterOrEqual,
+    /// When both are equal.
+    Equal,
+    /// When they differ.
+    NotEqual,
+    /// Always.
+    #[default]
+    Always,
+}
+
+impl Comparison {
+    /// Every comparison.
+    pub const ALL: [Self; 8] = [
+        Self::Never,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+        Self::Equal,
+        Self::NotEqual,
+        Self::Always,
+    ];
+
+    /// Whether `incoming` passes against `stored`. Values without an order (NaN) pass `NotEqual`
+    /// and `Always` only.
+    #[must_use]
+    #[inline]
+    pub fn passes<T: PartialOrd + Copy>(self, incoming: T, stored: T) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Less => incoming < stored,
+            Self::LessOrEqual => incoming <= stored,
+            Self::Greater => incoming > stored,
+            Self::GreaterOrEqual => incoming >= stored,
+            Self::Equal => incoming == stored,
+            Self::NotEqual => incoming != stored,
+            Self::Always => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_table() {
+        // In the order of `ALL`: 1 against 2, 2 against 2, 3 against 2.
+        let table = [
+            [false, false, false],
+            [true, false, false],
+            [true, true, false],
+            [false, false, true],
+            [false, true, true],
+            [false, true, false],
+            [true, false, true],
+            [true, true, true],
+        ];
+        for (comparison, row) in Comparison::ALL.into_iter().zip(table) {
+            assert_eq!([1, 2, 3].map(|x| comparison.passes(x, 2)), row);
+        }
+    }
+
+    #[test]
+    fn nan_has_no_order() {
+        let passing = Comparison::ALL.map(|c| c.passes(f32::NAN, 0.5));
+        let expected =
+            Comparison::ALL.map(|c| matches!(c, Comparison::NotEqual | Comparison::Always));
+        assert_eq!(passing, expected);
+    }
+
+    #[test]
+    fn configuration_names() {
+        let json = serde_json::to_string(&Comparison::ALL).unwrap();
+        assert_eq!(
+            json,
+            r#"["never","less","less-or-equal","greater","greater-or-equal","equal","not-equal","always"]"#
+        );
+    }
+}
