@@ -1,11 +1,65 @@
 //! What units hand each other.
 
-/// Pixels along the side of a screen tile.
+use super::raster::polygon::{PixelRect, Polygon, Vertex};
+use crate::shading::QuadColour;
+
+/// Pixels along the side of a screen tile (VR-Pipe, section II-A: 16x16 pixels).
 pub const TILE_PX: u32 = 16;
 /// Quads along the side of a screen tile.
 pub const TILE_QUADS: u32 = TILE_PX / 2;
-/// Quads that a warp holds.
+/// Quads of a screen tile.
+pub const QUADS_PER_TILE: u32 = TILE_QUADS * TILE_QUADS;
+/// Pixels along the side of a raster tile (VR-Pipe, Table I: 8x8 pixels).
+pub const RASTER_TILE_PX: u32 = 8;
+/// Quads that a warp of 32 lanes holds.
 pub const WARP_QUADS: usize = 8;
+/// Quads that cross a port together in one cycle.
+pub const BEAT_QUADS: usize = 8;
+
+/// The shape of a primitive on the screen.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// Three corners, either winding.
+    Triangle([Vertex; 3]),
+    /// An axis-aligned rectangle: least and greatest corner. One primitive, as in a fill-rectangle
+    /// draw.
+    Rectangle([Vertex; 2]),
+}
+
+/// A primitive after assembly.
+#[derive(Debug, Clone, Copy)]
+pub struct Primitive {
+    /// The splat it is part of, counted in drawing order.
+    pub splat: u32,
+    /// Its corners.
+    pub shape: Shape,
+    /// The pixels it may cover, inside the picture; later those of the tile grid it is drawn for.
+    pub bounds: PixelRect,
+}
+
+/// A primitive with its edges set up.
+#[derive(Debug, Clone, Copy)]
+pub struct SetUp {
+    /// The splat it is part of.
+    pub splat: u32,
+    /// Its edges.
+    pub polygon: Polygon,
+    /// The pixels to draw it in.
+    pub bounds: PixelRect,
+}
+
+/// The 8x8 pixels of one primitive in a raster tile.
+#[derive(Debug, Clone, Copy)]
+pub struct RasterTile {
+    /// The splat that the primitive is part of.
+    pub splat: u32,
+    /// The screen tile, row by row.
+    pub tile: u32,
+    /// Which quarter of the screen tile: bit 0 right, bit 1 bottom.
+    pub quarter: u8,
+    /// Pixels covered: bit `8 y + x`.
+    pub mask: u64,
+}
 
 /// A 2x2 block of fragments of one primitive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,4 +70,123 @@ pub struct Quad {
     pub position: u8,
     /// Which fragments are covered: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     pub mask: u8,
+}
+
+/// Up to eight quads of one flush of one screen tile, as they cross a port together.
+#[derive(Debug, Clone, Copy)]
+pub struct Beat {
+    /// The screen tile.
+    pub tile: u32,
+    /// The quads.
+    pub quads: Few<Quad, BEAT_QUADS>,
+    /// Whether the flush ends with this beat.
+    pub last: bool,
+}
+
+/// Quads that run as one warp.
+#[derive(Debug, Clone, Copy)]
+pub struct Warp {
+    /// The screen tile that all of them lie in.
+    pub tile: u32,
+    /// The quads.
+    pub quads: Few<Quad, WARP_QUADS>,
+    /// Bit `n`: the quads at offsets `2n` and `2n + 1` lie at one position and are to be merged,
+    /// the older one first.
+    pub merge: u8,
+}
+
+/// A shaded quad on its way to the colour buffer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ColourQuad {
+    /// Place in its screen tile.
+    pub position: u8,
+    /// Fragments to be blended.
+    pub mask: u8,
+    /// Colours, zero outside the mask.
+    pub colour: QuadColour,
+}
+
+impl ColourQuad {
+    /// Drops the fragments outside `mask`.
+    pub fn keep(&mut self, mask: u8) {
+        self.mask &= mask;
+        for (bit, fragment) in (0..4).enumerate() {
+            if self.mask >> bit & 1 == 0 {
+                for channel in &mut self.colour {
+                    channel[fragment] = 0.0;
+                }
+            }
+        }
+    }
+}
+
+/// What a warp hands to the colour unit.
+#[derive(Debug, Clone, Copy)]
+pub struct ShadedWarp {
+    /// The screen tile.
+    pub tile: u32,
+    /// The quads with at least one fragment to blend, in order.
+    pub quads: Few<ColourQuad, WARP_QUADS>,
+}
+
+/// A short list held in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Few<T, const N: usize> {
+    items: [T; N],
+    len: u8,
+}
+
+impl<T: Copy + Default, const N: usize> Default for Few<T, N> {
+    #[inline]
+    fn default() -> Self {
+        Self {
+            items: [T::default(); N],
+            len: 0,
+        }
+    }
+}
+
+impl<T: Copy, const N: usize> Few<T, N> {
+    /// Appends; the caller sees to it that there is room.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        self.items[usize::from(self.len)] = item;
+        self.len += 1;
+    }
+
+    /// The items of a slice, of which there are at most `N`.
+    #[must_use]
+    #[inline]
+    pub fn from_slice(items: &[T]) -> Self
+    where
+        T: Default,
+    {
+        let mut few = Self::default();
+        for &item in items {
+            few.push(item);
+        }
+        few
+    }
+
+    /// Whether no more fit.
+    #[must_use]
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        usize::from(self.len) == N
+    }
+
+    /// Empties the list.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+}
+
+impl<T, const N: usize> std::ops::Deref for Few<T, N> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.items[..usize::from(self.len)]
+    }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::quad_blend::QuadColour;
 
 /// How a colour buffer stores a pixel: red, green, blue, alpha.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColourFormat {
     /// Eight bits a channel, 0 to 1 in steps of 1/255.

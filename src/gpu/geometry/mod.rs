@@ -1,3 +1,5 @@
-//! From splats to triangles.
+//! Vertex shading and primitive assembly.
 
+pub mod assembly;
 pub mod splat_box;
+pub mod vertex;

@@ -1,4 +1,8 @@
-//! From triangles to quads.
+//! From primitives to the pixels they cover.
 
+pub mod coarse;
+pub mod fine;
+pub mod hi_z;
 pub mod polygon;
+pub mod setup;
 pub mod spans;

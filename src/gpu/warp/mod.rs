@@ -1,7 +1,10 @@
-//! Warps: what the shader cores run.
+//! Warps: launch, execution on the shader cores, and the program that they run.
 
+pub mod cores;
 mod exact_alpha;
-mod fragment;
+pub mod fragment;
+pub mod launch;
 
+pub use cores::ShaderIssue;
 pub use exact_alpha::{ExactAlpha, NearCut};
 pub use fragment::{FragmentShader, ShadedQuad};

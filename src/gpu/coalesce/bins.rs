@@ -1,0 +1,221 @@
+//! Bins that gather items by key, as both coalescing units have them.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::gpu::timing::Cycle;
+
+/// No bin.
+const NONE: u32 = u32::MAX;
+
+/// Which bin makes room when all are occupied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evict {
+    /// The one that was begun first.
+    FirstIn,
+    /// The one whose last item is the oldest.
+    LeastRecentlyUsed,
+}
+
+/// Why bins were flushed, and how full they were.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Flushes {
+    /// The bin was full.
+    pub full: u64,
+    /// All bins were occupied and an item with a new key came.
+    pub evicted: u64,
+    /// Nothing had come for too long.
+    pub timeout: u64,
+    /// The draw ended.
+    pub end: u64,
+    /// Items flushed: over the sum of flushes, the mean occupancy.
+    pub items: u64,
+}
+
+impl Flushes {
+    /// Adds another unit's.
+    pub(in crate::gpu) fn add(&mut self, other: &Self) {
+        self.full += other.full;
+        self.evicted += other.evicted;
+        self.timeout += other.timeout;
+        self.end += other.end;
+        self.items += other.items;
+    }
+
+    /// Flushes in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.full + self.evicted + self.timeout + self.end
+    }
+}
+
+/// Why a bin is flushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    Full,
+    Evicted,
+    Timeout,
+    End,
+}
+
+impl Flushes {
+    pub(super) fn count(&mut self, reason: Reason, items: usize) {
+        self.items += items as u64;
+        *match reason {
+            Reason::Full => &mut self.full,
+            Reason::Evicted => &mut self.evicted,
+            Reason::Timeout => &mut self.timeout,
+            Reason::End => &mut self.end,
+        } += 1;
+    }
+}
+
+/// A bin: what it holds, and since when.
+#[derive(Debug)]
+pub(super) struct Bin<T> {
+    key: u32,
+    pub(super) items: Vec<T>,
+    /// Order in which occupied bins were begun.
+    begun: u64,
+    pub(super) last_arrival: Cycle,
+    /// When the items that were flushed from it left, a few at a time: each frees its place.
+    left_at: Vec<Cycle>,
+}
+
+impl<T> Bin<T> {
+    /// When the next item's place is free, for bins whose items leave `together` at a time.
+    #[inline]
+    pub(super) fn place_free_at(&self, together: usize) -> Cycle {
+        let left = self.left_at.get(self.items.len() / together);
+        left.map_or(0, |&cycle| cycle + 1)
+    }
+}
+
+/// A bin that is being flushed: its key, its items, and when they leave.
+#[derive(Debug)]
+pub(super) struct Flushed<T> {
+    bin: u32,
+    pub(super) key: u32,
+    pub(super) items: Vec<T>,
+    /// A cycle for each group of items that leaves together.
+    pub(super) left_at: Vec<Cycle>,
+}
+
+/// All bins of a unit.
+#[derive(Debug)]
+pub(super) struct Bins<T> {
+    bins: Vec<Bin<T>>,
+    /// The bin of each key.
+    of_key: Vec<u32>,
+    /// Bins that hold nothing, in the order in which they were flushed.
+    empty: VecDeque<u32>,
+    begun: u64,
+    evict: Evict,
+}
+
+impl<T> Bins<T> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "bin counts and sizes are validated to be small"
+    )]
+    pub(super) fn new(count: u64, size: u64, keys: usize, evict: Evict) -> Self {
+        let bin = |_| Bin {
+            key: NONE,
+            items: Vec::with_capacity(size as usize),
+            begun: 0,
+            last_arrival: 0,
+            left_at: Vec::new(),
+        };
+        Self {
+            bins: (0..count).map(bin).collect(),
+            of_key: vec![NONE; keys],
+            empty: (0..count as u32).collect(),
+            begun: 0,
+            evict,
+        }
+    }
+
+    /// The bin that gathers `key`.
+    #[inline]
+    pub(super) fn of(&self, key: u32) -> Option<u32> {
+        let bin = self.of_key[key as usize];
+        (bin != NONE).then_some(bin)
+    }
+
+    /// The bin whose storage is free first.
+    #[inline]
+    pub(super) fn empty(&self) -> Option<u32> {
+        self.empty.front().copied()
+    }
+
+    /// The occupied bin that has to make room.
+    #[allow(clippy::cast_possible_truncation, reason = "fewer bins than 2^32")]
+    pub(super) fn victim(&self) -> u32 {
+        let age = |bin: &Bin<T>| match self.evict {
+            Evict::FirstIn => bin.begun,
+            Evict::LeastRecentlyUsed => bin.last_arrival,
+        };
+        let occupied = self.bins.iter().enumerate().filter(|(_, b)| b.key != NONE);
+        let oldest = occupied.min_by_key(|(_, b)| (age(b), b.begun));
+        oldest.map_or(0, |(i, _)| i as u32)
+    }
+
+    /// Gives the first empty bin to `key`.
+    pub(super) fn begin(&mut self, key: u32) -> u32 {
+        let bin = self.empty.pop_front().unwrap_or(0);
+        self.begun += 1;
+        self.bins[bin as usize].key = key;
+        self.bins[bin as usize].begun = self.begun;
+        self.of_key[key as usize] = bin;
+        bin
+    }
+
+    /// Takes the contents of a bin out, leaving it empty; give them back with
+    /// [`Bins::give_back`] so that nothing is allocated.
+    pub(super) fn take(&mut self, bin: u32) -> Flushed<T> {
+        let b = &mut self.bins[bin as usize];
+        let key = std::mem::replace(&mut b.key, NONE);
+        self.of_key[key as usize] = NONE;
+        self.empty.push_back(bin);
+        let mut left_at = std::mem::take(&mut b.left_at);
+        left_at.clear();
+        Flushed {
+            bin,
+            key,
+            items: std::mem::take(&mut b.items),
+            left_at,
+        }
+    }
+
+    /// Returns the storage of a bin whose items have left.
+    pub(super) fn give_back(&mut self, mut flushed: Flushed<T>) {
+        flushed.items.clear();
+        let bin = &mut self.bins[flushed.bin as usize];
+        bin.items = flushed.items;
+        bin.left_at = flushed.left_at;
+    }
+
+    #[inline]
+    pub(super) fn bin(&mut self, bin: u32) -> &mut Bin<T> {
+        &mut self.bins[bin as usize]
+    }
+
+    /// The occupied bin whose last item is the oldest, and when that came.
+    #[allow(clippy::cast_possible_truncation, reason = "fewer bins than 2^32")]
+    pub(super) fn stalest(&self) -> Option<(u32, Cycle)> {
+        let occupied = self.bins.iter().enumerate().filter(|(_, b)| b.key != NONE);
+        occupied
+            .map(|(i, b)| (i as u32, b.last_arrival, b.begun))
+            .min_by_key(|&(_, last, begun)| (last, begun))
+            .map(|(i, last, _)| (i, last))
+    }
+
+    /// The occupied bin that was begun first.
+    #[allow(clippy::cast_possible_truncation, reason = "fewer bins than 2^32")]
+    pub(super) fn first(&self) -> Option<u32> {
+        let occupied = self.bins.iter().enumerate().filter(|(_, b)| b.key != NONE);
+        occupied.min_by_key(|(_, b)| b.begun).map(|(i, _)| i as u32)
+    }
+}

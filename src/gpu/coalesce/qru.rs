@@ -1,0 +1,244 @@
+//! Quad reordering (VR-Pipe, section V-C): finds quads of one flush that lie at the same place, so
+//! that the shader can merge them; and, merging or not, packs quads into warps.
+//!
+//! In: beats of quads that passed the tests, flush by flush. Out: warps of one screen tile, each
+//! position's quads in order. Merging on: quads are scanned in arrival order; the second one at a
+//! place makes a pair with the first and clears its register, pairs fill warps as they are found,
+//! the rest follow in arrival order. Two flush buffers: one is scanned while the other empties.
+//! Merging off: quads fill warps as they come.
+
+use serde::Serialize;
+
+use crate::gpu::machine::Machine;
+use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, Warp};
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::{Activity, Cycle, Idle, Pace, Queue};
+
+spec! {
+    /// Quad reordering and warp packing.
+    QruSpec in "qru" {
+        /// Beats in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
+        /// Quads that can be paired in one scan; a flush that is longer is scanned in parts.
+        window: u64 = 128, 1..=65_536, Published "VR-Pipe V-C: quad IDs from 0 to 127";
+        /// Quads scanned a cycle.
+        quads_per_cycle: u64 = 4, 1..=64, Assumed "as the port it sits at; 2 would make merging slower than not, against VR-Pipe's 1.49x";
+        /// Flush buffers.
+        buffers: u64 = 2, 1..=64, Assumed "double buffering";
+        /// Latency in cycles.
+        latency_cycles: u64 = 1, 0..=10_000, Assumed "one register read and a comparison";
+    }
+}
+
+impl QruSpec {
+    /// Bytes of storage: a pointer and a position a quad, a register of a valid bit and a quad ID
+    /// a place in the tile, and a bit a quad (VR-Pipe, Table III).
+    #[must_use]
+    pub fn storage_bytes(&self) -> u64 {
+        const POINTER_BITS: u64 = 32;
+        let position_bits = u64::from(QUADS_PER_TILE.ilog2());
+        let id_bits = u64::from(self.window.next_power_of_two().ilog2());
+        let entries = ((POINTER_BITS + position_bits) * self.window).div_ceil(8);
+        let registers = u64::from(QUADS_PER_TILE) * (1 + id_bits).div_ceil(8);
+        entries + registers + self.window.div_ceil(8)
+    }
+}
+
+/// What the unit saw.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct QruCounters {
+    /// Quads in.
+    pub quads_in: u64,
+    /// Pairs emitted.
+    pub pairs: u64,
+    /// Quads emitted alone.
+    pub singles: u64,
+    /// Warps emitted.
+    pub warps: u64,
+}
+
+/// No quad in a register.
+const NONE: u32 = u32::MAX;
+
+/// The unit.
+#[derive(Debug)]
+pub struct QuadReorder {
+    spec: QruSpec,
+    merging: bool,
+    /// Quads of the flush that is scanned, and whether each is in a pair.
+    window: Vec<(Quad, bool)>,
+    registers: [u32; QUADS_PER_TILE as usize],
+    scan: Pace,
+    buffers: Queue,
+    warp: Warp,
+    /// When the flush that is scanned entered its buffer.
+    entered: Option<Cycle>,
+    /// When the last quad was scanned.
+    scanned: Cycle,
+    /// Quads are looked at through it.
+    pub input: Activity,
+    /// Warps leave through it.
+    pub pipe: Pipe,
+    /// Counters.
+    pub counters: QruCounters,
+}
+
+impl QuadReorder {
+    /// A unit that merges or only packs; `packed_per_cycle` quads a cycle leave it.
+    #[must_use]
+    pub fn new(spec: &QruSpec, merging: bool, packed_per_cycle: u64) -> Self {
+        let rate = if merging {
+            spec.quads_per_cycle
+        } else {
+            packed_per_cycle
+        };
+        Self {
+            merging,
+            window: Vec::new(),
+            registers: [NONE; QUADS_PER_TILE as usize],
+            scan: Pace::new(rate, 1),
+            buffers: Queue::new(spec.buffers),
+            warp: Warp {
+                tile: 0,
+                quads: Few::default(),
+                merge: 0,
+            },
+            entered: None,
+            scanned: 0,
+            input: Activity::default(),
+            pipe: Pipe::new(spec.latency_cycles),
+            counters: QruCounters::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    fn note_scan(&mut self) {
+        self.input.idle_until(self.scanned, Idle::Blocked);
+        self.input.busy_until(self.scanned + 1);
+    }
+
+    /// Sends the warp off, if it holds anything, no earlier than `at`.
+    fn emit(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Warp>) {
+        if self.warp.quads.is_empty() {
+            return;
+        }
+        self.counters.warps += 1;
+        let start = self.pipe.start(at);
+        self.pipe.issue(self.warp, start, 1, machine, next);
+        self.warp.quads.clear();
+        self.warp.merge = 0;
+    }
+
+    fn push(
+        &mut self,
+        quad: Quad,
+        at: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Warp>,
+    ) {
+        self.warp.quads.push(quad);
+        if self.warp.quads.is_full() {
+            self.emit(at, machine, next);
+        }
+    }
+
+    /// Looks a quad up at its place; emits a pair when an older one waits there.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "windows are validated to be small"
+    )]
+    fn scan(
+        &mut self,
+        quad: Quad,
+        at: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Warp>,
+    ) {
+        let id = self.window.len() as u32;
+        let register = &mut self.registers[usize::from(quad.position)];
+        let older = std::mem::replace(register, id);
+        self.window.push((quad, older != NONE));
+        if older == NONE {
+            return;
+        }
+        *register = NONE;
+        let (first, paired) = &mut self.window[older as usize];
+        *paired = true;
+        let first = *first;
+        self.counters.pairs += 1;
+        self.warp.merge |= 1 << (self.warp.quads.len() / 2);
+        self.warp.quads.push(first);
+        self.push(quad, at, machine, next);
+    }
+
+    /// Ends a scan: what found no partner follows in arrival order.
+    fn finish_scan(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Warp>) {
+        let window = std::mem::take(&mut self.window);
+        for &(quad, paired) in &window {
+            if !paired {
+                self.counters.singles += 1;
+                self.push(quad, at, machine, next);
+            }
+        }
+        self.emit(at, machine, next);
+        self.window = window;
+        self.window.clear();
+        self.registers.fill(NONE);
+        if self.entered.take().is_some() {
+            self.buffers.leave(self.pipe.free().max(at));
+        }
+    }
+}
+
+impl Stage for QuadReorder {
+    type In = Beat;
+    type Out = Warp;
+
+    fn accept(
+        &mut self,
+        beat: Beat,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Warp>,
+    ) -> Cycle {
+        self.warp.tile = beat.tile;
+        self.input.idle_until(arrival, Idle::Starved);
+        let mut taken = arrival;
+        for &quad in beat.quads.iter() {
+            self.counters.quads_in += 1;
+            if self.merging {
+                let entered = match self.entered {
+                    Some(entered) => entered.max(arrival),
+                    None => self.buffers.entry(arrival),
+                };
+                self.entered = Some(entered);
+                taken = taken.max(entered);
+                self.scanned = self.scan.serve(entered);
+                self.input.idle_until(entered, Idle::Full);
+                self.note_scan();
+                self.scan(quad, self.scanned, machine, next);
+                if self.window.len() as u64 == self.spec.window {
+                    self.finish_scan(self.scanned, machine, next);
+                }
+            } else {
+                self.scanned = self.scan.serve(arrival);
+                self.note_scan();
+                taken = self.scanned;
+                self.counters.singles += 1;
+                self.push(quad, self.scanned, machine, next);
+                // Quads wait where they are while warps do not leave.
+                self.scan.hold_until(self.pipe.free().saturating_sub(1));
+            }
+        }
+        if beat.last {
+            let at = self.scanned.max(taken);
+            if self.merging {
+                self.finish_scan(at, machine, next);
+            } else {
+                self.emit(at, machine, next);
+            }
+        }
+        taken
+    }
+}

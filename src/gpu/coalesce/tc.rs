@@ -1,0 +1,196 @@
+//! Tile coalescing (VR-Pipe, sections II-A, V-A and VII-A): gathers the quads of a screen tile, so
+//! that warps hold quads of one tile and the colour cache sees them together.
+//!
+//! In: raster tiles with covered pixels. Out: beats of quads, flush by flush; in order within a
+//! tile. Rates: 8 quads a cycle in and out. A bin is flushed when it is full, when all bins are
+//! occupied and a quad of another tile comes, when nothing came for it for so many cycles, and at
+//! the end of the draw. A bin's storage is free again when the last of its quads has left.
+
+use crate::gpu::machine::Machine;
+use crate::gpu::packets::{BEAT_QUADS, Beat, Few, Quad, RasterTile};
+use crate::gpu::raster::spans::tile_quads;
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::{Activity, Cycle, Idle};
+
+use super::bins::{Bins, Evict, Flushes, Reason};
+
+spec! {
+    /// Tile coalescing.
+    TcSpec in "tc" {
+        /// Raster tiles in the queue before it.
+        queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
+        /// Bins, one screen tile each.
+        bins: u64 = 32, 1..=65_536, Published "VR-Pipe Table I, measured in VII-A";
+        /// Quads a bin.
+        bin_size: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
+        /// Quads a cycle in, and out.
+        quads_per_cycle: u64 = 8, 1..=8, Assumed "half a raster tile a cycle; published speedups force more than 5.56";
+        /// Latency in cycles.
+        latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
+        /// Cycles after the last quad at which a bin is flushed.
+        timeout_cycles: u64 = 1024, 1..=1_000_000_000, Assumed "longer than between two visits to a tile in the published microbenchmark";
+        /// Which bin makes room when all are occupied.
+        evict: Evict = Evict::FirstIn, .., Published "VR-Pipe V-A: the oldest bin";
+    }
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct TileCoalescing {
+    spec: TcSpec,
+    bins: Bins<Quad>,
+    /// Quads that leave a bin in one cycle.
+    together: usize,
+    /// No bin's last quad is older than this.
+    stalest: Cycle,
+    /// Input port.
+    pub input: Activity,
+    input_free: Cycle,
+    /// Output port.
+    pub output: Pipe,
+    /// Flushes by reason; items are quads.
+    pub flushes: Flushes,
+    /// Quads in.
+    pub quads_in: u64,
+}
+
+impl TileCoalescing {
+    /// A unit for a picture of `tiles` screen tiles.
+    #[must_use]
+    pub fn new(spec: &TcSpec, tiles: usize) -> Self {
+        Self {
+            bins: Bins::new(spec.bins, spec.bin_size, tiles, spec.evict),
+            together: usize::try_from(spec.quads_per_cycle).unwrap_or(BEAT_QUADS),
+            stalest: 0,
+            input: Activity::default(),
+            input_free: 0,
+            output: Pipe::new(spec.latency_cycles),
+            flushes: Flushes::default(),
+            quads_in: 0,
+            spec: spec.clone(),
+        }
+    }
+
+    fn flush(
+        &mut self,
+        bin: u32,
+        reason: Reason,
+        at: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Beat>,
+    ) {
+        let mut flushed = self.bins.take(bin);
+        self.flushes.count(reason, flushed.items.len());
+        let mut rest = flushed.items.as_slice();
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(self.together.min(rest.len()));
+            let beat = Beat {
+                tile: flushed.key,
+                quads: Few::from_slice(now),
+                last: later.is_empty(),
+            };
+            let start = self.output.start(at);
+            self.output.issue(beat, start, 1, machine, next);
+            flushed.left_at.push(start);
+            rest = later;
+        }
+        self.bins.give_back(flushed);
+    }
+
+    /// Flushes what has timed out by `now`, the longest wait first.
+    fn flush_stale(&mut self, now: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Beat>) {
+        while self.stalest + self.spec.timeout_cycles <= now {
+            match self.bins.stalest() {
+                None => self.stalest = now,
+                Some((bin, last)) => {
+                    self.stalest = last;
+                    let due = last + self.spec.timeout_cycles;
+                    if due <= now {
+                        self.flush(bin, Reason::Timeout, due, machine, next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The bin of `tile`, making room for it from `start` on if it has none.
+    fn bin_for(
+        &mut self,
+        tile: u32,
+        start: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Beat>,
+    ) -> u32 {
+        self.bins.of(tile).unwrap_or_else(|| {
+            if self.bins.empty().is_none() {
+                let victim = self.bins.victim();
+                self.flush(victim, Reason::Evicted, start, machine, next);
+            }
+            self.bins.begin(tile)
+        })
+    }
+}
+
+impl Stage for TileCoalescing {
+    type In = RasterTile;
+    type Out = Beat;
+
+    fn accept(
+        &mut self,
+        item: RasterTile,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Beat>,
+    ) -> Cycle {
+        self.input.idle_until(arrival, Idle::Starved);
+        let mut at = self.input_free.max(arrival);
+        self.flush_stale(at, machine, next);
+        let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
+        let mut bin = self.bin_for(item.tile, at, machine, next);
+        let mut written = at.max(self.bins.bin(bin).place_free_at(self.together));
+        let taken = written;
+        let mut in_cycle = 0;
+        let quads = tile_quads(item.mask);
+        self.quads_in += quads.len() as u64;
+        for quad in quads {
+            if self.bins.bin(bin).items.len() as u64 == self.spec.bin_size {
+                self.flush(bin, Reason::Full, written, machine, next);
+                bin = self.bin_for(item.tile, written, machine, next);
+            }
+            if in_cycle == self.spec.quads_per_cycle {
+                (in_cycle, written) = (0, written + 1);
+            }
+            let to = self.bins.bin(bin);
+            let free_at = to.place_free_at(self.together);
+            if free_at > written {
+                (in_cycle, written) = (0, free_at);
+            }
+            in_cycle += 1;
+            self.input.idle_until(written, Idle::Full);
+            self.input.busy_until(written + 1);
+            to.items.push(Quad {
+                splat: item.splat,
+                position: corner + quad.row * 8 + quad.column,
+                mask: quad.mask,
+            });
+        }
+        let last = self.bins.bin(bin);
+        last.last_arrival = written;
+        if last.items.len() as u64 == self.spec.bin_size {
+            self.flush(bin, Reason::Full, written, machine, next);
+        }
+        at = written + 1;
+        self.input_free = at;
+        taken
+    }
+
+    fn drain(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Beat>) -> Cycle {
+        let at = at.max(self.input_free);
+        self.flush_stale(at, machine, next);
+        while let Some(bin) = self.bins.first() {
+            self.flush(bin, Reason::End, at, machine, next);
+        }
+        at.max(self.output.free())
+    }
+}

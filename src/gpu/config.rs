@@ -1,0 +1,275 @@
+//! The configuration of the emulated GPU: every unit's specification, presets, and how both are
+//! changed from outside.
+
+use serde::{Deserialize, Serialize};
+
+use super::coalesce::qru::QruSpec;
+use super::coalesce::tc::TcSpec;
+use super::coalesce::tgc::TgcSpec;
+use super::crop::unit::CropSpec;
+use super::geometry::assembly::AssemblySpec;
+use super::geometry::vertex::VertexSpec;
+use super::memory::dram::DramSpec;
+use super::memory::l2::L2Spec;
+use super::raster::coarse::CoarseSpec;
+use super::raster::fine::FineSpec;
+use super::raster::hi_z::HiZSpec;
+use super::raster::setup::SetupSpec;
+use super::spec::{Field, spec};
+use super::warp::cores::CoresSpec;
+use super::warp::launch::LaunchSpec;
+use super::zrop::prop::PropSpec;
+use super::zrop::unit::ZropSpec;
+use crate::error::{Error, Result};
+
+spec! {
+    /// The GPU as a whole.
+    GpuSpec in "gpu" {
+        /// Clock of all units, in MHz.
+        clock_mhz: f64 = 612.0, 1.0..=100_000.0, Published "VR-Pipe Table I";
+        /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
+        gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
+    }
+}
+
+/// Declares the configuration: one field a unit.
+macro_rules! config {
+    ($($field:ident: $spec:ty),+ $(,)?) => {
+        /// Every unit's specification.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            $(
+                #[doc = concat!("Unit `", stringify!($field), "`.")]
+                pub $field: $spec,
+            )+
+        }
+
+        impl Config {
+            /// Checks every field of every unit.
+            ///
+            /// # Errors
+            /// A caller's error naming the field, its bounds and its value.
+            pub fn validate(&self) -> Result<()> {
+                $(self.$field.validate()?;)+
+                Ok(())
+            }
+
+            /// Every field of every unit.
+            #[must_use]
+            pub fn fields(&self) -> Vec<Field> {
+                [$(self.$field.fields()),+].concat()
+            }
+        }
+    };
+}
+
+config! {
+    gpu: GpuSpec,
+    vertex: VertexSpec,
+    vpo: AssemblySpec,
+    tgc: TgcSpec,
+    setup: SetupSpec,
+    coarse: CoarseSpec,
+    hi_z: HiZSpec,
+    fine: FineSpec,
+    tc: TcSpec,
+    prop: PropSpec,
+    zrop: ZropSpec,
+    qru: QruSpec,
+    launch: LaunchSpec,
+    cores: CoresSpec,
+    crop: CropSpec,
+    l2: L2Spec,
+    dram: DramSpec,
+}
+
+/// A named configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it stands for, and what its values rest on.
+    pub about: &'static str,
+    toml: &'static str,
+}
+
+/// Every preset; the first is the default.
+pub const PRESETS: [Preset; 3] = [
+    Preset {
+        name: "vr-pipe",
+        about: "the simulated GPU of the VR-Pipe paper, Table I",
+        toml: "",
+    },
+    Preset {
+        name: "orin",
+        about: "Jetson AGX Orin, 64 GB, MAXN: 2 GPCs of 8 SMs, 1.3 GHz, LPDDR5 at 204.8 GB/s, 4 MB L2 \
+                (NVIDIA's technical brief of the Jetson AGX Orin series); the rest as vr-pipe",
+        toml: "[gpu]\nclock_mhz = 1300.0\ngpcs = 2\n[cores]\ncores = 8\n[dram]\nbytes_per_cycle = 157\n",
+    },
+    Preset {
+        name: "ampere-gpc",
+        about: "one of the 7 GPCs of a GA102 (GeForce RTX 3090): 12 SMs of 128 lanes at 1.695 GHz, 16 \
+                ROPs, its share of 936 GB/s and 6 MB L2 (NVIDIA's GA102 whitepaper); an SM's \
+                scheduler issues a warp of 32 a cycle; the rest as vr-pipe",
+        toml: "[gpu]\nclock_mhz = 1695.0\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\nbytes_per_cycle = 79\n[l2]\nbytes = 917504\n",
+    },
+];
+
+impl Config {
+    /// The preset called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] listing the names there are.
+    pub fn preset(name: &str) -> Result<Self> {
+        let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
+            let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
+            Error::caller("--preset", names.join(", "), name)
+        })?;
+        Self::default().overlaid(preset.toml, preset.name)
+    }
+
+    /// This configuration with what a TOML text gives in place of its own values. `from` names the
+    /// text in errors.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming the line or field that does not fit.
+    pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
+        let overlay: toml::Table = toml::from_str(text)
+            .map_err(|e| Error::caller(from, "TOML", e.to_string().trim().to_owned()))?;
+        let mut table = self.table();
+        for (unit, fields) in overlay {
+            let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
+                let units: Vec<_> = table.keys().map(String::as_str).collect();
+                return Err(Error::caller(
+                    from,
+                    format!("a table named after a unit ({})", units.join(", ")),
+                    unit,
+                ));
+            };
+            let toml::Value::Table(fields) = fields else {
+                return Err(Error::caller(
+                    from,
+                    format!("a table [{unit}]"),
+                    fields.to_string(),
+                ));
+            };
+            for (field, value) in fields {
+                put(ours, &unit, &field, value, from)?;
+            }
+        }
+        Self::from_table(table, from)
+    }
+
+    /// This configuration with one assignment `unit.field=value`.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming what does not fit.
+    pub fn with(&self, assignment: &str) -> Result<Self> {
+        let flag = || format!("--set {assignment}");
+        let malformed = || Error::caller(flag(), "unit.field=value", assignment);
+        let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
+        let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
+        // A value that is no TOML by itself is taken for a word.
+        let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
+        let value = parsed
+            .ok()
+            .and_then(|mut t| t.remove("v"))
+            .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
+        let overlay = toml::Table::from_iter([(
+            unit.to_owned(),
+            toml::Value::Table(toml::Table::from_iter([(field.to_owned(), value)])),
+        )]);
+        self.overlaid(&overlay.to_string(), &flag())
+    }
+
+    fn table(&self) -> toml::Table {
+        // Numbers, words and truth values only: TOML holds them all.
+        toml::Table::try_from(self).unwrap_or_default()
+    }
+
+    fn from_table(table: toml::Table, from: &str) -> Result<Self> {
+        let config: Self = table
+            .try_into()
+            .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", e.message()))?;
+        config.validate()?;
+        Ok(config)
+    }
+}
+
+/// Replaces a field that exists; whole numbers serve for fractional ones.
+fn put(
+    unit_table: &mut toml::Table,
+    unit: &str,
+    field: &str,
+    value: toml::Value,
+    from: &str,
+) -> Result<()> {
+    let names: Vec<_> = unit_table.keys().cloned().collect();
+    let Some(slot) = unit_table.get_mut(field) else {
+        return Err(Error::caller(
+            from,
+            format!("a field of {unit} ({})", names.join(", ")),
+            field,
+        ));
+    };
+    #[allow(clippy::cast_precision_loss, reason = "a number that a person typed")]
+    let value = match (&slot, value) {
+        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+        (_, value) => value,
+    };
+    *slot = value;
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_and_dumps_read_back() {
+        for preset in PRESETS {
+            let config = Config::preset(preset.name).unwrap();
+            config.validate().unwrap();
+            let text = toml::to_string(&config).unwrap();
+            assert_eq!(Config::default().overlaid(&text, "dump").unwrap(), config);
+        }
+        assert_eq!(Config::preset("vr-pipe").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn assignments_change_one_field_and_are_checked() {
+        let config = Config::default();
+        assert_eq!(config.with("tc.bins=4").unwrap().tc.bins, 4);
+        assert!((config.with("gpu.clock_mhz=1000").unwrap().gpu.clock_mhz - 1000.0).abs() < 1e-9);
+        for (wrong, said) in [
+            ("tc.bins", "unit.field=value"),
+            ("bins=3", "unit.field=value"),
+            ("tc.bin=3", "bin_size"),
+            ("td.bins=3", "a unit"),
+            ("tc.bins=0", "from 1 to"),
+            ("tc.bins=many", "integer"),
+            ("zrop.feedback=slow", "timed"),
+        ] {
+            let error = config.with(wrong).unwrap_err().to_string();
+            assert!(error.contains(said), "{wrong}: {error}");
+        }
+    }
+
+    /// VR-Pipe, Table III: 24.25 KB, 688 B and 24.92 KB in all; and other sizes, other bytes.
+    #[test]
+    fn storage_follows_from_the_sizes() {
+        let Config {
+            mut tgc, mut qru, ..
+        } = Config::default();
+        assert_eq!(tgc.storage_bytes(), 24_832);
+        assert_eq!(qru.storage_bytes(), 688);
+        assert_eq!(tgc.storage_bytes() + qru.storage_bytes(), 25_520);
+        tgc.bins = 64;
+        qru.window = 64;
+        assert_eq!(tgc.storage_bytes(), 12_416);
+        // 38 bits * 64 quads, 64 registers of 7 bits in a byte each, 64 bits.
+        assert_eq!(qru.storage_bytes(), 304 + 64 + 8);
+    }
+}

@@ -1,0 +1,248 @@
+//! The CROP cache (VR-Pipe, section VII-A): sectored lines of the colour buffer, least recently
+//! used, written back. Holds tags and times; values live in the surface.
+//!
+//! A sector that was never written back is in its cleared state and is not fetched. A line that is
+//! still to be blended into is not evicted before that: its successor's data are asked for when its
+//! last blend is done.
+
+use serde::Serialize;
+
+use super::unit::CropSpec;
+use crate::gpu::memory::Memory;
+use crate::gpu::timing::{Cycle, Pace};
+
+/// Bytes of a line.
+pub const LINE_BYTES: u64 = 128;
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u64 = 32;
+const SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
+/// No line, no slot.
+const NONE: u32 = u32::MAX;
+
+/// Hits, misses and traffic, in sectors and bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CropCacheCounters {
+    /// Sectors that were there.
+    pub hits: u64,
+    /// Sectors that were not: fetched, or created clear.
+    pub misses: u64,
+    /// Sectors fetched from the L2.
+    pub fetched: u64,
+    /// Sectors written back to the L2.
+    pub written_back: u64,
+    /// Lines evicted with a sector to write back.
+    pub dirty_evictions: u64,
+    /// Most bytes held at once.
+    pub peak_bytes: u64,
+}
+
+impl CropCacheCounters {
+    /// Adds another cache's; the peak is that of the fuller one.
+    pub(in crate::gpu) fn add(&mut self, other: &Self) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.fetched += other.fetched;
+        self.written_back += other.written_back;
+        self.dirty_evictions += other.dirty_evictions;
+        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    number: u32,
+    /// Neighbours in the set's list, from the most to the least recently used.
+    newer: u32,
+    older: u32,
+    valid: u8,
+    dirty: u8,
+    ready_at: [Cycle; SECTORS],
+    last_blend: Cycle,
+}
+
+/// Ends of a set's list.
+#[derive(Debug, Clone, Copy)]
+struct Set {
+    newest: u32,
+    oldest: u32,
+}
+
+/// The cache.
+#[derive(Debug)]
+pub struct CropCache {
+    lines: Vec<Line>,
+    sets: Vec<Set>,
+    /// Slot of each line of the surface.
+    slot_of: Vec<u32>,
+    /// Sectors of each line that were written back once.
+    in_memory: Vec<u8>,
+    fetch_port: Pace,
+    write_port: Pace,
+    base: u64,
+    held_sectors: u64,
+    /// Counters.
+    pub counters: CropCacheCounters,
+}
+
+impl CropCache {
+    /// A cache for a surface of `surface_lines` lines, the first of which is `base` in memory.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "sizes are validated to be far below 2^32 lines"
+    )]
+    pub fn new(spec: &CropSpec, surface_lines: usize, base: u64) -> Self {
+        let lines = (spec.cache_bytes / LINE_BYTES).max(1);
+        let ways = spec.cache_ways.clamp(1, lines);
+        let sets = lines / ways;
+        let line = |i: u64| Line {
+            number: NONE,
+            newer: if i % ways == 0 { NONE } else { i as u32 - 1 },
+            older: if i % ways == ways - 1 {
+                NONE
+            } else {
+                i as u32 + 1
+            },
+            valid: 0,
+            dirty: 0,
+            ready_at: [0; SECTORS],
+            last_blend: 0,
+        };
+        let set = |s: u64| Set {
+            newest: (s * ways) as u32,
+            oldest: ((s + 1) * ways - 1) as u32,
+        };
+        Self {
+            lines: (0..sets * ways).map(line).collect(),
+            sets: (0..sets).map(set).collect(),
+            slot_of: vec![NONE; surface_lines],
+            in_memory: vec![0; surface_lines],
+            fetch_port: Pace::new(spec.l2_bytes_per_cycle, SECTOR_BYTES),
+            write_port: Pace::new(spec.l2_bytes_per_cycle, SECTOR_BYTES),
+            base,
+            held_sectors: 0,
+            counters: CropCacheCounters::default(),
+        }
+    }
+
+    /// Looks up the `sectors` (a mask) of line `number` at `at`; returns the slot and when all of
+    /// them are there.
+    #[inline]
+    pub fn access(
+        &mut self,
+        number: u32,
+        sectors: u8,
+        at: Cycle,
+        memory: &mut Memory,
+    ) -> (u32, Cycle) {
+        let mut slot = self.slot_of[number as usize];
+        let mut start = at;
+        if slot == NONE {
+            (slot, start) = self.replace(number, at, memory);
+        }
+        self.touch(number, slot);
+        let valid = self.lines[slot as usize].valid;
+        let missing = sectors & !valid;
+        self.counters.hits += u64::from((sectors & valid).count_ones());
+        if missing != 0 {
+            self.fill(slot, missing, start, memory);
+        }
+        let line = &self.lines[slot as usize];
+        let mut ready = start;
+        for sector in 0..SECTORS {
+            if sectors >> sector & 1 == 1 {
+                ready = ready.max(line.ready_at[sector]);
+            }
+        }
+        (slot, ready)
+    }
+
+    /// Notes that `sectors` of the line in `slot` are blended into, the last of it at `done`.
+    #[inline]
+    pub fn blended(&mut self, slot: u32, sectors: u8, done: Cycle) {
+        let line = &mut self.lines[slot as usize];
+        line.dirty |= sectors;
+        line.last_blend = line.last_blend.max(done);
+    }
+
+    /// Brings the missing sectors of a line in.
+    fn fill(&mut self, slot: u32, missing: u8, start: Cycle, memory: &mut Memory) {
+        let number = self.lines[slot as usize].number;
+        let in_memory = self.in_memory[number as usize];
+        for sector in 0..SECTORS {
+            if missing >> sector & 1 == 0 {
+                continue;
+            }
+            self.counters.misses += 1;
+            self.held_sectors += 1;
+            self.lines[slot as usize].ready_at[sector] = if in_memory >> sector & 1 == 1 {
+                self.counters.fetched += 1;
+                let sent = self.fetch_port.serve(start);
+                memory.read(self.base + u64::from(number), SECTOR_BYTES, sent)
+            } else {
+                start
+            };
+        }
+        self.lines[slot as usize].valid |= missing;
+        let held = self.held_sectors * SECTOR_BYTES;
+        self.counters.peak_bytes = self.counters.peak_bytes.max(held);
+    }
+
+    /// Evicts the least recently used line of the set; returns its slot and when the new line's
+    /// data may be asked for.
+    fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
+        let slot = self.sets[self.set_of(number)].oldest;
+        let line = &mut self.lines[slot as usize];
+        let start = at.max(line.last_blend);
+        let (old, dirty, valid) = (line.number, line.dirty, line.valid);
+        *line = Line {
+            number,
+            valid: 0,
+            dirty: 0,
+            last_blend: 0,
+            ..*line
+        };
+        self.slot_of[number as usize] = slot;
+        if old != NONE {
+            self.slot_of[old as usize] = NONE;
+            self.held_sectors -= u64::from(valid.count_ones());
+            self.in_memory[old as usize] |= dirty;
+            let sectors = u64::from(dirty.count_ones());
+            if sectors > 0 {
+                self.counters.written_back += sectors;
+                self.counters.dirty_evictions += 1;
+                let mut sent = start;
+                for _ in 0..sectors {
+                    sent = self.write_port.serve(start);
+                }
+                memory.write(self.base + u64::from(old), sectors * SECTOR_BYTES, sent);
+            }
+        }
+        (slot, start)
+    }
+
+    #[inline]
+    fn set_of(&self, number: u32) -> usize {
+        number as usize % self.sets.len()
+    }
+
+    /// Moves a slot to the front of its set's list.
+    #[inline]
+    fn touch(&mut self, number: u32, slot: u32) {
+        let set = self.set_of(number);
+        let Line { newer, older, .. } = self.lines[slot as usize];
+        if newer == NONE {
+            return;
+        }
+        self.lines[newer as usize].older = older;
+        if older == NONE {
+            self.sets[set].oldest = newer;
+        } else {
+            self.lines[older as usize].newer = newer;
+        }
+        let front = std::mem::replace(&mut self.sets[set].newest, slot);
+        self.lines[front as usize].newer = slot;
+        self.lines[slot as usize].newer = NONE;
+        self.lines[slot as usize].older = front;
+    }
+}

@@ -1,0 +1,4 @@
+//! The colour unit and its cache.
+
+pub mod cache;
+pub mod unit;

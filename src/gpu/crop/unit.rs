@@ -1,0 +1,279 @@
+//! CROP: blends quads into the colour buffer, in order, and finds pixels that are terminated
+//! (VR-Pipe, sections V-B and VII-A).
+//!
+//! In: shaded warps, in order. Out: nothing; the picture is its result. Rates: 64 bytes of colour a
+//! cycle, at most four quads. A quad's sectors are looked up when it enters; while they are on
+//! their way it waits in a queue, and those behind it with it, their own sectors already asked for.
+
+use serde::Serialize;
+
+use crate::gpu::machine::{Feedback, Machine};
+use crate::gpu::packets::{ColourQuad, QUADS_PER_TILE, ShadedWarp};
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Sink, Stage};
+use crate::gpu::timing::{Activity, Cycle, Pace, Queue};
+use crate::gpu::zrop::surface::Surface;
+use crate::shading::{ColourFormat, QuadColour, under};
+
+use super::cache::{CropCache, LINE_BYTES, SECTOR_BYTES};
+
+spec! {
+    /// CROP.
+    CropSpec in "crop" {
+        /// Warps in the queue before it.
+        queue: u64 = 8, 1..=65_536, Assumed "64 quads";
+        /// Format of the colour buffer.
+        format: ColourFormat = ColourFormat::Rgba16F, .., Published "VR-Pipe Table I";
+        /// Bytes of colour a cycle.
+        bytes_per_cycle: u64 = 64, 1..=4096, Published "VR-Pipe VII-A, Fig. 20b";
+        /// Quads a cycle at most.
+        quads_per_cycle: u64 = 4, 1..=64, Published "VR-Pipe VII-A: 16 ROP units a GPC";
+        /// Bytes of the cache.
+        cache_bytes: u64 = 16_384, 128..=268_435_456, Published "VR-Pipe Table I, measured in VII-A";
+        /// Ways of a set; as many as there are lines or more: fully associative.
+        cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB";
+        /// Bytes a cycle from and to the L2, each way.
+        l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "less than about 70 would rule out VR-Pipe's QM speedup of 1.49";
+        /// Quads that wait for their data.
+        wait_queue: u64 = 512, 1..=65_536, Assumed "covers the L2's latency at two quads a cycle";
+        /// Latency of a blend in cycles.
+        blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding";
+    }
+}
+
+/// The unit's counters.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CropCounters {
+    /// Quads blended.
+    pub quads: u64,
+    /// Fragments blended.
+    pub fragments: u64,
+    /// Fragments blended into pixels that had reached the threshold already.
+    pub late: u64,
+    /// Quads and fragments that an ideal termination kept from being blended.
+    pub quads_dropped: u64,
+    /// See `quads_dropped`.
+    pub fragments_dropped: u64,
+    /// Pixels that a blend brought to the threshold.
+    pub terminations: u64,
+}
+
+/// Place of each quad of a tile in memory: along a Z-order curve, so that four quads that follow
+/// each other make a square and a line is a compact block of pixels.
+const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
+    let mut order = [0; QUADS_PER_TILE as usize];
+    let mut position = 0;
+    while position < QUADS_PER_TILE as u8 {
+        let (x, y) = (position % 8, position / 8);
+        let mut z = 0;
+        let mut bit = 0;
+        while bit < 3 {
+            z |= (x >> bit & 1) << (2 * bit) | (y >> bit & 1) << (2 * bit + 1);
+            bit += 1;
+        }
+        order[position as usize] = z;
+        position += 1;
+    }
+    order
+}
+const Z_ORDER: [u8; QUADS_PER_TILE as usize] = z_order();
+
+/// The unit.
+#[derive(Debug)]
+pub struct Crop {
+    spec: CropSpec,
+    /// Threshold and delay of termination, when it is on.
+    termination: Option<Termination>,
+    gpc: usize,
+    bytes_per_quad: u64,
+    lookup: Pace,
+    blend: Pace,
+    waiting: Queue,
+    /// The cache.
+    pub cache: CropCache,
+    /// Where the cycles of the blending port went.
+    pub activity: Activity,
+    last_done: Cycle,
+    /// Counters.
+    pub counters: CropCounters,
+}
+
+/// What CROP knows of early termination.
+#[derive(Debug, Clone, Copy)]
+pub struct Termination {
+    /// Alpha at which a pixel is terminated.
+    pub threshold: f32,
+    /// Cycles from a blend to the bit.
+    pub feedback_cycles: u64,
+    /// Whether the bit lands in time or ideally.
+    pub feedback: Feedback,
+}
+
+/// Bytes of colour of a quad.
+#[must_use]
+pub fn bytes_per_quad(format: ColourFormat) -> u64 {
+    u64::from(format.bytes_per_pixel()) * 4
+}
+
+impl Crop {
+    /// The unit of GPC `gpc`.
+    #[must_use]
+    pub fn new(
+        spec: &CropSpec,
+        termination: Option<Termination>,
+        gpc: usize,
+        cache: CropCache,
+    ) -> Self {
+        let bytes = bytes_per_quad(spec.format);
+        // As many quads a cycle as the narrower of port and lanes lets through.
+        let pace = if spec.bytes_per_cycle >= bytes * spec.quads_per_cycle {
+            Pace::new(spec.quads_per_cycle, 1)
+        } else {
+            Pace::new(spec.bytes_per_cycle, bytes)
+        };
+        Self {
+            termination,
+            gpc,
+            bytes_per_quad: bytes,
+            lookup: pace.clone(),
+            blend: pace,
+            waiting: Queue::new(spec.wait_queue),
+            cache,
+            activity: Activity::default(),
+            last_done: 0,
+            counters: CropCounters::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// Line and sectors of a quad in the colour buffer.
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "surfaces have fewer than 2^32 lines"
+    )]
+    fn address(&self, tile: u32, position: u8) -> (u32, u8) {
+        let order =
+            u64::from(tile) * u64::from(QUADS_PER_TILE) + u64::from(Z_ORDER[usize::from(position)]);
+        let byte = order * self.bytes_per_quad;
+        let first = byte % LINE_BYTES / SECTOR_BYTES;
+        let count = self.bytes_per_quad.div_ceil(SECTOR_BYTES);
+        (
+            (byte / LINE_BYTES) as u32,
+            (((1 << count) - 1) << first) as u8,
+        )
+    }
+
+    /// Times a quad from its lookup to the end of its blend.
+    #[inline]
+    fn time(
+        &mut self,
+        tile: u32,
+        position: u8,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+    ) -> (Cycle, Cycle) {
+        let entry = self.waiting.entry(arrival);
+        let looked_up = self.lookup.serve(entry);
+        let (line, sectors) = self.address(tile, position);
+        let (slot, ready) = self
+            .cache
+            .access(line, sectors, looked_up, &mut machine.memory);
+        let begin = self.blend.serve(ready);
+        self.activity.idle_for_data(arrival, begin);
+        self.activity.busy_until(begin + 1);
+        self.waiting.leave(begin);
+        let done = begin + self.spec.blend_cycles;
+        self.cache.blended(slot, sectors, done);
+        self.last_done = done;
+        (looked_up, done)
+    }
+
+    /// Blends a quad's colours and returns which of its pixels reached the threshold just now.
+    #[inline]
+    fn blend(&mut self, quad: usize, shaded: &ColourQuad, machine: &mut Machine<'_>) -> u8 {
+        let stored: &mut QuadColour = &mut machine.surface.colour[quad];
+        let before = stored[3];
+        *stored = self.spec.format.store(under(stored, &shaded.colour));
+        let Some(termination) = self.termination else {
+            return 0;
+        };
+        let (mut reached, mut late) = (0, 0);
+        for (bit, (&before, &after)) in before.iter().zip(&stored[3]).enumerate() {
+            let was = u8::from(before >= termination.threshold);
+            let is = u8::from(after >= termination.threshold);
+            reached |= (is & !was) << bit;
+            late |= was << bit;
+        }
+        late &= shaded.mask;
+        if late != 0 {
+            self.counters.late += u64::from(late.count_ones());
+            if let Some(maps) = &mut machine.maps {
+                maps.late(quad, late);
+            }
+        }
+        reached & shaded.mask
+    }
+
+    /// Fragments of a quad whose pixel has reached the threshold, if termination is ideal.
+    fn ideally_terminated(&self, quad: usize, machine: &Machine<'_>) -> u8 {
+        match self.termination {
+            Some(t) if t.feedback == Feedback::Ideal => {
+                let alphas = machine.surface.colour[quad][3].iter().enumerate();
+                alphas.fold(0, |mask, (bit, &a)| {
+                    mask | u8::from(a >= t.threshold) << bit
+                })
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Stage for Crop {
+    type In = ShadedWarp;
+    type Out = ();
+
+    fn accept(
+        &mut self,
+        warp: ShadedWarp,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        _next: &mut impl Sink<()>,
+    ) -> Cycle {
+        let mut left = arrival;
+        for shaded in warp.quads.iter() {
+            let index = Surface::quad_index(warp.tile, shaded.position);
+            let mut shaded = *shaded;
+            let dropped = self.ideally_terminated(index, machine) & shaded.mask;
+            if dropped != 0 {
+                self.counters.fragments_dropped += u64::from(dropped.count_ones());
+                shaded.keep(!dropped);
+                if shaded.mask == 0 {
+                    self.counters.quads_dropped += 1;
+                    continue;
+                }
+            }
+            let (looked_up, done) = self.time(warp.tile, shaded.position, arrival, machine);
+            left = left.max(looked_up);
+            self.counters.quads += 1;
+            self.counters.fragments += u64::from(shaded.mask.count_ones());
+            let reached = self.blend(index, &shaded, machine);
+            if let Some(maps) = &mut machine.maps {
+                maps.blended(index, shaded.mask, reached);
+            }
+            if reached != 0
+                && let Some(termination) = self.termination
+            {
+                self.counters.terminations += u64::from(reached.count_ones());
+                let lands = done + termination.feedback_cycles;
+                machine.surface.terminate(index, reached, lands);
+                machine.updates[self.gpc].push(lands, index);
+            }
+        }
+        left
+    }
+
+    fn drain(&mut self, at: Cycle, _machine: &mut Machine<'_>, _next: &mut impl Sink<()>) -> Cycle {
+        at.max(self.last_done)
+    }
+}

@@ -1,0 +1,82 @@
+//! What all units of a draw share: the draw itself, the picture, memory, and the ways back from
+//! later units to earlier ones.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::draw::Draw;
+use super::maps::Maps;
+use super::memory::Memory;
+use super::packets::{WARP_QUADS, Warp};
+use super::timing::Cycle;
+use super::warp::ShaderIssue;
+use super::warp::fragment::{FragmentShader, ShadedQuad};
+use super::zrop::surface::Surface;
+
+/// Whether termination bits take time to land.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feedback {
+    /// A fragment is terminated only if its pixel's bit was written before its test.
+    Timed,
+    /// As well, no fragment is blended whose pixel has reached the threshold: what a pipeline
+    /// without latency would do.
+    Ideal,
+}
+
+/// Termination updates on their way from CROP to ZROP, in the order of their times.
+#[derive(Debug, Default)]
+pub struct Updates {
+    due: VecDeque<(Cycle, u64)>,
+}
+
+impl Updates {
+    /// Sends an update of `quad` that arrives at `due`, no earlier than those before it.
+    pub fn push(&mut self, due: Cycle, quad: usize) {
+        self.due.push_back((due, quad as u64));
+    }
+
+    /// Takes the next update that has arrived by `now`: when it did, and its quad.
+    #[inline]
+    pub fn next_due(&mut self, now: Cycle) -> Option<(Cycle, u64)> {
+        let first = *self.due.front()?;
+        (first.0 <= now).then(|| {
+            self.due.pop_front();
+            first
+        })
+    }
+}
+
+/// The shared state.
+pub struct Machine<'a> {
+    /// What is drawn.
+    pub draw: &'a Draw,
+    /// The fragment shader's program.
+    pub shader: FragmentShader<'a>,
+    /// Colours, stencil, depth.
+    pub surface: Surface,
+    /// L2 and DRAM.
+    pub memory: Memory,
+    /// Issue slots that vertex warps take, for each GPC alike.
+    pub shader_issue: ShaderIssue,
+    /// Termination updates under way, by GPC.
+    pub updates: Vec<Updates>,
+    /// Counts a pixel, if asked for.
+    pub maps: Option<Box<Maps>>,
+}
+
+impl Machine<'_> {
+    /// Runs the fragment shader on a warp.
+    #[inline]
+    pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {
+        let across = self.surface.tiles_across();
+        let (x, y) = (warp.tile % across, warp.tile / across);
+        self.shader.shade(x, y, &warp.quads, out);
+        if let Some(maps) = &mut self.maps {
+            for quad in warp.quads.iter() {
+                maps.shaded(Surface::quad_index(warp.tile, quad.position), quad.mask);
+            }
+        }
+    }
+}

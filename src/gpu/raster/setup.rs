@@ -1,0 +1,71 @@
+//! Setup: the edge functions of a primitive.
+//!
+//! In: primitives. Out: the same with their edges, in order. Rate: one a cycle.
+
+use crate::gpu::machine::Machine;
+use crate::gpu::packets::{Primitive, SetUp};
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::Cycle;
+
+spec! {
+    /// Setup.
+    SetupSpec in "setup" {
+        /// Primitives in the queue before it.
+        queue: u64 = 32, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
+        /// Cycles a primitive.
+        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle a cycle";
+        /// Latency in cycles.
+        latency_cycles: u64 = 10, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
+    }
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Setup {
+    cycles: u64,
+    /// Issue port.
+    pub pipe: Pipe,
+    /// Primitives in, all of which go out: assembly dropped those without area.
+    pub primitives: u64,
+}
+
+impl Setup {
+    /// A unit of this specification.
+    #[must_use]
+    pub fn new(spec: &SetupSpec) -> Self {
+        Self {
+            cycles: spec.cycles_per_primitive,
+            pipe: Pipe::new(spec.latency_cycles),
+            primitives: 0,
+        }
+    }
+}
+
+impl Stage for Setup {
+    type In = Primitive;
+    type Out = SetUp;
+
+    fn accept(
+        &mut self,
+        primitive: Primitive,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<SetUp>,
+    ) -> Cycle {
+        self.primitives += 1;
+        let start = self.pipe.start(arrival);
+        match primitive.shape.polygon() {
+            None => self.pipe.work(start, self.cycles),
+            Some(polygon) => {
+                let set_up = SetUp {
+                    splat: primitive.splat,
+                    polygon,
+                    bounds: primitive.bounds,
+                };
+                self.pipe.issue(set_up, start, self.cycles, machine, next);
+            }
+        }
+        start
+    }
+}

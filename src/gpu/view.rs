@@ -1,0 +1,90 @@
+//! A view of a scene, ready to be run through any number of variants.
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::config::Config;
+use super::draw::Draw;
+use super::outcome::Outcome;
+use super::pipeline::{self, Watch};
+use super::variant::Variant;
+use super::warp::fragment::FragmentShader;
+use super::warp::{ExactAlpha, NearCut};
+use super::zrop::surface::Tests;
+use crate::math::SimdLevel;
+use crate::preprocess::{Preprocessed, View};
+use crate::scene::{Camera, Splats};
+use crate::shading::Profile;
+
+/// A scene seen from a camera: sorted splats with their boxes.
+pub struct PreparedView<'a> {
+    draw: Draw,
+    exact: ExactAlpha<'a>,
+    level: SimdLevel,
+    /// How long preparing took.
+    pub prepared_in: Duration,
+}
+
+/// A run, and how long the host took for it.
+#[derive(Debug)]
+pub struct Run {
+    /// What came out.
+    pub outcome: Outcome,
+    /// Time of this variant alone.
+    pub host: Duration,
+}
+
+impl<'a> PreparedView<'a> {
+    /// Projects and sorts the splats; `level` is the host's, and changes no result.
+    #[must_use]
+    pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
+        let start = Instant::now();
+        let mut frame = Preprocessed::default();
+        frame.run(splats, camera, profile, level);
+        Self {
+            draw: Draw::splats(&frame, camera.width, camera.height),
+            exact: ExactAlpha {
+                splats,
+                view: View::new(camera, profile),
+                cap: profile.alpha_cap,
+            },
+            level,
+            prepared_in: start.elapsed(),
+        }
+    }
+
+    /// The draw.
+    #[must_use]
+    pub fn draw(&self) -> &Draw {
+        &self.draw
+    }
+
+    /// Runs one variant.
+    #[must_use]
+    pub fn run(&self, config: &Config, variant: Variant, tests: &Tests, watch: Watch) -> Run {
+        let start = Instant::now();
+        let near_cut: &dyn NearCut = &self.exact;
+        let shader = FragmentShader::new(
+            &self.draw.splats,
+            [self.draw.width, self.draw.height],
+            self.exact.cap,
+            self.level,
+            Some(near_cut),
+        );
+        let outcome = pipeline::run(&self.draw, shader, tests, config, variant, watch);
+        Run {
+            outcome,
+            host: start.elapsed(),
+        }
+    }
+
+    /// Runs several variants, side by side as rayon's current pool allows.
+    #[must_use]
+    pub fn run_all(&self, config: &Config, variants: &[Variant], watch: Watch) -> Vec<Run> {
+        let tests = Tests::default();
+        let runs = variants.par_iter();
+        runs.map(|&variant| self.run(config, variant, &tests, watch))
+            .collect()
+    }
+}

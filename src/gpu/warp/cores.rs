@@ -1,0 +1,255 @@
+//! The shader cores: warps shade their quads, merge pairs, and hand what survives to the colour
+//! unit in the order in which they were launched.
+//!
+//! In: warps; the queue before the unit is the cores' warp slots, held until the warp's results
+//! have left. Out: shaded warps, in launch order, those without a surviving fragment left out.
+//!
+//! Warps go round the schedulers in turn. A scheduler issues one instruction of a warp every
+//! `issue_cycles`, the oldest warp first; so a warp is done when its instructions have been issued
+//! behind those of all older warps of its scheduler, but no earlier than its own chain of latencies
+//! allows. Younger warps fill the slots that older ones leave while they wait, and never delay them.
+
+use serde::Serialize;
+
+use crate::gpu::machine::Machine;
+use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp};
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Sink, Stage};
+use crate::gpu::timing::{Activity, Cycle, Idle};
+use crate::shading::under;
+
+use super::fragment::ShadedQuad;
+
+spec! {
+    /// The shader cores of one GPC.
+    CoresSpec in "cores" {
+        /// Cores.
+        cores: u64 = 16, 1..=1024, Published "VR-Pipe Table I";
+        /// Schedulers a core.
+        schedulers: u64 = 4, 1..=16, Published "VR-Pipe Table I";
+        /// Cycles for which an instruction of a warp of 32 holds its scheduler's 16 lanes.
+        issue_cycles: u64 = 2, 1..=64, Published "VR-Pipe Table I: 64 lanes a core, 4 schedulers";
+        /// Warp slots a core.
+        warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
+        /// Instructions of the fragment shader.
+        fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";
+        /// Cycles of the fragment shader's dependent chain.
+        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export";
+        /// Further instructions where quads are merged.
+        merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test";
+        /// Further cycles of latency where quads are merged.
+        merge_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "a shuffle of about 24 cycles and two dependent instructions";
+    }
+}
+
+/// Issue slots that vertex warps took and fragment warps have to do without.
+#[derive(Debug, Clone)]
+pub struct ShaderIssue {
+    /// Cycles owed, by scheduler.
+    owed: Vec<u64>,
+    issue_cycles: u64,
+    /// Cycles that vertex warps issued in all.
+    pub vertex_cycles: u64,
+}
+
+impl ShaderIssue {
+    /// No slots owed.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "validated to be at most 2^14"
+    )]
+    pub fn new(spec: &CoresSpec) -> Self {
+        Self {
+            owed: vec![0; (spec.cores * spec.schedulers) as usize],
+            issue_cycles: spec.issue_cycles,
+            vertex_cycles: 0,
+        }
+    }
+
+    /// Charges the `number`th vertex warp, of so many instructions, to its scheduler.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a remainder of a length that is a usize"
+    )]
+    pub fn charge_vertex_warp(&mut self, number: u64, instructions: u64) {
+        let scheduler = (number % self.owed.len() as u64) as usize;
+        self.owed[scheduler] += instructions * self.issue_cycles;
+        self.vertex_cycles += instructions * self.issue_cycles;
+    }
+
+    fn pay(&mut self, scheduler: usize) -> u64 {
+        std::mem::take(&mut self.owed[scheduler])
+    }
+}
+
+/// What became of fragments and quads in the shader.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CoresCounters {
+    /// Warps run.
+    pub warps: u64,
+    /// Quads shaded.
+    pub quads_shaded: u64,
+    /// Quads without a fragment over the cut.
+    pub quads_pruned: u64,
+    /// Quads that were blended into their partner: pairs of which both had a fragment left.
+    pub quads_merged: u64,
+    /// Fragments shaded (covered and not killed before).
+    pub fragments_shaded: u64,
+    /// Fragments below the cut on alpha.
+    pub fragments_pruned: u64,
+    /// Fragments that were blended into one of their partner.
+    pub fragments_merged: u64,
+    /// Warp instructions issued for fragments.
+    pub instructions: u64,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Cores {
+    spec: CoresSpec,
+    merging: bool,
+    /// When each scheduler has issued all that it has been given.
+    issued: Vec<Cycle>,
+    next_scheduler: usize,
+    left_at: Cycle,
+    /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
+    pub activity: Vec<Activity>,
+    /// Counters.
+    pub counters: CoresCounters,
+}
+
+impl Cores {
+    /// Cores whose shader merges pairs or does not.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "validated to be at most 2^14"
+    )]
+    pub fn new(spec: &CoresSpec, merging: bool) -> Self {
+        let schedulers = (spec.cores * spec.schedulers) as usize;
+        Self {
+            merging,
+            issued: vec![0; schedulers],
+            next_scheduler: 0,
+            left_at: 0,
+            activity: vec![Activity::default(); schedulers],
+            counters: CoresCounters::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// When a warp that got its slot at `arrival` is done.
+    fn run(&mut self, arrival: Cycle, machine: &mut Machine<'_>) -> Cycle {
+        let spec = &self.spec;
+        let (mut instructions, mut latency) =
+            (spec.fragment_instructions, spec.fragment_latency_cycles);
+        if self.merging {
+            instructions += spec.merge_instructions;
+            latency += spec.merge_latency_cycles;
+        }
+        let scheduler = self.next_scheduler;
+        self.next_scheduler += 1;
+        if self.next_scheduler == self.issued.len() {
+            self.next_scheduler = 0;
+        }
+        self.counters.warps += 1;
+        self.counters.instructions += instructions;
+        let owed = machine.shader_issue.pay(scheduler);
+        let free = self.issued[scheduler] + owed;
+        let begin = free.max(arrival);
+        let end = begin + instructions * spec.issue_cycles;
+        let activity = &mut self.activity[scheduler];
+        activity.idle_until(self.issued[scheduler] + owed, Idle::Contended);
+        activity.idle_until(arrival, Idle::Starved);
+        activity.busy_until(end);
+        self.issued[scheduler] = end;
+        end.max(arrival + latency)
+    }
+
+    /// Shades the quads and merges the pairs; appends what is left to `out`.
+    fn shade(
+        &mut self,
+        warp: &Warp,
+        machine: &mut Machine<'_>,
+        out: &mut Few<ColourQuad, WARP_QUADS>,
+    ) {
+        let mut shaded = [ShadedQuad::default(); WARP_QUADS];
+        machine.shade(warp, &mut shaded);
+        let count = |mask: u8| u64::from(mask.count_ones());
+        for (quad, shaded) in warp.quads.iter().zip(&shaded) {
+            self.counters.fragments_shaded += count(quad.mask);
+            self.counters.fragments_pruned += count(quad.mask & !shaded.mask);
+        }
+        self.counters.quads_shaded += warp.quads.len() as u64;
+        let mut offset = 0;
+        while offset < warp.quads.len() {
+            let position = warp.quads[offset].position;
+            let first = &shaded[offset];
+            let mut result = ColourQuad {
+                position,
+                mask: first.mask,
+                colour: first.colour,
+            };
+            let paired = offset % 2 == 0 && warp.merge >> (offset / 2) & 1 == 1;
+            if paired {
+                let second = &shaded[offset + 1];
+                let both = u64::from(first.mask != 0 && second.mask != 0);
+                self.counters.quads_merged += both;
+                self.counters.quads_pruned += u64::from(first.mask == 0 && second.mask != 0)
+                    + u64::from(first.mask != 0 && second.mask == 0)
+                    + 2 * u64::from(first.mask | second.mask == 0);
+                self.counters.fragments_merged += count(first.mask & second.mask);
+                result.mask |= second.mask;
+                result.colour = under(&first.colour, &second.colour);
+                if let Some(maps) = &mut machine.maps {
+                    maps.merged(warp.tile, position, first.mask & second.mask);
+                }
+                offset += 2;
+            } else {
+                self.counters.quads_pruned += u64::from(first.mask == 0);
+                offset += 1;
+            }
+            if result.mask != 0 {
+                out.push(result);
+            }
+        }
+    }
+}
+
+impl Stage for Cores {
+    type In = Warp;
+    type Out = ShadedWarp;
+
+    fn accept(
+        &mut self,
+        warp: Warp,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<ShadedWarp>,
+    ) -> Cycle {
+        let done = self.run(arrival, machine);
+        let mut out = ShadedWarp {
+            tile: warp.tile,
+            quads: Few::default(),
+        };
+        self.shade(&warp, machine, &mut out.quads);
+        // In launch order, whatever finishes first.
+        let ready = done.max(self.left_at);
+        self.left_at = if out.quads.is_empty() {
+            ready
+        } else {
+            next.offer(out, ready, machine)
+        };
+        self.left_at
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<ShadedWarp>,
+    ) -> Cycle {
+        at.max(self.left_at)
+    }
+}

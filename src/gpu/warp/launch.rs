@@ -1,0 +1,65 @@
+//! Warp launch: hands warps to the shader cores, one a cycle, once one of their slots is free.
+//!
+//! In and out: warps, in order.
+
+use crate::gpu::machine::Machine;
+use crate::gpu::packets::Warp;
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::Cycle;
+
+spec! {
+    /// Warp launch.
+    LaunchSpec in "launch" {
+        /// Warps in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
+        /// Cycles a warp.
+        cycles_per_warp: u64 = 1, 1..=1024, Assumed "one warp a cycle";
+        /// Latency in cycles.
+        latency_cycles: u64 = 20, 0..=10_000, Assumed "attribute set-up and the way to a core";
+    }
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Launch {
+    cycles: u64,
+    /// Issue port.
+    pub pipe: Pipe,
+    /// Warps launched.
+    pub warps: u64,
+    /// Quads in them.
+    pub quads: u64,
+}
+
+impl Launch {
+    /// A unit of this specification.
+    #[must_use]
+    pub fn new(spec: &LaunchSpec) -> Self {
+        Self {
+            cycles: spec.cycles_per_warp,
+            pipe: Pipe::new(spec.latency_cycles),
+            warps: 0,
+            quads: 0,
+        }
+    }
+}
+
+impl Stage for Launch {
+    type In = Warp;
+    type Out = Warp;
+
+    fn accept(
+        &mut self,
+        warp: Warp,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Warp>,
+    ) -> Cycle {
+        self.warps += 1;
+        self.quads += warp.quads.len() as u64;
+        let start = self.pipe.start(arrival);
+        self.pipe.issue(warp, start, self.cycles, machine, next);
+        start
+    }
+}

@@ -1,0 +1,7 @@
+//! Raster operations before shading: ordering (PROP) and the termination, stencil and depth tests
+//! (ZROP).
+
+pub mod prop;
+pub mod surface;
+pub mod unit;
+pub mod zcache;

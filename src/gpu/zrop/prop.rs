@@ -1,0 +1,66 @@
+//! PROP: takes flushed quads in order and passes them to the tests (VR-Pipe, sections III-B and
+//! V-A). Its other port, towards the shader cores, is where quad reordering packs warps.
+//!
+//! In and out: beats of quads, in order. Rate: quads a cycle.
+
+use crate::gpu::machine::Machine;
+use crate::gpu::packets::Beat;
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::Cycle;
+
+spec! {
+    /// PROP, both ports.
+    PropSpec in "prop" {
+        /// Beats in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
+        /// Quads a cycle from tile coalescing to the tests.
+        quads_in_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing; VR-Pipe's 2.78x forces more than 5.56";
+        /// Quads a cycle from the tests to warps.
+        quads_out_per_cycle: u64 = 4, 1..=64, Assumed "VR-Pipe Fig. 20b forces 16 pixels a cycle at least";
+        /// Latency in cycles.
+        latency_cycles: u64 = 4, 0..=10_000, Assumed "a small queue and an arbiter";
+    }
+}
+
+/// The unit's port from tile coalescing to the tests.
+#[derive(Debug)]
+pub struct Prop {
+    quads_per_cycle: u64,
+    /// Issue port.
+    pub pipe: Pipe,
+    /// Quads in, all of which go out.
+    pub quads_in: u64,
+}
+
+impl Prop {
+    /// A unit of this specification.
+    #[must_use]
+    pub fn new(spec: &PropSpec) -> Self {
+        Self {
+            quads_per_cycle: spec.quads_in_per_cycle,
+            pipe: Pipe::new(spec.latency_cycles),
+            quads_in: 0,
+        }
+    }
+}
+
+impl Stage for Prop {
+    type In = Beat;
+    type Out = Beat;
+
+    fn accept(
+        &mut self,
+        beat: Beat,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Beat>,
+    ) -> Cycle {
+        let quads = beat.quads.len() as u64;
+        self.quads_in += quads;
+        let start = self.pipe.start(arrival);
+        let cycles = quads.div_ceil(self.quads_per_cycle).max(1);
+        self.pipe.issue(beat, start, cycles, machine, next);
+        start
+    }
+}

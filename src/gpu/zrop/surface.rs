@@ -1,0 +1,305 @@
+//! The picture as the pipeline holds it: colours, stencil, depth, and when each pixel was
+//! terminated.
+//!
+//! Values are stored quad by quad, screen tile by screen tile; [`Surface::quad_index`] maps a place
+//! in a tile.
+
+use crate::gpu::packets::{QUADS_PER_TILE, TILE_PX, TILE_QUADS};
+use crate::gpu::raster::polygon::PixelRect;
+use crate::gpu::timing::Cycle;
+use crate::image::Frame;
+use crate::shading::{
+    ColourFormat, Comparison, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
+};
+
+/// Never.
+pub const NEVER: Cycle = Cycle::MAX;
+
+/// What a draw starts from beside an empty colour buffer, and the tests that are on.
+#[derive(Debug, Clone, Default)]
+pub struct Tests {
+    /// Stencil test and the buffer it starts with: a byte a pixel, row by row.
+    pub stencil: Option<(StencilTest, Vec<u8>)>,
+    /// Depth test and the buffer it is made against: a depth a pixel, row by row. Splats are
+    /// transparent and write no depth.
+    pub depth: Option<(DepthTest, Vec<f32>)>,
+}
+
+/// Fragments of a quad that failed a test, as masks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Failed {
+    /// By the stencil test.
+    pub stencil_failed: u8,
+    /// By the depth test.
+    pub depth_failed: u8,
+}
+
+/// Whether a comparison that fails at two values fails at all between them.
+fn is_ordered(compare: Comparison) -> bool {
+    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
+    matches!(
+        compare,
+        Never | Less | LessOrEqual | Greater | GreaterOrEqual
+    )
+}
+
+/// The buffers.
+#[derive(Debug)]
+pub struct Surface {
+    width: u32,
+    height: u32,
+    tiles_across: u32,
+    /// Colours as stored, premultiplied.
+    pub colour: Vec<QuadColour>,
+    /// When each pixel's termination bit was written.
+    terminated_at: Vec<[Cycle; 4]>,
+    stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
+    depth: Option<(DepthTest, Vec<[f32; 4]>)>,
+    /// Least and greatest depth of each raster tile, four a screen tile.
+    depth_range: Vec<[f32; 2]>,
+    /// Colour format.
+    pub format: ColourFormat,
+}
+
+impl Surface {
+    /// A cleared surface. `terminating` reserves room for termination times.
+    #[must_use]
+    pub fn new(
+        width: u32,
+        height: u32,
+        format: ColourFormat,
+        tests: &Tests,
+        terminating: bool,
+    ) -> Self {
+        let tiles_across = width.div_ceil(TILE_PX);
+        let tiles = (tiles_across * height.div_ceil(TILE_PX)) as usize;
+        let quads = tiles * QUADS_PER_TILE as usize;
+        let mut surface = Self {
+            width,
+            height,
+            tiles_across,
+            colour: vec![QuadColour::default(); quads],
+            terminated_at: vec![[NEVER; 4]; if terminating { quads } else { 0 }],
+            stencil: None,
+            depth: None,
+            depth_range: Vec::new(),
+            format,
+        };
+        surface.stencil = tests.stencil.as_ref().map(|(test, values)| {
+            let test = StencilTest {
+                top_bit_taken: terminating,
+                ..*test
+            };
+            (test, surface.by_quads(quads, values))
+        });
+        surface.depth = tests
+            .depth
+            .as_ref()
+            .map(|(test, values)| (*test, surface.by_quads(quads, values)));
+        if let Some((_, values)) = &tests.depth {
+            surface.depth_range = surface.depth_ranges(tiles, values);
+        }
+        surface
+    }
+
+    /// A buffer of pixels row by row, rearranged by quads.
+    fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {
+        let mut out = vec![[T::default(); 4]; quads];
+        for (row, y) in pixels.chunks(self.width as usize).zip(0..self.height) {
+            for (&value, x) in row.iter().zip(0..) {
+                let (quad, fragment) = self.place(x, y);
+                out[quad][fragment] = value;
+            }
+        }
+        out
+    }
+
+    /// Least and greatest depth of each raster tile of a buffer row by row.
+    fn depth_ranges(&self, tiles: usize, pixels: &[f32]) -> Vec<[f32; 2]> {
+        let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; tiles * 4];
+        for (row, y) in pixels.chunks(self.width as usize).zip(0..self.height) {
+            for (&depth, x) in row.iter().zip(0..) {
+                let tile = (y / TILE_PX) * self.tiles_across + x / TILE_PX;
+                let quarter = y % TILE_PX / 8 * 2 + x % TILE_PX / 8;
+                let [least, greatest] = &mut ranges[(tile * 4 + quarter) as usize];
+                (*least, *greatest) = (least.min(depth), greatest.max(depth));
+            }
+        }
+        ranges
+    }
+
+    /// Whether all of a raster tile fails the depth test at `depth`: it does at both ends of the
+    /// tile's range, and the test has one direction.
+    #[must_use]
+    #[inline]
+    pub fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
+        let Some((test, _)) = &self.depth else {
+            return false;
+        };
+        let [least, greatest] = self.depth_range[tile as usize * 4 + usize::from(quarter)];
+        is_ordered(test.compare) && !test.passes(depth, least) && !test.passes(depth, greatest)
+    }
+
+    /// Quad and fragment of a pixel.
+    #[must_use]
+    pub fn place(&self, x: u32, y: u32) -> (usize, usize) {
+        let tile = (y / TILE_PX) * self.tiles_across + x / TILE_PX;
+        let (qx, qy) = (x % TILE_PX / 2, y % TILE_PX / 2);
+        let quad = tile * QUADS_PER_TILE + qy * TILE_QUADS + qx;
+        (quad as usize, ((y % 2) * 2 + x % 2) as usize)
+    }
+
+    /// Index of the quad at `position` of `tile` in the buffers.
+    #[must_use]
+    #[inline]
+    pub fn quad_index(tile: u32, position: u8) -> usize {
+        tile as usize * QUADS_PER_TILE as usize + usize::from(position)
+    }
+
+    /// The picture's rectangle.
+    #[must_use]
+    pub fn rect(&self) -> PixelRect {
+        PixelRect {
+            x0: 0,
+            y0: 0,
+            x1: self.width.cast_signed(),
+            y1: self.height.cast_signed(),
+        }
+    }
+
+    /// Width and height in pixels.
+    #[must_use]
+    pub fn size(&self) -> [u32; 2] {
+        [self.width, self.height]
+    }
+
+    /// Screen tiles a row.
+    #[must_use]
+    #[inline]
+    pub fn tiles_across(&self) -> u32 {
+        self.tiles_across
+    }
+
+    /// Screen tiles in all.
+    #[must_use]
+    pub fn tiles(&self) -> usize {
+        self.colour.len() / QUADS_PER_TILE as usize
+    }
+
+    /// Whether a stencil or depth test is on.
+    #[must_use]
+    #[inline]
+    pub fn has_tests(&self) -> bool {
+        self.stencil.is_some() || self.depth.is_some()
+    }
+
+    /// Whether the tests write what they read.
+    #[must_use]
+    pub fn tests_write(&self) -> bool {
+        self.stencil.is_some()
+    }
+
+    /// Bytes a pixel that the tests read: a stencil byte, with it a depth of 24 bits if tested.
+    #[must_use]
+    pub fn test_bytes_per_pixel(&self) -> u64 {
+        if self.depth.is_some() { 4 } else { 1 }
+    }
+
+    /// Fragments of a quad whose termination bit was written before `at`.
+    #[must_use]
+    #[inline]
+    pub fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
+        let times = &self.terminated_at[Self::quad_index(tile, position)];
+        let mut mask = 0;
+        for (bit, &time) in times.iter().enumerate() {
+            mask |= u8::from(time < at) << bit;
+        }
+        mask
+    }
+
+    /// Writes the termination bits of the fragments in `mask` at cycle `at`.
+    #[inline]
+    pub fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {
+        for (bit, time) in self.terminated_at[quad].iter_mut().enumerate() {
+            if mask >> bit & 1 == 1 {
+                *time = at.min(*time);
+            }
+        }
+    }
+
+    /// Stencil and depth tests of the fragments in `mask`, with the stencil updates they cause.
+    pub fn test(&mut self, (tile, position): (u32, u8), mask: u8, depth: f32) -> Failed {
+        let index = Self::quad_index(tile, position);
+        let mut failed = Failed::default();
+        for bit in 0..4_u8 {
+            if mask >> bit & 1 == 0 {
+                continue;
+            }
+            let lane = usize::from(bit);
+            let depth_passes = self
+                .depth
+                .as_ref()
+                .is_none_or(|(test, stored)| test.passes(depth, stored[index][lane]));
+            let mut stencil_passes = true;
+            if let Some((test, stored)) = &mut self.stencil {
+                let value = &mut stored[index][lane];
+                stencil_passes = test.passes(*value);
+                let outcome = match (stencil_passes, depth_passes) {
+                    (false, _) => StencilOutcome::Fail,
+                    (true, false) => StencilOutcome::DepthFail,
+                    (true, true) => StencilOutcome::Pass,
+                };
+                *value = test.updated(*value, outcome);
+            }
+            if !stencil_passes {
+                failed.stencil_failed |= 1 << bit;
+            } else if !depth_passes {
+                failed.depth_failed |= 1 << bit;
+            }
+        }
+        failed
+    }
+
+    /// The colour buffer as a picture.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        let mut pixels = Vec::with_capacity((self.width * self.height) as usize);
+        for y in 0..self.height {
+            for x in 0..self.width {
+                let (quad, fragment) = self.place(x, y);
+                pixels.push(self.colour[quad].map(|channel| channel[fragment]));
+            }
+        }
+        Frame::from_pixels(self.width, self.height, pixels)
+    }
+
+    /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
+    #[must_use]
+    pub fn stencil(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity((self.width * self.height) as usize);
+        for y in 0..self.height {
+            for x in 0..self.width {
+                let (quad, fragment) = self.place(x, y);
+                let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
+                let times = self.terminated_at.get(quad);
+                let terminated = times.is_some_and(|t| t[fragment] != NEVER);
+                bytes.push(stored | if terminated { TERMINATED } else { 0 });
+            }
+        }
+        bytes
+    }
+
+    /// When each pixel was terminated, row by row; [`NEVER`] where it was not.
+    #[must_use]
+    pub fn termination_cycles(&self) -> Vec<Cycle> {
+        let mut cycles = Vec::with_capacity((self.width * self.height) as usize);
+        for y in 0..self.height {
+            for x in 0..self.width {
+                let (quad, fragment) = self.place(x, y);
+                let times = self.terminated_at.get(quad);
+                cycles.push(times.map_or(NEVER, |t| t[fragment]));
+            }
+        }
+        cycles
+    }
+}

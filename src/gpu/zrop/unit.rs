@@ -1,0 +1,224 @@
+//! ZROP: the termination, stencil and depth tests before shading, and the termination update
+//! (VR-Pipe, section V-B).
+//!
+//! In: beats of quads. Out: the same beats without the quads that have no fragment left; a flush's
+//! last beat always goes on, so that its end is seen. Rate: quads a cycle, less the cycles that
+//! termination updates take the port for. A fragment is terminated only if its pixel's bit was
+//! written before the cycle of its test.
+
+use serde::Serialize;
+
+use crate::gpu::machine::{Feedback, Machine};
+use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad};
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::{Cycle, Idle, Pace, Queue};
+
+use super::zcache::{LINE_BYTES, ZCache};
+
+spec! {
+    /// ZROP.
+    ZropSpec in "zrop" {
+        /// Beats in the queue before it.
+        queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
+        /// Quads tested a cycle.
+        quads_per_cycle: u64 = 8, 1..=8, Assumed "VR-Pipe's 2.78x forces more than 5.56";
+        /// Beats that wait for their stencil and depth values, those of later beats already asked for.
+        wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
+        /// Latency of the test in cycles.
+        latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
+        /// Bytes of the cache of stencil and depth values.
+        cache_bytes: u64 = 32_768, 128..=268_435_456, Assumed "twice the colour cache";
+        /// Accumulated alpha at which a pixel is terminated.
+        threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B";
+        /// Cycles from a blend to its termination update.
+        feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit";
+        /// Cycles for which an update holds the port.
+        update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache";
+        /// Whether bits land in time or, ideally, before any later fragment is blended.
+        feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache";
+    }
+}
+
+/// Fragments or quads by what became of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tested {
+    /// Tested.
+    pub tested: u64,
+    /// Killed: terminated.
+    pub terminated: u64,
+    /// Killed by the stencil test.
+    pub stencil_failed: u64,
+    /// Killed by the depth test.
+    pub depth_failed: u64,
+}
+
+impl Tested {
+    /// What is left.
+    #[must_use]
+    pub fn passed(&self) -> u64 {
+        self.tested - self.terminated - self.stencil_failed - self.depth_failed
+    }
+}
+
+/// The unit's counters.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ZropCounters {
+    /// Fragments.
+    pub fragments: Tested,
+    /// Quads; one is charged to the test that killed its last fragment.
+    pub quads: Tested,
+    /// Termination updates.
+    pub updates: u64,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Zrop {
+    spec: ZropSpec,
+    terminating: bool,
+    gpc: usize,
+    cache: ZCache,
+    lookup: Pace,
+    waiting: Queue,
+    /// Issue port.
+    pub pipe: Pipe,
+    /// Counters.
+    pub counters: ZropCounters,
+}
+
+impl Zrop {
+    /// A unit of GPC `gpc`, with early termination or without.
+    #[must_use]
+    pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, cache: ZCache) -> Self {
+        Self {
+            spec: spec.clone(),
+            terminating,
+            gpc,
+            cache,
+            lookup: Pace::new(1, 1),
+            waiting: Queue::new(spec.wait_queue),
+            pipe: Pipe::new(spec.latency_cycles),
+            counters: ZropCounters::default(),
+        }
+    }
+
+    /// The cache's counters.
+    #[must_use]
+    pub fn cache(&self) -> &ZCache {
+        &self.cache
+    }
+
+    /// Lets the updates that came by `cycle` go first; returns when the port is free.
+    fn let_updates_in(&mut self, cycle: Cycle, machine: &mut Machine<'_>) -> Cycle {
+        let mut start = cycle;
+        while let Some((due, quad)) = machine.updates[self.gpc].next_due(start) {
+            self.counters.updates += 1;
+            let begin = self.pipe.free().max(due);
+            let line = quad * machine.surface.test_bytes_per_pixel() * 4 / LINE_BYTES;
+            self.cache.access(line, true, begin, &mut machine.memory);
+            self.pipe.hold_until(begin, Idle::Starved);
+            self.pipe
+                .hold_until(begin + self.spec.update_cycles, Idle::Contended);
+            start = start.max(self.pipe.free());
+        }
+        start
+    }
+
+    /// When the stencil and depth values of a beat are there.
+    fn fetch(&mut self, beat: &Beat, at: Cycle, machine: &mut Machine<'_>) -> Cycle {
+        let per_quad = machine.surface.test_bytes_per_pixel() * 4;
+        let mut ready = at;
+        let mut previous = u64::MAX;
+        for quad in beat.quads.iter() {
+            let place = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) + u64::from(quad.position);
+            let line = place * per_quad / LINE_BYTES;
+            if line != previous {
+                previous = line;
+                let written = machine.surface.tests_write();
+                ready = ready.max(self.cache.access(line, written, at, &mut machine.memory));
+            }
+        }
+        ready
+    }
+
+    fn test(
+        &mut self,
+        tile: u32,
+        quad: Quad,
+        at: Cycle,
+        machine: &mut Machine<'_>,
+    ) -> Option<Quad> {
+        let mut mask = quad.mask;
+        let count = |mask: u8| u64::from(mask.count_ones());
+        self.counters.fragments.tested += count(mask);
+        self.counters.quads.tested += 1;
+        if self.terminating {
+            let terminated = machine.surface.terminated(tile, quad.position, at) & mask;
+            self.counters.fragments.terminated += count(terminated);
+            mask &= !terminated;
+            self.counters.quads.terminated += u64::from(mask == 0);
+        }
+        if mask != 0 && machine.surface.has_tests() {
+            let depth = machine.draw.splats[quad.splat as usize].depth;
+            let place = (tile, quad.position);
+            let outcome = machine.surface.test(place, mask, depth);
+            self.counters.fragments.stencil_failed += count(outcome.stencil_failed);
+            self.counters.fragments.depth_failed += count(outcome.depth_failed);
+            mask &= !(outcome.stencil_failed | outcome.depth_failed);
+            if mask == 0 {
+                let by_depth = outcome.depth_failed != 0;
+                self.counters.quads.depth_failed += u64::from(by_depth);
+                self.counters.quads.stencil_failed += u64::from(!by_depth);
+            }
+        }
+        (mask != 0).then_some(Quad { mask, ..quad })
+    }
+}
+
+impl Stage for Zrop {
+    type In = Beat;
+    type Out = Beat;
+
+    fn accept(
+        &mut self,
+        mut beat: Beat,
+        arrival: Cycle,
+        machine: &mut Machine<'_>,
+        next: &mut impl Sink<Beat>,
+    ) -> Cycle {
+        let mut left = arrival;
+        let mut ready = arrival;
+        let tests = self.terminating || machine.surface.has_tests();
+        if tests {
+            left = self.lookup.serve(self.waiting.entry(arrival));
+            ready = self.fetch(&beat, left, machine);
+        }
+        let mut start = self.pipe.start(arrival);
+        if tests {
+            self.pipe.hold_for_data(arrival, ready);
+            start = self.let_updates_in(start.max(ready), machine);
+        } else {
+            left = start;
+        }
+        let cycles = (beat.quads.len() as u64)
+            .div_ceil(self.spec.quads_per_cycle)
+            .max(1);
+        let mut passed = Few::default();
+        for &quad in beat.quads.iter() {
+            if let Some(quad) = self.test(beat.tile, quad, start, machine) {
+                passed.push(quad);
+            }
+        }
+        beat.quads = passed;
+        if beat.quads.is_empty() && !beat.last {
+            self.pipe.work(start, cycles);
+        } else {
+            self.pipe.issue(beat, start, cycles, machine, next);
+        }
+        if tests {
+            self.waiting.leave(start);
+        }
+        left
+    }
+}
