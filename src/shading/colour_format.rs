@@ -99,7 +99,7 @@ fn round_f16(x: f32) -> f32 {
     /// For 2^16, beyond binary16: finite, so that the sum keeps what is large, large.
     const GREATEST: f32 = MAGIC * 65_536.0;
     /// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
-    const TO_THE_EDGE: f32 = 5.192_296_9e33;
+    const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
     let bits = x.to_bits();
     let magic = f32::from_bits(bits & EXPONENT) * MAGIC;
     // Comparisons, not `clamp`: one instruction each.
