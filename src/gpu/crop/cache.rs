@@ -97,7 +97,11 @@ impl CropCache {
         let sets = lines / ways;
         let line = |i: u64| Line {
             number: NONE,
-            newer: if i % ways == 0 { NONE } else { i as u32 - 1 },
+            newer: if i.is_multiple_of(ways) {
+                NONE
+            } else {
+                i as u32 - 1
+            },
             older: if i % ways == ways - 1 {
                 NONE
             } else {

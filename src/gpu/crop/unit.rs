@@ -60,6 +60,7 @@ pub struct CropCounters {
 
 /// Place of each quad of a tile in memory: along a Z-order curve, so that four quads that follow
 /// each other make a square and a line is a compact block of pixels.
+#[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
 const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
     let mut order = [0; QUADS_PER_TILE as usize];
     let mut position = 0;
@@ -160,7 +161,7 @@ impl Crop {
         let count = self.bytes_per_quad.div_ceil(SECTOR_BYTES);
         (
             (byte / LINE_BYTES) as u32,
-            (((1 << count) - 1) << first) as u8,
+            (((1_u32 << count) - 1) << first) as u8,
         )
     }
 
