@@ -107,16 +107,19 @@ pub struct ColourQuad {
 }
 
 impl ColourQuad {
-    /// Drops the fragments outside `mask`.
-    pub fn keep(&mut self, mask: u8) {
-        self.mask &= mask;
-        for (bit, fragment) in (0..4).enumerate() {
-            if self.mask >> bit & 1 == 0 {
-                for channel in &mut self.colour {
+    /// The quad without the fragments outside `mask`.
+    #[must_use]
+    pub fn kept(&self, mask: u8) -> Self {
+        let mut kept = *self;
+        kept.mask &= mask;
+        for fragment in 0..4 {
+            if kept.mask >> fragment & 1 == 0 {
+                for channel in &mut kept.colour {
                     channel[fragment] = 0.0;
                 }
             }
         }
+        kept
     }
 }
 

@@ -204,13 +204,20 @@ impl Stage for Zrop {
         let cycles = (beat.quads.len() as u64)
             .div_ceil(self.spec.quads_per_cycle)
             .max(1);
-        let mut passed = Few::default();
-        for &quad in beat.quads.iter() {
-            if let Some(quad) = self.test(beat.tile, quad, start, machine) {
-                passed.push(quad);
+        if tests {
+            let mut passed = Few::default();
+            for &quad in beat.quads.iter() {
+                if let Some(quad) = self.test(beat.tile, quad, start, machine) {
+                    passed.push(quad);
+                }
+            }
+            beat.quads = passed;
+        } else {
+            self.counters.quads.tested += beat.quads.len() as u64;
+            for quad in beat.quads.iter() {
+                self.counters.fragments.tested += u64::from(quad.mask.count_ones());
             }
         }
-        beat.quads = passed;
         if beat.quads.is_empty() && !beat.last {
             self.pipe.work(start, cycles);
         } else {
