@@ -132,6 +132,15 @@ pub struct ShadedWarp {
     pub quads: Few<ColourQuad, WARP_QUADS>,
 }
 
+/// Fragments of a quad's mask: its four low bits, counted without the instruction for it, which not
+/// every machine has.
+#[must_use]
+#[inline]
+pub fn fragments(mask: u8) -> u64 {
+    const COUNTS: u64 = 0x4332_3221_3221_2110;
+    COUNTS >> ((mask & 15) * 4) & 7
+}
+
 /// A short list held in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Few<T, const N: usize> {
@@ -165,9 +174,7 @@ impl<T: Copy, const N: usize> Few<T, N> {
         T: Default,
     {
         let mut few = Self::default();
-        for &item in items {
-            few.push(item);
-        }
+        few.extend(items);
         few
     }
 
@@ -176,6 +183,22 @@ impl<T: Copy, const N: usize> Few<T, N> {
     #[inline]
     pub fn is_full(&self) -> bool {
         usize::from(self.len) == N
+    }
+
+    /// Appends the items of a slice; the caller sees to it that there is room.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most `N` items, a few")]
+    pub fn extend(&mut self, items: &[T]) {
+        let len = usize::from(self.len);
+        self.items[len..len + items.len()].copy_from_slice(items);
+        self.len += items.len() as u8;
+    }
+
+    /// Room that is left.
+    #[must_use]
+    #[inline]
+    pub fn room(&self) -> usize {
+        N - usize::from(self.len)
     }
 
     /// Empties the list.

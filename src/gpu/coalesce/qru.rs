@@ -10,7 +10,7 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, Warp};
+use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, WARP_QUADS, Warp};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
 use crate::gpu::timing::{Activity, Cycle, Idle, Pace, Queue};
@@ -95,7 +95,7 @@ impl QuadReorder {
             window: Vec::new(),
             registers: [NONE; QUADS_PER_TILE as usize],
             scan: Pace::new(if merging { spec.quads_per_cycle } else { 1 }, 1),
-            together: usize::try_from(packed_per_cycle).unwrap_or(usize::MAX),
+            together: usize::try_from(packed_per_cycle).map_or(WARP_QUADS, |n| n.min(WARP_QUADS)),
             buffers: Queue::new(spec.buffers),
             warp: Warp {
                 tile: 0,
@@ -225,9 +225,12 @@ impl Stage for QuadReorder {
                 self.note_scan();
                 taken = self.scanned;
                 self.counters.singles += quads.len() as u64;
-                for &quad in quads {
-                    self.push(quad, self.scanned, machine, next);
+                let (now, later) = quads.split_at(quads.len().min(self.warp.quads.room()));
+                self.warp.quads.extend(now);
+                if self.warp.quads.is_full() {
+                    self.emit(self.scanned, machine, next);
                 }
+                self.warp.quads.extend(later);
                 // Quads wait where they are while warps do not leave.
                 self.scan.hold_until(self.pipe.free().saturating_sub(1));
             }

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use crate::gpu::machine::{Feedback, Machine};
-use crate::gpu::packets::{QUADS_PER_TILE, ShadedWarp};
+use crate::gpu::packets::{QUADS_PER_TILE, ShadedWarp, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Sink, Stage};
 use crate::gpu::timing::{Activity, Cycle, Pace, Queue};
@@ -206,8 +206,7 @@ impl Stage for Crop {
         let outcomes = blend_warp(machine.level, &mut machine.surface, &warp, self.termination);
         let mut left = arrival;
         for (quad, outcome) in warp.quads.iter().zip(outcomes) {
-            let count = |mask: u8| u64::from(mask.count_ones());
-            self.counters.fragments_dropped += count(outcome.dropped);
+            self.counters.fragments_dropped += fragments(outcome.dropped);
             if outcome.mask == 0 {
                 self.counters.quads_dropped += 1;
                 continue;
@@ -215,8 +214,8 @@ impl Stage for Crop {
             let (looked_up, done) = self.time(warp.tile, quad.position, arrival, machine);
             left = left.max(looked_up);
             self.counters.quads += 1;
-            self.counters.fragments += count(outcome.mask);
-            self.counters.late += count(outcome.late);
+            self.counters.fragments += fragments(outcome.mask);
+            self.counters.late += fragments(outcome.late);
             let index = Surface::quad_index(warp.tile, quad.position);
             if let Some(maps) = &mut machine.maps {
                 maps.blended(index, outcome.mask, outcome.reached);
@@ -225,7 +224,7 @@ impl Stage for Crop {
             if outcome.reached != 0
                 && let Some(termination) = self.termination
             {
-                self.counters.terminations += count(outcome.reached);
+                self.counters.terminations += fragments(outcome.reached);
                 let lands = done + termination.feedback_cycles;
                 machine.surface.terminate(index, outcome.reached, lands);
                 machine.updates[self.gpc].push(lands, index);
