@@ -9,11 +9,17 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::view::View;
 use crate::buffer::Buffer;
 use crate::math::{SimdLevel, prefetch};
-use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, Splats};
+use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, SplatBlock, Splats};
 use crate::shading::Profile;
 
 /// Blocks in a chunk: the unit of parallel work, 4096 splats.
 const CHUNK_BLOCKS: usize = 256;
+/// How many blocks ahead the cache lines of a block are asked for.
+const BLOCKS_AHEAD: usize = 2;
+/// Cache lines of a block.
+const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
+/// How many slots ahead of the next free one cache lines are asked for.
+const SLOTS_AHEAD: usize = BLOCK;
 /// Splats in a chunk, and slots that it owns.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
@@ -148,8 +154,15 @@ fn project_chunk<S: Simd>(
 ) -> Filled {
     let first = chunk * CHUNK_BLOCKS;
     let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
+    let lines: &[Lanes] = bytemuck::cast_slice(splats.blocks());
+    let last = splats.blocks().len() - 1;
     for (b, block) in (first..).zip(blocks) {
         let (rest, index) = (splats.sh_rest(b), (b * BLOCK) as u32);
+        prefetch_all(&lines[(b + BLOCKS_AHEAD).min(last) * LINES..][..LINES]);
+        // Slots are written whole, but a store waits for its line all the same.
+        for line in 0..BLOCK {
+            prefetch(output.splats, output.len + SLOTS_AHEAD + line);
+        }
         match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
             None => {}
             Some(lanes) => {
