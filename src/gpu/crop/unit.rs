@@ -183,7 +183,7 @@ impl Crop {
             .access(line, sectors, looked_up, &mut machine.memory);
         let begin = self.blend.serve(ready);
         self.activity.idle_for_data(arrival, begin);
-        self.activity.busy_until(begin + 1);
+        self.activity.busy_until(self.blend.free().max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         self.cache.blended(slot, sectors, done);
