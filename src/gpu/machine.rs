@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::config::Config;
 use super::draw::Draw;
 use super::maps::Maps;
 use super::memory::Memory;
@@ -66,7 +67,26 @@ pub struct Machine<'a> {
     pub maps: Option<Box<Maps>>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    /// The state at the start of a draw; no maps are kept.
+    #[must_use]
+    pub fn new(
+        draw: &'a Draw,
+        shader: FragmentShader<'a>,
+        surface: Surface,
+        config: &Config,
+    ) -> Self {
+        Self {
+            draw,
+            shader,
+            surface,
+            memory: Memory::new(&config.l2, &config.dram),
+            shader_issue: ShaderIssue::new(&config.cores),
+            updates: (0..config.gpu.gpcs).map(|_| Updates::default()).collect(),
+            maps: None,
+        }
+    }
+
     /// Runs the fragment shader on a warp.
     #[inline]
     pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {

@@ -9,9 +9,8 @@ use super::crop::unit::{Crop, Termination, bytes_per_quad};
 use super::draw::Draw;
 use super::geometry::assembly::{Assembly, Distribute, TileOwner};
 use super::geometry::vertex::VertexShading;
-use super::machine::{Machine, Updates};
+use super::machine::Machine;
 use super::maps::Maps;
-use super::memory::Memory;
 use super::outcome::Outcome;
 use super::packets::{QUADS_PER_TILE, TILE_PX};
 use super::raster::coarse::Coarse;
@@ -21,7 +20,6 @@ use super::raster::setup::Setup;
 use super::stage::{Link, Sink, Stage};
 use super::timing::{Activity, Cycle};
 use super::variant::Variant;
-use super::warp::ShaderIssue;
 use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
 use super::warp::launch::Launch;
@@ -235,15 +233,8 @@ pub fn run(
     );
     let quads = surface.tiles() * QUADS_PER_TILE as usize;
     let count = config.gpu.gpcs as u32;
-    let mut machine = Machine {
-        draw,
-        shader,
-        memory: Memory::new(&config.l2, &config.dram),
-        shader_issue: ShaderIssue::new(&config.cores),
-        updates: (0..count).map(|_| Updates::default()).collect(),
-        maps: watch.maps.then(|| Box::new(Maps::new(quads))),
-        surface,
-    };
+    let mut machine = Machine::new(draw, shader, surface, config);
+    machine.maps = watch.maps.then(|| Box::new(Maps::new(quads)));
     let owners = (0..count).map(|gpc| TileOwner { gpc, count });
     let gpcs = owners.map(|owner| (owner, gpc(config, variant, owner, &machine)));
     let mut vertex = VertexShading::new(&config.vertex);
