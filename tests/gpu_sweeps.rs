@@ -67,7 +67,10 @@ fn assert_falls(what: &str, figures: &[u64], slack: f64, least: f64) {
         assert!(grown <= slack, "{what} rises by {grown:.3}: {figures:?}");
     }
     let fallen = 1.0 - *figures.last().unwrap() as f64 / figures[0] as f64;
-    assert!(fallen >= least, "{what} falls by {fallen:.3} only: {figures:?}");
+    assert!(
+        fallen >= least,
+        "{what} falls by {fallen:.3} only: {figures:?}"
+    );
 }
 
 /// Asserts that a figure stays within a thousandth.
@@ -94,7 +97,12 @@ fn more_tile_bins_make_fuller_flushes() {
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::BASELINE);
     assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
     assert_falls("warps", &of(&runs, |o| o.warps), 0.0, 0.05);
-    assert_falls("sectors fetched", &of(&runs, |o| o.crop_cache.fetched), 0.01, 0.05);
+    assert_falls(
+        "sectors fetched",
+        &of(&runs, |o| o.crop_cache.fetched),
+        0.01,
+        0.05,
+    );
     assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
     // Where blending does not limit, the units before it gain.
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::HET);
@@ -105,10 +113,18 @@ fn more_tile_bins_make_fuller_flushes() {
 /// changes little.
 #[test]
 fn larger_tile_bins_make_fuller_flushes() {
-    let runs = sweep("tc.bin_size", &["8", "16", "32", "64", "128", "256"], Variant::BASELINE);
+    let runs = sweep(
+        "tc.bin_size",
+        &["8", "16", "32", "64", "128", "256"],
+        Variant::BASELINE,
+    );
     assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
     assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
-    let runs = sweep("tc.bin_size", &["8", "16", "32", "64", "128", "256"], Variant::QM);
+    let runs = sweep(
+        "tc.bin_size",
+        &["8", "16", "32", "64", "128", "256"],
+        Variant::QM,
+    );
     assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.0, 0.1);
     let [.., before, last] = runs.as_slice() else {
         unreachable!()
@@ -121,9 +137,21 @@ fn larger_tile_bins_make_fuller_flushes() {
 #[test]
 fn more_grid_bins_make_more_pairs() {
     let runs = sweep("tgc.bins", &["1", "4", "16", "64", "128"], Variant::QM);
-    assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.005, 0.02);
+    assert_falls(
+        "quads blended",
+        &of(&runs, |o| o.quads.blended),
+        0.005,
+        0.02,
+    );
     assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.02);
-    let without = sweep("tgc.bins", &["128"], Variant { tgc: false, ..Variant::QM });
+    let without = sweep(
+        "tgc.bins",
+        &["128"],
+        Variant {
+            tgc: false,
+            ..Variant::QM
+        },
+    );
     assert!(without[0].quads.merged_pairs < runs[4].quads.merged_pairs);
 }
 
@@ -146,7 +174,12 @@ fn a_wider_colour_port_is_faster_until_another_unit_limits() {
 fn a_larger_colour_cache_fetches_less() {
     let values = ["1024", "4096", "16384", "65536", "2097152"];
     let runs = sweep("crop.cache_bytes", &values, Variant::BASELINE);
-    assert_falls("sectors fetched", &of(&runs, |o| o.crop_cache.fetched), 0.0, 0.9);
+    assert_falls(
+        "sectors fetched",
+        &of(&runs, |o| o.crop_cache.fetched),
+        0.0,
+        0.9,
+    );
     assert_eq!(runs[4].crop_cache.fetched, 0);
     assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.0);
 }
@@ -167,7 +200,12 @@ fn a_higher_threshold_terminates_later() {
     let values = ["0.9", "0.99", "0.996", "0.999", "0.9999"];
     let runs = sweep("zrop.threshold", &values, Variant::HET);
     let blended = of(&runs, |o| o.fragments.blended);
-    assert_falls("fragments blended, backwards", &reversed(blended), 0.0, 0.05);
+    assert_falls(
+        "fragments blended, backwards",
+        &reversed(blended),
+        0.0,
+        0.05,
+    );
     let cycles = of(&runs, |o| o.cycles);
     assert_falls("cycles, backwards", &reversed(cycles), 0.01, 0.0);
 }

@@ -10,8 +10,10 @@
 mod compare;
 mod completions;
 mod frames;
+mod gpu_options;
 mod info;
 mod man;
+mod microbench;
 mod render;
 mod render_options;
 mod stdout;
@@ -57,6 +59,7 @@ enum Command {
     Completions(completions::Args),
     Info(info::Args),
     Man(man::Args),
+    Microbench(microbench::Args),
     Render(render::Args),
     Synth(synth::Args),
 }
@@ -100,6 +103,7 @@ pub fn run() -> ExitCode {
         Command::Completions(args) => completions::run(&args).map_err(Into::into),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args).map_err(Into::into),
+        Command::Microbench(args) => microbench::run(&args, verbosity).map_err(Into::into),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
         Command::Synth(args) => synth::run(&args, verbosity).map_err(Into::into),
     };

@@ -45,6 +45,7 @@ pub mod geometry;
 pub mod machine;
 pub mod maps;
 pub mod memory;
+pub mod microbench;
 pub mod outcome;
 pub mod packets;
 pub mod pipeline;
