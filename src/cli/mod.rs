@@ -12,6 +12,7 @@ mod completions;
 mod frames;
 mod info;
 mod man;
+mod output_path;
 mod render;
 mod render_options;
 mod stdout;
