@@ -15,6 +15,8 @@ mod man;
 mod output_path;
 mod render;
 mod render_options;
+mod sim;
+mod sim_options;
 mod stdout;
 mod synth;
 mod views;
@@ -59,6 +61,7 @@ enum Command {
     Info(info::Args),
     Man(man::Args),
     Render(render::Args),
+    Sim(sim::Args),
     Synth(synth::Args),
 }
 
@@ -72,6 +75,11 @@ pub(crate) enum Outcome {
 }
 
 impl Verbosity {
+    /// Prints what failed a check on stderr, quiet or not.
+    pub(crate) fn fail(self, text: &str) {
+        eprintln!("quadrille: error: {text}");
+    }
+
     /// Prints a warning on stderr unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
@@ -102,6 +110,7 @@ pub fn run() -> ExitCode {
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args).map_err(Into::into),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
+        Command::Sim(args) => sim::run(&args, verbosity).map_err(Into::into),
         Command::Synth(args) => synth::run(&args, verbosity).map_err(Into::into),
     };
     match outcome {
