@@ -188,15 +188,12 @@ impl Outcome {
             next: Distribute { mut gpcs },
             ..
         } = assembly;
+        // Fragments that the tests drop keep units before CROP at work after its last blend.
         let ends = gpcs.iter_mut().map(|(_, g)| {
             let mut units = Units::of(g);
             let retired = units.retired.at;
-            // Fragments that the tests drop keep units before CROP at work after its last blend.
-            let worked = Self::activities(&mut units)
-                .iter()
-                .map(|(_, a)| a.total())
-                .max();
-            retired.max(worked.unwrap_or(0))
+            let named = Self::activities(&mut units);
+            named.iter().map(|(_, a)| a.total()).fold(retired, u64::max)
         });
         let cycles = ends.max().unwrap_or(0);
         let mut outcome = Self {

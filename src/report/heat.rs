@@ -111,7 +111,7 @@ fn legend(canvas: &mut Canvas, map: &Map<'_>, top: usize, unit: usize) {
     canvas.fill([left, at(17)], [swatch, 10 * unit], NOTHING);
     canvas.outline([left, at(17)], [swatch, 10 * unit], unit);
     canvas.write(map.nothing, [left, at(32)], unit);
-    let bar_left = left + font::width_px(map.nothing).max(10) * unit + 10 * unit;
+    let bar_left = left + font::width_px(map.nothing).max(10) * unit + 16 * unit;
     let last = map.counts.iter().copied().max().unwrap_or(0);
     let end_margin = (MARGIN + 12) * unit;
     let bar_width = canvas.width.saturating_sub(bar_left + end_margin).max(2);

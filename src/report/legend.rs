@@ -152,7 +152,7 @@ mod tests {
             linear(1_721_444).ticks(8),
             [0, 500_000, 1_000_000, 1_721_444]
         );
-        assert_eq!(root(469).ticks(8), [0, 20, 50, 100, 200, 300, 469]);
+        assert_eq!(root(469).ticks(8), [0, 30, 100, 200, 300, 469]);
         assert_eq!(root(1).ticks(8), [0, 1]);
         for top in (1..100_000).step_by(7).chain([u32::MAX]) {
             for scale in [linear(top), root(top)] {
