@@ -40,7 +40,8 @@ fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
 
 fn number(value: &Value, path: &str) -> f64 {
     let found = value.pointer(path).and_then(Value::as_f64);
-    found.unwrap_or_else(|| panic!("no number at {path} of {value}"))
+    assert!(found.is_some(), "no number at {path} of {value}");
+    found.unwrap()
 }
 
 /// Numbers of a map: u32, height x width.

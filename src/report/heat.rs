@@ -50,7 +50,7 @@ pub struct Map<'a> {
 #[must_use]
 pub fn picture(map: &Map<'_>) -> Frame {
     let [width, height] = map.size.map(|side| side as usize);
-    let times = (LEAST_WIDTH_PX / width.max(1)).clamp(1, MOST_TIMES);
+    let times = LEAST_WIDTH_PX.div_ceil(width.max(1)).min(MOST_TIMES);
     let canvas_width = (width * times).max(LEAST_WIDTH_PX);
     let unit = (canvas_width / WIDTH_A_SIZE_PX).max(1);
     let mut canvas = Canvas::new(canvas_width, height * times + LEGEND_UNITS * unit);

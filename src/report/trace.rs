@@ -9,9 +9,10 @@ use super::{Simulated, VariantRun};
 use crate::gpu::outcome::UnitCycles;
 use crate::gpu::timing::{Idle, STATES, Timeline};
 
-/// Most windows of a unit; with it, and [`MAX_SAMPLES`], a file stays below 8 MB.
+/// Most windows of a unit; with it, and a bound on the samples of all of
+/// them together, a file stays below 8 MB.
 pub const MAX_WINDOWS: usize = 512;
-/// Most samples of all units of all variants together: at most 190 bytes each.
+/// Most samples of all units of all variants together, at most 200 bytes each.
 const MAX_SAMPLES: usize = 40_000;
 
 /// Writes the trace of a view whose runs kept timelines.
