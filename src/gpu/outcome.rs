@@ -116,7 +116,7 @@ impl UnitCycles {
 pub struct Outcome {
     /// What ran.
     pub variant: Variant,
-    /// From the start of the draw until the last unit is done.
+    /// From the start of the draw to the end of the last raster operation.
     pub cycles: Cycle,
     /// Fragments.
     pub fragments: Fragments,
@@ -188,14 +188,18 @@ impl Outcome {
             next: Distribute { mut gpcs },
             ..
         } = assembly;
-        // Fragments that the tests drop keep units before CROP at work after its last blend.
-        let ends = gpcs.iter_mut().map(|(_, g)| {
-            let mut units = Units::of(g);
-            let retired = units.retired.at;
-            let named = Self::activities(&mut units);
-            named.iter().map(|(_, a)| a.total()).fold(retired, u64::max)
+        // The last raster operation may be a blend, or a test that left nothing to blend.
+        let ends = gpcs.iter_mut().map(|(_, gpc)| {
+            let mut units = Units::of(gpc);
+            let blended = units.retired.at;
+            let worked = Self::activities(&mut units);
+            let worked = worked.iter().map(|(_, activity)| activity.accounted());
+            worked.fold(blended, Cycle::max)
         });
-        let cycles = ends.max().unwrap_or(0);
+        let cycles = ends
+            .max()
+            .unwrap_or(0)
+            .max(assembly.pipe.activity.accounted());
         let mut outcome = Self {
             variant,
             cycles,
