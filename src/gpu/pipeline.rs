@@ -236,6 +236,8 @@ pub fn run(
         },
     );
     if watch.timelines {
+        vertex.pipe.activity.keep_timeline();
+        assembly.stage.pipe.activity.keep_timeline();
         for (_, gpc) in &mut assembly.next.gpcs {
             for (_, activity) in Outcome::activities(&mut Units::of(gpc)) {
                 activity.keep_timeline();
