@@ -1,6 +1,6 @@
 //! What a run leaves behind: the picture, the cycles, and every counter.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::qru::QruCounters;
@@ -18,7 +18,7 @@ use super::zrop::surface::Surface;
 use super::zrop::zcache::ZCacheCounters;
 
 /// Fragments by what became of them; the sum of the fates is `rasterized`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragments {
     /// Covered pixels, before any test.
     pub rasterized: u64,
@@ -41,7 +41,7 @@ pub struct Fragments {
 }
 
 /// Quads by what became of them; the sum of the fates is `rasterized`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quads {
     /// Out of the fine raster.
     pub rasterized: u64,

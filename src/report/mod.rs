@@ -1,0 +1,3 @@
+//! What runs left behind, put into tables and documents.
+
+pub mod suite;
