@@ -13,6 +13,7 @@ use super::timing::Cycle;
 use super::warp::ShaderIssue;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::surface::Surface;
+use crate::math::SimdLevel;
 
 /// Whether termination bits take time to land.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
@@ -56,6 +57,8 @@ pub struct Machine<'a> {
     pub shader: FragmentShader<'a>,
     /// Colours, stencil, depth.
     pub surface: Surface,
+    /// The host's SIMD level; changes no result.
+    pub level: SimdLevel,
     /// L2 and DRAM.
     pub memory: Memory,
     /// Issue slots that vertex warps take, for each GPC alike.

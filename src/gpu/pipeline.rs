@@ -142,22 +142,33 @@ pub struct Watch {
     pub timelines: bool,
 }
 
-/// First line of the stencil and depth buffer in memory: far behind any colour buffer.
-const TEST_BUFFER_LINE: u64 = 1 << 40;
+/// Lines of memory that a surface takes: its colours, and behind them what the tests read.
+#[derive(Debug, Clone, Copy)]
+struct SurfaceLines {
+    colour: usize,
+    tests: usize,
+}
+
+impl SurfaceLines {
+    fn of(surface: &Surface) -> Self {
+        let quads = surface.tiles() as u64 * u64::from(QUADS_PER_TILE);
+        let lines = |bytes: u64, line| usize::try_from(bytes.div_ceil(line)).unwrap_or(usize::MAX);
+        Self {
+            colour: lines(quads * bytes_per_quad(surface.format), LINE_BYTES),
+            tests: lines(
+                quads * 4 * surface.test_bytes_per_pixel(),
+                zcache::LINE_BYTES,
+            ),
+        }
+    }
+}
 
 /// Wires a GPC.
 fn gpc(config: &Config, variant: Variant, owner: TileOwner, machine: &Machine<'_>) -> Gpc {
     let [width, height] = machine.surface.size();
     let (tiles, index) = (machine.surface.tiles(), owner.gpc as usize);
-    let quads = tiles as u64 * u64::from(QUADS_PER_TILE);
-    let lines = |bytes: u64, line: u64| usize::try_from(bytes.div_ceil(line)).unwrap_or(usize::MAX);
-    let colour_lines = lines(quads * bytes_per_quad(config.crop.format), LINE_BYTES);
-    let test_bytes = quads * 4 * machine.surface.test_bytes_per_pixel();
-    let z_cache = ZCache::new(
-        config.zrop.cache_bytes,
-        lines(test_bytes, zcache::LINE_BYTES),
-        TEST_BUFFER_LINE,
-    );
+    let lines = SurfaceLines::of(&machine.surface);
+    let z_cache = ZCache::new(config.zrop.cache_bytes, lines.tests, lines.colour as u64);
     #[allow(
         clippy::cast_possible_truncation,
         reason = "colours and alphas are f32"
@@ -171,7 +182,7 @@ fn gpc(config: &Config, variant: Variant, owner: TileOwner, machine: &Machine<'_
         &config.crop,
         termination,
         index,
-        CropCache::new(&config.crop, colour_lines, 0),
+        CropCache::new(&config.crop, lines.colour, 0),
     );
     let cores = Cores::new(&config.cores, variant.qru);
     let slots = config.cores.cores * config.cores.warps_per_core;
@@ -234,11 +245,13 @@ pub fn run(
         variant.het,
     );
     let quads = surface.tiles() * QUADS_PER_TILE as usize;
+    let lines = SurfaceLines::of(&surface);
     let count = config.gpu.gpcs as u32;
     let mut machine = Machine {
         draw,
+        level: shader.level(),
         shader,
-        memory: Memory::new(&config.l2, &config.dram),
+        memory: Memory::new(&config.l2, &config.dram, lines.colour + lines.tests),
         shader_issue: ShaderIssue::new(&config.cores),
         updates: (0..count).map(|_| Updates::default()).collect(),
         maps: watch.maps.then(|| Box::new(Maps::new(quads))),

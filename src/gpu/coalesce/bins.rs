@@ -73,6 +73,9 @@ impl Flushes {
 }
 
 /// A bin: what it holds, and since when.
+///
+/// Its storage is a ring: new items go behind those that are being flushed, and wait only where
+/// they would overtake them.
 #[derive(Debug)]
 pub(super) struct Bin<T> {
     key: u32,
@@ -80,27 +83,43 @@ pub(super) struct Bin<T> {
     /// Order in which occupied bins were begun.
     begun: u64,
     pub(super) last_arrival: Cycle,
-    /// When the items that were flushed from it left, a few at a time: each frees its place.
-    left_at: Vec<Cycle>,
+    /// When the item that was last in each place of the ring left it.
+    left_at: Box<[Cycle]>,
+    /// Place of the first item.
+    first: usize,
 }
 
 impl<T> Bin<T> {
-    /// When the next item's place is free, for bins whose items leave `together` at a time.
+    fn place(&self, item: usize) -> usize {
+        let place = self.first + item;
+        if place < self.left_at.len() {
+            place
+        } else {
+            place - self.left_at.len()
+        }
+    }
+
+    /// When the next item's place is free.
     #[inline]
-    pub(super) fn place_free_at(&self, together: usize) -> Cycle {
-        let left = self.left_at.get(self.items.len() / together);
-        left.map_or(0, |&cycle| cycle + 1)
+    pub(super) fn place_free_at(&self) -> Cycle {
+        self.left_at[self.place(self.items.len())]
+    }
+
+    /// When the places of the next `count` items are free.
+    #[inline]
+    pub(super) fn places_free_at(&self, count: usize) -> Cycle {
+        // Items leave in order, so the last place is free last.
+        self.left_at[self.place(self.items.len() + count - 1)]
     }
 }
 
-/// A bin that is being flushed: its key, its items, and when they leave.
+/// A bin that is being flushed: its key and its items.
 #[derive(Debug)]
 pub(super) struct Flushed<T> {
     bin: u32,
     pub(super) key: u32,
     pub(super) items: Vec<T>,
-    /// A cycle for each group of items that leaves together.
-    pub(super) left_at: Vec<Cycle>,
+    left: usize,
 }
 
 /// All bins of a unit.
@@ -126,7 +145,8 @@ impl<T> Bins<T> {
             items: Vec::with_capacity(size as usize),
             begun: 0,
             last_arrival: 0,
-            left_at: Vec::new(),
+            left_at: vec![0; size as usize].into(),
+            first: 0,
         };
         Self {
             bins: (0..count).map(bin).collect(),
@@ -179,22 +199,32 @@ impl<T> Bins<T> {
         let key = std::mem::replace(&mut b.key, NONE);
         self.of_key[key as usize] = NONE;
         self.empty.push_back(bin);
-        let mut left_at = std::mem::take(&mut b.left_at);
-        left_at.clear();
         Flushed {
             bin,
             key,
             items: std::mem::take(&mut b.items),
-            left_at,
+            left: 0,
         }
+    }
+
+    /// Notes that the next `count` items of a bin leave at `cycle`; their places are free in the
+    /// next one.
+    #[inline]
+    pub(super) fn leave(&mut self, flushed: &mut Flushed<T>, count: usize, cycle: Cycle) {
+        let bin = &mut self.bins[flushed.bin as usize];
+        for item in flushed.left..flushed.left + count {
+            let place = bin.place(item);
+            bin.left_at[place] = cycle + 1;
+        }
+        flushed.left += count;
     }
 
     /// Returns the storage of a bin whose items have left.
     pub(super) fn give_back(&mut self, mut flushed: Flushed<T>) {
-        flushed.items.clear();
         let bin = &mut self.bins[flushed.bin as usize];
+        bin.first = bin.place(flushed.items.len());
+        flushed.items.clear();
         bin.items = flushed.items;
-        bin.left_at = flushed.left_at;
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! In: raster tiles with covered pixels. Out: beats of quads, flush by flush; in order within a
 //! tile. Rates: 8 quads a cycle in and out. A bin is flushed when it is full, when all bins are
 //! occupied and a quad of another tile comes, when nothing came for it for so many cycles, and at
-//! the end of the draw. A bin's storage is free again when the last of its quads has left.
+//! the end of the draw. Each quad's place is free again when it has left.
 
 use crate::gpu::machine::Machine;
 use crate::gpu::packets::{BEAT_QUADS, Beat, Few, Quad, RasterTile};
@@ -42,6 +42,8 @@ pub struct TileCoalescing {
     bins: Bins<Quad>,
     /// Quads that leave a bin in one cycle.
     together: usize,
+    /// Quads that a bin holds.
+    size: usize,
     /// No bin's last quad is older than this.
     stalest: Cycle,
     /// Input port.
@@ -62,6 +64,7 @@ impl TileCoalescing {
         Self {
             bins: Bins::new(spec.bins, spec.bin_size, tiles, spec.evict),
             together: usize::try_from(spec.quads_per_cycle).unwrap_or(BEAT_QUADS),
+            size: usize::try_from(spec.bin_size).unwrap_or(usize::MAX),
             stalest: 0,
             input: Activity::default(),
             input_free: 0,
@@ -82,18 +85,17 @@ impl TileCoalescing {
     ) {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
-        let mut rest = flushed.items.as_slice();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(self.together.min(rest.len()));
+        let count = flushed.items.len();
+        for first in (0..count).step_by(self.together) {
+            let end = count.min(first + self.together);
             let beat = Beat {
                 tile: flushed.key,
-                quads: Few::from_slice(now),
-                last: later.is_empty(),
+                quads: Few::from_slice(&flushed.items[first..end]),
+                last: end == count,
             };
             let start = self.output.start(at);
             self.output.issue(beat, start, 1, machine, next);
-            flushed.left_at.push(start);
-            rest = later;
+            self.bins.leave(&mut flushed, end - first, start);
         }
         self.bins.give_back(flushed);
     }
@@ -144,45 +146,36 @@ impl Stage for TileCoalescing {
         next: &mut impl Sink<Beat>,
     ) -> Cycle {
         self.input.idle_until(arrival, Idle::Starved);
-        let mut at = self.input_free.max(arrival);
-        self.flush_stale(at, machine, next);
+        let start = self.input_free.max(arrival);
+        self.flush_stale(start, machine, next);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
-        let mut bin = self.bin_for(item.tile, at, machine, next);
-        let mut written = at.max(self.bins.bin(bin).place_free_at(self.together));
-        let taken = written;
-        let mut in_cycle = 0;
-        let quads = tile_quads(item.mask);
-        self.quads_in += quads.len() as u64;
-        for quad in quads {
-            if self.bins.bin(bin).items.len() as u64 == self.spec.bin_size {
-                self.flush(bin, Reason::Full, written, machine, next);
-                bin = self.bin_for(item.tile, written, machine, next);
-            }
-            if in_cycle == self.spec.quads_per_cycle {
-                (in_cycle, written) = (0, written + 1);
-            }
+        let mut quads = tile_quads(item.mask).map(|quad| Quad {
+            splat: item.splat,
+            position: corner + quad.row * 8 + quad.column,
+            mask: quad.mask,
+        });
+        let mut left = quads.len();
+        self.quads_in += left as u64;
+        let (mut taken, mut at) = (None, start);
+        while left > 0 {
+            let bin = self.bin_for(item.tile, at, machine, next);
+            let room = self.size - self.bins.bin(bin).items.len();
+            let now = left.min(self.together).min(room);
+            at = at.max(self.bins.bin(bin).places_free_at(now));
+            taken = taken.or(Some(at));
+            self.input.idle_until(at, Idle::Full);
+            self.input.busy_until(at + 1);
             let to = self.bins.bin(bin);
-            let free_at = to.place_free_at(self.together);
-            if free_at > written {
-                (in_cycle, written) = (0, free_at);
+            to.items.extend(quads.by_ref().take(now));
+            to.last_arrival = at;
+            if now == room {
+                self.flush(bin, Reason::Full, at, machine, next);
             }
-            in_cycle += 1;
-            self.input.idle_until(written, Idle::Full);
-            self.input.busy_until(written + 1);
-            to.items.push(Quad {
-                splat: item.splat,
-                position: corner + quad.row * 8 + quad.column,
-                mask: quad.mask,
-            });
+            left -= now;
+            at += 1;
         }
-        let last = self.bins.bin(bin);
-        last.last_arrival = written;
-        if last.items.len() as u64 == self.spec.bin_size {
-            self.flush(bin, Reason::Full, written, machine, next);
-        }
-        at = written + 1;
         self.input_free = at;
-        taken
+        taken.unwrap_or(start)
     }
 
     fn drain(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Beat>) -> Cycle {

@@ -105,10 +105,11 @@ impl TileGridCoalescing {
     ) {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
-        for &primitive in &flushed.items {
+        for item in 0..flushed.items.len() {
             let start = self.output.start(at);
+            let primitive = flushed.items[item];
             self.output.issue(primitive, start, 1, machine, next);
-            flushed.left_at.push(start);
+            self.bins.leave(&mut flushed, 1, start);
         }
         self.bins.give_back(flushed);
     }
@@ -130,7 +131,7 @@ impl TileGridCoalescing {
             self.bins.begin(grid)
         });
         let bin_state = self.bins.bin(bin);
-        let written = start.max(bin_state.place_free_at(1));
+        let written = start.max(bin_state.place_free_at());
         bin_state.last_arrival = written;
         bin_state.items.push(primitive);
         let full = bin_state.items.len() as u64 == self.spec.bin_size;

@@ -12,7 +12,7 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp};
+use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Sink, Stage};
 use crate::gpu::timing::{Activity, Cycle, Idle};
@@ -112,6 +112,8 @@ pub struct Cores {
     /// When each scheduler has issued all that it has been given.
     issued: Vec<Cycle>,
     next_scheduler: usize,
+    /// Results of the warp at hand.
+    shaded: [ShadedQuad; WARP_QUADS],
     left_at: Cycle,
     /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
     pub activity: Vec<Activity>,
@@ -132,6 +134,7 @@ impl Cores {
             merging,
             issued: vec![0; schedulers],
             next_scheduler: 0,
+            shaded: [ShadedQuad::default(); WARP_QUADS],
             left_at: 0,
             activity: vec![Activity::default(); schedulers],
             counters: CoresCounters::default(),
@@ -174,12 +177,11 @@ impl Cores {
         machine: &mut Machine<'_>,
         out: &mut Few<ColourQuad, WARP_QUADS>,
     ) {
-        let mut shaded = [ShadedQuad::default(); WARP_QUADS];
-        machine.shade(warp, &mut shaded);
-        let count = |mask: u8| u64::from(mask.count_ones());
-        for (quad, shaded) in warp.quads.iter().zip(&shaded) {
-            self.counters.fragments_shaded += count(quad.mask);
-            self.counters.fragments_pruned += count(quad.mask & !shaded.mask);
+        let shaded = &mut self.shaded;
+        machine.shade(warp, shaded);
+        for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
+            self.counters.fragments_shaded += fragments(quad.mask);
+            self.counters.fragments_pruned += fragments(quad.mask & !shaded.mask);
         }
         self.counters.quads_shaded += warp.quads.len() as u64;
         let mut offset = 0;
@@ -199,7 +201,7 @@ impl Cores {
                 self.counters.quads_pruned += u64::from(first.mask == 0 && second.mask != 0)
                     + u64::from(first.mask != 0 && second.mask == 0)
                     + 2 * u64::from(first.mask | second.mask == 0);
-                self.counters.fragments_merged += count(first.mask & second.mask);
+                self.counters.fragments_merged += fragments(first.mask & second.mask);
                 result.mask |= second.mask;
                 result.colour = under(&first.colour, &second.colour);
                 if let Some(maps) = &mut machine.maps {
