@@ -116,7 +116,8 @@ impl UnitCycles {
 pub struct Outcome {
     /// What ran.
     pub variant: Variant,
-    /// From the start of the draw to the end of the last raster operation.
+    /// From the start of the draw to the end of the last raster operation, tests and termination
+    /// updates that hold up a test among them.
     pub cycles: Cycle,
     /// Fragments.
     pub fragments: Fragments,
@@ -189,7 +190,13 @@ impl Outcome {
             ..
         } = assembly;
         let ends = gpcs.iter_mut().map(|(_, g)| Units::of(g).retired.at);
-        let cycles = ends.max().unwrap_or(0);
+        // Units ahead of a kill may work longer than those behind it.
+        let mut cycles = ends.max().unwrap_or(0);
+        for (_, gpc) in &mut gpcs {
+            let mut units = Units::of(gpc);
+            let worked = Self::activities(&mut units).into_iter();
+            cycles = worked.fold(cycles, |c, (_, activity)| c.max(activity.total()));
+        }
         let mut outcome = Self {
             variant,
             cycles,
