@@ -7,6 +7,7 @@
     reason = "warnings and errors are the command line's to print"
 )]
 
+mod bench;
 mod compare;
 mod completions;
 mod frames;
@@ -58,6 +59,7 @@ pub(crate) struct Verbosity {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "one value a process")]
 enum Command {
+    Bench(bench::Args),
     Compare(compare::Args),
     Completions(completions::Args),
     Info(info::Args),
@@ -108,6 +110,7 @@ impl Verbosity {
 pub fn run() -> ExitCode {
     let Arguments { command, verbosity } = Arguments::parse();
     let outcome: anyhow::Result<Outcome> = match command {
+        Command::Bench(args) => bench::run(&args, verbosity).map_err(Into::into),
         Command::Compare(args) => compare::run(&args, verbosity),
         Command::Completions(args) => completions::run(&args).map_err(Into::into),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),

@@ -66,13 +66,7 @@ const MAX_THREADS: usize = 4096;
 impl SharedFlags {
     /// Checks what can be checked before the scene is read.
     pub(super) fn check(&self) -> Result<Settings> {
-        if self.threads > MAX_THREADS {
-            return Err(Error::caller(
-                "--threads",
-                format!("0 to {MAX_THREADS}"),
-                self.threads.to_string(),
-            ));
-        }
+        check_threads(self.threads)?;
         if let Some(name) = &self.profile {
             named_profile(name)?;
         }
@@ -145,20 +139,33 @@ impl RenderFlags {
 impl Settings {
     /// A pool of the threads asked for.
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads)
-            .build()
-            .map_err(|e| {
-                Error::caller(
-                    "--threads",
-                    "as many threads as the system allows",
-                    e.to_string(),
-                )
-            })
+        thread_pool(self.threads)
     }
 }
 
-fn named_profile(name: &str) -> Result<Profile> {
+fn check_threads(threads: usize) -> Result<()> {
+    if threads > MAX_THREADS {
+        let expected = format!("0 to {MAX_THREADS}");
+        return Err(Error::caller("--threads", expected, threads.to_string()));
+    }
+    Ok(())
+}
+
+/// A pool of as many threads; 0 for one a core.
+pub(super) fn thread_pool(threads: usize) -> Result<rayon::ThreadPool> {
+    check_threads(threads)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| {
+        Error::caller(
+            "--threads",
+            "as many threads as the system allows",
+            e.to_string(),
+        )
+    })
+}
+
+/// The profile called `name`, as `--profile` takes it.
+pub(super) fn named_profile(name: &str) -> Result<Profile> {
     Profile::named(name).ok_or_else(|| {
         let names = Profile::ALL.map(|p| p.name).join(", ");
         Error::caller("--profile", format!("one of {names}"), name)

@@ -51,6 +51,18 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
+    /// The views `view` of a camera file, on pictures of `size` (width, height) as the flags of
+    /// these names have it.
+    pub(crate) fn of_file(cameras: PathBuf, view: Option<String>, size: [Option<u32>; 2]) -> Self {
+        Self {
+            cameras: Some(cameras),
+            view,
+            width: size[0],
+            height: size[1],
+            ..Self::default()
+        }
+    }
+
     /// The cameras these flags ask for, at least one, in order, with distinct names.
     ///
     /// # Errors

@@ -41,6 +41,7 @@ pub mod coalesce;
 pub mod config;
 pub mod crop;
 pub mod draw;
+pub mod fates;
 pub mod geometry;
 pub mod machine;
 pub mod maps;

@@ -1,11 +1,11 @@
 //! What a run leaves behind: the picture, the cycles, and every counter.
 
-use serde::Serialize;
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::qru::QruCounters;
 use super::crop::cache::CropCacheCounters;
-use super::geometry::assembly::{Assembly, AssemblyCounters, Distribute};
+use super::fates::{Fragments, Quads, Raster};
+use super::geometry::assembly::{Assembly, Distribute};
 use super::geometry::vertex::VertexShading;
 use super::machine::Machine;
 use super::maps::Maps;
@@ -16,71 +16,6 @@ use super::timing::{Activity, Cycle, Idle, Timeline};
 use super::variant::Variant;
 use super::zrop::surface::Surface;
 use super::zrop::zcache::ZCacheCounters;
-
-/// Fragments by what became of them; the sum of the fates is `rasterized`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Fragments {
-    /// Covered pixels, before any test.
-    pub rasterized: u64,
-    /// Dropped by Hi-Z, the stencil test or the depth test.
-    pub hidden: u64,
-    /// Dropped by the termination test.
-    pub terminated: u64,
-    /// Shaded: the rest.
-    pub shaded: u64,
-    /// Of those, below the cut on alpha.
-    pub pruned: u64,
-    /// Of those, merged into another in the shader.
-    pub merged: u64,
-    /// Of those, kept from blending by an ideal termination.
-    pub dropped: u64,
-    /// Of those, blended by CROP.
-    pub blended: u64,
-    /// Of the blended, into pixels that had reached the threshold already.
-    pub late: u64,
-}
-
-/// Quads by what became of them; the sum of the fates is `rasterized`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Quads {
-    /// Out of the fine raster.
-    pub rasterized: u64,
-    /// Dropped by the stencil or the depth test.
-    pub hidden: u64,
-    /// Dropped by the termination test.
-    pub terminated: u64,
-    /// Shaded: the rest.
-    pub shaded: u64,
-    /// Of those, without a fragment over the cut.
-    pub pruned: u64,
-    /// Of those, merged into another in the shader.
-    pub merged_pairs: u64,
-    /// Of those, kept from blending by an ideal termination.
-    pub dropped: u64,
-    /// Of those, blended by CROP.
-    pub blended: u64,
-}
-
-/// Raster tiles and primitives on their way.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Raster {
-    /// Splats drawn.
-    pub splats: u64,
-    /// Primitives before assembly.
-    pub primitives: u64,
-    /// Primitives that assembly dropped.
-    pub culled: u64,
-    /// Primitives set up, once for each GPC and tile grid.
-    pub set_up: u64,
-    /// Primitives that touch no raster tile where they were to be drawn.
-    pub missed: u64,
-    /// Raster tiles out of the coarse raster.
-    pub tiles: u64,
-    /// Raster tiles dropped by Hi-Z.
-    pub tiles_hidden: u64,
-    /// Raster tiles without a covered pixel.
-    pub tiles_empty: u64,
-}
 
 /// A unit's cycles.
 #[derive(Debug, Clone)]
@@ -116,7 +51,8 @@ impl UnitCycles {
 pub struct Outcome {
     /// What ran.
     pub variant: Variant,
-    /// From the start of the draw to the end of the last raster operation.
+    /// From the start of the draw to the end of the last raster operation, tests and termination
+    /// updates that hold up a test among them.
     pub cycles: Cycle,
     /// Fragments.
     pub fragments: Fragments,
@@ -388,15 +324,5 @@ impl Outcome {
             }
         }
         wrong
-    }
-}
-
-impl Raster {
-    fn of_assembly(counters: &AssemblyCounters) -> Self {
-        Self {
-            primitives: counters.primitives_in,
-            culled: counters.degenerate + counters.off_screen,
-            ..Self::default()
-        }
     }
 }

@@ -5,6 +5,7 @@
 //! | [`json`] | the document of `sim --json` |
 //! | [`screen`] | a screenful of text |
 //! | [`maps`] | counts a pixel, as heat maps with a legend ([`heat`], [`legend`], [`font`]) |
+//! | [`suite`] | the table of a suite of views, beside the published figures |
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`config`] | a configuration as TOML that reads back, each field explained |
 //!
@@ -18,6 +19,7 @@ pub mod legend;
 pub mod maps;
 pub mod ratios;
 pub mod screen;
+pub mod suite;
 pub mod trace;
 
 use std::time::Duration;

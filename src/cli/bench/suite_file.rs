@@ -1,0 +1,212 @@
+//! Suites: which scenes, from where, through which variants.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::Verbosity;
+use crate::cli::render_options::named_profile;
+use crate::cli::views::ViewArgs;
+use crate::error::{Error, Result};
+use crate::gpu::variant::Variant;
+use crate::scene::{Camera, Splats};
+
+/// A suite as its file has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSuite {
+    variants: Option<Vec<String>>,
+    #[serde(default, rename = "scene")]
+    scenes: Vec<SuiteScene>,
+}
+
+/// A scene of a suite.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SuiteScene {
+    /// Unique in the suite.
+    pub(super) name: String,
+    /// The scene file, once read from where the program runs.
+    pub(super) path: PathBuf,
+    cameras: PathBuf,
+    views: Option<String>,
+    width: Option<u32>,
+    height: Option<u32>,
+    /// The profile, if it is not the scene's own.
+    pub(super) profile: Option<String>,
+}
+
+/// A checked suite.
+#[derive(Debug)]
+pub(super) struct Suite {
+    path: PathBuf,
+    /// At least one, each once.
+    pub(super) variants: Vec<Variant>,
+    /// At least one.
+    pub(super) scenes: Vec<SuiteScene>,
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every version.
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x100_0000_01b3;
+
+fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
+    bytes.iter().fold(hash, step)
+}
+
+/// A hash of `bytes`.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    hash_on(FNV_OFFSET, bytes)
+}
+
+impl Suite {
+    /// Reads and checks a suite; `-` is standard input.
+    ///
+    /// # Errors
+    /// [`Error::Read`]; [`Error::File`] naming the key that does not fit.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = if path == Path::new("-") {
+            std::io::read_to_string(std::io::stdin().lock())
+        } else {
+            std::fs::read_to_string(path)
+        };
+        let text = text.map_err(|e| Error::read(path, e))?;
+        let raw: RawSuite = toml::from_str(&text).map_err(|e| not_a_suite(path, &text, &e))?;
+        let mut suite = Self {
+            path: path.to_owned(),
+            variants: variants(path, raw.variants.as_deref())?,
+            scenes: raw.scenes,
+        };
+        if suite.scenes.is_empty() {
+            return Err(Error::file(path, "scene", "at least one [[scene]]", "none"));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for index in 0..suite.scenes.len() {
+            suite.check(index)?;
+            let scene = &mut suite.scenes[index];
+            scene.path = folder.join(&scene.path);
+            scene.cameras = folder.join(&scene.cameras);
+        }
+        Ok(suite)
+    }
+
+    /// Checks the values of a scene.
+    fn check(&self, index: usize) -> Result<()> {
+        let scene = &self.scenes[index];
+        if self.scenes[..index].iter().any(|s| s.name == scene.name) {
+            return Err(self.wrong(scene, "name", "a name of its own", &scene.name));
+        }
+        for (key, side) in [("width", scene.width), ("height", scene.height)] {
+            if side == Some(0) {
+                return Err(self.wrong(scene, key, "at least 1 pixel", "0"));
+            }
+        }
+        if let Some(name) = &scene.profile {
+            named_profile(name).map_err(|e| self.blamed_on(scene, e))?;
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, scene: &SuiteScene, key: &str, expected: &str, found: &str) -> Error {
+        let place = format!("scene \"{}\", {key}", scene.name);
+        Error::file(&self.path, place, expected, found)
+    }
+
+    /// A flag's error as the error of the key that stands for it here.
+    fn blamed_on(&self, scene: &SuiteScene, error: Error) -> Error {
+        match error {
+            Error::Caller {
+                what,
+                expected,
+                found,
+            } => {
+                let key = what.replace("--view", "views").replace("--", "");
+                self.wrong(scene, &key, &expected, &found)
+            }
+            other => other,
+        }
+    }
+
+    /// The views of a scene at the size the suite asks for.
+    ///
+    /// # Errors
+    /// [`Error::File`] for missing cameras or views; a camera file's own errors.
+    pub(super) fn cameras(&self, scene: &SuiteScene, verbosity: Verbosity) -> Result<Vec<Camera>> {
+        if !scene.cameras.exists() {
+            let found = format!("none at {}", scene.cameras.display());
+            return Err(self.wrong(scene, "cameras", "a camera file", &found));
+        }
+        let views = scene.views.clone().unwrap_or_else(|| "all".to_owned());
+        let args = ViewArgs::of_file(
+            scene.cameras.clone(),
+            Some(views),
+            [scene.width, scene.height],
+        );
+        args.views(&Splats::from_splats(0, []), verbosity)
+            .map_err(|e| self.blamed_on(scene, e))
+    }
+
+    /// A hash of a scene file's content.
+    ///
+    /// # Errors
+    /// [`Error::File`] naming scene and path where there is no such file; [`Error::Read`].
+    pub(super) fn scene_hash(&self, scene: &SuiteScene) -> Result<u64> {
+        let path = &scene.path;
+        let mut file = match File::open(path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                let found = format!("none at {}", path.display());
+                return Err(self.wrong(scene, "path", "a scene file", &found));
+            }
+            opened => opened.map_err(|e| Error::read(path, e))?,
+        };
+        let mut buffer = vec![0; 1 << 16];
+        let mut hash = FNV_OFFSET;
+        loop {
+            match file.read(&mut buffer).map_err(|e| Error::read(path, e))? {
+                0 => return Ok(hash),
+                count => hash = hash_on(hash, &buffer[..count]),
+            }
+        }
+    }
+}
+
+fn variants(path: &Path, names: Option<&[String]>) -> Result<Vec<Variant>> {
+    let Some(names) = names else {
+        return Ok(Variant::ALL.to_vec());
+    };
+    let mut variants = Vec::new();
+    for name in names {
+        let variant = Variant::parse(name).map_err(|e| match e {
+            Error::Caller {
+                expected, found, ..
+            } => Error::file(path, "variants", expected, format!("\"{found}\"")),
+            other => other,
+        })?;
+        if variants.contains(&variant) {
+            return Err(Error::file(
+                path,
+                "variants",
+                "each variant once",
+                format!("\"{name}\" again"),
+            ));
+        }
+        variants.push(variant);
+    }
+    if variants.is_empty() {
+        return Err(Error::file(path, "variants", "at least one", "none"));
+    }
+    Ok(variants)
+}
+
+/// The line that TOML does not accept, and why.
+fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..at).unwrap_or_default();
+    let number = before.matches('\n').count();
+    let line = text.lines().nth(number).unwrap_or_default().trim();
+    let place = format!("line {}, `{line}`", number + 1);
+    Error::file(path, place, "keys and values of a suite", error.message())
+}
