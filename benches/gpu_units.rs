@@ -1,0 +1,200 @@
+//! How fast the host emulates: every unit on its own, fed with what it gets in a real frame, and the
+//! whole pipeline, in rasterized quads a second.
+#![allow(
+    missing_docs,
+    reason = "criterion's macros write undocumented functions"
+)]
+#![allow(clippy::unwrap_used, reason = "benches")]
+
+use std::path::Path;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use quadrille::gpu::coalesce::qru::QuadReorder;
+use quadrille::gpu::coalesce::tc::TileCoalescing;
+use quadrille::gpu::coalesce::tgc::TileGridCoalescing;
+use quadrille::gpu::config::Config;
+use quadrille::gpu::crop::cache::CropCache;
+use quadrille::gpu::crop::unit::Crop;
+use quadrille::gpu::draw::Draw;
+use quadrille::gpu::geometry::assembly::{Assembly, TileOwner};
+use quadrille::gpu::geometry::vertex::VertexShading;
+use quadrille::gpu::machine::Machine;
+use quadrille::gpu::pipeline::Watch;
+use quadrille::gpu::raster::coarse::Coarse;
+use quadrille::gpu::raster::fine::Fine;
+use quadrille::gpu::raster::hi_z::HiZ;
+use quadrille::gpu::raster::setup::Setup;
+use quadrille::gpu::stage::{Sink, Stage};
+use quadrille::gpu::timing::Cycle;
+use quadrille::gpu::variant::Variant;
+use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::warp::FragmentShader;
+use quadrille::gpu::warp::cores::Cores;
+use quadrille::gpu::warp::launch::Launch;
+use quadrille::gpu::zrop::prop::Prop;
+use quadrille::gpu::zrop::surface::{Surface, Tests};
+use quadrille::gpu::zrop::unit::Zrop;
+use quadrille::gpu::zrop::zcache::ZCache;
+use quadrille::math::SimdLevel;
+use quadrille::scene::load;
+use quadrille::scene::synthetic::{Recipe, Synthetic};
+use quadrille::shading::{ColourFormat, Profile};
+
+/// Size of the picture.
+const SIZE: [u32; 2] = [480, 270];
+
+/// Packets with the cycles at which they were offered.
+struct Recorded<P>(Vec<(P, Cycle)>);
+
+impl<P> Sink<P> for Recorded<P> {
+    fn offer(&mut self, item: P, at: Cycle, _machine: &mut Machine<'_>) -> Cycle {
+        self.0.push((item, at));
+        at
+    }
+
+    fn end(&mut self, _at: Cycle, _machine: &mut Machine<'_>) {}
+}
+
+/// Takes everything at once.
+struct Nowhere;
+
+impl<P> Sink<P> for Nowhere {
+    fn offer(&mut self, _item: P, at: Cycle, _machine: &mut Machine<'_>) -> Cycle {
+        at
+    }
+
+    fn end(&mut self, _at: Cycle, _machine: &mut Machine<'_>) {}
+}
+
+/// Feeds a unit.
+fn feed<S: Stage>(
+    mut stage: S,
+    packets: &[(S::In, Cycle)],
+    machine: &mut Machine<'_>,
+    next: &mut impl Sink<S::Out>,
+) where
+    S::In: Copy,
+{
+    let mut last = 0;
+    for &(packet, at) in packets {
+        last = stage.accept(packet, at.max(last), machine, next);
+    }
+    stage.drain(last, machine, next);
+}
+
+/// A frame to take packets from.
+struct Frame<'a> {
+    draw: &'a Draw,
+    config: Config,
+    quads: u64,
+}
+
+impl Frame<'_> {
+    fn machine(&self) -> Machine<'_> {
+        let level = SimdLevel::best();
+        let shader = FragmentShader::new(&self.draw.splats, SIZE, 0.99, level, None);
+        let tests = Tests::default();
+        let surface = Surface::new(SIZE[0], SIZE[1], ColourFormat::Rgba16F, &tests, true);
+        Machine::new(self.draw, shader, surface, &self.config)
+    }
+
+    /// Times a unit on `packets` and returns what it hands on.
+    fn bench<S: Stage>(
+        &self,
+        criterion: &mut Criterion,
+        name: &str,
+        packets: &[(S::In, Cycle)],
+        unit: impl Fn() -> S,
+    ) -> Vec<(S::Out, Cycle)>
+    where
+        S::In: Copy,
+    {
+        let mut group = criterion.benchmark_group("unit");
+        group.sample_size(10);
+        group.throughput(Throughput::Elements(self.quads));
+        group.bench_function(name, |bencher| {
+            bencher.iter_batched(
+                || (unit(), self.machine()),
+                |(unit, mut machine)| feed(unit, packets, &mut machine, &mut Nowhere),
+                BatchSize::PerIteration,
+            );
+        });
+        group.finish();
+        let mut out = Recorded(Vec::new());
+        feed(unit(), packets, &mut self.machine(), &mut out);
+        out.0
+    }
+}
+
+fn prepared<'a>(scene: &'a quadrille::scene::Scene, level: SimdLevel) -> PreparedView<'a> {
+    let world = Synthetic::new(Recipe::World, 0, 140_000, 0).unwrap();
+    let camera = world.cameras()[0].resized(SIZE[0], SIZE[1]).unwrap();
+    PreparedView::new(&scene.splats, &camera, &Profile::default(), level)
+}
+
+fn scene() -> quadrille::scene::Scene {
+    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
+}
+
+fn units(criterion: &mut Criterion) {
+    let scene = scene();
+    let view = prepared(&scene, SimdLevel::best());
+    let config = Config::default();
+    let whole = view.run(&config, Variant::BASELINE, &Tests::default(), Watch::default());
+    let frame = Frame {
+        draw: view.draw(),
+        quads: whole.outcome.quads.rasterized,
+        config: config.clone(),
+    };
+    let tiles = frame.machine().surface.tiles();
+    let splats: Vec<_> = (0..view.draw().len()).map(|splat| (splat, 0)).collect();
+    let c = criterion;
+    let primitives = frame.bench(c, "vertex", &splats, || VertexShading::new(&config.vertex));
+    let visible = frame.bench(c, "vpo", &primitives, || Assembly::new(&config.vpo));
+    frame.bench(c, "tgc", &visible, || {
+        TileGridCoalescing::new(&config.tgc, true, SIZE[0], SIZE[1])
+    });
+    let edges = frame.bench(c, "setup", &visible, || Setup::new(&config.setup));
+    let owner = TileOwner { gpc: 0, count: 1 };
+    let coarse = frame.bench(c, "coarse", &edges, || Coarse::new(&config.coarse, owner));
+    let near = frame.bench(c, "hi_z", &coarse, || HiZ::new(&config.hi_z));
+    let fine = frame.bench(c, "fine", &near, || Fine::new(&config.fine));
+    let beats = frame.bench(c, "tc", &fine, || TileCoalescing::new(&config.tc, tiles));
+    let ordered = frame.bench(c, "prop", &beats, || Prop::new(&config.prop));
+    frame.bench(c, "zrop, nothing tested", &ordered, || zrop(&config, false, tiles));
+    let tested = frame.bench(c, "zrop", &ordered, || zrop(&config, true, tiles));
+    let packed = frame.bench(c, "qru, packing", &tested, || {
+        QuadReorder::new(&config.qru, false, config.prop.quads_out_per_cycle)
+    });
+    frame.bench(c, "qru, pairing", &tested, || {
+        QuadReorder::new(&config.qru, true, config.prop.quads_out_per_cycle)
+    });
+    let launched = frame.bench(c, "launch", &packed, || Launch::new(&config.launch));
+    let shaded = frame.bench(c, "cores", &launched, || Cores::new(&config.cores, false));
+    frame.bench(c, "crop", &shaded, || {
+        let cache = CropCache::new(&config.crop, tiles * 16, 0);
+        Crop::new(&config.crop, None, 0, cache)
+    });
+}
+
+fn zrop(config: &Config, terminating: bool, tiles: usize) -> Zrop {
+    let cache = ZCache::new(config.zrop.cache_bytes, tiles * 2, 0);
+    Zrop::new(&config.zrop, terminating, 0, cache)
+}
+
+fn whole(criterion: &mut Criterion) {
+    let scene = scene();
+    let view = prepared(&scene, SimdLevel::best());
+    let config = Config::default();
+    let mut group = criterion.benchmark_group("pipeline");
+    group.sample_size(10);
+    for variant in Variant::ALL {
+        let run = || view.run(&config, variant, &Tests::default(), Watch::default());
+        group.throughput(Throughput::Elements(run().outcome.quads.rasterized));
+        group.bench_function(variant.to_string(), |bencher| bencher.iter(run));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, units, whole);
+criterion_main!(benches);
