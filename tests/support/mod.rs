@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+pub(crate) mod gpu;
 pub(crate) mod pictures;
 pub(crate) mod program;
 pub(crate) mod scenes;
