@@ -636,7 +636,9 @@ fn cores() {
         items: items(warp),
         trail_in: of_warp,
         trail_out: |w| {
-            let splat = |q: &ColourQuad| (q.colour[0][0] * 4.0).round() as u32 - 1;
+            let red = |q: &ColourQuad| 4.0 * f64::from(q.colour[0][0]);
+            let is = |q: &ColourQuad, n: u32| (red(q) - f64::from(n + 1)).abs() < 0.1;
+            let splat = |q: &ColourQuad| (0..ITEMS).find(|n| is(q, *n)).unwrap();
             let entry = |q: &ColourQuad| (w.tile * 64 + u32::from(q.position), splat(q));
             w.quads.iter().map(entry).collect()
         },
