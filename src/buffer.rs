@@ -1,7 +1,7 @@
 //! Large zeroed arrays on huge pages.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
@@ -115,18 +115,6 @@ impl<T: Pod> std::fmt::Debug for Buffer<T> {
 
 /// The same words as atomics, so that threads may fill disjoint places of one array in safe code;
 /// relaxed loads and stores of whole words cost what plain ones do.
-pub(crate) fn as_atomic_u32(words: &mut [u32]) -> &[AtomicU32] {
-    #[allow(
-        unsafe_code,
-        reason = "the standard library's own cast is not stable yet"
-    )]
-    // SAFETY: the types have one layout, and the exclusive borrow lasts as long as the shared one.
-    unsafe {
-        &*(std::ptr::from_mut(words) as *const [AtomicU32])
-    }
-}
-
-/// As [`as_atomic_u32`].
 pub(crate) fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     #[allow(
         unsafe_code,

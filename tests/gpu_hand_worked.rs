@@ -345,18 +345,12 @@ fn blend(format: ColourFormat, quads: &[(u8, Cycle)], machine: &mut Machine<'_>)
 /// in 168.
 #[test]
 fn a_dirty_line_is_written_back_and_read_again() {
+    let steps = [(0, 0), (2, 10), (0, 20)];
+    for (steps, done) in [(&steps[..1], 2), (&steps[..2], 12), (&steps[..], 168)] {
+        let end = |machine: &mut Machine<'_>| blend(ColourFormat::Rgba16F, steps, machine).1;
+        assert_eq!(with_machine(false, end), done);
+    }
     with_machine(false, |machine| {
-        let steps = [(0, 0), (2, 10), (0, 20)];
-        for (steps, done) in [(&steps[..1], 2), (&steps[..2], 12), (&steps[..], 168)] {
-            let mut fresh =
-                quadrille::gpu::memory::Memory::new(&Config::default().l2, &Config::default().dram);
-            std::mem::swap(&mut machine.memory, &mut fresh);
-            assert_eq!(blend(ColourFormat::Rgba16F, steps, machine).1, done);
-        }
-        let counters = &machine.memory.l2.counters;
-        assert_eq!((counters.written_bytes, counters.read_bytes), (64, 32));
-        machine.memory =
-            quadrille::gpu::memory::Memory::new(&Config::default().l2, &Config::default().dram);
         let (unit, _) = blend(ColourFormat::Rgba16F, &steps, machine);
         let c = &unit.cache.counters;
         assert_eq!((c.hits, c.misses, c.fetched), (0, 3, 1));
@@ -364,8 +358,9 @@ fn a_dirty_line_is_written_back_and_read_again() {
             (c.written_back, c.dirty_evictions, c.peak_bytes),
             (2, 2, 32)
         );
-        // Cycle 20 to 166: the port had nothing to blend, its data being on their way; the first of
-        // these cycles belongs to the quad's coming late.
+        let counters = &machine.memory.l2.counters;
+        assert_eq!((counters.written_bytes, counters.read_bytes), (64, 32));
+        // Data on their way: cycles 20 to 165. What came before is the quads' coming late.
         assert_eq!(unit.activity.busy, 3);
         assert_eq!(unit.activity.idle[Idle::Miss as usize], 146);
     });

@@ -14,8 +14,11 @@ mod gpu_options;
 mod info;
 mod man;
 mod microbench;
+mod output_path;
 mod render;
 mod render_options;
+mod sim;
+mod sim_options;
 mod stdout;
 mod synth;
 mod views;
@@ -61,6 +64,7 @@ enum Command {
     Man(man::Args),
     Microbench(microbench::Args),
     Render(render::Args),
+    Sim(sim::Args),
     Synth(synth::Args),
 }
 
@@ -74,6 +78,11 @@ pub(crate) enum Outcome {
 }
 
 impl Verbosity {
+    /// Prints what failed a check on stderr, quiet or not.
+    pub(crate) fn fail(self, text: &str) {
+        eprintln!("quadrille: error: {text}");
+    }
+
     /// Prints a warning on stderr unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
@@ -105,6 +114,7 @@ pub fn run() -> ExitCode {
         Command::Man(args) => man::run(&args).map_err(Into::into),
         Command::Microbench(args) => microbench::run(&args, verbosity).map_err(Into::into),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
+        Command::Sim(args) => sim::run(&args, verbosity).map_err(Into::into),
         Command::Synth(args) => synth::run(&args, verbosity).map_err(Into::into),
     };
     match outcome {

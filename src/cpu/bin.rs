@@ -1,26 +1,35 @@
 //! Binning: for every tile, the splats whose pixel bounds touch it, in drawing order.
 //!
-//! The drawing order is cut into shares. Each share counts its entries a tile, the counts become
+//! The splats in view are cut into shares. Each share counts its entries a tile, the counts become
 //! places, and each share fills its own places: the lists come out the same whatever the threads.
+//! Then every tile's list is sorted by itself, in the caches of one core: most splats are in one or
+//! two lists, and a list has far fewer of them than the frame.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::order::Sorter;
 use super::tile::TILE_PX;
-use crate::buffer::{Buffer, as_atomic_u32};
-use crate::preprocess::{PixelBounds, Preprocessed};
+use crate::buffer::{Buffer, as_atomic_u64};
+use crate::math::{SimdLevel, prefetch};
+use crate::preprocess::{PixelBounds, Projected};
 
-/// Shares of the drawing order a thread: more balance better, each costs a counter a tile.
+/// Shares of the splats a thread: more balance better, each costs a counter a tile.
 const SHARES_PER_THREAD: usize = 2;
+/// How many entries ahead of a list's end its cache line is asked for: the lists are filled all at
+/// once, and a store waits for its line.
+const PREFETCH_ENTRIES: usize = 12;
+/// Numbers behind the last tile's, see [`Span::for_each`].
+const NO_TILES: usize = 3;
 /// Words between the dumps of two shares: two cache lines, so that threads do not contend.
-const DUMP_WORDS: usize = 32;
+const DUMP_WORDS: usize = 16;
 
 /// The lists of all tiles, in one array; kept between frames.
 #[derive(Debug, Default)]
 pub(super) struct Bins {
-    /// Slots, tile after tile; behind them each share's dump, see [`Share::fill`].
-    slots: Buffer<u32>,
+    /// Entries, tile after tile; behind them each share's dump, see [`Share::fill`].
+    entries: Buffer<u64>,
     /// Where each tile's list ends.
     ends: Vec<usize>,
     shares: Vec<Share>,
@@ -43,10 +52,10 @@ struct Span {
     more_rows: u16,
 }
 
-/// A contiguous part of the drawing order.
+/// A contiguous part of the chunks of splats.
 #[derive(Debug, Default)]
 struct Share {
-    order: std::ops::Range<usize>,
+    chunks: std::ops::Range<usize>,
     /// Entries a tile, then the place of the next one.
     places: Vec<usize>,
 }
@@ -83,18 +92,22 @@ impl Span {
     /// Calls `visit` for each tile, row by row.
     ///
     /// Most spans are one to four tiles. They take the same four calls, those beyond the span with
-    /// `false`, since a branch on a span's shape would be mispredicted more often than not.
+    /// `false` and a number behind the last tile's, since a branch on a span's shape would be
+    /// mispredicted more often than not. The numbers differ, so that no counter is waited for
+    /// twice.
     #[inline(always)]
     fn for_each(self, grid: TileGrid, mut visit: impl FnMut(usize, bool)) {
         let first = self.first as usize;
         let (columns, rows) = (usize::from(self.more_columns), usize::from(self.more_rows));
         if columns <= 1 && rows <= 1 {
             let (right, below) = (columns == 1, rows == 1);
-            let down = rows * grid.columns;
-            visit(first, true);
-            visit(first + columns, right);
-            visit(first + down, below);
-            visit(first + columns + down, right & below);
+            let mut visit_if = |inside, tile, i| {
+                visit(if inside { tile } else { grid.len() + i }, inside);
+            };
+            visit_if(true, first, 0);
+            visit_if(right, first + 1, 0);
+            visit_if(below, first + grid.columns, 1);
+            visit_if(right & below, first + 1 + grid.columns, 2);
         } else {
             for row in 0..=rows {
                 for column in 0..=columns {
@@ -107,41 +120,51 @@ impl Span {
 
 impl Share {
     /// Counts entries a tile.
-    fn count(&mut self, grid: TileGrid, bounds: &[PixelBounds]) {
+    fn count(&mut self, grid: TileGrid, frame: &Projected) {
         self.places.clear();
-        self.places.resize(grid.len(), 0);
+        self.places.resize(grid.len() + NO_TILES, 0);
         let places = &mut self.places[..];
-        for &bounds in &bounds[self.order.clone()] {
-            grid.span(bounds)
-                .for_each(grid, |tile, inside| places[tile] += usize::from(inside));
+        for chunk in self.chunks.clone() {
+            for &bounds in frame.chunk(chunk).bounds {
+                grid.span(bounds)
+                    .for_each(grid, |tile, inside| places[tile] += usize::from(inside));
+            }
         }
     }
 
-    /// Writes slots to their places; what is outside a span goes to the word at `dump`.
-    fn fill(&mut self, grid: TileGrid, frame: &Preprocessed, slots: &[AtomicU32], dump: usize) {
+    /// Writes entries to their places; what is outside a span goes to the words from `dump` on.
+    fn fill(&mut self, grid: TileGrid, frame: &Projected, entries: &[AtomicU64], dump: usize) {
         let places = &mut self.places[..];
-        let order = &frame.order()[self.order.clone()];
-        for (&bounds, &slot) in frame.bounds()[self.order.clone()].iter().zip(order) {
-            grid.span(bounds).for_each(grid, |tile, inside| {
-                let place = places[tile];
-                slots[if inside { place } else { dump }].store(slot, Relaxed);
-                places[tile] += usize::from(inside);
-            });
+        for (place, word) in places[grid.len()..].iter_mut().zip(dump..) {
+            *place = word;
+        }
+        for chunk in self.chunks.clone() {
+            let chunk = frame.chunk(chunk);
+            let keys = chunk.keys.iter().zip(chunk.first_slot..);
+            for (&bounds, (&key, slot)) in chunk.bounds.iter().zip(keys) {
+                let entry = u64::from(key) << 32 | u64::from(slot);
+                grid.span(bounds).for_each(grid, |tile, inside| {
+                    let place = places[tile];
+                    prefetch(entries, place + PREFETCH_ENTRIES);
+                    entries[place].store(entry, Relaxed);
+                    places[tile] += usize::from(inside);
+                });
+            }
         }
     }
 }
 
 impl Bins {
-    /// Fills the lists.
-    pub(super) fn fill(&mut self, grid: TileGrid, frame: &Preprocessed) {
+    /// Fills the lists, each in the order of the slots.
+    pub(super) fn fill(&mut self, grid: TileGrid, frame: &Projected) {
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
         self.shares.resize_with(count, Share::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
-            share.order = frame.len() * i / count..frame.len() * (i + 1) / count;
+            share.chunks = frame.chunks() * i / count..frame.chunks() * (i + 1) / count;
         }
         self.shares
             .par_iter_mut()
-            .for_each(|share| share.count(grid, frame.bounds()));
+            .for_each(|share| share.count(grid, frame));
         self.ends.clear();
         let mut place = 0;
         for tile in 0..grid.len() {
@@ -150,27 +173,42 @@ impl Bins {
             }
             self.ends.push(place);
         }
-        let entries = place;
-        self.slots.reserve_zeroed(entries + count * DUMP_WORDS);
-        let slots = as_atomic_u32(&mut self.slots);
+        let len = place;
+        self.entries.reserve_zeroed(len + count * DUMP_WORDS);
+        let entries = as_atomic_u64(&mut self.entries);
         self.shares
             .par_iter_mut()
             .enumerate()
             .for_each(|(i, share)| {
-                share.fill(grid, frame, slots, entries + i * DUMP_WORDS);
+                share.fill(grid, frame, entries, len + i * DUMP_WORDS);
             });
     }
 
-    /// The list of tile `tile`, nearest first.
-    pub(super) fn tile(&self, tile: usize) -> &[u32] {
+    /// Sorts every list: nearest first, ties by slot.
+    pub(super) fn sort(&mut self, level: SimdLevel) {
+        let mut lists = Vec::with_capacity(self.ends.len());
+        let mut rest = &mut self.entries[..];
+        let mut start = 0;
+        for &end in &self.ends {
+            let (list, tail) = rest.split_at_mut(end - start);
+            lists.push(list);
+            (rest, start) = (tail, end);
+        }
+        lists
+            .into_par_iter()
+            .for_each_init(Sorter::default, |sorter, list| sorter.sort(level, list));
+    }
+
+    /// The list of tile `tile`: slots in the low halves, depth keys in the high ones.
+    pub(super) fn tile(&self, tile: usize) -> &[u64] {
         let start = tile.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.slots[start..self.ends[tile]]
+        &self.entries[start..self.ends[tile]]
     }
 
     /// Bytes of the lists.
     pub(super) fn used_bytes(&self) -> usize {
         self.ends
             .last()
-            .map_or(0, |&entries| entries * size_of::<u32>())
+            .map_or(0, |&entries| entries * size_of::<u64>())
     }
 }

@@ -1,8 +1,9 @@
 //! Rendering on the CPU: [`mod@reference`] defines a frame, [`Renderer`] makes the same one fast.
 //!
 //! ```text
-//! Preprocessed (splats on the picture plane, in depth order)
-//!   -> bin: for every tile of 32x32 pixels, the splats whose bounds touch it, in order
+//! Projected (splats on the picture plane)
+//!   -> bin: for every tile of 32x32 pixels, the splats whose bounds touch it
+//!   -> sort: each tile's list by depth
 //!   -> raster, tile by tile: coverage (which 4x4 blocks) -> blend (16 pixels at once)
 //! ```
 
@@ -10,6 +11,7 @@ mod bin;
 mod blend;
 mod coverage;
 mod items;
+mod order;
 mod raster;
 pub mod reference;
 mod renderer;

@@ -17,12 +17,12 @@ use crate::shading::cap_rounded_down;
 /// How many batches ahead a splat's cache line is asked for.
 const PREFETCH_BATCHES: usize = 2;
 
-/// Draws `slots` of `splats`, nearest first, into the tile at `place` and stores it in the
-/// picture's `rows`; stops early when every pixel is closed. Returns the fragments blended.
+/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into the tile at
+/// `place` and stores it in the picture's `rows`; stops early when every pixel is closed. Returns the fragments blended.
 pub(super) fn draw(
     place: TilePlace,
     splats: &[ProjectedSplat],
-    slots: &[u32],
+    list: &[u64],
     settings: &RenderSettings,
     rows: &mut [&mut [[f32; 4]]],
 ) -> u64 {
@@ -34,14 +34,21 @@ pub(super) fn draw(
     let mut tile = Tile::new(place);
     dispatch!(settings.level.level(), simd => {
         match kind {
-            NEVER => draw_lanes::<_, NEVER>(simd, &mut tile, splats, slots, limits),
-            BEFORE => draw_lanes::<_, BEFORE>(simd, &mut tile, splats, slots, limits),
-            BEFORE_OR_AT => draw_lanes::<_, BEFORE_OR_AT>(simd, &mut tile, splats, slots, limits),
-            _ => draw_lanes::<_, AFTER>(simd, &mut tile, splats, slots, limits),
+            NEVER => draw_lanes::<_, NEVER>(simd, &mut tile, splats, list, limits),
+            BEFORE => draw_lanes::<_, BEFORE>(simd, &mut tile, splats, list, limits),
+            BEFORE_OR_AT => draw_lanes::<_, BEFORE_OR_AT>(simd, &mut tile, splats, list, limits),
+            _ => draw_lanes::<_, AFTER>(simd, &mut tile, splats, list, limits),
         }
         tile.store(simd, rows);
     });
     tile.fragments_blended
+}
+
+/// The slot of a list's entry.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the low half")]
+fn slot(entry: u64) -> usize {
+    entry as u32 as usize
 }
 
 #[inline(always)]
@@ -49,26 +56,26 @@ fn draw_lanes<S: Simd, const STOP: u8>(
     simd: S,
     tile: &mut Tile,
     splats: &[ProjectedSplat],
-    slots: &[u32],
+    list: &[u64],
     limits: BlendLimits,
 ) {
     let mut batch: [ProjectedSplat; BATCH] = bytemuck::Zeroable::zeroed();
     let mut items = Items::new();
     let mut log = Log::new();
     let strips = Strips::new(simd, tile.origin);
-    for (i, chunk) in slots.chunks(BATCH).enumerate() {
+    for (i, chunk) in list.chunks(BATCH).enumerate() {
         if tile.live == 0 {
             return;
         }
-        let ahead = slots.iter().skip((i + PREFETCH_BATCHES) * BATCH);
-        for &slot in ahead.take(BATCH) {
-            prefetch(splats, slot as usize);
+        let ahead = list.iter().skip((i + PREFETCH_BATCHES) * BATCH);
+        for &entry in ahead.take(BATCH) {
+            prefetch(splats, slot(entry));
         }
         // Masks first, all of them: they are long chains of arithmetic that overlap as long as no
         // branch waits for one.
         let mut masks = [0; BATCH];
-        for ((splat, mask), &slot) in batch.iter_mut().zip(&mut masks).zip(chunk) {
-            *splat = splats[slot as usize];
+        for ((splat, mask), &entry) in batch.iter_mut().zip(&mut masks).zip(chunk) {
+            *splat = splats[slot(entry)];
             *mask = strips.block_mask(simd, splat) & tile.live;
         }
         items.list(simd, &masks);

@@ -1,4 +1,4 @@
-//! The fast renderer: preprocess, bin, raster.
+//! The fast renderer: project, bin, sort, raster.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use super::raster;
 use super::tile::{TILE_PX, TilePlace};
 use super::{Counts, RenderSettings};
 use crate::image::Frame;
-use crate::preprocess::Preprocessed;
+use crate::preprocess::Projected;
 use crate::scene::{Camera, Splats};
 
 /// Renders frames on rayon's current pool; keeps its arrays, so frames after the first allocate
 /// next to nothing. The same input gives the same bytes on any number of threads.
 #[derive(Debug, Default)]
 pub struct Renderer {
-    preprocessed: Preprocessed,
+    projected: Projected,
     bins: Bins,
 }
 
@@ -25,10 +25,10 @@ pub struct Renderer {
 pub struct RenderTimes {
     /// Cull, project, colour, box.
     pub preprocess: Duration,
-    /// Depth sort.
-    pub sort: Duration,
     /// Lists of splats by tile.
     pub bin: Duration,
+    /// Depth sort of the lists.
+    pub sort: Duration,
     /// Coverage and blending.
     pub raster: Duration,
     /// The whole frame.
@@ -60,24 +60,25 @@ impl Renderer {
         if (frame.width(), frame.height()) != (camera.width, camera.height) {
             *frame = Frame::new(camera.width, camera.height);
         }
-        let preprocess = self
-            .preprocessed
+        self.projected
             .run(splats, camera, &settings.profile, settings.level);
-        let preprocessed = Instant::now();
+        let projected = Instant::now();
         let grid = TileGrid::new(camera.width, camera.height);
-        self.bins.fill(grid, &self.preprocessed);
+        self.bins.fill(grid, &self.projected);
         let binned = Instant::now();
+        self.bins.sort(settings.level);
+        let sorted = Instant::now();
         let fragments_blended = self.raster(frame, grid, settings);
         let end = Instant::now();
         let counts = Counts {
-            splats_in_frustum: self.preprocessed.len() as u64,
+            splats_in_frustum: self.projected.len() as u64,
             fragments_blended,
         };
         let times = RenderTimes {
-            preprocess: preprocess.project,
-            sort: preprocess.sort,
-            bin: binned - preprocessed,
-            raster: end - binned,
+            preprocess: projected - start,
+            bin: binned - projected,
+            sort: sorted - binned,
+            raster: end - sorted,
             total: end - start,
         };
         (counts, times)
@@ -101,8 +102,8 @@ impl Renderer {
                     size_px,
                     picture_px: picture,
                 };
-                let (splats, slots) = (self.preprocessed.slots(), self.bins.tile(index));
-                raster::draw(place, splats, slots, settings, &mut rows[..size_px[1]])
+                let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+                raster::draw(place, splats, list, settings, &mut rows[..size_px[1]])
             })
             .sum()
     }
@@ -110,7 +111,7 @@ impl Renderer {
     /// Bytes of the arrays that the last frame used, beside the scene and the picture.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
-        self.preprocessed.used_bytes() + self.bins.used_bytes()
+        self.projected.used_bytes() + self.bins.used_bytes()
     }
 }
 

@@ -6,14 +6,18 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+use super::crop::cache::LINE_BYTES;
+use super::crop::unit::bytes_per_quad;
 use super::draw::Draw;
 use super::maps::Maps;
 use super::memory::Memory;
-use super::packets::{WARP_QUADS, Warp};
+use super::packets::{QUADS_PER_TILE, WARP_QUADS, Warp};
 use super::timing::Cycle;
 use super::warp::ShaderIssue;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::surface::Surface;
+use super::zrop::zcache;
+use crate::math::SimdLevel;
 
 /// Whether termination bits take time to land.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
@@ -49,6 +53,27 @@ impl Updates {
     }
 }
 
+/// Lines of memory that a surface takes: its colours, and behind them what the tests read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SurfaceLines {
+    pub(super) colour: usize,
+    pub(super) tests: usize,
+}
+
+impl SurfaceLines {
+    pub(super) fn of(surface: &Surface) -> Self {
+        let quads = surface.tiles() as u64 * u64::from(QUADS_PER_TILE);
+        let lines = |bytes: u64, line| usize::try_from(bytes.div_ceil(line)).unwrap_or(usize::MAX);
+        Self {
+            colour: lines(quads * bytes_per_quad(surface.format), LINE_BYTES),
+            tests: lines(
+                quads * 4 * surface.test_bytes_per_pixel(),
+                zcache::LINE_BYTES,
+            ),
+        }
+    }
+}
+
 /// The shared state.
 pub struct Machine<'a> {
     /// What is drawn.
@@ -57,6 +82,8 @@ pub struct Machine<'a> {
     pub shader: FragmentShader<'a>,
     /// Colours, stencil, depth.
     pub surface: Surface,
+    /// The host's SIMD level; changes no result.
+    pub level: SimdLevel,
     /// L2 and DRAM.
     pub memory: Memory,
     /// Issue slots that vertex warps take, for each GPC alike.
@@ -76,11 +103,13 @@ impl<'a> Machine<'a> {
         surface: Surface,
         config: &Config,
     ) -> Self {
+        let lines = SurfaceLines::of(&surface);
         Self {
             draw,
+            level: shader.level(),
             shader,
             surface,
-            memory: Memory::new(&config.l2, &config.dram),
+            memory: Memory::new(&config.l2, &config.dram, lines.colour + lines.tests),
             shader_issue: ShaderIssue::new(&config.cores),
             updates: (0..config.gpu.gpcs).map(|_| Updates::default()).collect(),
             maps: None,

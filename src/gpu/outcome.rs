@@ -188,7 +188,15 @@ impl Outcome {
             next: Distribute { mut gpcs },
             ..
         } = assembly;
-        let ends = gpcs.iter_mut().map(|(_, g)| Units::of(g).retired.at);
+        // The last raster operation may be a blend, or a test that left nothing to blend.
+        let ends = gpcs.iter_mut().map(|(_, gpc)| {
+            let mut units = Units::of(gpc);
+            let blended = units.retired.at;
+            let worked = Self::activities(&mut units);
+            let worked = worked.iter().map(|(_, activity)| activity.accounted());
+            worked.fold(blended, Cycle::max)
+        });
+        let ends = ends.chain([assembly.pipe.activity.accounted()]);
         let cycles = ends.max().unwrap_or(0);
         let mut outcome = Self {
             variant,

@@ -107,16 +107,19 @@ pub struct ColourQuad {
 }
 
 impl ColourQuad {
-    /// Drops the fragments outside `mask`.
-    pub fn keep(&mut self, mask: u8) {
-        self.mask &= mask;
-        for (bit, fragment) in (0..4).enumerate() {
-            if self.mask >> bit & 1 == 0 {
-                for channel in &mut self.colour {
+    /// The quad without the fragments outside `mask`.
+    #[must_use]
+    pub fn kept(&self, mask: u8) -> Self {
+        let mut kept = *self;
+        kept.mask &= mask;
+        for fragment in 0..4 {
+            if kept.mask >> fragment & 1 == 0 {
+                for channel in &mut kept.colour {
                     channel[fragment] = 0.0;
                 }
             }
         }
+        kept
     }
 }
 
@@ -127,6 +130,15 @@ pub struct ShadedWarp {
     pub tile: u32,
     /// The quads with at least one fragment to blend, in order.
     pub quads: Few<ColourQuad, WARP_QUADS>,
+}
+
+/// Fragments of a quad's mask: its four low bits, counted without the instruction for it, which not
+/// every machine has.
+#[must_use]
+#[inline]
+pub fn fragments(mask: u8) -> u64 {
+    const COUNTS: u64 = 0x4332_3221_3221_2110;
+    COUNTS >> ((mask & 15) * 4) & 7
 }
 
 /// A short list held in place.
@@ -162,9 +174,7 @@ impl<T: Copy, const N: usize> Few<T, N> {
         T: Default,
     {
         let mut few = Self::default();
-        for &item in items {
-            few.push(item);
-        }
+        few.extend(items);
         few
     }
 
@@ -173,6 +183,22 @@ impl<T: Copy, const N: usize> Few<T, N> {
     #[inline]
     pub fn is_full(&self) -> bool {
         usize::from(self.len) == N
+    }
+
+    /// Appends the items of a slice; the caller sees to it that there is room.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most `N` items, a few")]
+    pub fn extend(&mut self, items: &[T]) {
+        let len = usize::from(self.len);
+        self.items[len..len + items.len()].copy_from_slice(items);
+        self.len += items.len() as u8;
+    }
+
+    /// Room that is left.
+    #[must_use]
+    #[inline]
+    pub fn room(&self) -> usize {
+        N - usize::from(self.len)
     }
 
     /// Empties the list.

@@ -4,12 +4,12 @@ use super::coalesce::qru::QuadReorder;
 use super::coalesce::tc::TileCoalescing;
 use super::coalesce::tgc::TileGridCoalescing;
 use super::config::Config;
-use super::crop::cache::{CropCache, LINE_BYTES};
-use super::crop::unit::{Crop, Termination, bytes_per_quad};
+use super::crop::cache::CropCache;
+use super::crop::unit::{Crop, Termination};
 use super::draw::Draw;
 use super::geometry::assembly::{Assembly, Distribute, TileOwner};
 use super::geometry::vertex::VertexShading;
-use super::machine::Machine;
+use super::machine::{Machine, SurfaceLines};
 use super::maps::Maps;
 use super::outcome::Outcome;
 use super::packets::{QUADS_PER_TILE, TILE_PX};
@@ -26,7 +26,7 @@ use super::warp::launch::Launch;
 use super::zrop::prop::Prop;
 use super::zrop::surface::{Surface, Tests};
 use super::zrop::unit::Zrop;
-use super::zrop::zcache::{self, ZCache};
+use super::zrop::zcache::ZCache;
 
 /// The end of the pipeline: notes when the last of its input was done.
 #[derive(Debug, Default)]
@@ -140,22 +140,12 @@ pub struct Watch {
     pub timelines: bool,
 }
 
-/// First line of the stencil and depth buffer in memory: far behind any colour buffer.
-const TEST_BUFFER_LINE: u64 = 1 << 40;
-
 /// Wires a GPC.
 fn gpc(config: &Config, variant: Variant, owner: TileOwner, machine: &Machine<'_>) -> Gpc {
     let [width, height] = machine.surface.size();
     let (tiles, index) = (machine.surface.tiles(), owner.gpc as usize);
-    let quads = tiles as u64 * u64::from(QUADS_PER_TILE);
-    let lines = |bytes: u64, line: u64| usize::try_from(bytes.div_ceil(line)).unwrap_or(usize::MAX);
-    let colour_lines = lines(quads * bytes_per_quad(config.crop.format), LINE_BYTES);
-    let test_bytes = quads * 4 * machine.surface.test_bytes_per_pixel();
-    let z_cache = ZCache::new(
-        config.zrop.cache_bytes,
-        lines(test_bytes, zcache::LINE_BYTES),
-        TEST_BUFFER_LINE,
-    );
+    let lines = SurfaceLines::of(&machine.surface);
+    let z_cache = ZCache::new(config.zrop.cache_bytes, lines.tests, lines.colour as u64);
     #[allow(
         clippy::cast_possible_truncation,
         reason = "colours and alphas are f32"
@@ -169,7 +159,7 @@ fn gpc(config: &Config, variant: Variant, owner: TileOwner, machine: &Machine<'_
         &config.crop,
         termination,
         index,
-        CropCache::new(&config.crop, colour_lines, 0),
+        CropCache::new(&config.crop, lines.colour, 0),
     );
     let cores = Cores::new(&config.cores, variant.qru);
     let slots = config.cores.cores * config.cores.warps_per_core;
@@ -246,6 +236,8 @@ pub fn run(
         },
     );
     if watch.timelines {
+        vertex.pipe.activity.keep_timeline();
+        assembly.stage.pipe.activity.keep_timeline();
         for (_, gpc) in &mut assembly.next.gpcs {
             for (_, activity) in Outcome::activities(&mut Units::of(gpc)) {
                 activity.keep_timeline();

@@ -1,6 +1,6 @@
 //! Which vector instructions to use: chosen once, at the outer edge.
 
-use fearless_simd::Level;
+use fearless_simd::{Level, dispatch};
 
 use crate::error::{Error, Result};
 
@@ -76,6 +76,13 @@ impl SimdLevel {
             )]
             _ => "scalar",
         }
+    }
+
+    /// Runs `f` compiled for this level, as far as it is inlined: plain loops over arrays become
+    /// vectors of the level's width. Nothing is fused, so every level gives the same bits.
+    #[inline(always)]
+    pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        dispatch!(self.0, _simd => f())
     }
 
     /// The dispatcher's own level.

@@ -3,7 +3,7 @@
 //! ```text
 //! block of 16 splats -> view space, near cull -> covariance, low-pass filter -> opacity, cut
 //!   -> bounding box, frustum cull -> colour -> ProjectedSplat      (in parallel, chunk by chunk)
-//! all survivors -> depth sort (stable, ties by index)
+//! all survivors -> depth sort (stable, ties by index), for those who want one order for all
 //! ```
 //!
 //! [`exact`] is the definition, one splat at a time in f64; `lanes` does sixteen and falls back on
@@ -24,15 +24,15 @@ pub use view::{View, cut_radius_squared};
 use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
-use project::Chunks;
+pub use project::Projected;
 use sort::DepthSorter;
 
-/// The splats of a frame on the picture plane, and the order to draw them in.
+/// The splats of a frame on the picture plane, and the order to draw all of them in.
 ///
 /// Keep one and run it again: its arrays are reused, so later frames allocate nothing.
 #[derive(Debug, Default)]
 pub struct Preprocessed {
-    chunks: Chunks,
+    projected: Projected,
     sorter: DepthSorter,
 }
 
@@ -54,11 +54,10 @@ impl Preprocessed {
         profile: &Profile,
         level: SimdLevel,
     ) -> PreprocessTimes {
-        let view = View::new(camera, profile);
         let start = Instant::now();
-        self.chunks.project(splats, &view, level);
+        self.projected.run(splats, camera, profile, level);
         let projected = Instant::now();
-        self.sorter.sort(self.chunks.keys());
+        self.sorter.sort(&self.projected);
         PreprocessTimes {
             project: projected - start,
             sort: projected.elapsed(),
@@ -86,7 +85,7 @@ impl Preprocessed {
     /// The splats by slot; only slots in [`Preprocessed::order`] are meaningful.
     #[must_use]
     pub fn slots(&self) -> &[ProjectedSplat] {
-        self.chunks.splats()
+        self.projected.slots()
     }
 
     /// The pixel bounds of the splats in [`Preprocessed::order`].
@@ -100,13 +99,5 @@ impl Preprocessed {
         self.order()
             .iter()
             .map(|&slot| &self.slots()[slot as usize])
-    }
-
-    /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
-    /// between them are resident too.
-    #[must_use]
-    pub fn used_bytes(&self) -> usize {
-        let in_view = size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>();
-        self.len() * (in_view + DepthSorter::BYTES_PER_SPLAT)
     }
 }

@@ -9,18 +9,28 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::view::View;
 use crate::buffer::Buffer;
 use crate::math::{SimdLevel, prefetch};
-use crate::scene::{BLOCK, Lanes, MAX_SPLATS, Splats};
+use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, SplatBlock, Splats};
+use crate::shading::Profile;
 
 /// Blocks in a chunk: the unit of parallel work, 4096 splats.
 const CHUNK_BLOCKS: usize = 256;
+/// How many blocks ahead the cache lines of a block are asked for.
+const BLOCKS_AHEAD: usize = 2;
+/// Cache lines of a block.
+const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
+/// How many slots ahead of the next free one cache lines are asked for.
+const SLOTS_AHEAD: usize = BLOCK;
 /// Splats in a chunk, and slots that it owns.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 
-/// Projected splats, packed at the start of each chunk's [`CHUNK`] slots.
+/// The splats of a frame on the picture plane, packed at the start of each chunk's slots, chunk
+/// after chunk in the scene's order.
+///
+/// Keep one and run it again: its arrays are reused, so later frames allocate nothing.
 #[derive(Debug, Default)]
-pub(super) struct Chunks {
+pub struct Projected {
     splats: Buffer<ProjectedSplat>,
     bounds: Buffer<PixelBounds>,
     keys: Buffer<u32>,
@@ -38,26 +48,21 @@ pub(super) struct Filled {
     pub(super) greatest_key: u32,
 }
 
-/// Depth keys and pixel bounds of a frame's survivors, where projection left them.
+/// A chunk's survivors, where projection left them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChunkedKeys<'a> {
-    keys: &'a [u32],
-    bounds: &'a [PixelBounds],
-    /// What each chunk of [`CHUNK`] slots holds.
-    pub(super) filled: &'a [Filled],
+pub(crate) struct Chunk<'a> {
+    /// Slot of the first one; the others follow it.
+    pub(crate) first_slot: u32,
+    /// Depth keys: they order as the depths do.
+    pub(crate) keys: &'a [u32],
+    /// Pixel bounds.
+    pub(crate) bounds: &'a [PixelBounds],
 }
 
-impl<'a> ChunkedKeys<'a> {
-    /// The keys and the bounds of a chunk.
-    pub(super) fn chunk(&self, chunk: usize) -> (&'a [u32], &'a [PixelBounds]) {
-        let (start, len) = (chunk * CHUNK, self.filled[chunk].len);
-        (&self.keys[start..][..len], &self.bounds[start..][..len])
-    }
-}
-
-impl Chunks {
-    /// Projects every splat.
-    pub(super) fn project(&mut self, splats: &Splats, view: &View, level: SimdLevel) {
+impl Projected {
+    /// Projects every splat on rayon's current pool.
+    pub fn run(&mut self, splats: &Splats, camera: &Camera, profile: &Profile, level: SimdLevel) {
+        let view = &View::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
         self.splats.reserve_zeroed(chunks * CHUNK);
         self.bounds.reserve_zeroed(chunks * CHUNK);
@@ -77,16 +82,53 @@ impl Chunks {
             .collect_into_vec(&mut self.filled);
     }
 
-    pub(super) fn keys(&self) -> ChunkedKeys<'_> {
-        ChunkedKeys {
-            keys: &self.keys,
-            bounds: &self.bounds,
-            filled: &self.filled,
+    /// Number of splats whose footprint may touch the picture.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.filled.iter().map(|f| f.len).sum()
+    }
+
+    /// Whether no footprint touches the picture.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The splats by slot; not all slots are in use.
+    #[must_use]
+    pub fn slots(&self) -> &[ProjectedSplat] {
+        &self.splats
+    }
+
+    /// Number of chunks.
+    pub(crate) fn chunks(&self) -> usize {
+        self.filled.len()
+    }
+
+    /// The survivors of a chunk.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a scene has at most MAX_SPLATS splats"
+    )]
+    pub(crate) fn chunk(&self, chunk: usize) -> Chunk<'_> {
+        let (start, len) = (chunk * CHUNK, self.filled[chunk].len);
+        Chunk {
+            first_slot: start as u32,
+            keys: &self.keys[start..][..len],
+            bounds: &self.bounds[start..][..len],
         }
     }
 
-    pub(super) fn splats(&self) -> &[ProjectedSplat] {
-        &self.splats
+    /// What each chunk holds.
+    pub(super) fn filled(&self) -> &[Filled] {
+        &self.filled
+    }
+
+    /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
+    /// between them are resident too.
+    #[must_use]
+    pub fn used_bytes(&self) -> usize {
+        self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
 }
 
@@ -112,8 +154,15 @@ fn project_chunk<S: Simd>(
 ) -> Filled {
     let first = chunk * CHUNK_BLOCKS;
     let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
+    let lines: &[Lanes] = bytemuck::cast_slice(splats.blocks());
+    let last = splats.blocks().len() - 1;
     for (b, block) in (first..).zip(blocks) {
         let (rest, index) = (splats.sh_rest(b), (b * BLOCK) as u32);
+        prefetch_all(&lines[(b + BLOCKS_AHEAD).min(last) * LINES..][..LINES]);
+        // Slots are written whole, but a store waits for its line all the same.
+        for line in 0..BLOCK {
+            prefetch(output.splats, output.len + SLOTS_AHEAD + line);
+        }
         match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
             None => {}
             Some(lanes) => {
@@ -137,11 +186,11 @@ fn project_chunk<S: Simd>(
     }
 }
 
-/// Asks for the cache lines of a block's higher coefficients.
+/// Asks for the cache lines of some lanes.
 #[inline(always)]
-fn prefetch_all(rest: &[Lanes]) {
-    for line in 0..rest.len() {
-        prefetch(rest, line);
+fn prefetch_all(lanes: &[Lanes]) {
+    for line in 0..lanes.len() {
+        prefetch(lanes, line);
     }
 }
 

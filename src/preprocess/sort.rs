@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
-use super::project::{CHUNK, ChunkedKeys};
+use super::project::Projected;
 use super::projected::PixelBounds;
 use crate::buffer::{Buffer, as_atomic_u64};
 
@@ -44,10 +44,6 @@ struct Share {
 }
 
 impl DepthSorter {
-    /// Bytes that sorting holds for each splat in view.
-    pub(super) const BYTES_PER_SPLAT: usize =
-        2 * size_of::<u64>() + size_of::<u32>() + size_of::<PixelBounds>();
-
     /// Slots, nearest first.
     pub(super) fn order(&self) -> &[u32] {
         &self.order[..self.len]
@@ -59,28 +55,24 @@ impl DepthSorter {
     }
 
     /// Sorts a frame's survivors.
-    pub(super) fn sort(&mut self, input: ChunkedKeys<'_>) {
-        self.len = input.filled.iter().map(|f| f.len).sum();
+    pub(super) fn sort(&mut self, input: &Projected) {
+        self.len = input.len();
         if self.len == 0 {
             return;
         }
         self.order.reserve_zeroed(self.len);
         self.bounds.reserve_zeroed(self.len);
         self.entries.reserve_zeroed(2 * self.len);
-        let least = input.filled.iter().map(|f| f.least_key).min().unwrap_or(0);
-        let greatest = input
-            .filled
-            .iter()
-            .map(|f| f.greatest_key)
-            .max()
-            .unwrap_or(0);
+        let filled = input.filled();
+        let least = filled.iter().map(|f| f.least_key).min().unwrap_or(0);
+        let greatest = filled.iter().map(|f| f.greatest_key).max().unwrap_or(0);
         let key_bits = u32::BITS - (greatest - least).leading_zeros();
         let shift = key_bits.saturating_sub(BUCKET_BITS);
 
-        let mut shares = shares(input.filled.len());
+        let mut shares = shares(input.chunks());
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
-                for &key in input.chunk(chunk).0 {
+                for &key in input.chunk(chunk).keys {
                     share.places[((key - least) >> shift) as usize] += 1;
                 }
             }
@@ -91,11 +83,12 @@ impl DepthSorter {
             .0;
         shares.par_iter_mut().for_each(|share| {
             for chunk in share.chunks.clone() {
-                let (keys, chunk_bounds) = input.chunk(chunk);
-                for ((slot, &key), &b) in (chunk * CHUNK..).zip(keys).zip(chunk_bounds) {
+                let chunk = input.chunk(chunk);
+                let keys = (chunk.first_slot..).zip(chunk.keys);
+                for ((slot, &key), &b) in keys.zip(chunk.bounds) {
                     let key = key - least;
                     let place = &mut share.places[(key >> shift) as usize];
-                    let entry = u64::from(key) << 32 | slot as u64;
+                    let entry = u64::from(key) << 32 | u64::from(slot);
                     let [first, second] = &entries[*place as usize];
                     first.store(entry, Relaxed);
                     second.store(bytemuck::cast(b), Relaxed);

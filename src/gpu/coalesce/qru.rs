@@ -10,7 +10,7 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, Warp};
+use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, WARP_QUADS, Warp};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
 use crate::gpu::timing::{Activity, Cycle, Idle, Pace, Queue};
@@ -69,6 +69,8 @@ pub struct QuadReorder {
     /// Quads of the flush that is scanned, and whether each is in a pair.
     window: Vec<(Quad, bool)>,
     registers: [u32; QUADS_PER_TILE as usize],
+    /// Quads that are packed in one cycle when none are merged.
+    together: usize,
     scan: Pace,
     buffers: Queue,
     warp: Warp,
@@ -88,16 +90,12 @@ impl QuadReorder {
     /// A unit that merges or only packs; `packed_per_cycle` quads a cycle leave it.
     #[must_use]
     pub fn new(spec: &QruSpec, merging: bool, packed_per_cycle: u64) -> Self {
-        let rate = if merging {
-            spec.quads_per_cycle
-        } else {
-            packed_per_cycle
-        };
         Self {
             merging,
             window: Vec::new(),
             registers: [NONE; QUADS_PER_TILE as usize],
-            scan: Pace::new(rate, 1),
+            scan: Pace::new(if merging { spec.quads_per_cycle } else { 1 }, 1),
+            together: usize::try_from(packed_per_cycle).map_or(WARP_QUADS, |n| n.min(WARP_QUADS)),
             buffers: Queue::new(spec.buffers),
             warp: Warp {
                 tile: 0,
@@ -205,9 +203,8 @@ impl Stage for QuadReorder {
         self.warp.tile = beat.tile;
         self.input.idle_until(arrival, Idle::Starved);
         let mut taken = arrival;
-        for &quad in beat.quads.iter() {
-            self.counters.quads_in += 1;
-            if self.merging {
+        if self.merging {
+            for &quad in beat.quads.iter() {
                 let entered = match self.entered {
                     Some(entered) => entered.max(arrival),
                     None => self.buffers.entry(arrival),
@@ -221,16 +218,24 @@ impl Stage for QuadReorder {
                 if self.window.len() as u64 == self.spec.window {
                     self.finish_scan(self.scanned, machine, next);
                 }
-            } else {
+            }
+        } else {
+            for quads in beat.quads.chunks(self.together) {
                 self.scanned = self.scan.serve(arrival);
                 self.note_scan();
                 taken = self.scanned;
-                self.counters.singles += 1;
-                self.push(quad, self.scanned, machine, next);
+                self.counters.singles += quads.len() as u64;
+                let (now, later) = quads.split_at(quads.len().min(self.warp.quads.room()));
+                self.warp.quads.extend(now);
+                if self.warp.quads.is_full() {
+                    self.emit(self.scanned, machine, next);
+                }
+                self.warp.quads.extend(later);
                 // Quads wait where they are while warps do not leave.
                 self.scan.hold_until(self.pipe.free().saturating_sub(1));
             }
         }
+        self.counters.quads_in += beat.quads.len() as u64;
         if beat.last {
             let at = self.scanned.max(taken);
             if self.merging {

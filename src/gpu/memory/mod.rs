@@ -23,11 +23,11 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty memory system.
+    /// An empty memory system of `lines` lines that can be cached.
     #[must_use]
-    pub fn new(l2: &L2Spec, dram: &DramSpec) -> Self {
+    pub fn new(l2: &L2Spec, dram: &DramSpec, lines: usize) -> Self {
         Self {
-            l2: L2::new(l2),
+            l2: L2::new(l2, lines),
             dram: Dram::new(dram),
         }
     }

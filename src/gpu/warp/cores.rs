@@ -12,7 +12,7 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp};
+use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Sink, Stage};
 use crate::gpu::timing::{Activity, Cycle, Idle};
@@ -117,6 +117,8 @@ pub struct Cores {
     next_slot: usize,
     /// Whether the next unit kept the last warp waiting.
     held_up: bool,
+    /// Results of the warp at hand.
+    shaded: [ShadedQuad; WARP_QUADS],
     left_at: Cycle,
     /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
     pub activity: Vec<Activity>,
@@ -140,6 +142,7 @@ impl Cores {
             slots: vec![(0, false); (spec.cores * spec.warps_per_core) as usize],
             next_slot: 0,
             held_up: false,
+            shaded: [ShadedQuad::default(); WARP_QUADS],
             left_at: 0,
             activity: vec![Activity::default(); schedulers],
             counters: CoresCounters::default(),
@@ -193,12 +196,11 @@ impl Cores {
         machine: &mut Machine<'_>,
         out: &mut Few<ColourQuad, WARP_QUADS>,
     ) {
-        let mut shaded = [ShadedQuad::default(); WARP_QUADS];
-        machine.shade(warp, &mut shaded);
-        let count = |mask: u8| u64::from(mask.count_ones());
-        for (quad, shaded) in warp.quads.iter().zip(&shaded) {
-            self.counters.fragments_shaded += count(quad.mask);
-            self.counters.fragments_pruned += count(quad.mask & !shaded.mask);
+        let shaded = &mut self.shaded;
+        machine.shade(warp, shaded);
+        for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
+            self.counters.fragments_shaded += fragments(quad.mask);
+            self.counters.fragments_pruned += fragments(quad.mask & !shaded.mask);
         }
         self.counters.quads_shaded += warp.quads.len() as u64;
         let mut offset = 0;
@@ -218,7 +220,7 @@ impl Cores {
                 self.counters.quads_pruned += u64::from(first.mask == 0 && second.mask != 0)
                     + u64::from(first.mask != 0 && second.mask == 0)
                     + 2 * u64::from(first.mask | second.mask == 0);
-                self.counters.fragments_merged += count(first.mask & second.mask);
+                self.counters.fragments_merged += fragments(first.mask & second.mask);
                 result.mask |= second.mask;
                 result.colour = under(&first.colour, &second.colour);
                 if let Some(maps) = &mut machine.maps {

@@ -106,6 +106,12 @@ impl<'a> FragmentShader<'a> {
         }
     }
 
+    /// The host's SIMD level.
+    #[must_use]
+    pub fn level(&self) -> SimdLevel {
+        self.level
+    }
+
     /// Alpha of `splat` at pixel (`x`, `y`) of the picture, `None` below the cut: the definition of
     /// what [`FragmentShader::shade`] does.
     #[must_use]

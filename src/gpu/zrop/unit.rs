@@ -9,7 +9,7 @@
 use serde::Serialize;
 
 use crate::gpu::machine::{Feedback, Machine};
-use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad};
+use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
 use crate::gpu::timing::{Cycle, Idle, Pace, Queue};
@@ -150,12 +150,11 @@ impl Zrop {
         machine: &mut Machine<'_>,
     ) -> Option<Quad> {
         let mut mask = quad.mask;
-        let count = |mask: u8| u64::from(mask.count_ones());
-        self.counters.fragments.tested += count(mask);
+        self.counters.fragments.tested += fragments(mask);
         self.counters.quads.tested += 1;
         if self.terminating {
             let terminated = machine.surface.terminated(tile, quad.position, at) & mask;
-            self.counters.fragments.terminated += count(terminated);
+            self.counters.fragments.terminated += fragments(terminated);
             mask &= !terminated;
             self.counters.quads.terminated += u64::from(mask == 0);
         }
@@ -163,8 +162,8 @@ impl Zrop {
             let depth = machine.draw.splats[quad.splat as usize].depth;
             let place = (tile, quad.position);
             let outcome = machine.surface.test(place, mask, depth);
-            self.counters.fragments.stencil_failed += count(outcome.stencil_failed);
-            self.counters.fragments.depth_failed += count(outcome.depth_failed);
+            self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);
+            self.counters.fragments.depth_failed += fragments(outcome.depth_failed);
             mask &= !(outcome.stencil_failed | outcome.depth_failed);
             if mask == 0 {
                 let by_depth = outcome.depth_failed != 0;
@@ -207,13 +206,20 @@ impl Stage for Zrop {
         let cycles = (beat.quads.len() as u64)
             .div_ceil(self.spec.quads_per_cycle)
             .max(1);
-        let mut passed = Few::default();
-        for &quad in beat.quads.iter() {
-            if let Some(quad) = self.test(beat.tile, quad, start, machine) {
-                passed.push(quad);
+        if tests {
+            let mut passed = Few::default();
+            for &quad in beat.quads.iter() {
+                if let Some(quad) = self.test(beat.tile, quad, start, machine) {
+                    passed.push(quad);
+                }
+            }
+            beat.quads = passed;
+        } else {
+            self.counters.quads.tested += beat.quads.len() as u64;
+            for quad in beat.quads.iter() {
+                self.counters.fragments.tested += fragments(quad.mask);
             }
         }
-        beat.quads = passed;
         if beat.quads.is_empty() && !beat.last {
             self.pipe.work(start, cycles);
         } else {

@@ -1,0 +1,88 @@
+//! What CROP does to colours, a warp at a time: drop, blend, store, alpha test.
+
+use crate::gpu::machine::Feedback;
+use crate::gpu::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
+use crate::gpu::zrop::surface::Surface;
+use crate::math::SimdLevel;
+use crate::shading::{QuadColour, under};
+
+use super::unit::Termination;
+
+/// Fragments of a quad, as masks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Blended {
+    /// Blended.
+    pub(super) mask: u8,
+    /// Not blended, by an ideal termination.
+    pub(super) dropped: u8,
+    /// Brought their pixel to the threshold.
+    pub(super) reached: u8,
+    /// Were blended into a pixel that had reached the threshold.
+    pub(super) late: u8,
+}
+
+/// Blends a warp's quads in order; says what became of the fragments of each.
+pub(super) fn blend_warp(
+    level: SimdLevel,
+    surface: &mut Surface,
+    warp: &ShadedWarp,
+    termination: Option<Termination>,
+) -> [Blended; WARP_QUADS] {
+    let mut outcomes = [Blended::default(); WARP_QUADS];
+    level.run(
+        #[inline(always)]
+        || {
+            for (quad, outcome) in warp.quads.iter().zip(&mut outcomes) {
+                *outcome = blend_quad(surface, warp.tile, quad, termination);
+            }
+        },
+    );
+    outcomes
+}
+
+#[inline(always)]
+fn blend_quad(
+    surface: &mut Surface,
+    tile: u32,
+    quad: &ColourQuad,
+    termination: Option<Termination>,
+) -> Blended {
+    let format = surface.format;
+    let stored = &mut surface.colour[Surface::quad_index(tile, quad.position)];
+    let Some(termination) = termination else {
+        *stored = format.store(under(stored, &quad.colour));
+        return Blended {
+            mask: quad.mask,
+            ..Blended::default()
+        };
+    };
+    let was = at_least(stored, termination.threshold) & quad.mask;
+    if was != 0 && termination.feedback == Feedback::Ideal {
+        let kept = quad.kept(!was);
+        *stored = format.store(under(stored, &kept.colour));
+        return Blended {
+            mask: kept.mask,
+            dropped: was,
+            reached: at_least(stored, termination.threshold) & kept.mask,
+            late: 0,
+        };
+    }
+    *stored = format.store(under(stored, &quad.colour));
+    let is = at_least(stored, termination.threshold) & quad.mask;
+    Blended {
+        mask: quad.mask,
+        dropped: 0,
+        reached: is & !was,
+        late: was,
+    }
+}
+
+/// Fragments whose alpha has reached the threshold.
+#[inline(always)]
+fn at_least(colour: &QuadColour, threshold: f32) -> u8 {
+    let mut mask = 0;
+    for (bit, &alpha) in colour[3].iter().enumerate() {
+        mask |= u8::from(alpha >= threshold) << bit;
+    }
+    mask
+}
