@@ -132,10 +132,8 @@ impl Outcome {
             let worked = worked.iter().map(|(_, activity)| activity.accounted());
             worked.fold(blended, Cycle::max)
         });
-        let cycles = ends
-            .max()
-            .unwrap_or(0)
-            .max(assembly.pipe.activity.accounted());
+        let ends = ends.chain([assembly.pipe.activity.accounted()]);
+        let cycles = ends.max().unwrap_or(0);
         let mut outcome = Self {
             variant,
             cycles,

@@ -131,7 +131,7 @@ mod tests {
         for (expected, measured, meets) in [
             (Expected::Exactly(64.0), 64.0, true),
             (Expected::Exactly(64.0), 65.0, false),
-            (within, 7.92, true),
+            (within, 7.93, true),
             (within, 7.91, false),
             (within, 8.09, false),
             (Expected::AtMost(16.0), 16.0, true),

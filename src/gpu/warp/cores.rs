@@ -112,6 +112,11 @@ pub struct Cores {
     /// When each scheduler has issued all that it has been given.
     issued: Vec<Cycle>,
     next_scheduler: usize,
+    /// For each slot, in turn: when the warp in it left, and whether the next unit kept it waiting.
+    slots: Vec<(Cycle, bool)>,
+    next_slot: usize,
+    /// Whether the next unit kept the last warp waiting.
+    held_up: bool,
     /// Results of the warp at hand.
     shaded: [ShadedQuad; WARP_QUADS],
     left_at: Cycle,
@@ -134,11 +139,24 @@ impl Cores {
             merging,
             issued: vec![0; schedulers],
             next_scheduler: 0,
+            slots: vec![(0, false); (spec.cores * spec.warps_per_core) as usize],
+            next_slot: 0,
+            held_up: false,
             shaded: [ShadedQuad::default(); WARP_QUADS],
             left_at: 0,
             activity: vec![Activity::default(); schedulers],
             counters: CoresCounters::default(),
             spec: spec.clone(),
+        }
+    }
+
+    /// Why nothing was issued before a warp came at `arrival`: if that is when its slot was given
+    /// up, slots were what was lacking; and if the slot was given up late, the next unit's taking.
+    fn idle_before(&self, arrival: Cycle) -> Idle {
+        match self.slots[self.next_slot] {
+            (left, true) if left == arrival => Idle::Blocked,
+            (left, false) if left == arrival && left > 0 => Idle::Full,
+            _ => Idle::Starved,
         }
     }
 
@@ -159,12 +177,13 @@ impl Cores {
         self.counters.warps += 1;
         self.counters.instructions += instructions;
         let owed = machine.shader_issue.pay(scheduler);
+        let before = self.idle_before(arrival);
         let free = self.issued[scheduler] + owed;
         let begin = free.max(arrival);
         let end = begin + instructions * spec.issue_cycles;
         let activity = &mut self.activity[scheduler];
         activity.idle_until(self.issued[scheduler] + owed, Idle::Contended);
-        activity.idle_until(arrival, Idle::Starved);
+        activity.idle_until(arrival, before);
         activity.busy_until(end);
         self.issued[scheduler] = end;
         end.max(arrival + latency)
@@ -243,6 +262,10 @@ impl Stage for Cores {
         } else {
             next.offer(out, ready, machine)
         };
+        // Done behind a warp that was kept waiting, it was kept waiting too.
+        self.held_up = self.left_at > ready || ready > done && self.held_up;
+        self.slots[self.next_slot] = (self.left_at, self.held_up);
+        self.next_slot = (self.next_slot + 1) % self.slots.len();
         self.left_at
     }
 

@@ -193,11 +193,14 @@ impl Stage for Zrop {
             left = self.lookup.serve(self.waiting.entry(arrival));
             ready = self.fetch(&beat, left, machine);
         }
-        let mut start = self.pipe.start(arrival);
+        let mut start = self.pipe.free().max(arrival).max(ready);
         if tests {
+            // Before the port is held for the beat: updates may have come while it was idle.
+            start = self.let_updates_in(start, machine);
+            self.pipe.start(arrival);
             self.pipe.hold_for_data(arrival, ready);
-            start = self.let_updates_in(start.max(ready), machine);
         } else {
+            self.pipe.start(arrival);
             left = start;
         }
         let cycles = (beat.quads.len() as u64)
