@@ -96,7 +96,7 @@ struct Job<'a> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
-    let config = args.emulation.config()?;
+    let config = args.emulation.gpu.config()?;
     if args.config_dump {
         stdout::write(report::config::toml(&config).as_bytes())?;
         return Ok(Outcome::Done);
@@ -226,7 +226,7 @@ impl Job<'_> {
             },
             profile: self.profile.name,
             config: self.config,
-            preset: &self.args.emulation.preset,
+            preset: &self.args.emulation.gpu.preset,
             host,
             runs: runs.collect::<Result<_>>()?,
         };

@@ -1,17 +1,12 @@
 //! The flags that say what `sim` emulates, checked.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
-use crate::error::{Error, Result};
-use crate::gpu::config::{Config, PRESETS};
+use crate::error::Result;
 use crate::gpu::variant::Variant;
 
-/// The longest configuration file, in bytes: a whole one is some 10 KB.
-const MAX_CONFIG_BYTES: u64 = 1 << 20;
+use super::gpu_options::GpuArgs;
 
 /// What to emulate.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulation")]
 pub(super) struct EmulationFlags {
     /// Which pipelines, separated by commas or by repeating the flag: baseline, qm, het, het+qm,
@@ -23,24 +18,15 @@ pub(super) struct EmulationFlags {
         default_value = "all"
     )]
     variants: Vec<String>,
-    /// The configuration to begin with: vr-pipe (the paper's simulated GPU), orin (Jetson AGX Orin)
-    /// or ampere-gpc (a cluster of a GA102)
-    #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
-    pub(super) preset: String,
-    /// What to change in the preset: TOML, as --config-dump prints it or any part of that; "-" for
-    /// standard input
-    #[arg(long, value_name = "FILE.toml")]
-    config: Option<PathBuf>,
-    /// What to change after that; may be repeated
-    #[arg(long = "set", value_name = "unit.field=value")]
-    assignments: Vec<String>,
+    #[command(flatten)]
+    pub(super) gpu: GpuArgs,
 }
 
 impl EmulationFlags {
     /// The variants, each once, in the order given.
     ///
     /// # Errors
-    /// [`Error::Caller`] about a name that is none.
+    /// [`crate::error::Error::Caller`] about a name that is none.
     pub(super) fn variants(&self) -> Result<Vec<Variant>> {
         let mut variants = Vec::new();
         for name in &self.variants {
@@ -56,41 +42,4 @@ impl EmulationFlags {
         }
         Ok(variants)
     }
-
-    /// The configuration: preset, then file, then assignments.
-    ///
-    /// # Errors
-    /// [`Error::Read`] when the file cannot be read; [`Error::Caller`] naming a preset, line, field
-    /// or value that does not fit.
-    pub(super) fn config(&self) -> Result<Config> {
-        let mut config = Config::preset(&self.preset)?;
-        if let Some(path) = &self.config {
-            let text = read(path)?;
-            config = config.overlaid(&text, &path.display().to_string())?;
-        }
-        for assignment in &self.assignments {
-            config = config.with(assignment)?;
-        }
-        Ok(config)
-    }
-}
-
-fn read(path: &Path) -> Result<String> {
-    let unread = |e| Error::read(path, e);
-    let mut text = String::new();
-    let mut source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(std::fs::File::open(path).map_err(unread)?)
-    };
-    let limited = source.by_ref().take(MAX_CONFIG_BYTES + 1);
-    let length = { limited }.read_to_string(&mut text).map_err(unread)?;
-    if length as u64 > MAX_CONFIG_BYTES {
-        return Err(Error::Limit {
-            what: format!("{}: bytes of a configuration", path.display()),
-            limit: MAX_CONFIG_BYTES,
-            found: length as u64,
-        });
-    }
-    Ok(text)
 }

@@ -189,9 +189,9 @@ impl Config {
     }
 
     fn from_table(table: toml::Table, from: &str) -> Result<Self> {
-        let config: Self = table
-            .try_into()
-            .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", e.message()))?;
+        let config: Self = table.try_into().map_err(|e: toml::de::Error| {
+            Error::caller(from, "fields of units", e.to_string().trim())
+        })?;
         config.validate()?;
         Ok(config)
     }
@@ -218,6 +218,15 @@ fn put(
         (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
         (_, value) => value,
     };
+    let negative = matches!(value, toml::Value::Integer(..0));
+    if !value.same_type(slot) || negative {
+        let least = if negative { " from 0" } else { "" };
+        return Err(Error::caller(
+            format!("{from}: {unit}.{field}"),
+            format!("a value of type {}{least}", slot.type_str()),
+            value.to_string(),
+        ));
+    }
     *slot = value;
     Ok(())
 }
@@ -249,7 +258,12 @@ mod tests {
             ("tc.bin=3", "bin_size"),
             ("td.bins=3", "a unit"),
             ("tc.bins=0", "from 1 to"),
-            ("tc.bins=many", "integer"),
+            ("tc.bins=many", "tc.bins: expected a value of type integer"),
+            ("tc.bins=-1", "integer from 0"),
+            (
+                "gpu.clock_mhz=-1",
+                "gpu.clock_mhz: expected a value from 1.0",
+            ),
             ("zrop.feedback=slow", "timed"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();
