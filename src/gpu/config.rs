@@ -189,12 +189,17 @@ impl Config {
     }
 
     fn from_table(table: toml::Table, from: &str) -> Result<Self> {
-        let config: Self = table.try_into().map_err(|e: toml::de::Error| {
-            Error::caller(from, "fields of units", e.to_string().trim())
-        })?;
+        let config: Self = table
+            .try_into()
+            .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", one_line(&e)))?;
         config.validate()?;
         Ok(config)
     }
+}
+
+/// What a value fails of, and the field it stands in.
+fn one_line(error: &toml::de::Error) -> String {
+    error.to_string().trim().replace('\n', " ")
 }
 
 /// Replaces a field that exists; whole numbers serve for fractional ones.
@@ -264,7 +269,7 @@ mod tests {
                 "gpu.clock_mhz=-1",
                 "gpu.clock_mhz: expected a value from 1.0",
             ),
-            ("zrop.feedback=slow", "timed"),
+            ("zrop.feedback=slow", "`ideal` in `zrop.feedback`"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();
             assert!(error.contains(said), "{wrong}: {error}");
