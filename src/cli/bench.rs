@@ -14,7 +14,7 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::gpu_options::GpuFlags;
+use super::gpu_options::GpuArgs;
 use super::render_options::{named_profile, thread_pool};
 use super::{Outcome, Verbosity, stdout};
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    gpu: GpuFlags,
+    gpu: GpuArgs,
     /// Threads; 0 for one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,

@@ -1,4 +1,4 @@
-//! The configuration of the emulated GPU, as flags.
+//! The configuration of the emulated GPU, as flags. `sim` and `microbench` share them.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use crate::gpu::config::{Config, PRESETS};
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// Which GPU is emulated.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulated GPU")]
-pub(super) struct GpuFlags {
+pub(super) struct GpuArgs {
     /// The configuration to begin with: vr-pipe (the paper's simulated GPU), orin (Jetson AGX Orin)
     /// or ampere-gpc (a cluster of a GA102)
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
-    /// What to change in the preset: TOML, as --config-dump prints it or any part of that; "-" for
-    /// standard input
+    /// What to change in the preset: TOML, as `sim --config-dump` prints it or any part of that;
+    /// "-" for standard input
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
-    /// What to change after that; may be repeated
-    #[arg(long = "set", value_name = "unit.field=value")]
-    assignments: Vec<String>,
+    /// One field more, after the preset and the file; may be repeated
+    #[arg(long, value_name = "unit.field=value")]
+    set: Vec<String>,
 }
 
-impl GpuFlags {
+impl GpuArgs {
     /// The configuration: preset, then file, then assignments.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl GpuFlags {
             let text = read(path)?;
             config = config.overlaid(&text, &path.display().to_string())?;
         }
-        for assignment in &self.assignments {
+        for assignment in &self.set {
             config = config.with(assignment)?;
         }
         Ok(config)

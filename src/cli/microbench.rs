@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use super::gpu_options::GpuFlags;
+use super::gpu_options::GpuArgs;
 use super::{Outcome, Verbosity, stdout};
 use crate::error::Result;
 use crate::gpu::microbench::{ALL, Check, Microbenchmark};
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    gpu: GpuFlags,
+    gpu: GpuArgs,
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {

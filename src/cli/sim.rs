@@ -45,12 +45,6 @@ pub(super) struct Args {
     /// and "{variant}" in it become their names; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    views: ViewArgs,
-    #[command(flatten)]
-    flags: SharedFlags,
-    #[command(flatten)]
-    emulation: EmulationFlags,
     /// Write counts a pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend, one scale for
     /// all variants of a view) and .npy (u32, height x width; 0 where nothing was counted): shaded,
     /// blended, with quad merging merged, with early termination late, blends_until_termination and
@@ -73,6 +67,12 @@ pub(super) struct Args {
     /// {"views": [...]} with each one's
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    views: ViewArgs,
+    #[command(flatten)]
+    flags: SharedFlags,
+    #[command(flatten)]
+    emulation: EmulationFlags,
 }
 
 const EXAMPLES: &str = "Examples:

@@ -1,11 +1,12 @@
 //! The flags that say what `sim` emulates, checked.
 
-use super::gpu_options::GpuFlags;
 use crate::error::Result;
 use crate::gpu::variant::Variant;
 
+use super::gpu_options::GpuArgs;
+
 /// What to emulate.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulation")]
 pub(super) struct EmulationFlags {
     /// Which pipelines, separated by commas or by repeating the flag: baseline, qm, het, het+qm,
@@ -18,14 +19,14 @@ pub(super) struct EmulationFlags {
     )]
     variants: Vec<String>,
     #[command(flatten)]
-    pub(super) gpu: GpuFlags,
+    pub(super) gpu: GpuArgs,
 }
 
 impl EmulationFlags {
     /// The variants, each once, in the order given.
     ///
     /// # Errors
-    /// [`Error::Caller`] about a name that is none.
+    /// [`crate::error::Error::Caller`] about a name that is none.
     pub(super) fn variants(&self) -> Result<Vec<Variant>> {
         let mut variants = Vec::new();
         for name in &self.variants {

@@ -191,10 +191,15 @@ impl Config {
     fn from_table(table: toml::Table, from: &str) -> Result<Self> {
         let config: Self = table
             .try_into()
-            .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", e.message()))?;
+            .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", one_line(&e)))?;
         config.validate()?;
         Ok(config)
     }
+}
+
+/// What a value fails of, and the field it stands in.
+fn one_line(error: &toml::de::Error) -> String {
+    error.to_string().trim().replace('\n', " ")
 }
 
 /// Replaces a field that exists; whole numbers serve for fractional ones.
@@ -218,6 +223,15 @@ fn put(
         (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
         (_, value) => value,
     };
+    let negative = matches!(value, toml::Value::Integer(..0));
+    if !value.same_type(slot) || negative {
+        let least = if negative { " from 0" } else { "" };
+        return Err(Error::caller(
+            format!("{from}: {unit}.{field}"),
+            format!("a value of type {}{least}", slot.type_str()),
+            value.to_string(),
+        ));
+    }
     *slot = value;
     Ok(())
 }
@@ -249,8 +263,13 @@ mod tests {
             ("tc.bin=3", "bin_size"),
             ("td.bins=3", "a unit"),
             ("tc.bins=0", "from 1 to"),
-            ("tc.bins=many", "integer"),
-            ("zrop.feedback=slow", "timed"),
+            ("tc.bins=many", "tc.bins: expected a value of type integer"),
+            ("tc.bins=-1", "integer from 0"),
+            (
+                "gpu.clock_mhz=-1",
+                "gpu.clock_mhz: expected a value from 1.0",
+            ),
+            ("zrop.feedback=slow", "`ideal` in `zrop.feedback`"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();
             assert!(error.contains(said), "{wrong}: {error}");
