@@ -249,7 +249,7 @@ mod tests {
             ("tc.bin=3", "bin_size"),
             ("td.bins=3", "a unit"),
             ("tc.bins=0", "from 1 to"),
-            ("tc.bins=many", "integer"),
+            ("tc.bins=many", "expected u64"),
             ("zrop.feedback=slow", "timed"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();
