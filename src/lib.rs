@@ -20,8 +20,8 @@
 //! | [`shading`] | what a fragment does to a pixel: falloff, blend, stop rules, profiles |
 //! | [`preprocess`] | from splats in the world to splats on the picture plane, in drawing order |
 //! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast one |
-//! | [`gpu`] | the emulated graphics pipeline: functional and timed |
-//! | [`report`] | results of runs as tables and documents |
+//! | [`gpu`] | the emulated graphics pipeline, with VR-Pipe's additions |
+//! | [`report`] | results for people and programs: pages, JSON, maps, traces |
 //! | [`cli`] | the command line |
 //!
 //! The root holds what all of them use: [`error`], [`output`] (files written whole or not at all)

@@ -14,9 +14,10 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use super::gpu_options::GpuFlags;
 use super::render_options::{named_profile, thread_pool};
 use super::{Outcome, Verbosity, stdout};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::config::Config;
 use crate::gpu::pipeline::Watch;
 use crate::gpu::view::PreparedView;
@@ -42,15 +43,8 @@ pub(super) struct Args {
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
-    /// The GPU to emulate: vr-pipe, orin, ampere-gpc
-    #[arg(long, value_name = "NAME", default_value = "vr-pipe")]
-    preset: String,
-    /// A TOML file with values in place of the preset's
-    #[arg(long, value_name = "FILE.toml")]
-    config: Option<PathBuf>,
-    /// One value in place of the preset's or the file's; may be given again
-    #[arg(long, value_name = "UNIT.FIELD=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    gpu: GpuFlags,
     /// Threads; 0 for one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -79,7 +73,7 @@ struct Job {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
-    let config = args.configuration()?;
+    let config = args.gpu.config()?;
     let pool = thread_pool(args.threads)?;
     let suite = Suite::read(&args.suite)?;
     let jobs = jobs(&suite, &config, verbosity)?;
@@ -109,21 +103,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
         stdout::write(table(&rows).as_bytes())?;
     }
     Ok(Outcome::Done)
-}
-
-impl Args {
-    /// The preset, with the file's values, with the flags'.
-    fn configuration(&self) -> Result<Config> {
-        let mut config = Config::preset(&self.preset)?;
-        if let Some(path) = &self.config {
-            let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
-            config = config.overlaid(&text, &format!("--config {}", path.display()))?;
-        }
-        for assignment in &self.set {
-            config = config.with(assignment)?;
-        }
-        Ok(config)
-    }
 }
 
 /// Every view of the suite, in order, with all files it needs there.

@@ -6,6 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::cpu::{Counts, RenderSettings, RenderTimes, Renderer, reference};
+use crate::gpu::config::Config;
+use crate::gpu::pipeline::Watch;
+use crate::gpu::variant::Variant;
+use crate::gpu::view::PreparedView;
+use crate::gpu::zrop::surface::Tests;
 use crate::image::Frame;
 use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
@@ -18,6 +23,8 @@ pub(super) enum Backend {
     Cpu,
     /// The scalar definition
     Reference,
+    /// The emulated graphics pipeline
+    Gpu,
 }
 
 /// Renders frames, again and again where asked, and times them.
@@ -53,6 +60,7 @@ impl Backend {
         match self {
             Self::Cpu => "cpu",
             Self::Reference => "reference",
+            Self::Gpu => "gpu",
         }
     }
 }
@@ -97,11 +105,19 @@ impl FrameTimer {
                         total: ms(start.elapsed()),
                     }
                 }
+                Backend::Gpu => {
+                    let stages;
+                    (*frame, counts, stages) = self.emulate(splats, camera);
+                    StageMs {
+                        stages: Some(stages),
+                        total: ms(start.elapsed()),
+                    }
+                }
             });
         }
         let frame_bytes = match self.backend {
             Backend::Cpu => self.renderer.used_bytes(),
-            Backend::Reference => 0,
+            Backend::Reference | Backend::Gpu => 0,
         };
         Timed {
             counts,
@@ -109,6 +125,22 @@ impl FrameTimer {
             median_ms: StageMs::each(&times, median),
             least_ms: StageMs::each(&times, |v| v[0]),
         }
+    }
+
+    /// A frame of the emulated pipeline's baseline, with the time on this machine: what prepares
+    /// the draw, its sort, and the pipeline as raster; it has no bins of its own.
+    fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, [f64; 4]) {
+        let RenderSettings { profile, level } = &self.settings;
+        let view = PreparedView::new(splats, camera, profile, *level);
+        let (tests, watch) = (Tests::default(), Watch::default());
+        let run = view.run(&Config::default(), Variant::BASELINE, &tests, watch);
+        let counts = Counts {
+            splats_in_frustum: u64::from(view.draw().len()),
+            fragments_blended: run.outcome.fragments.blended,
+        };
+        let prepared = view.prepared_in.saturating_sub(view.sorted_in);
+        let stages = [ms(prepared), ms(view.sorted_in), 0.0, ms(run.host)];
+        (run.outcome.surface.frame(), counts, stages)
     }
 }
 

@@ -11,10 +11,15 @@ mod bench;
 mod compare;
 mod completions;
 mod frames;
+mod gpu_options;
 mod info;
 mod man;
+mod microbench;
+mod output_path;
 mod render;
 mod render_options;
+mod sim;
+mod sim_options;
 mod stdout;
 mod synth;
 mod views;
@@ -59,7 +64,9 @@ enum Command {
     Completions(completions::Args),
     Info(info::Args),
     Man(man::Args),
+    Microbench(microbench::Args),
     Render(render::Args),
+    Sim(sim::Args),
     Synth(synth::Args),
 }
 
@@ -73,6 +80,11 @@ pub(crate) enum Outcome {
 }
 
 impl Verbosity {
+    /// Prints what failed a check on stderr, quiet or not.
+    pub(crate) fn fail(self, text: &str) {
+        eprintln!("quadrille: error: {text}");
+    }
+
     /// Prints a warning on stderr unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
@@ -103,7 +115,9 @@ pub fn run() -> ExitCode {
         Command::Completions(args) => completions::run(&args).map_err(Into::into),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args).map_err(Into::into),
+        Command::Microbench(args) => microbench::run(&args, verbosity).map_err(Into::into),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
+        Command::Sim(args) => sim::run(&args, verbosity).map_err(Into::into),
         Command::Synth(args) => synth::run(&args, verbosity).map_err(Into::into),
     };
     match outcome {

@@ -7,7 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::frames::{Backend, FrameTimer, Timed};
-use super::render_options::{Background, Output, RenderFlags};
+use super::output_path::Output;
+use super::render_options::{Background, RenderFlags};
 use super::views::ViewArgs;
 use super::{Outcome, Verbosity, stdout};
 use crate::error::{Error, Result};
@@ -77,12 +78,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
             args,
             &scene,
             cameras,
-            FrameTimer::new(settings.backend, profile, settings.level),
+            FrameTimer::new(args.flags.backend, profile, settings.level),
             output.as_ref(),
             verbosity,
         )
     })?;
-    let threads = if settings.backend == Backend::Reference {
+    let threads = if args.flags.backend == Backend::Reference {
         1
     } else {
         pool.current_num_threads()
@@ -96,7 +97,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn report_dropped(path: &Path, scene: &Scene, verbosity: Verbosity) {
+pub(super) fn report_dropped(path: &Path, scene: &Scene, verbosity: Verbosity) {
     if scene.dropped.total() > 0 {
         verbosity.warn(&format!(
             "{}: {} rows held no splat and were dropped; `quadrille info` says why",
@@ -127,7 +128,14 @@ fn render_all(
         }
         let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1));
         let output = output
-            .map(|output| save(output, &frame, &camera, args.flags.background))
+            .map(|output| {
+                save(
+                    output,
+                    &frame,
+                    [&camera.name, ""],
+                    args.flags.shared.background,
+                )
+            })
             .transpose()?;
         bar.inc(1);
         Ok(Rendered {
@@ -141,7 +149,7 @@ fn render_all(
     rendered
 }
 
-fn progress_bar(views: usize, verbosity: Verbosity) -> ProgressBar {
+pub(super) fn progress_bar(views: usize, verbosity: Verbosity) -> ProgressBar {
     if views < 2 || !verbosity.progress() || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -150,11 +158,11 @@ fn progress_bar(views: usize, verbosity: Verbosity) -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Writes a view's picture; returns where.
-fn save(
+/// Writes the picture of a view, by a variant where there are such; returns where.
+pub(super) fn save(
     output: &Output,
     frame: &Frame,
-    camera: &Camera,
+    [view, variant]: [&str; 2],
     background: Option<Background>,
 ) -> Result<String> {
     let over;
@@ -172,7 +180,7 @@ fn save(
         stdout::write(&bytes)?;
         return Ok("-".to_owned());
     }
-    let path = output.path(&camera.name);
+    let path = output.path(view, variant);
     files::write(&path, frame)?;
     Ok(path.display().to_string())
 }

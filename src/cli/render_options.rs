@@ -1,21 +1,15 @@
-//! The flags of `render`, checked.
-
-use std::path::{Path, PathBuf};
+//! The flags that say how to draw, checked. `render` and `sim` share most of them.
 
 use super::Verbosity;
 use super::frames::Backend;
 use crate::error::{Error, Result};
-use crate::image::files;
 use crate::math::SimdLevel;
 use crate::shading::{Profile, StopRule};
 
-/// The placeholder for a view's name in an output path.
-const VIEW_PLACEHOLDER: &str = "{view}";
-
-/// How to render, apart from where to look.
+/// How to draw, apart from where to look, whatever draws.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
-pub(super) struct RenderFlags {
+pub(super) struct SharedFlags {
     /// What shows where nothing covers a pixel: R,G,B from 0 to 1, or "transparent" [default:
     /// 0,0,0 for .png, transparent for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", value_parser = parse_background)]
@@ -24,18 +18,28 @@ pub(super) struct RenderFlags {
     /// brush-aa [default: what the scene's file says it was trained for, else inria]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// When a pixel takes no more fragments, instead of the profile's rule: none, inria[:T],
-    /// gsplat[:T] (before transmittance falls below T, or to it), hw[:ALPHA] (after ALPHA is
-    /// reached)
-    #[arg(long, value_name = "RULE")]
-    stop: Option<String>,
     /// Threads; 0 for one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// Vector instructions: auto, avx512, avx2, sse4.2, sse2, neon
     #[arg(long, value_name = "LEVEL", default_value = "auto")]
     simd: String,
-    /// The renderer: the fast one, or the scalar one in double precision that defines it
+}
+
+/// How `render` draws, apart from where to look.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rendering")]
+pub(super) struct RenderFlags {
+    #[command(flatten)]
+    pub(super) shared: SharedFlags,
+    /// When a pixel takes no more fragments, instead of the profile's rule: none, inria[:T],
+    /// gsplat[:T] (before transmittance falls below T, or to it), hw[:ALPHA] (after ALPHA is
+    /// reached)
+    #[arg(long, value_name = "RULE")]
+    stop: Option<String>,
+    /// The renderer: the fast one; the scalar one in double precision that defines it; or the
+    /// emulated graphics pipeline's baseline, whose colour buffer holds 16-bit floats and which no
+    /// stop rule applies to (`sim` says more)
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(super) backend: Backend,
 }
@@ -43,7 +47,6 @@ pub(super) struct RenderFlags {
 /// Checked flags.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
-    pub(super) backend: Backend,
     pub(super) level: SimdLevel,
     threads: usize,
 }
@@ -60,37 +63,59 @@ pub(super) enum Background {
 /// Most threads that may be asked for.
 const MAX_THREADS: usize = 4096;
 
-impl RenderFlags {
+impl SharedFlags {
     /// Checks what can be checked before the scene is read.
     pub(super) fn check(&self) -> Result<Settings> {
         check_threads(self.threads)?;
         if let Some(name) = &self.profile {
             named_profile(name)?;
         }
-        self.stop_rule()?;
         Ok(Settings {
-            backend: self.backend,
             level: SimdLevel::named(&self.simd)?,
             threads: self.threads,
         })
     }
 
-    /// The profile: the flag's, else the scene's, else the default; with the flag's stop rule.
+    /// The profile: the flag's, else the scene's, else the default.
     pub(super) fn profile(
         &self,
         hint: Option<&'static str>,
         verbosity: Verbosity,
     ) -> Result<Profile> {
-        let mut profile = match (&self.profile, hint) {
-            (Some(name), _) => named_profile(name)?,
+        match (&self.profile, hint) {
+            (Some(name), _) => named_profile(name),
             (None, Some(name)) => {
                 verbosity.remark(&format!(
                     "the scene was trained for profile {name}; --profile overrides"
                 ));
-                named_profile(name)?
+                named_profile(name)
             }
-            (None, None) => Profile::default(),
-        };
+            (None, None) => Ok(Profile::default()),
+        }
+    }
+}
+
+impl RenderFlags {
+    /// Checks what can be checked before the scene is read.
+    pub(super) fn check(&self) -> Result<Settings> {
+        self.stop_rule()?;
+        if self.backend == Backend::Gpu && self.stop.is_some() {
+            return Err(Error::caller(
+                "--stop",
+                "--backend cpu or reference beside it",
+                "--backend gpu, which no stop rule applies to",
+            ));
+        }
+        self.shared.check()
+    }
+
+    /// The profile, as [`SharedFlags::profile`], with the flag's stop rule.
+    pub(super) fn profile(
+        &self,
+        hint: Option<&'static str>,
+        verbosity: Verbosity,
+    ) -> Result<Profile> {
+        let mut profile = self.shared.profile(hint, verbosity)?;
         if let Some(rule) = self.stop_rule()? {
             profile.stop = rule;
         }
@@ -158,65 +183,4 @@ fn parse_background(text: &str) -> std::result::Result<Background, String> {
     let rgb = channels.and_then(|c| <[f32; 3]>::try_from(c).ok());
     rgb.map(Background::Opaque)
         .ok_or_else(|| "expected three numbers as in 0.1,0.2,0.3, or transparent".to_owned())
-}
-
-/// Where pictures go.
-#[derive(Debug, Clone)]
-pub(super) struct Output {
-    template: PathBuf,
-    format: Option<files::Format>,
-}
-
-impl Output {
-    /// Checks an `-o`: a known extension, or `-`.
-    pub(super) fn parse(template: &Path) -> Result<Self> {
-        let format = files::Format::of_name(template);
-        if format.is_none() && template != Path::new("-") {
-            return Err(Error::caller(
-                "-o",
-                "a name that ends in .png, .exr or .npy, or -",
-                template.display().to_string(),
-            ));
-        }
-        Ok(Self {
-            template: template.to_owned(),
-            format,
-        })
-    }
-
-    /// Whether the picture goes to standard output.
-    pub(super) fn is_stdout(&self) -> bool {
-        self.format.is_none()
-    }
-
-    /// Several views need several names.
-    pub(super) fn check_views(&self, views: usize) -> Result<()> {
-        let has_placeholder = self.template.to_string_lossy().contains(VIEW_PLACEHOLDER);
-        if views > 1 && !has_placeholder {
-            return Err(Error::caller(
-                "-o",
-                format!(
-                    "{{view}} in the name, since {views} views are rendered (or choose one with --view)"
-                ),
-                self.template.display().to_string(),
-            ));
-        }
-        Ok(())
-    }
-
-    /// The file of the view called `name`.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        match self.template.to_str() {
-            Some(text) => text.replace(VIEW_PLACEHOLDER, name).into(),
-            None => self.template.clone(),
-        }
-    }
-
-    /// The background where no flag chooses one.
-    pub(super) fn default_background(&self) -> Background {
-        match self.format {
-            Some(files::Format::Exr | files::Format::Npy) => Background::Transparent,
-            _ => Background::Opaque([0.0; 3]),
-        }
-    }
 }

@@ -5,14 +5,18 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::config::Config;
+use super::crop::cache::LINE_BYTES;
+use super::crop::unit::bytes_per_quad;
 use super::draw::Draw;
 use super::maps::Maps;
 use super::memory::Memory;
-use super::packets::{WARP_QUADS, Warp};
+use super::packets::{QUADS_PER_TILE, WARP_QUADS, Warp};
 use super::timing::Cycle;
 use super::warp::ShaderIssue;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::surface::Surface;
+use super::zrop::zcache;
 use crate::math::SimdLevel;
 
 /// Whether termination bits take time to land.
@@ -49,6 +53,27 @@ impl Updates {
     }
 }
 
+/// Lines of memory that a surface takes: its colours, and behind them what the tests read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SurfaceLines {
+    pub(super) colour: usize,
+    pub(super) tests: usize,
+}
+
+impl SurfaceLines {
+    pub(super) fn of(surface: &Surface) -> Self {
+        let quads = surface.tiles() as u64 * u64::from(QUADS_PER_TILE);
+        let lines = |bytes: u64, line| usize::try_from(bytes.div_ceil(line)).unwrap_or(usize::MAX);
+        Self {
+            colour: lines(quads * bytes_per_quad(surface.format), LINE_BYTES),
+            tests: lines(
+                quads * 4 * surface.test_bytes_per_pixel(),
+                zcache::LINE_BYTES,
+            ),
+        }
+    }
+}
+
 /// The shared state.
 pub struct Machine<'a> {
     /// What is drawn.
@@ -69,7 +94,28 @@ pub struct Machine<'a> {
     pub maps: Option<Box<Maps>>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    /// The state at the start of a draw; no maps are kept.
+    #[must_use]
+    pub fn new(
+        draw: &'a Draw,
+        shader: FragmentShader<'a>,
+        surface: Surface,
+        config: &Config,
+    ) -> Self {
+        let lines = SurfaceLines::of(&surface);
+        Self {
+            draw,
+            level: shader.level(),
+            shader,
+            surface,
+            memory: Memory::new(&config.l2, &config.dram, lines.colour + lines.tests),
+            shader_issue: ShaderIssue::new(&config.cores),
+            updates: (0..config.gpu.gpcs).map(|_| Updates::default()).collect(),
+            maps: None,
+        }
+    }
+
     /// Runs the fragment shader on a warp.
     #[inline]
     pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {

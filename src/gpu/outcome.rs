@@ -1,11 +1,11 @@
 //! What a run leaves behind: the picture, the cycles, and every counter.
 
-use serde::{Deserialize, Serialize};
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::qru::QruCounters;
 use super::crop::cache::CropCacheCounters;
-use super::geometry::assembly::{Assembly, AssemblyCounters, Distribute};
+use super::fates::{Fragments, Quads, Raster};
+use super::geometry::assembly::{Assembly, Distribute};
 use super::geometry::vertex::VertexShading;
 use super::machine::Machine;
 use super::maps::Maps;
@@ -16,71 +16,6 @@ use super::timing::{Activity, Cycle, Idle, Timeline};
 use super::variant::Variant;
 use super::zrop::surface::Surface;
 use super::zrop::zcache::ZCacheCounters;
-
-/// Fragments by what became of them; the sum of the fates is `rasterized`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fragments {
-    /// Covered pixels, before any test.
-    pub rasterized: u64,
-    /// Dropped by Hi-Z, the stencil test or the depth test.
-    pub hidden: u64,
-    /// Dropped by the termination test.
-    pub terminated: u64,
-    /// Shaded: the rest.
-    pub shaded: u64,
-    /// Of those, below the cut on alpha.
-    pub pruned: u64,
-    /// Of those, merged into another in the shader.
-    pub merged: u64,
-    /// Of those, kept from blending by an ideal termination.
-    pub dropped: u64,
-    /// Of those, blended by CROP.
-    pub blended: u64,
-    /// Of the blended, into pixels that had reached the threshold already.
-    pub late: u64,
-}
-
-/// Quads by what became of them; the sum of the fates is `rasterized`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quads {
-    /// Out of the fine raster.
-    pub rasterized: u64,
-    /// Dropped by the stencil or the depth test.
-    pub hidden: u64,
-    /// Dropped by the termination test.
-    pub terminated: u64,
-    /// Shaded: the rest.
-    pub shaded: u64,
-    /// Of those, without a fragment over the cut.
-    pub pruned: u64,
-    /// Of those, merged into another in the shader.
-    pub merged_pairs: u64,
-    /// Of those, kept from blending by an ideal termination.
-    pub dropped: u64,
-    /// Of those, blended by CROP.
-    pub blended: u64,
-}
-
-/// Raster tiles and primitives on their way.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Raster {
-    /// Splats drawn.
-    pub splats: u64,
-    /// Primitives before assembly.
-    pub primitives: u64,
-    /// Primitives that assembly dropped.
-    pub culled: u64,
-    /// Primitives set up, once for each GPC and tile grid.
-    pub set_up: u64,
-    /// Primitives that touch no raster tile where they were to be drawn.
-    pub missed: u64,
-    /// Raster tiles out of the coarse raster.
-    pub tiles: u64,
-    /// Raster tiles dropped by Hi-Z.
-    pub tiles_hidden: u64,
-    /// Raster tiles without a covered pixel.
-    pub tiles_empty: u64,
-}
 
 /// A unit's cycles.
 #[derive(Debug, Clone)]
@@ -189,14 +124,18 @@ impl Outcome {
             next: Distribute { mut gpcs },
             ..
         } = assembly;
-        let ends = gpcs.iter_mut().map(|(_, g)| Units::of(g).retired.at);
-        // Units ahead of a kill may work longer than those behind it.
-        let mut cycles = ends.max().unwrap_or(0);
-        for (_, gpc) in &mut gpcs {
+        // The last raster operation may be a blend, or a test that left nothing to blend.
+        let ends = gpcs.iter_mut().map(|(_, gpc)| {
             let mut units = Units::of(gpc);
-            let worked = Self::activities(&mut units).into_iter();
-            cycles = worked.fold(cycles, |c, (_, activity)| c.max(activity.total()));
-        }
+            let blended = units.retired.at;
+            let worked = Self::activities(&mut units);
+            let worked = worked.iter().map(|(_, activity)| activity.accounted());
+            worked.fold(blended, Cycle::max)
+        });
+        let cycles = ends
+            .max()
+            .unwrap_or(0)
+            .max(assembly.pipe.activity.accounted());
         let mut outcome = Self {
             variant,
             cycles,
@@ -385,15 +324,5 @@ impl Outcome {
             }
         }
         wrong
-    }
-}
-
-impl Raster {
-    fn of_assembly(counters: &AssemblyCounters) -> Self {
-        Self {
-            primitives: counters.primitives_in,
-            culled: counters.degenerate + counters.off_screen,
-            ..Self::default()
-        }
     }
 }

@@ -4,14 +4,13 @@ use super::coalesce::qru::QuadReorder;
 use super::coalesce::tc::TileCoalescing;
 use super::coalesce::tgc::TileGridCoalescing;
 use super::config::Config;
-use super::crop::cache::{CropCache, LINE_BYTES};
-use super::crop::unit::{Crop, Termination, bytes_per_quad};
+use super::crop::cache::CropCache;
+use super::crop::unit::{Crop, Termination};
 use super::draw::Draw;
 use super::geometry::assembly::{Assembly, Distribute, TileOwner};
 use super::geometry::vertex::VertexShading;
-use super::machine::{Machine, Updates};
+use super::machine::{Machine, SurfaceLines};
 use super::maps::Maps;
-use super::memory::Memory;
 use super::outcome::Outcome;
 use super::packets::{QUADS_PER_TILE, TILE_PX};
 use super::raster::coarse::Coarse;
@@ -21,14 +20,13 @@ use super::raster::setup::Setup;
 use super::stage::{Link, Sink, Stage};
 use super::timing::{Activity, Cycle};
 use super::variant::Variant;
-use super::warp::ShaderIssue;
 use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
 use super::warp::launch::Launch;
 use super::zrop::prop::Prop;
 use super::zrop::surface::{Surface, Tests};
 use super::zrop::unit::Zrop;
-use super::zrop::zcache::{self, ZCache};
+use super::zrop::zcache::ZCache;
 
 /// The end of the pipeline: notes when the last of its input was done.
 #[derive(Debug, Default)]
@@ -142,27 +140,6 @@ pub struct Watch {
     pub timelines: bool,
 }
 
-/// Lines of memory that a surface takes: its colours, and behind them what the tests read.
-#[derive(Debug, Clone, Copy)]
-struct SurfaceLines {
-    colour: usize,
-    tests: usize,
-}
-
-impl SurfaceLines {
-    fn of(surface: &Surface) -> Self {
-        let quads = surface.tiles() as u64 * u64::from(QUADS_PER_TILE);
-        let lines = |bytes: u64, line| usize::try_from(bytes.div_ceil(line)).unwrap_or(usize::MAX);
-        Self {
-            colour: lines(quads * bytes_per_quad(surface.format), LINE_BYTES),
-            tests: lines(
-                quads * 4 * surface.test_bytes_per_pixel(),
-                zcache::LINE_BYTES,
-            ),
-        }
-    }
-}
-
 /// Wires a GPC.
 fn gpc(config: &Config, variant: Variant, owner: TileOwner, machine: &Machine<'_>) -> Gpc {
     let [width, height] = machine.surface.size();
@@ -245,18 +222,9 @@ pub fn run(
         variant.het,
     );
     let quads = surface.tiles() * QUADS_PER_TILE as usize;
-    let lines = SurfaceLines::of(&surface);
     let count = config.gpu.gpcs as u32;
-    let mut machine = Machine {
-        draw,
-        level: shader.level(),
-        shader,
-        memory: Memory::new(&config.l2, &config.dram, lines.colour + lines.tests),
-        shader_issue: ShaderIssue::new(&config.cores),
-        updates: (0..count).map(|_| Updates::default()).collect(),
-        maps: watch.maps.then(|| Box::new(Maps::new(quads))),
-        surface,
-    };
+    let mut machine = Machine::new(draw, shader, surface, config);
+    machine.maps = watch.maps.then(|| Box::new(Maps::new(quads)));
     let owners = (0..count).map(|gpc| TileOwner { gpc, count });
     let gpcs = owners.map(|owner| (owner, gpc(config, variant, owner, &machine)));
     let mut vertex = VertexShading::new(&config.vertex);
@@ -268,6 +236,8 @@ pub fn run(
         },
     );
     if watch.timelines {
+        vertex.pipe.activity.keep_timeline();
+        assembly.stage.pipe.activity.keep_timeline();
         for (_, gpc) in &mut assembly.next.gpcs {
             for (_, activity) in Outcome::activities(&mut Units::of(gpc)) {
                 activity.keep_timeline();

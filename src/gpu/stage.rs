@@ -89,6 +89,7 @@ impl<S: Stage, N: Sink<S::Out>> Sink<S::In> for Link<S, N> {
 pub struct Pipe {
     latency: u64,
     free: Cycle,
+    last_taken: Cycle,
     /// Where the unit's cycles went.
     pub activity: Activity,
 }
@@ -151,7 +152,14 @@ impl Pipe {
         // Rigid: an item that left late held up all behind it by as much.
         self.free += taken - ready;
         self.activity.idle_until(self.free, Idle::Blocked);
+        self.last_taken = taken;
         taken
+    }
+
+    /// When all its work is over: the port is free and what was handed on last has been taken.
+    #[must_use]
+    pub fn done(&self) -> Cycle {
+        self.free.max(self.last_taken)
     }
 
     /// The first cycle at which the next item can start.

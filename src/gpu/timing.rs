@@ -164,6 +164,12 @@ impl Activity {
         }
     }
 
+    /// The first cycle that is not accounted for.
+    #[must_use]
+    pub fn accounted(&self) -> Cycle {
+        self.accounted
+    }
+
     /// Sum of all cycles counted.
     #[must_use]
     pub fn total(&self) -> u64 {

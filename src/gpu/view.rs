@@ -24,6 +24,8 @@ pub struct PreparedView<'a> {
     level: SimdLevel,
     /// How long preparing took.
     pub prepared_in: Duration,
+    /// Of that, how long sorting took.
+    pub sorted_in: Duration,
 }
 
 /// A run, and how long the host took for it.
@@ -41,7 +43,7 @@ impl<'a> PreparedView<'a> {
     pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
-        frame.run(splats, camera, profile, level);
+        let times = frame.run(splats, camera, profile, level);
         Self {
             draw: Draw::splats(&frame, camera.width, camera.height),
             exact: ExactAlpha {
@@ -51,6 +53,7 @@ impl<'a> PreparedView<'a> {
             },
             level,
             prepared_in: start.elapsed(),
+            sorted_in: times.sort,
         }
     }
 

@@ -246,7 +246,7 @@ pub fn table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::outcome::{Fragments, Quads};
+    use crate::gpu::fates::{Fragments, Quads};
     use std::time::Duration;
 
     fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {

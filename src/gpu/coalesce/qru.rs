@@ -246,4 +246,13 @@ impl Stage for QuadReorder {
         }
         taken
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<Warp>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

@@ -184,6 +184,6 @@ impl Stage for TileCoalescing {
         while let Some(bin) = self.bins.first() {
             self.flush(bin, Reason::End, at, machine, next);
         }
-        at.max(self.output.free())
+        at.max(self.output.done())
     }
 }

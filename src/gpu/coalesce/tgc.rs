@@ -196,6 +196,6 @@ impl Stage for TileGridCoalescing {
         while let Some(bin) = self.bins.first() {
             self.flush(bin, Reason::End, at.max(self.input_free), machine, next);
         }
-        at.max(self.output.free())
+        at.max(self.output.done())
     }
 }

@@ -36,7 +36,7 @@ spec! {
         /// Bytes a cycle from and to the L2, each way.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "less than about 70 would rule out VR-Pipe's QM speedup of 1.49";
         /// Quads that wait for their data.
-        wait_queue: u64 = 512, 1..=65_536, Assumed "covers the L2's latency at two quads a cycle";
+        wait_queue: u64 = 640, 1..=65_536, Assumed "covers the L2's latency at four quads a cycle, or RGBA8 would blend 14 pixels a cycle, not the 16 of VR-Pipe Fig. 20b";
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding";
     }
@@ -183,7 +183,7 @@ impl Crop {
             .access(line, sectors, looked_up, &mut machine.memory);
         let begin = self.blend.serve(ready);
         self.activity.idle_for_data(arrival, begin);
-        self.activity.busy_until(begin + 1);
+        self.activity.busy_until(self.blend.free().max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         self.cache.blended(slot, sectors, done);

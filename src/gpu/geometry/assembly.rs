@@ -100,6 +100,15 @@ impl Stage for Assembly {
         self.pipe.work(start, self.cycles);
         start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<Primitive>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }
 
 /// Screen tiles shared out over GPCs: tile (x, y) belongs to `(x + y) mod count`.

@@ -111,4 +111,13 @@ impl Stage for VertexShading {
         // Splats come from an index stream in memory: taking one is not what holds it back.
         arrival
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<Primitive>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

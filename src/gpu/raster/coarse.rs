@@ -113,4 +113,13 @@ impl Stage for Coarse {
         }
         first_start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<RasterTile>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

@@ -83,4 +83,13 @@ impl Stage for Fine {
         }
         start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<RasterTile>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

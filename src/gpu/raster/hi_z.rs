@@ -72,4 +72,13 @@ impl Stage for HiZ {
         }
         start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<RasterTile>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

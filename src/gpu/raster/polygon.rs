@@ -9,7 +9,7 @@
 //! which is positive inside. A point on the edge is inside when the edge is a left one (inside to
 //! its right) or a top one (level, inside below it): then `E >= 0` is asked for, else `E - 1 >= 0`.
 //! Pixel centres lie at `256 i + 128`, so `E = 256 (A i + B j) + rest`, and since `A i + B j` is
-//! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what [`Edge`] holds.
+//! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what `Edge` holds.
 //!
 //! With vertices inside [`GUARD_BAND`], `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
 //! the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.

@@ -68,4 +68,13 @@ impl Stage for Setup {
         }
         start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<SetUp>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

@@ -62,4 +62,13 @@ impl Stage for Launch {
         self.pipe.issue(warp, start, self.cycles, machine, next);
         start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<Warp>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

@@ -63,4 +63,13 @@ impl Stage for Prop {
         self.pipe.issue(beat, start, cycles, machine, next);
         start
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<Beat>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

@@ -227,4 +227,13 @@ impl Stage for Zrop {
         }
         left
     }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'_>,
+        _next: &mut impl Sink<Beat>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
 }

@@ -146,7 +146,7 @@ pub fn write(path: &Path, frame: &Frame) -> Result<()> {
             path.display().to_string(),
         )
     })?;
-    check_writable(frame)?;
+    check_size([frame.width(), frame.height()])?;
     write_whole(path, |mut out| write_to(&mut out, format, frame))
 }
 
@@ -166,8 +166,26 @@ pub fn write_to(out: &mut impl Write, format: Format, frame: &Frame) -> io::Resu
     }
 }
 
-fn check_writable(frame: &Frame) -> Result<()> {
-    let (width, height) = (frame.width(), frame.height());
+/// Writes numbers a pixel, row by row from the top, to the NPY file `path`, whole or not at all:
+/// u32, H x W. It is no picture, and [`read`] does not take it for one.
+///
+/// # Errors
+/// [`Error::Caller`] when there are not `width * height` numbers, or the size is none that [`write()`]
+/// takes; [`Error::Write`] when the file cannot be written.
+pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
+    check_size(size)?;
+    let pixels = size.map(u64::from).iter().product::<u64>();
+    if counts.len() as u64 != pixels {
+        return Err(Error::caller(
+            "numbers a pixel",
+            format!("{pixels}"),
+            format!("{}", counts.len()),
+        ));
+    }
+    write_whole(path, |mut out| npy::encode_counts(&mut out, size, counts))
+}
+
+fn check_size([width, height]: [u32; 2]) -> Result<()> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > 0 && width.max(height) <= MAX_SIDE_PIXELS && pixels <= MAX_PIXELS {
         return Ok(());

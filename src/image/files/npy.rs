@@ -198,11 +198,29 @@ fn gather(
 
 /// Writes version 1.0, little-endian f32, C order, H x W x 4.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    let mut header = format!(
-        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}, 4), }}",
-        frame.height(),
-        frame.width()
-    );
+    let shape = format!("({}, {}, 4)", frame.height(), frame.width());
+    encode_header(out, "<f4", &shape)?;
+    for row in frame.pixels().chunks(frame.width() as usize) {
+        write_row(out, row)?;
+    }
+    Ok(())
+}
+
+/// Writes version 1.0, little-endian u32, C order, H x W.
+pub(super) fn encode_counts(
+    out: &mut impl Write,
+    [width, height]: [u32; 2],
+    counts: &[u32],
+) -> io::Result<()> {
+    encode_header(out, "<u4", &format!("({height}, {width})"))?;
+    counts
+        .iter()
+        .try_for_each(|count| out.write_all(&count.to_le_bytes()))
+}
+
+/// Magic, version, and the header of a C-order array.
+fn encode_header(out: &mut impl Write, descr: &str, shape: &str) -> io::Result<()> {
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Blanks, then a line feed, up to the alignment.
     let unpadded = PREAMBLE_BYTES + header.len() + 1;
     let blanks = unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded;
@@ -212,11 +230,7 @@ pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
     out.write_all(&length.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    for row in frame.pixels().chunks(frame.width() as usize) {
-        write_row(out, row)?;
-    }
-    Ok(())
+    out.write_all(header.as_bytes())
 }
 
 #[cfg(target_endian = "little")]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Measure, Metric};
-use crate::gpu::outcome::{Fragments, Outcome, Quads};
+use crate::gpu::fates::{Fragments, Quads};
+use crate::gpu::outcome::Outcome;
 use crate::gpu::variant::Variant;
 
 /// A unit and the share of its cycles in which it worked.

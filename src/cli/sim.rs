@@ -1,0 +1,277 @@
+//! `sim`: the emulated graphics pipeline.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::output_path::{Output, Placeholder, Template};
+use super::render::{progress_bar, report_dropped, save};
+use super::render_options::SharedFlags;
+use super::sim_options::EmulationFlags;
+use super::views::ViewArgs;
+use super::{Outcome, Verbosity, stdout};
+use crate::cpu::{RenderSettings, reference};
+use crate::error::{Error, Result};
+use crate::gpu::config::Config;
+use crate::gpu::pipeline::Watch;
+use crate::gpu::variant::Variant;
+use crate::gpu::view::PreparedView;
+use crate::image::Frame;
+use crate::image::metrics::{self, Protocol};
+use crate::math::SimdLevel;
+use crate::output::write_whole;
+use crate::report::{
+    self, AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts, json as report_json,
+    maps, screen, trace,
+};
+use crate::scene::{Camera, Scene, Visibility, load};
+use crate::shading::{Profile, StopRule};
+
+/// Emulate the graphics pipeline of a GPU, and VR-Pipe's additions to it, on a scene
+///
+/// Every variant draws the view through all units of the pipeline, cycle by cycle: the page says
+/// how many cycles each took, which unit limits it, and how busy every unit was. Of a unit's bar,
+/// the solid part is time at work, the shaded part time in which it was held up (the unit behind it
+/// took nothing, data were on their way, its storage was full, its port was taken), the rest time
+/// without work. "x" is baseline over variant.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The scene file; "-" for standard input
+    #[arg(required_unless_present = "config_dump")]
+    scene: Option<PathBuf>,
+    /// The picture left in the colour buffer: .png, .exr or .npy, as `render` writes them; "{view}"
+    /// and "{variant}" in it become their names; "-" writes a PNG to standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    views: ViewArgs,
+    #[command(flatten)]
+    flags: SharedFlags,
+    #[command(flatten)]
+    emulation: EmulationFlags,
+    /// Write counts a pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend, one scale for
+    /// all variants of a view) and .npy (u32, height x width; 0 where nothing was counted): shaded,
+    /// blended, with quad merging merged, with early termination late, blends_until_termination and
+    /// termination_cycle
+    #[arg(long, value_name = "DIR")]
+    maps: Option<PathBuf>,
+    /// Write a trace that Perfetto (ui.perfetto.dev) opens: a process a variant, a track a unit and
+    /// state in per cent, at most 512 windows, at most 8 MB; of units that there are several of, the
+    /// first; "{view}" in the name becomes the view's
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Compare each picture with the reference renderer's without early stop: PSNR, colours as
+    /// floats
+    #[arg(long)]
+    reference: bool,
+    /// Print the whole configuration as TOML, each field explained, and draw nothing
+    #[arg(long)]
+    config_dump: bool,
+    /// Print one JSON document instead of a page: the view's, or of several views
+    /// {"views": [...]} with each one's
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille sim scene.ply
+  quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 --maps maps --trace trace.json
+  quadrille sim scene.ply --variant baseline,het+qm -o 'left_{variant}.png' --json
+  quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
+  quadrille sim --preset ampere-gpc --config-dump > my.toml";
+
+/// What to do with every view.
+struct Job<'a> {
+    args: &'a Args,
+    scene: &'a Scene,
+    facts: SceneFacts,
+    profile: Profile,
+    level: SimdLevel,
+    config: &'a Config,
+    variants: &'a [Variant],
+    output: Option<&'a Output>,
+    verbosity: Verbosity,
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+    let config = args.emulation.gpu.config()?;
+    if args.config_dump {
+        stdout::write(report::config::toml(&config).as_bytes())?;
+        return Ok(Outcome::Done);
+    }
+    let variants = args.emulation.variants()?;
+    let settings = args.flags.check()?;
+    let output = args.output.as_deref().map(Output::parse).transpose()?;
+    check_output(args, output.as_ref(), variants.len())?;
+    // clap asks for a scene unless a configuration is to be dumped.
+    let path = args.scene.as_deref().unwrap_or(Path::new("-"));
+    let scene = load(path)?;
+    report_dropped(path, &scene, verbosity);
+    let cameras = args.views.views(&scene.splats, verbosity)?;
+    check_views(args, output.as_ref(), cameras.len())?;
+    let job = Job {
+        args,
+        scene: &scene,
+        facts: SceneFacts {
+            path: path.display().to_string(),
+            splats: scene.splats.len(),
+            sh_degree: scene.splats.sh_degree(),
+        },
+        profile: args.flags.profile(scene.profile_hint, verbosity)?,
+        level: settings.level,
+        config: &config,
+        variants: &variants,
+        output: output.as_ref(),
+        verbosity,
+    };
+    settings.pool()?.install(|| job.run_all(&cameras))
+}
+
+fn check_output(args: &Args, output: Option<&Output>, variants: usize) -> Result<()> {
+    let Some(output) = output else {
+        return Ok(());
+    };
+    if args.json && output.is_stdout() {
+        return Err(Error::caller(
+            "-o -",
+            "a file beside --json",
+            "the picture on stdout as well",
+        ));
+    }
+    output.check_variants(variants)
+}
+
+fn check_views(args: &Args, output: Option<&Output>, views: usize) -> Result<()> {
+    if let Some(output) = output {
+        output.check_views(views)?;
+    }
+    if let Some(trace) = &args.trace {
+        let mend = "views (or choose one with --view)";
+        Template::new(trace).require("--trace", Placeholder::View, views, mend)?;
+    }
+    if let Some(folder) = &args.maps {
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    }
+    Ok(())
+}
+
+impl Job<'_> {
+    fn run_all(&self, cameras: &[Camera]) -> Result<Outcome> {
+        let bar = progress_bar(cameras.len(), self.verbosity);
+        let (mut documents, mut pages) = (Vec::new(), Vec::new());
+        let mut outcome = Outcome::Done;
+        for camera in cameras {
+            let simulated = self.simulate(camera)?;
+            for run in &simulated.runs {
+                for text in run.outcome.discrepancies() {
+                    let (view, variant) = (&camera.name, run.name());
+                    let text = format!("{view}: {variant}: does not add up: {text}");
+                    self.verbosity.fail(&text);
+                    outcome = Outcome::CheckFailed;
+                }
+            }
+            if self.args.json {
+                documents.push(report_json::document(&simulated));
+            } else {
+                pages.push(screen::pages(&simulated));
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        if self.args.json {
+            let document = joined(documents);
+            stdout::write(format!("{document:#}\n").as_bytes())?;
+        } else if !self.output.is_some_and(Output::is_stdout) {
+            stdout::write(pages.join("\n").as_bytes())?;
+        }
+        Ok(outcome)
+    }
+
+    /// Runs a view through all variants and writes its files.
+    fn simulate(&self, camera: &Camera) -> Result<Simulated<'_>> {
+        let splats = &self.scene.splats;
+        let visibility = Visibility::of(splats, camera, self.profile.near);
+        if let Some(complaint) = visibility.complaint(&camera.name) {
+            self.verbosity.warn(&complaint);
+        }
+        let watch = Watch {
+            maps: self.args.maps.is_some(),
+            timelines: self.args.trace.is_some(),
+        };
+        let prepared = PreparedView::new(splats, camera, &self.profile, self.level);
+        let start = Instant::now();
+        let runs = prepared.run_all(self.config, self.variants, watch);
+        let host = [prepared.prepared_in, start.elapsed()];
+        let reference = self.reference(camera);
+        let runs = runs.into_iter().map(|run| {
+            let frame = run.outcome.surface.frame();
+            let names = [camera.name.as_str(), &run.outcome.variant.to_string()];
+            let save = |output| save(output, &frame, names, self.args.flags.background);
+            Ok(VariantRun {
+                output: self.output.map(save).transpose()?,
+                against_reference: against(&frame, reference.as_ref())?,
+                outcome: run.outcome,
+                host: run.host,
+            })
+        });
+        let simulated = Simulated {
+            scene: &self.facts,
+            view: ViewFacts {
+                name: camera.name.clone(),
+                width: camera.width,
+                height: camera.height,
+                splats_in_frustum: u64::from(prepared.draw().len()),
+            },
+            profile: self.profile.name,
+            config: self.config,
+            preset: &self.args.emulation.gpu.preset,
+            host,
+            runs: runs.collect::<Result<_>>()?,
+        };
+        if let Some(folder) = &self.args.maps {
+            maps::write(folder, &simulated)?;
+        }
+        if let Some(file) = &self.args.trace {
+            let path = Template::new(file).path(&camera.name, "all");
+            write_whole(&path, |out| trace::write(out, &simulated))?;
+        }
+        Ok(simulated)
+    }
+
+    /// The reference renderer's picture without early stop, if it was asked for.
+    fn reference(&self, camera: &Camera) -> Option<Frame> {
+        let settings = RenderSettings {
+            profile: Profile {
+                stop: StopRule::Never,
+                ..self.profile
+            },
+            level: self.level,
+        };
+        let render = || reference::render(&self.scene.splats, camera, &settings).0;
+        self.args.reference.then(render)
+    }
+}
+
+fn against(frame: &Frame, reference: Option<&Frame>) -> Result<Option<AgainstReference>> {
+    let Some(reference) = reference else {
+        return Ok(None);
+    };
+    let comparison = metrics::compare(frame, reference, Protocol::Float)?;
+    Ok(Some(AgainstReference {
+        psnr_db: comparison.psnr_db,
+        max_abs: comparison.max_abs,
+    }))
+}
+
+/// One document of one view's or several views'.
+fn joined(mut documents: Vec<Value>) -> Value {
+    match documents.pop() {
+        Some(only) if documents.is_empty() => only,
+        last => {
+            documents.extend(last);
+            json!({"views": documents})
+        }
+    }
+}

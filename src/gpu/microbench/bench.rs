@@ -1,0 +1,58 @@
+//! Drawing rectangles and looking at what came of it.
+
+use crate::gpu::config::Config;
+use crate::gpu::draw::Draw;
+use crate::gpu::outcome::Outcome;
+use crate::gpu::packets::TILE_PX;
+use crate::gpu::pipeline::{self, Watch};
+use crate::gpu::variant::Variant;
+use crate::gpu::warp::FragmentShader;
+use crate::gpu::zrop::surface::Tests;
+use crate::math::SimdLevel;
+
+/// A rectangle: x, y, width and height in pixels.
+pub(super) type Rectangle = [u32; 4];
+
+/// Alpha of rectangles: far from the cut and from 1.
+const ALPHA: f32 = 0.25;
+/// Largest alpha of a fragment; not reached.
+const ALPHA_CAP: f64 = 0.99;
+
+/// Rectangles on a square picture.
+pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {
+    Draw::rectangles(side_px, side_px, rectangles, [1.0, 0.5, 0.25], ALPHA)
+}
+
+/// Draws on the conventional pipeline.
+pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> Outcome {
+    let shader = FragmentShader::new(
+        &draw.splats,
+        [draw.width, draw.height],
+        ALPHA_CAP,
+        // Every level gives the same bits.
+        SimdLevel::best(),
+        None,
+    );
+    pipeline::run(
+        draw,
+        shader,
+        tests,
+        config,
+        Variant::BASELINE,
+        Watch::default(),
+    )
+}
+
+/// Rectangles of 2x2 pixels, `a_tile` on each of `tiles` screen tiles in turns, always at the same
+/// place in the tile; and the side of the picture that holds them, in pixels.
+pub(super) fn round_robin(tiles: u32, a_tile: u32) -> (u32, Vec<Rectangle>) {
+    let across = (1..).find(|a| a * a >= tiles).unwrap_or(1);
+    let at = |tile: u32| [tile % across * TILE_PX, tile / across * TILE_PX, 2, 2];
+    let rounds = (0..a_tile).flat_map(|_| 0..tiles);
+    (across * TILE_PX, rounds.map(at).collect())
+}
+
+/// `layers` rectangles that cover all of the picture each.
+pub(super) fn layers(side_px: u32, layers: u32) -> Draw {
+    rectangles(side_px, &vec![[0, 0, side_px, side_px]; layers as usize])
+}

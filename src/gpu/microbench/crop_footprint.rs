@@ -1,0 +1,119 @@
+//! What the CROP cache holds (VR-Pipe, section VII-A, Fig. 20a): rectangles of 8x16 pixels, 1 KB of
+//! RGBA16F each, are drawn at more and more places until CROP reads from the L2.
+//!
+//! Each place is drawn twice, all of them before any of them again, with a pause between the rounds
+//! so that tile coalescing does not bring the two together: only what was evicted is read.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg32;
+
+use super::bench::{Rectangle, rectangles, run as draw};
+use super::check::{Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::crop::cache::CropCacheCounters;
+use crate::gpu::packets::TILE_PX;
+use crate::gpu::zrop::surface::Tests;
+use crate::shading::ColourFormat;
+
+/// Side of the picture, in pixels.
+const SIDE_PX: u32 = 256;
+const WIDTH_PX: u32 = 8;
+const HEIGHT_PX: u32 = 16;
+/// Bytes of a rectangle.
+const BYTES: u64 = (WIDTH_PX * HEIGHT_PX * 8) as u64;
+/// Bytes that the hardware was never seen to exceed.
+const CACHE_BYTES: u64 = 16_384;
+/// Random arrangements tried.
+const SEEDS: u64 = 48;
+/// Places tried at most; no cache of the configuration's bounds would be measured beyond.
+const MOST_PLACES: usize = 64;
+
+/// What CROP's cache did in two rounds over `places`.
+fn two_rounds(config: &Config, places: &[Rectangle]) -> CropCacheCounters {
+    let mut draw_twice = rectangles(SIDE_PX, &places.repeat(2));
+    let second_round = draw_twice.len() / 2;
+    draw_twice.bubble = Some((second_round, 2 * config.tc.timeout_cycles));
+    draw(&draw_twice, config, &Tests::default()).crop_cache
+}
+
+/// How many of `places` are drawn without a read from the L2, and the most bytes ever held.
+fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
+    let mut peak = 0;
+    for count in 1..=places.len() {
+        let counters = two_rounds(config, &places[..count]);
+        peak = peak.max(counters.peak_bytes);
+        if counters.fetched > 0 {
+            return (count as u64 - 1, peak);
+        }
+    }
+    (places.len() as u64, peak)
+}
+
+/// Halves of screen tiles, one after the other.
+fn aligned() -> Vec<Rectangle> {
+    let across = SIDE_PX / WIDTH_PX;
+    let at = |n: u32| [n % across * WIDTH_PX, n / across * TILE_PX];
+    let places = (0..MOST_PLACES as u32).map(at);
+    places.map(|[x, y]| [x, y, WIDTH_PX, HEIGHT_PX]).collect()
+}
+
+/// Places anywhere, none overlapping another.
+fn scattered(seed: u64) -> Vec<Rectangle> {
+    let mut random = Pcg32::seed_from_u64(seed);
+    let mut places: Vec<Rectangle> = Vec::new();
+    while places.len() < MOST_PLACES / 2 {
+        let x = random.random_range(0..=SIDE_PX - WIDTH_PX);
+        let y = random.random_range(0..=SIDE_PX - HEIGHT_PX);
+        let apart = |p: &Rectangle| p[0].abs_diff(x) >= WIDTH_PX || p[1].abs_diff(y) >= HEIGHT_PX;
+        if places.iter().all(apart) {
+            places.push([x, y, WIDTH_PX, HEIGHT_PX]);
+        }
+    }
+    places
+}
+
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let mut config = config.clone();
+    config.crop.format = ColourFormat::Rgba16F;
+    let (most_aligned, aligned_peak) = footprint(&config, &aligned());
+    let random: Vec<_> = (0..SEEDS)
+        .map(|seed| footprint(&config, &scattered(seed)))
+        .collect();
+    let counts = || random.iter().map(|(count, _)| *count);
+    let peaks = random.iter().map(|(_, peak)| *peak);
+    let most = counts().max().unwrap_or(0);
+    let least = counts().min().unwrap_or(0);
+    let peak = peaks.fold(aligned_peak, u64::max);
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let check = |name: &str, expected, bytes: u64| Check {
+        name: name.to_owned(),
+        expected,
+        measured: bytes as f64,
+        unit: "bytes",
+    };
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let capacity = CACHE_BYTES as f64;
+    vec![
+        Check::count(
+            "aligned 8x16 rectangles without L2 reads",
+            CACHE_BYTES / BYTES,
+            most_aligned,
+            "rectangles",
+        ),
+        check(
+            "colour held at once, at most",
+            Expected::AtMost(capacity),
+            peak,
+        ),
+        check(
+            "colour drawn without L2 reads, random places, most",
+            Expected::AtMost(capacity),
+            most * BYTES,
+        ),
+        check(
+            "colour drawn without L2 reads, random places, least",
+            Expected::Below(capacity),
+            least * BYTES,
+        ),
+    ]
+}

@@ -1,0 +1,47 @@
+//! Pixels that CROP blends a cycle (VR-Pipe, section VII-A, Fig. 20b), by colour format.
+//!
+//! The same picture is covered a number of times and twice that number; the difference of the two
+//! draws is free of the pipeline's latency.
+
+use super::bench::{layers, run as draw};
+use super::check::{Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::zrop::surface::Tests;
+use crate::shading::ColourFormat;
+
+/// Side of the picture, in pixels.
+const SIDE_PX: u32 = 256;
+/// Rectangles of the shorter draw.
+const LAYERS: u32 = 12;
+/// Distance from the expected rate that is let pass, as a share: what is left of the draws' ends.
+const TOLERANCE: f64 = 0.01;
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn pixels_per_cycle(config: &Config, format: ColourFormat) -> f64 {
+    let mut config = config.clone();
+    config.crop.format = format;
+    let [once, twice] = [1, 2].map(|times| {
+        let outcome = draw(&layers(SIDE_PX, times * LAYERS), &config, &Tests::default());
+        [outcome.fragments.blended, outcome.cycles]
+    });
+    (twice[0] - once[0]) as f64 / (twice[1] - once[1]) as f64
+}
+
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    [
+        (ColourFormat::Rgba8, 16.0),
+        (ColourFormat::Rgba16F, 8.0),
+        (ColourFormat::Rgba32F, 4.0),
+    ]
+    .into_iter()
+    .map(|(format, value)| Check {
+        name: format!("pixels blended a cycle, {}", format.name()),
+        expected: Expected::Within {
+            value,
+            share: TOLERANCE,
+        },
+        measured: pixels_per_cycle(config, format),
+        unit: "pixels a cycle",
+    })
+    .collect()
+}

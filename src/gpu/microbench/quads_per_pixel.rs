@@ -1,0 +1,82 @@
+//! CROP works on quads (VR-Pipe, section VII-A, Fig. 20c): a stencil test keeps 4, 2, 1 or, turn
+//! and turn about, 2, 1 and 1 pixels of each quad, and as many more quads are drawn as make the
+//! number of pixels the same. Time follows the quads.
+//!
+//! As for pixels a cycle, two draws are compared so that latency drops out.
+
+use super::bench::{layers, run as draw};
+use super::check::{Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::zrop::surface::Tests;
+use crate::shading::{ColourFormat, Comparison, StencilTest};
+
+/// Side of the picture, in pixels: a whole number of three quads.
+const SIDE_PX: u32 = 96;
+/// Rectangles of the shorter draw at a quarter of a quad a pixel.
+const LAYERS: u32 = 24;
+/// Distance from the expected ratio that is let pass, as a share.
+const TOLERANCE: f64 = 0.01;
+
+/// The first so many pixels of a quad, as a mask.
+const ONE: u8 = 0b0001;
+const TWO: u8 = 0b0011;
+const FOUR: u8 = 0b1111;
+
+/// A stencil test that lets pixels pass by their place in the quad; `kept` is for quads in columns
+/// 0, 1, 2 and so on.
+fn mask(kept: [u8; 3]) -> Tests {
+    let test = StencilTest {
+        compare: Comparison::Equal,
+        reference: 1,
+        ..StencilTest::default()
+    };
+    let pixels = (0..SIDE_PX).flat_map(|y| (0..SIDE_PX).map(move |x| (x, y)));
+    let values = pixels.map(|(x, y)| {
+        let kept = kept[(x / 2 % 3) as usize];
+        kept >> (y % 2 * 2 + x % 2) & 1
+    });
+    Tests {
+        stencil: Some((test, values.collect())),
+        depth: None,
+    }
+}
+
+/// Cycles that `count` times [`LAYERS`] more rectangles take, and the pixels blended in them.
+fn cost(config: &Config, tests: &Tests, count: u32) -> (u64, u64) {
+    let [once, twice] = [1, 2].map(|times| {
+        let outcome = draw(&layers(SIDE_PX, times * count * LAYERS), config, tests);
+        (outcome.cycles, outcome.fragments.blended)
+    });
+    (twice.0 - once.0, twice.1 - once.1)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let mut config = config.clone();
+    config.crop.format = ColourFormat::Rgba16F;
+    let (least, pixels) = cost(&config, &mask([FOUR; 3]), 1);
+    let mut checks = Vec::new();
+    for (quads, kept, times) in [
+        ("1/2", [TWO; 3], 2),
+        ("3/4", [TWO, ONE, ONE], 3),
+        ("1", [ONE; 3], 4),
+    ] {
+        let (cycles, same_pixels) = cost(&config, &mask(kept), times);
+        checks.push(Check::count(
+            format!("pixels blended at {quads} quads a pixel"),
+            pixels,
+            same_pixels,
+            "pixels",
+        ));
+        checks.push(Check {
+            name: format!("time at {quads} quads a pixel, over that at 1/4"),
+            expected: Expected::Within {
+                value: f64::from(times),
+                share: TOLERANCE,
+            },
+            measured: cycles as f64 / least as f64,
+            unit: "times",
+        });
+    }
+    checks
+}

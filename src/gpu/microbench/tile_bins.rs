@@ -1,0 +1,118 @@
+//! Tile binning (VR-Pipe, section VII-A): rectangles of 2x2 pixels visit screen tiles in turns, and
+//! the warps launched tell how many tiles were gathered at once.
+
+use super::bench::{Rectangle, rectangles, round_robin, run as draw};
+use super::check::Check;
+use crate::gpu::coalesce::bins::Evict;
+use crate::gpu::config::Config;
+use crate::gpu::zrop::surface::Tests;
+
+/// Rectangles on each tile.
+const A_TILE: u32 = 10;
+/// Tiles in the sweep.
+const MOST_TILES: u32 = 64;
+/// Warps of a tile whose ten quads were gathered: one full, one with two quads.
+const GATHERED: u64 = 2;
+/// Rectangles before the bubble.
+const BEFORE_BUBBLE: u32 = 3;
+
+fn warps(config: &Config, side_px: u32, list: &[Rectangle], bubble: Option<(u32, u64)>) -> u64 {
+    let mut rectangles = rectangles(side_px, list);
+    rectangles.bubble = bubble;
+    draw(&rectangles, config, &Tests::default()).warps
+}
+
+fn warps_on(config: &Config, tiles: u32) -> u64 {
+    let (side_px, list) = round_robin(tiles, A_TILE);
+    warps(config, side_px, &list, None)
+}
+
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let mut checks = vec![
+        Check::count(
+            "320 rectangles over 32 tiles",
+            64,
+            warps_on(config, 32),
+            "warps",
+        ),
+        bubble(config),
+    ];
+    checks.extend(bin_sizes(config));
+    checks.push(short_timeout(config));
+    checks.extend(one_tile_too_many(config));
+    checks.extend(sweep(config));
+    checks
+}
+
+/// The hardware's 67: three tiles that were flushed once too often.
+fn bubble(config: &Config) -> Check {
+    let (side_px, list) = round_robin(32, A_TILE);
+    let pause = 2 * config.tc.timeout_cycles;
+    let warps = warps(config, side_px, &list, Some((BEFORE_BUBBLE, pause)));
+    Check::count(
+        "320 rectangles over 32 tiles, bubble after 3",
+        67,
+        warps,
+        "warps",
+    )
+}
+
+/// Ten quads a tile make two warps whether a bin is flushed on the way or not.
+fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
+    [8, 16, 32, 64, 128].into_iter().map(|bin_size| {
+        let mut config = config.clone();
+        config.tc.bin_size = bin_size;
+        let name = format!("320 rectangles over 32 tiles, bins of {bin_size} quads");
+        Check::count(name, 64, warps_on(&config, 32), "warps")
+    })
+}
+
+/// A timeout shorter than the 32 cycles at least between two visits to a tile.
+fn short_timeout(config: &Config) -> Check {
+    let mut config = config.clone();
+    config.tc.timeout_cycles = 16;
+    Check::count(
+        "320 rectangles over 32 tiles, timeout 16",
+        320,
+        warps_on(&config, 32),
+        "warps",
+    )
+}
+
+/// 33 tiles: each rectangle is a warp, whichever bin makes room and whenever bins time out.
+fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
+    let rules = [
+        (Evict::FirstIn, "first in"),
+        (Evict::LeastRecentlyUsed, "least recently used"),
+    ];
+    rules.into_iter().flat_map(move |(evict, rule)| {
+        [16, 128, 1024, 1_000_000].into_iter().map(move |timeout| {
+            let mut config = config.clone();
+            config.tc.evict = evict;
+            config.tc.timeout_cycles = timeout;
+            let name = format!("330 rectangles over 33 tiles, {rule} goes, timeout {timeout}");
+            Check::count(name, 330, warps_on(&config, 33), "warps")
+        })
+    })
+}
+
+/// Where gathering ends, and that it ends at once.
+fn sweep(config: &Config) -> [Check; 2] {
+    let counts: Vec<_> = (1..=MOST_TILES)
+        .map(|tiles| (u64::from(tiles), warps_on(config, tiles)))
+        .collect();
+    let gathered = counts.iter().take_while(|(n, w)| *w == GATHERED * n);
+    let most = gathered.last().map_or(0, |(n, _)| *n);
+    let scattered = counts.iter().filter(|(n, _)| *n > most);
+    // As many warps as rectangles from there on, or this is not the least.
+    let least = scattered.map(|(n, w)| w / n).min().unwrap_or(0);
+    [
+        Check::count("most tiles gathered at once, of 1 to 64", 32, most, "tiles"),
+        Check::count(
+            "warps a tile once there are more tiles",
+            u64::from(A_TILE),
+            least,
+            "warps a tile",
+        ),
+    ]
+}

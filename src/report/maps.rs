@@ -1,0 +1,129 @@
+//! Maps of counts a pixel: which there are, and their files.
+
+use std::path::Path;
+
+use super::Simulated;
+use super::heat::{self, Map};
+use super::legend::{Curve, Scale};
+use crate::error::Result;
+use crate::gpu::maps::MapKind;
+use crate::gpu::outcome::Outcome;
+use crate::gpu::zrop::surface::NEVER;
+use crate::image::files;
+
+/// A map of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PixelMap {
+    /// Counts that the pipeline kept.
+    Count(MapKind),
+    /// The cycle in which the pixel's termination bit was written; 0 where it was not.
+    TerminationCycle,
+}
+
+impl PixelMap {
+    /// Every map.
+    pub const ALL: [Self; 6] = [
+        Self::Count(MapKind::Shaded),
+        Self::Count(MapKind::Blended),
+        Self::Count(MapKind::Merged),
+        Self::Count(MapKind::Late),
+        Self::Count(MapKind::UntilTerminated),
+        Self::TerminationCycle,
+    ];
+
+    /// The name in its files' names.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Count(MapKind::Shaded) => "shaded",
+            Self::Count(MapKind::Blended) => "blended",
+            Self::Count(MapKind::Merged) => "merged",
+            Self::Count(MapKind::Late) => "late",
+            Self::Count(MapKind::UntilTerminated) => "blends_until_termination",
+            Self::TerminationCycle => "termination_cycle",
+        }
+    }
+
+    /// What it shows, and what a pixel without a count stands for.
+    fn legend(self) -> [&'static str; 2] {
+        match self {
+            Self::Count(MapKind::Shaded) => ["fragments shaded", "none"],
+            Self::Count(MapKind::Blended) => ["fragments blended", "none"],
+            Self::Count(MapKind::Merged) => ["fragments merged into another", "none"],
+            Self::Count(MapKind::Late) => ["late fragments: blended past the threshold", "none"],
+            Self::Count(MapKind::UntilTerminated) => ["blends until termination", "never"],
+            Self::TerminationCycle => ["termination: cycle of the bit", "never"],
+        }
+    }
+
+    /// Times pass evenly, counts range over decades.
+    fn curve(self) -> Curve {
+        match self {
+            Self::Count(_) => Curve::Root,
+            Self::TerminationCycle => Curve::Linear,
+        }
+    }
+
+    /// The counts of a run, row by row; `None` where its variant keeps no such count: what merges
+    /// only with quad reordering on, what terminates only with early termination on.
+    #[must_use]
+    pub fn of(self, outcome: &Outcome) -> Option<Vec<u32>> {
+        let maps = outcome.maps.as_ref()?;
+        let applies = match self {
+            Self::Count(MapKind::Shaded | MapKind::Blended) => true,
+            Self::Count(MapKind::Merged) => outcome.variant.qru,
+            _ => outcome.variant.het,
+        };
+        let kind = match self {
+            _ if !applies => return None,
+            Self::Count(kind) => kind,
+            Self::TerminationCycle => return Some(termination_cycles(outcome)),
+        };
+        Some(maps.pixels(kind, &outcome.surface))
+    }
+}
+
+/// Cycles beyond u32, seven seconds at 612 MHz, are written as the last of u32.
+fn termination_cycles(outcome: &Outcome) -> Vec<u32> {
+    let cycles = outcome.surface.termination_cycles().into_iter();
+    let cycles = cycles.map(|at| if at == NEVER { 0 } else { at });
+    cycles
+        .map(|at| u32::try_from(at).unwrap_or(u32::MAX))
+        .collect()
+}
+
+/// Writes every map of every variant of a view that kept counts into `folder`, as
+/// `VIEW.VARIANT.MAP.png` and `.npy`. A map has one scale in all variants, so that pictures compare.
+///
+/// # Errors
+/// [`crate::error::Error::Write`] when a file cannot be written, and what a picture of the view's
+/// size with its legend gives.
+pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
+    for map in PixelMap::ALL {
+        let runs = simulated.runs.iter().map(|run| &run.outcome);
+        let counted: Vec<_> = runs
+            .filter_map(|outcome| Some((outcome.variant.to_string(), map.of(outcome)?)))
+            .collect();
+        let scales = counted
+            .iter()
+            .map(|(_, counts)| Scale::covering(counts, map.curve()));
+        let Some(scale) = scales.reduce(Scale::and) else {
+            continue;
+        };
+        let size = [simulated.view.width, simulated.view.height];
+        let [title, nothing] = map.legend();
+        for (variant, counts) in &counted {
+            let stem = format!("{}.{variant}.{}", simulated.view.name, map.name());
+            files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
+            let picture = heat::picture(&Map {
+                title: format!("{variant}: {title}"),
+                nothing,
+                size,
+                counts,
+                scale,
+            });
+            files::write(&folder.join(format!("{stem}.png")), &picture)?;
+        }
+    }
+    Ok(())
+}

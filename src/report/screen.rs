@@ -1,0 +1,197 @@
+//! A view's variants side by side: a screenful of text, at most 24 lines of 100 columns for five
+//! variants; more are set below each other.
+
+use std::fmt::Write;
+
+use super::ratios::Ratios;
+use super::{Simulated, VariantRun};
+use crate::gpu::outcome::{Outcome, UnitCycles};
+
+/// Columns of a line.
+pub const COLUMNS: usize = 100;
+/// Lines of a page.
+pub const LINES: usize = 24;
+/// Columns of the labels.
+const LABEL: usize = 13;
+/// Columns of a variant.
+const COLUMN: usize = 17;
+/// Variants side by side.
+const ABREAST: usize = (COLUMNS - LABEL) / COLUMN;
+/// Cells of a bar.
+const BAR: usize = 10;
+/// What the bars show.
+const KEY: &str = "█ works  ░ held up";
+
+/// The pages, one below the other.
+#[must_use]
+pub fn pages(simulated: &Simulated<'_>) -> String {
+    let pages = simulated.runs.chunks(ABREAST);
+    let pages: Vec<_> = pages.map(|runs| page(simulated, runs)).collect();
+    pages.join("\n")
+}
+
+fn page(simulated: &Simulated<'_>, runs: &[VariantRun]) -> String {
+    let baseline = simulated.baseline();
+    let ratio = |run: &VariantRun, pick: fn(&Ratios) -> Option<f64>| {
+        let ratios = baseline.map(|b| Ratios::between(b, &run.outcome));
+        let ratio = ratios.as_ref().and_then(pick);
+        ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
+    };
+    let mut text = title(simulated);
+    row(&mut text, "", runs, name);
+    row(&mut text, "cycles", runs, |run| {
+        let speedup = ratio(run, |r| r.speedup);
+        format!("{} {speedup}", short(run.outcome.cycles))
+    });
+    row(&mut text, "frame ms", runs, |run| {
+        format!("{:>8.3}", simulated.ms(run.outcome.cycles))
+    });
+    row(&mut text, "fragments", runs, |run| {
+        let times = ratio(run, |r| r.fragments);
+        format!("{} {times}", short(run.outcome.fragments.blended))
+    });
+    row(&mut text, "quads", runs, |run| {
+        let times = ratio(run, |r| r.quads);
+        format!("{} {times}", short(run.outcome.quads.blended))
+    });
+    row(&mut text, "limited by", runs, |run| {
+        run.outcome.limiting_unit().map_or("-".to_owned(), |unit| {
+            format!("{} {:.0}%", unit.name, unit.utilisation() * 100.0)
+        })
+    });
+    for unit in unit_names(runs) {
+        row(&mut text, unit, runs, |run| {
+            let found = run.outcome.units.iter().find(|u| u.name == unit);
+            found.map_or("-".to_owned(), bar)
+        });
+    }
+    text
+}
+
+/// What was drawn, and what the bars show.
+fn title(simulated: &Simulated<'_>) -> String {
+    let path = &simulated.scene.path;
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let view = &simulated.view;
+    let gpu = &simulated.config.gpu;
+    let facts = format!(
+        "{file} {} {}x{}  {} {} MHz  {} splats",
+        view.name, view.width, view.height, simulated.preset, gpu.clock_mhz, view.splats_in_frustum
+    );
+    let room = COLUMNS - KEY.chars().count() - 2;
+    let facts: String = if facts.chars().count() > room {
+        facts.chars().take(room - 1).chain(['…']).collect()
+    } else {
+        facts
+    };
+    format!("{facts:room$}  {KEY}\n")
+}
+
+/// The units that any of the runs has, in the order of the pipeline.
+fn unit_names(runs: &[VariantRun]) -> Vec<&'static str> {
+    let names = |outcome: &Outcome| outcome.units.iter().map(|u| u.name).collect::<Vec<_>>();
+    // Variants differ in optional units only: the run with most has all.
+    let all = runs.iter().map(|run| names(&run.outcome));
+    all.max_by_key(Vec::len).unwrap_or_default()
+}
+
+fn name(run: &VariantRun) -> String {
+    match run.against_reference {
+        None => run.name(),
+        Some(against) => match against.psnr_db {
+            Some(db) => format!("{} {db:.1} dB", run.name()),
+            None => format!("{} exact", run.name()),
+        },
+    }
+}
+
+fn row(text: &mut String, label: &str, runs: &[VariantRun], cell: impl Fn(&VariantRun) -> String) {
+    let mut line = format!("{label:LABEL$}");
+    for run in runs {
+        let cell: String = cell(run).chars().take(COLUMN - 1).collect();
+        let _ = write!(line, "{cell:COLUMN$}");
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
+}
+
+/// A unit's cycles: those in which it worked, those in which it was held up by anything but a lack
+/// of work, and the share worked.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shares of a bar of ten cells"
+)]
+fn bar(unit: &UnitCycles) -> String {
+    let total = unit.busy + unit.idle.iter().map(|(_, cycles)| cycles).sum::<u64>();
+    let held_up: u64 = (unit.idle.iter())
+        .filter(|(reason, _)| !(reason.starts_with("starved") || reason == "drained"))
+        .map(|(_, cycles)| cycles)
+        .sum();
+    let cells = |cycles: u64| cycles as f64 / total.max(1) as f64 * BAR as f64;
+    let eighths = (cells(unit.busy) * 8.0).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    bar.push_str(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]);
+    let drawn = bar.chars().count();
+    let end = cells(unit.busy + held_up).round() as usize;
+    bar.push_str(&"░".repeat(end.min(BAR).saturating_sub(drawn)));
+    format!("{bar:BAR$} {:>3.0}%", unit.utilisation() * 100.0)
+}
+
+/// A count in eight columns, from a million on in millions.
+#[allow(clippy::cast_precision_loss, reason = "shown with four digits")]
+fn short(count: u64) -> String {
+    if count < 1_000_000 {
+        return format!("{count:>8}");
+    }
+    let millions = count as f64 / 1e6;
+    let digits = match millions {
+        m if m < 10.0 => 3,
+        m if m < 100.0 => 2,
+        m if m < 1000.0 => 1,
+        _ => 0,
+    };
+    format!("{:>8}", format!("{millions:.digits$} M"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(busy: u64, idle: &[(&str, u64)]) -> UnitCycles {
+        UnitCycles {
+            name: "crop",
+            instances: 1,
+            busy,
+            idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
+            timeline: None,
+        }
+    }
+
+    #[test]
+    fn bars_fill_their_cells_and_no_more() {
+        assert_eq!(bar(&unit(100, &[])), "██████████ 100%");
+        assert_eq!(bar(&unit(0, &[("drained", 7)])), "             0%");
+        assert_eq!(
+            bar(&unit(50, &[("miss", 25), ("starved by cores", 25)])),
+            "█████░░░    50%"
+        );
+        assert_eq!(bar(&unit(999, &[("miss", 1)])), "██████████ 100%");
+        assert_eq!(bar(&unit(1, &[("blocked by it", 999)])).chars().count(), 15);
+    }
+
+    #[test]
+    fn counts_take_eight_columns() {
+        for (count, said) in [
+            (0, "       0"),
+            (999_999, "  999999"),
+            (1_234_567, " 1.235 M"),
+            (12_345_678, " 12.35 M"),
+            (123_456_789, " 123.5 M"),
+            (12_345_678_901, " 12346 M"),
+        ] {
+            assert_eq!(short(count), said);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A Chrome trace (JSON object format), which Perfetto opens: a process a variant, a counter track
+//! a unit and state, in per cent of each window; times in microseconds at the configured clock.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::{Simulated, VariantRun};
+use crate::gpu::outcome::UnitCycles;
+use crate::gpu::timing::{Idle, STATES, Timeline};
+
+/// Most windows of a unit; with it, and a bound on the samples of all of
+/// them together, a file stays below 8 MB.
+pub const MAX_WINDOWS: usize = 512;
+/// Most samples of all units of all variants together, at most 200 bytes each.
+const MAX_SAMPLES: usize = 40_000;
+
+/// Writes the trace of a view whose runs kept timelines.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
+    let units: usize = simulated.runs.iter().map(|r| r.outcome.units.len()).sum();
+    let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
+    let mut first = true;
+    let mut event = |out: &mut dyn Write, event: &Value| {
+        let separator = if first { "\n" } else { ",\n" };
+        first = false;
+        write!(out, "{separator}{event}")
+    };
+    write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
+    for (run, pid) in simulated.runs.iter().zip(1..) {
+        for metadata in frame_events(simulated, run, pid) {
+            event(out, &metadata)?;
+        }
+        for (unit, number) in run.outcome.units.iter().zip(1..) {
+            let Some(timeline) = &unit.timeline else {
+                continue;
+            };
+            let track = Track {
+                pid,
+                // Perfetto sorts by name: the number keeps the order of the pipeline.
+                name: format!("{number:02} {}", unit.name),
+                us_per_cycle: 1.0 / simulated.config.gpu.clock_mhz,
+                end: run.outcome.cycles,
+            };
+            for sample in track.samples(unit, timeline, most) {
+                event(out, &sample)?;
+            }
+        }
+    }
+    writeln!(out, "\n]}}")
+}
+
+/// The process's name and its one slice: the draw.
+fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value; 4] {
+    let name = run.name();
+    let cycles = run.outcome.cycles;
+    let named = |what: &str, args: Value| json!({"ph": "M", "pid": pid, "tid": 0, "name": what, "args": args});
+    [
+        named(
+            "process_name",
+            json!({"name": format!("{name} ({})", simulated.view.name)}),
+        ),
+        named("process_sort_index", json!({"sort_index": pid})),
+        named("thread_name", json!({"name": "draw"})),
+        json!({
+            "ph": "X", "pid": pid, "tid": 0, "name": name, "ts": 0,
+            "dur": simulated.ms(cycles) * 1e3, "args": {"cycles": cycles},
+        }),
+    ]
+}
+
+/// A unit's counter track.
+struct Track {
+    pid: u32,
+    name: String,
+    us_per_cycle: f64,
+    /// The run's cycles.
+    end: u64,
+}
+
+impl Track {
+    /// A sample where a window's shares differ from the window before, and one that ends the last.
+    fn samples(&self, unit: &UnitCycles, timeline: &Timeline, most: usize) -> Vec<Value> {
+        let group = timeline.windows.len().div_ceil(most).max(1);
+        let windows: Vec<_> = timeline.windows.chunks(group).map(sum).collect();
+        // States that never arose have no track.
+        let arose = sum(&windows);
+        let states: Vec<(usize, String)> = (0..STATES)
+            .filter(|&state| arose[state] > 0)
+            .map(|state| (state, state_name(state)))
+            .collect();
+        let mut samples = Vec::new();
+        let mut last: Option<Vec<u64>> = None;
+        for (window, number) in windows.iter().zip(0_u64..) {
+            let start = number * timeline.window * group as u64;
+            let shares = per_mille(window, &states);
+            if last.as_ref() != Some(&shares) {
+                samples.push(self.sample(start, &states, &shares));
+                last = Some(shares);
+            }
+        }
+        debug_assert!(samples.len() <= most, "{} samples", unit.name);
+        samples.push(self.sample(self.end, &states, &vec![0; states.len()]));
+        samples
+    }
+
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "cycles are far below 2^53, shares at most 1000"
+    )]
+    fn sample(&self, cycle: u64, states: &[(usize, String)], per_mille: &[u64]) -> Value {
+        let values = states.iter().zip(per_mille);
+        let values: Map<_, _> = values
+            .map(|((_, name), &share)| (name.clone(), json!(share as f64 / 10.0)))
+            .collect();
+        // To a nanosecond.
+        let us = (cycle as f64 * self.us_per_cycle * 1e3).round() / 1e3;
+        json!({"ph": "C", "pid": self.pid, "name": self.name, "ts": us, "args": values})
+    }
+}
+
+fn sum(windows: &[[u64; STATES]]) -> [u64; STATES] {
+    let mut sum = [0; STATES];
+    for window in windows {
+        for (sum, cycles) in sum.iter_mut().zip(window) {
+            *sum += cycles;
+        }
+    }
+    sum
+}
+
+fn per_mille(window: &[u64; STATES], states: &[(usize, String)]) -> Vec<u64> {
+    let total = window.iter().sum::<u64>().max(1);
+    let share = |(state, _): &(usize, String)| (window[*state] * 1000 + total / 2) / total;
+    states.iter().map(share).collect()
+}
+
+/// `busy`, or why not.
+fn state_name(state: usize) -> String {
+    match state.checked_sub(1) {
+        None => "busy".to_owned(),
+        Some(reason) => format!("{:?}", Idle::ALL[reason]).to_lowercase(),
+    }
+}
