@@ -53,7 +53,7 @@ fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
 fn aligned() -> Vec<Rectangle> {
     let across = SIDE_PX / WIDTH_PX;
     let at = |n: u32| [n % across * WIDTH_PX, n / across * TILE_PX];
-    let places = (0..MOST_PLACES as u32).map(at);
+    let places = (0..).map(at).take(MOST_PLACES);
     places.map(|[x, y]| [x, y, WIDTH_PX, HEIGHT_PX]).collect()
 }
 
