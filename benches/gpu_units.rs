@@ -140,7 +140,12 @@ fn units(criterion: &mut Criterion) {
     let scene = scene();
     let view = prepared(&scene, SimdLevel::best());
     let config = Config::default();
-    let whole = view.run(&config, Variant::BASELINE, &Tests::default(), Watch::default());
+    let whole = view.run(
+        &config,
+        Variant::BASELINE,
+        &Tests::default(),
+        Watch::default(),
+    );
     let frame = Frame {
         draw: view.draw(),
         quads: whole.outcome.quads.rasterized,
@@ -161,7 +166,9 @@ fn units(criterion: &mut Criterion) {
     let fine = frame.bench(c, "fine", &near, || Fine::new(&config.fine));
     let beats = frame.bench(c, "tc", &fine, || TileCoalescing::new(&config.tc, tiles));
     let ordered = frame.bench(c, "prop", &beats, || Prop::new(&config.prop));
-    frame.bench(c, "zrop, nothing tested", &ordered, || zrop(&config, false, tiles));
+    frame.bench(c, "zrop, nothing tested", &ordered, || {
+        zrop(&config, false, tiles)
+    });
     let tested = frame.bench(c, "zrop", &ordered, || zrop(&config, true, tiles));
     let packed = frame.bench(c, "qru, packing", &tested, || {
         QuadReorder::new(&config.qru, false, config.prop.quads_out_per_cycle)

@@ -22,6 +22,8 @@ use support::scenes::{self, Random};
 
 /// Alpha at which the default configuration terminates a pixel.
 const THRESHOLD: f64 = 0.996;
+/// The same as the colour unit compares it.
+const THRESHOLD_F32: f32 = 0.996;
 
 /// A random scene from a random camera.
 fn scene(seed: u64, [width, height]: [u32; 2], splats: usize) -> (Splats, Camera) {
@@ -40,10 +42,6 @@ fn deep_scene(seed: u64, size: [u32; 2], splats: usize) -> (Splats, Camera) {
     });
     let larger: Vec<_> = larger.collect();
     (Splats::from_splats(1, larger), camera)
-}
-
-fn threshold() -> f32 {
-    THRESHOLD as f32
 }
 
 /// In a colour buffer of f32, the baseline's picture is the reference renderer's.
@@ -69,7 +67,7 @@ fn with_f32_colours_the_baseline_is_the_reference() {
         worst = worst.max(differences.max());
     }
     println!("worst {worst:.2e}");
-    assert!(worst <= 1e-5, "{worst}");
+    support::tolerances::hold("emulated", worst, "random scenes");
 }
 
 /// In every format, baseline and tile-grid coalescing alone leave what blending by hand leaves.
@@ -81,7 +79,7 @@ fn every_blend_rounds_as_by_hand() {
     {
         for format in ColourFormat::ALL {
             for (splats, camera) in [scene(seed, size, 250), deep_scene(seed, size, 150)] {
-                let expected = by_hand(&splats, &camera, format, threshold());
+                let expected = by_hand(&splats, &camera, format, THRESHOLD_F32);
                 let view = prepared(&splats, &camera);
                 let config = config(&[&format!("crop.format={}", format.name())]);
                 for variant in [Variant::BASELINE, Variant::TGC] {
@@ -124,7 +122,7 @@ fn merging_and_termination_stay_within_their_bounds() {
         let (splats, camera) = deep_scene(seed, [144, 96], 300);
         let view = prepared(&splats, &camera);
         for format in ColourFormat::ALL {
-            let expected = by_hand(&splats, &camera, format, threshold());
+            let expected = by_hand(&splats, &camera, format, THRESHOLD_F32);
             let config = config(&[&format!("crop.format={}", format.name())]);
             for variant in [Variant::QM, Variant::HET, Variant::HET_QM] {
                 let outcome = run(&view, &config, variant);
@@ -150,15 +148,15 @@ fn merging_and_termination_stay_within_their_bounds() {
 }
 
 /// Sizes, rates, latencies and policies to draw from, extremes among them.
-const CHOICES: [(&str, &[&str]); 38] = [
+const CHOICES: [(&str, &[&str]); 39] = [
     ("gpu.gpcs", &["1", "2", "3", "4"]),
-    ("vertex.queue", &["1", "64"]),
+    ("vertex.warps", &["1", "64"]),
     ("vpo.queue", &["1", "64"]),
     ("tgc.queue", &["1", "64"]),
     ("tgc.bins", &["1", "2", "128"]),
     ("tgc.bin_size", &["1", "3", "16", "500"]),
     ("tgc.grid_tiles", &["1", "2", "4", "16"]),
-    ("tgc.evict", &["first-in", "least-recent"]),
+    ("tgc.evict", &["first-in", "least-recently-used"]),
     ("setup.queue", &["1", "64"]),
     ("coarse.queue", &["1", "64"]),
     ("hi_z.queue", &["1", "64"]),
@@ -168,7 +166,7 @@ const CHOICES: [(&str, &[&str]); 38] = [
     ("tc.bin_size", &["1", "3", "128", "512"]),
     ("tc.quads_per_cycle", &["1", "3", "8"]),
     ("tc.timeout_cycles", &["1", "50", "1024", "1000000000"]),
-    ("tc.evict", &["first-in", "least-recent"]),
+    ("tc.evict", &["first-in", "least-recently-used"]),
     ("prop.queue", &["1", "64"]),
     ("zrop.queue", &["1", "64"]),
     ("zrop.quads_per_cycle", &["1", "5", "8"]),
@@ -182,11 +180,12 @@ const CHOICES: [(&str, &[&str]); 38] = [
     ("qru.buffers", &["1", "2", "8"]),
     ("launch.queue", &["1", "64"]),
     ("cores.cores", &["1", "16"]),
-    ("cores.fragment_latency_cycles", &["0", "150", "9000"]),
+    ("cores.fragment_latency_cycles", &["1", "150", "9000"]),
     ("crop.queue", &["1", "64"]),
     ("crop.cache_bytes", &["128", "1024", "16384"]),
     ("crop.cache_ways", &["1", "4", "65536"]),
     ("crop.wait_queue", &["1", "512"]),
+    ("l2.bytes", &["4096", "4194304"]),
     ("l2.latency_cycles", &["0", "146", "10000"]),
     ("dram.latency_cycles", &["0", "367", "10000"]),
 ];
@@ -214,8 +213,8 @@ fn no_configuration_changes_what_is_drawn() {
     let plain = run(&view, &Config::default(), Variant::BASELINE);
     let mut random = Random::new(61);
     for format in ColourFormat::ALL {
-        let expected = by_hand(&splats, &camera, format, threshold());
-        for _ in 0..60 {
+        let expected = by_hand(&splats, &camera, format, THRESHOLD_F32);
+        for _ in 0..25 {
             let (config, said) = random_config(&mut random, format);
             for variant in Variant::ALL {
                 let outcome = run(&view, &config, variant);
@@ -252,7 +251,7 @@ fn no_single_field_changes_what_is_drawn() {
     let (splats, camera) = deep_scene(62, [80, 56], 200);
     let view = prepared(&splats, &camera);
     let format = ColourFormat::Rgba16F;
-    let expected = by_hand(&splats, &camera, format, threshold());
+    let expected = by_hand(&splats, &camera, format, THRESHOLD_F32);
     for (field, values) in CHOICES {
         for value in values {
             let config = config(&[&format!("{field}={value}")]);

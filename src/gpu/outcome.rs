@@ -1,6 +1,5 @@
 //! What a run leaves behind: the picture, the cycles, and every counter.
 
-
 use super::coalesce::bins::Flushes;
 use super::coalesce::qru::QruCounters;
 use super::crop::cache::CropCacheCounters;

@@ -9,7 +9,7 @@ pub(crate) struct Tolerance {
 }
 
 /// The table. Values of pictures are of the order of 1.
-const TOLERANCES: [Tolerance; 12] = [
+const TOLERANCES: [Tolerance; 15] = [
     Tolerance {
         name: "stray",
         bound: 1e-3,
@@ -66,6 +66,26 @@ const TOLERANCES: [Tolerance; 12] = [
         name: "reference oracle fragments",
         bound: 2.0,
         why: "two double-precision programs differ by their last bits only",
+    },
+    Tolerance {
+        name: "emulated",
+        bound: 1e-5,
+        why: "alphas in f32, of the same fragments: some 1e-6 of a pixel; measured 3.1e-6 in random \
+              scenes, 7.3e-6 in trained ones but for the strays below",
+    },
+    Tolerance {
+        name: "emulated max",
+        bound: 2e-5,
+        why: "a narrow splat far from the picture's centre: u = u_at_centre + u_per_x x is the \
+              difference of numbers of 210 pixels times 1.5, each rounded to 1.5e-5, and moves alpha \
+              by 2 ln 2 u times that; measured 4.9e-5 of an alpha of 0.27, 1.2e-5 of the pixel, in \
+              view truck_1",
+    },
+    Tolerance {
+        name: "emulated strays",
+        bound: 1e-4,
+        why: "share of the pixels of a view that lie beyond \"emulated\"; measured 2 of 57,000, in one \
+              view of 14",
     },
     Tolerance {
         name: "golden of oracle",
