@@ -212,10 +212,10 @@ impl<T> Bins<T> {
     #[inline]
     pub(super) fn leave(&mut self, flushed: &mut Flushed<T>, count: usize, cycle: Cycle) {
         let bin = &mut self.bins[flushed.bin as usize];
-        for item in flushed.left..flushed.left + count {
-            let place = bin.place(item);
-            bin.left_at[place] = cycle + 1;
-        }
+        let (first, size) = (bin.place(flushed.left), bin.left_at.len());
+        let end = size.min(first + count);
+        bin.left_at[first..end].fill(cycle + 1);
+        bin.left_at[..first + count - end].fill(cycle + 1);
         flushed.left += count;
     }
 

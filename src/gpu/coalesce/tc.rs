@@ -86,17 +86,24 @@ impl TileCoalescing {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
         let count = flushed.items.len();
+        // So that a beat's worth can be copied from anywhere.
+        let padded = count + BEAT_QUADS;
+        flushed.items.resize(padded, Quad::default());
         for first in (0..count).step_by(self.together) {
             let end = count.min(first + self.together);
+            let Some(quads) = flushed.items[first..].first_chunk() else {
+                break;
+            };
             let beat = Beat {
                 tile: flushed.key,
-                quads: Few::from_slice(&flushed.items[first..end]),
+                quads: Few::first_of(quads, end - first),
                 last: end == count,
             };
             let start = self.output.start(at);
             self.output.issue(beat, start, 1, machine, next);
             self.bins.leave(&mut flushed, end - first, start);
         }
+        flushed.items.truncate(count);
         self.bins.give_back(flushed);
     }
 
