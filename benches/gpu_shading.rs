@@ -81,8 +81,9 @@ fn shade(criterion: &mut Criterion) {
     let (profile, camera, scene) = (Profile::default(), CLOUD.camera(), CLOUD.build());
     let mut preprocessed = Preprocessed::default();
     preprocessed.run(&scene, &camera, &profile, SimdLevel::best());
-    let splats: Vec<ProjectedSplat> = preprocessed.in_order().copied().collect();
-    let warps = warps(&splats, preprocessed.bounds());
+    let (splats, bounds): (Vec<ProjectedSplat>, Vec<PixelBounds>) =
+        preprocessed.in_order().map(|(s, b)| (*s, b)).unzip();
+    let warps = warps(&splats, &bounds);
     let exact = ExactAlpha {
         splats: &scene,
         view: View::new(&camera, &profile),

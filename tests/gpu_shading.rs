@@ -282,7 +282,7 @@ fn shaded_fragments(shader: &FragmentShader<'_>, view: &View, slot: u32) -> Vec<
 fn drawn(splats: &Splats, camera: &Camera, profile: &Profile) -> Vec<ProjectedSplat> {
     let mut preprocessed = Preprocessed::default();
     preprocessed.run(splats, camera, profile, SimdLevel::best());
-    let mut drawn: Vec<_> = preprocessed.in_order().copied().collect();
+    let mut drawn: Vec<_> = preprocessed.in_order().map(|(s, _)| *s).collect();
     let view = View::new(camera, profile);
     for (index, splat) in (0..).zip(splats.iter()) {
         let exact = ExactSplat::project(&view, 0, &splat);

@@ -56,7 +56,7 @@ impl Draw {
     /// A frame's splats, each as the two triangles of its oriented bounding box.
     #[must_use]
     pub fn splats(frame: &Preprocessed, width: u32, height: u32) -> Self {
-        let splats: Vec<_> = frame.in_order().copied().collect();
+        let splats: Vec<_> = frame.in_order().map(|(splat, _)| *splat).collect();
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
         Self {
             width,

@@ -166,6 +166,17 @@ impl<T: Copy, const N: usize> Few<T, N> {
         self.len += 1;
     }
 
+    /// The items of a slice, of which there are at most `N`.
+    #[must_use]
+    pub fn from_slice(items: &[T]) -> Self
+    where
+        T: Default,
+    {
+        let mut few = Self::default();
+        few.extend(items);
+        few
+    }
+
     /// The first `len` of `items`: copied whole, which is cheaper than to stop there.
     #[must_use]
     #[inline]

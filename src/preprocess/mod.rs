@@ -13,10 +13,11 @@ pub mod exact;
 mod lanes;
 mod project;
 mod projected;
-mod sort;
 mod view;
 
 use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
 
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
 pub use view::{View, cut_radius_squared};
@@ -25,15 +26,16 @@ use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 pub use project::Projected;
-use sort::DepthSorter;
 
 /// The splats of a frame on the picture plane, and the order to draw all of them in.
 ///
-/// Keep one and run it again: its arrays are reused, so later frames allocate nothing.
+/// The tiled renderer does without: it sorts each tile's list by itself.
 #[derive(Debug, Default)]
 pub struct Preprocessed {
     projected: Projected,
-    sorter: DepthSorter,
+    /// Depth keys in the high halves and slots in the low ones, in order: all differ, so any way of
+    /// sorting them gives this order.
+    order: Vec<u64>,
 }
 
 /// How long the steps took.
@@ -57,7 +59,14 @@ impl Preprocessed {
         let start = Instant::now();
         self.projected.run(splats, camera, profile, level);
         let projected = Instant::now();
-        self.sorter.sort(&self.projected);
+        self.order.clear();
+        for chunk in 0..self.projected.chunks() {
+            let chunk = self.projected.chunk(chunk);
+            let slots = chunk.keys.iter().zip(chunk.first_slot..);
+            let entries = slots.map(|(&key, slot)| u64::from(key) << 32 | u64::from(slot));
+            self.order.extend(entries);
+        }
+        self.order.par_sort_unstable();
         PreprocessTimes {
             project: projected - start,
             sort: projected.elapsed(),
@@ -67,7 +76,7 @@ impl Preprocessed {
     /// Number of splats whose footprint may touch the picture.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.sorter.order().len()
+        self.order.len()
     }
 
     /// Whether no footprint touches the picture.
@@ -76,28 +85,13 @@ impl Preprocessed {
         self.len() == 0
     }
 
-    /// Slots of the splats in view, nearest first, ties by index in the scene.
-    #[must_use]
-    pub fn order(&self) -> &[u32] {
-        self.sorter.order()
-    }
-
-    /// The splats by slot; only slots in [`Preprocessed::order`] are meaningful.
-    #[must_use]
-    pub fn slots(&self) -> &[ProjectedSplat] {
-        self.projected.slots()
-    }
-
-    /// The pixel bounds of the splats in [`Preprocessed::order`].
-    #[must_use]
-    pub fn bounds(&self) -> &[PixelBounds] {
-        self.sorter.bounds()
-    }
-
-    /// The splats in drawing order.
-    pub fn in_order(&self) -> impl ExactSizeIterator<Item = &ProjectedSplat> {
-        self.order()
-            .iter()
-            .map(|&slot| &self.slots()[slot as usize])
+    /// The splats and their pixel bounds in drawing order: nearest first, ties by index in the
+    /// scene.
+    #[allow(clippy::cast_possible_truncation, reason = "the low half is the slot")]
+    pub fn in_order(&self) -> impl ExactSizeIterator<Item = (&ProjectedSplat, PixelBounds)> {
+        self.order.iter().map(|&entry| {
+            let slot = entry as u32 as usize;
+            (&self.projected.slots()[slot], self.projected.bounds()[slot])
+        })
     }
 }

@@ -34,18 +34,8 @@ pub struct Projected {
     splats: Buffer<ProjectedSplat>,
     bounds: Buffer<PixelBounds>,
     keys: Buffer<u32>,
-    filled: Vec<Filled>,
-}
-
-/// What a chunk holds.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Filled {
-    /// Survivors.
-    pub(super) len: usize,
-    /// Their least depth key; `u32::MAX` if there are none.
-    pub(super) least_key: u32,
-    /// Their greatest depth key; 0 if there are none.
-    pub(super) greatest_key: u32,
+    /// Survivors of each chunk.
+    filled: Vec<usize>,
 }
 
 /// A chunk's survivors, where projection left them.
@@ -85,7 +75,7 @@ impl Projected {
     /// Number of splats whose footprint may touch the picture.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.filled.iter().map(|f| f.len).sum()
+        self.filled.iter().sum()
     }
 
     /// Whether no footprint touches the picture.
@@ -100,6 +90,12 @@ impl Projected {
         &self.splats
     }
 
+    /// The pixel bounds by slot, as [`Projected::slots`].
+    #[must_use]
+    pub fn bounds(&self) -> &[PixelBounds] {
+        &self.bounds
+    }
+
     /// Number of chunks.
     pub(crate) fn chunks(&self) -> usize {
         self.filled.len()
@@ -111,17 +107,12 @@ impl Projected {
         reason = "a scene has at most MAX_SPLATS splats"
     )]
     pub(crate) fn chunk(&self, chunk: usize) -> Chunk<'_> {
-        let (start, len) = (chunk * CHUNK, self.filled[chunk].len);
+        let (start, len) = (chunk * CHUNK, self.filled[chunk]);
         Chunk {
             first_slot: start as u32,
             keys: &self.keys[start..][..len],
             bounds: &self.bounds[start..][..len],
         }
-    }
-
-    /// What each chunk holds.
-    pub(super) fn filled(&self) -> &[Filled] {
-        &self.filled
     }
 
     /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
@@ -151,7 +142,7 @@ fn project_chunk<S: Simd>(
     view: &View,
     chunk: usize,
     output: &mut ChunkOutput<'_>,
-) -> Filled {
+) -> usize {
     let first = chunk * CHUNK_BLOCKS;
     let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
     let lines: &[Lanes] = bytemuck::cast_slice(splats.blocks());
@@ -178,12 +169,7 @@ fn project_chunk<S: Simd>(
             }
         }
     }
-    let keys = &output.keys[..output.len];
-    Filled {
-        len: output.len,
-        least_key: keys.iter().fold(u32::MAX, |least, &k| least.min(k)),
-        greatest_key: keys.iter().fold(0, |greatest, &k| greatest.max(k)),
-    }
+    output.len
 }
 
 /// Asks for the cache lines of some lanes.
