@@ -104,9 +104,12 @@ fn more_tile_bins_make_fuller_flushes() {
         0.05,
     );
     assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
-    // Where blending does not limit, the units before it gain.
+    // With early termination the port into the bins limits, and more of them change little.
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::HET);
-    assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.01);
+    for run in &runs {
+        assert_eq!(run.limiting_unit().unwrap().name, "tc");
+        assert!(run.cycles.abs_diff(runs[0].cycles) <= runs[0].cycles * 3 / 100);
+    }
 }
 
 /// Small bins flush early; beyond what comes for a tile before its bin is needed elsewhere, size
@@ -125,11 +128,12 @@ fn larger_tile_bins_make_fuller_flushes() {
         &["8", "16", "32", "64", "128", "256"],
         Variant::QM,
     );
-    assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.0, 0.1);
+    assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.005, 0.1);
     let [.., before, last] = runs.as_slice() else {
         unreachable!()
     };
-    assert!(before.quads.blended - last.quads.blended <= before.quads.blended / 50);
+    let changed = before.quads.blended.abs_diff(last.quads.blended);
+    assert!(changed <= before.quads.blended / 50);
 }
 
 /// Grid bins bring more primitives of one grid together: more pairs, fewer quads to blend. Few bins
