@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::unit::CropSpec;
 use crate::gpu::memory::Memory;
+use crate::gpu::packets::fragments;
 use crate::gpu::timing::{Cycle, Pace};
 
 /// Bytes of a line.
@@ -147,7 +148,8 @@ impl CropCache {
         self.touch(number, slot);
         let valid = self.lines[slot as usize].valid;
         let missing = sectors & !valid;
-        self.counters.hits += u64::from((sectors & valid).count_ones());
+        // A line's sectors are four, as a quad's fragments.
+        self.counters.hits += fragments(sectors & valid);
         if missing != 0 {
             self.fill(slot, missing, start, memory);
         }
@@ -226,18 +228,23 @@ impl CropCache {
     }
 
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "fewer sets than 2^32")]
     fn set_of(&self, number: u32) -> usize {
-        number as usize % self.sets.len()
+        // Of 32 bits and not at all where there is one set: divisions are slow.
+        if self.sets.len() == 1 {
+            return 0;
+        }
+        (number % self.sets.len() as u32) as usize
     }
 
     /// Moves a slot to the front of its set's list.
     #[inline]
     fn touch(&mut self, number: u32, slot: u32) {
-        let set = self.set_of(number);
         let Line { newer, older, .. } = self.lines[slot as usize];
         if newer == NONE {
             return;
         }
+        let set = self.set_of(number);
         self.lines[newer as usize].older = older;
         if older == NONE {
             self.sets[set].oldest = newer;

@@ -119,6 +119,8 @@ pub struct Cores {
     held_up: bool,
     /// Results of the warp at hand.
     shaded: [ShadedQuad; WARP_QUADS],
+    /// What is left of them.
+    out: ShadedWarp,
     left_at: Cycle,
     /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
     pub activity: Vec<Activity>,
@@ -143,6 +145,10 @@ impl Cores {
             next_slot: 0,
             held_up: false,
             shaded: [ShadedQuad::default(); WARP_QUADS],
+            out: ShadedWarp {
+                tile: 0,
+                quads: Few::default(),
+            },
             left_at: 0,
             activity: vec![Activity::default(); schedulers],
             counters: CoresCounters::default(),
@@ -189,13 +195,10 @@ impl Cores {
         end.max(arrival + latency)
     }
 
-    /// Shades the quads and merges the pairs; appends what is left to `out`.
-    fn shade(
-        &mut self,
-        warp: &Warp,
-        machine: &mut Machine<'_>,
-        out: &mut Few<ColourQuad, WARP_QUADS>,
-    ) {
+    /// Shades the quads and merges the pairs; leaves in `out` what is left of them.
+    fn shade(&mut self, warp: &Warp, machine: &mut Machine<'_>) {
+        self.out.tile = warp.tile;
+        self.out.quads.clear();
         let shaded = &mut self.shaded;
         machine.shade(warp, shaded);
         for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
@@ -232,7 +235,7 @@ impl Cores {
                 offset += 1;
             }
             if result.mask != 0 {
-                out.push(result);
+                self.out.quads.push(result);
             }
         }
     }
@@ -250,22 +253,21 @@ impl Stage for Cores {
         next: &mut impl Sink<ShadedWarp>,
     ) -> Cycle {
         let done = self.run(arrival, machine);
-        let mut out = ShadedWarp {
-            tile: warp.tile,
-            quads: Few::default(),
-        };
-        self.shade(&warp, machine, &mut out.quads);
+        self.shade(&warp, machine);
         // In launch order, whatever finishes first.
         let ready = done.max(self.left_at);
-        self.left_at = if out.quads.is_empty() {
+        self.left_at = if self.out.quads.is_empty() {
             ready
         } else {
-            next.offer(out, ready, machine)
+            next.offer(self.out, ready, machine)
         };
         // Done behind a warp that was kept waiting, it was kept waiting too.
         self.held_up = self.left_at > ready || ready > done && self.held_up;
         self.slots[self.next_slot] = (self.left_at, self.held_up);
-        self.next_slot = (self.next_slot + 1) % self.slots.len();
+        self.next_slot += 1;
+        if self.next_slot == self.slots.len() {
+            self.next_slot = 0;
+        }
         self.left_at
     }
 
