@@ -4,12 +4,13 @@
 //! # The pipeline
 //!
 //! ```text
-//! file --scene::load--> Splats --+
-//!                                +--preprocess--> ProjectedSplats in depth order
-//! file --scene::cameras--> Camera +      |          (cull, project, colour, box, sort)
-//!                                        +--cpu--> Frame   (bin into tiles, coverage, blend)
-//!                                                    |
-//!                              image::files <--------+-------> image::metrics
+//! file --scene::load--> Splats ---+
+//!                                 +--preprocess--> ProjectedSplats
+//! file --scene::cameras--> Camera +     |            (cull, project, colour, box)
+//!                                       +--cpu--> Frame     (bin into tiles, sort, coverage, blend)
+//!                                       +--gpu--> Outcome   (sort, then unit by unit: picture,
+//!                                                  |         cycles, counters)
+//!                    report, image::files <--------+-------> image::metrics
 //! ```
 //!
 //! | module | what it holds |
@@ -52,6 +53,19 @@
 //! - **profile**: the constants in which renderers of the same scene differ.
 //! - **tile**: 32x32 pixels, what one thread draws at a time; **block**: 4x4 pixels, what one
 //!   vector holds.
+//!
+//! And of the emulated GPU:
+//!
+//! - **quad**: a 2x2 block of pixels of one primitive, with a mask of those that it covers; its
+//!   fragments are shaded and blended together.
+//! - **raster tile**: 8x8 pixels, what the rasterizer takes at a time; **screen tile**: 16x16 pixels,
+//!   what a bin gathers quads of; **tile grid**: 4x4 screen tiles, what a bin gathers primitives of.
+//! - **flush**: the contents of a bin on their way out; **beat**: the quads of a flush that cross a
+//!   port in one cycle.
+//! - **warp**: up to eight quads of one screen tile that the shader cores run together.
+//! - **ROP**: raster operation unit: PROP keeps the order, ZROP tests, CROP blends.
+//! - **GPC**: a graphics processing cluster: one of each unit from coalescing to CROP.
+//! - **termination**: a pixel whose accumulated alpha has reached a threshold takes no more.
 
 mod buffer;
 pub mod cli;
