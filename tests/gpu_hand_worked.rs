@@ -366,6 +366,21 @@ fn a_dirty_line_is_written_back_and_read_again() {
     });
 }
 
+/// What is fetched of a line is what was written back of it. Places 0 and 9 are the first and the
+/// last sector of line 0; place 2 evicts both; then places 0 and 9 are read again, while place 1, a
+/// sector of the same line that nothing was ever drawn to, is created clear.
+#[test]
+fn only_sectors_that_were_written_are_read_again() {
+    with_machine(false, |machine| {
+        let steps = [(0, 0), (9, 10), (2, 100), (0, 1000), (9, 2000), (1, 3000)];
+        let (unit, _) = blend(ColourFormat::Rgba16F, &steps, machine);
+        let c = &unit.cache.counters;
+        assert_eq!((c.hits, c.misses, c.fetched), (0, 6, 2));
+        // Sectors 0 and 3 of line 0, then the one of line 1.
+        assert_eq!((c.written_back, c.dirty_evictions), (3, 2));
+    });
+}
+
 /// A line goes no earlier than its last blend is done: place 2 comes in cycle 1, and waits for the
 /// end of place 0's blend in cycle 2; done in 4.
 #[test]
