@@ -12,7 +12,7 @@ use super::geometry::vertex::VertexShading;
 use super::machine::{Machine, SurfaceLines};
 use super::maps::Maps;
 use super::outcome::Outcome;
-use super::packets::{QUADS_PER_TILE, TILE_PX};
+use super::packets::QUADS_PER_TILE;
 use super::raster::coarse::Coarse;
 use super::raster::fine::Fine;
 use super::raster::hi_z::HiZ;
@@ -253,12 +253,6 @@ pub fn run(
     }
     assembly.end(vertex.pipe.free(), &mut machine);
     Outcome::collect(variant, vertex, assembly, machine)
-}
-
-/// Screen tiles of a picture.
-#[must_use]
-pub fn screen_tiles(width: u32, height: u32) -> u32 {
-    width.div_ceil(TILE_PX) * height.div_ceil(TILE_PX)
 }
 
 /// A unit's activity with its name.

@@ -99,12 +99,6 @@ impl<T> Bin<T> {
         }
     }
 
-    /// When the next item's place is free.
-    #[inline]
-    pub(super) fn place_free_at(&self) -> Cycle {
-        self.left_at[self.place(self.items.len())]
-    }
-
     /// When the places of the next `count` items are free.
     #[inline]
     pub(super) fn places_free_at(&self, count: usize) -> Cycle {

@@ -131,7 +131,7 @@ impl TileGridCoalescing {
             self.bins.begin(grid)
         });
         let bin_state = self.bins.bin(bin);
-        let written = start.max(bin_state.place_free_at());
+        let written = start.max(bin_state.places_free_at(1));
         bin_state.last_arrival = written;
         bin_state.items.push(primitive);
         let full = bin_state.items.len() as u64 == self.spec.bin_size;
