@@ -74,6 +74,7 @@ pub mod error;
 pub mod gpu;
 pub mod image;
 pub mod math;
+pub mod mesh;
 pub mod output;
 pub mod preprocess;
 pub mod report;

@@ -9,6 +9,7 @@ mod dot_splat;
 mod dropped;
 mod exponential;
 mod load;
+pub mod mesh;
 pub mod ply;
 mod splats;
 mod statistics;

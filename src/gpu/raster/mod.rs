@@ -4,5 +4,6 @@ pub mod coarse;
 pub mod fine;
 pub mod hi_z;
 pub mod polygon;
+pub mod samples;
 pub mod setup;
 pub mod spans;

@@ -1,0 +1,65 @@
+//! From the world to the picture: a camera with a near plane.
+
+use nalgebra::Vector3;
+
+use crate::scene::Camera;
+
+/// A camera with a near plane and the size of a cell.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// The camera.
+    pub camera: Camera,
+    /// Distance of the near plane, in world units, above zero.
+    pub near: f64,
+}
+
+/// A point as the camera sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// Across, in pixels times `z`.
+    pub xz: f64,
+    /// Down, in pixels times `z`.
+    pub yz: f64,
+    /// Distance along the view axis, in world units: negative behind the camera.
+    pub z: f64,
+}
+
+impl View {
+    /// A camera with a near plane.
+    #[must_use]
+    pub fn new(camera: Camera, near: f64) -> Self {
+        Self { camera, near }
+    }
+
+    /// A point of the world in homogeneous picture coordinates.
+    #[must_use]
+    #[inline]
+    pub fn see(&self, position: [f32; 3]) -> Seen {
+        let camera = &self.camera;
+        let p = camera.view_from_world * Vector3::from(position.map(f64::from))
+            + camera.translation_in_view;
+        Seen {
+            xz: camera.focal_px[0] * p.x + camera.principal_px[0] * p.z,
+            yz: camera.focal_px[1] * p.y + camera.principal_px[1] * p.z,
+            z: p.z,
+        }
+    }
+
+    /// Where a point of the world lies on the picture, in pixels; points nearer than the near plane
+    /// are taken as far as it.
+    #[must_use]
+    #[inline]
+    pub fn place(&self, position: [f32; 3]) -> [f64; 2] {
+        let seen = self.see(position);
+        let z = seen.z.max(self.near);
+        [seen.xz / z, seen.yz / z]
+    }
+
+    /// Where the camera stands in the world.
+    #[must_use]
+    pub fn eye(&self) -> [f64; 3] {
+        let camera = &self.camera;
+        let inverse = camera.view_from_world.transpose();
+        (inverse * -camera.translation_in_view).into()
+    }
+}
