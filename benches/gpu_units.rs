@@ -46,32 +46,32 @@ const SIZE: [u32; 2] = [480, 270];
 /// Packets with the cycles at which they were offered.
 struct Recorded<P>(Vec<(P, Cycle)>);
 
-impl<P> Sink<P> for Recorded<P> {
-    fn offer(&mut self, item: P, at: Cycle, _machine: &mut Machine<'_>) -> Cycle {
+impl<P, M> Sink<P, M> for Recorded<P> {
+    fn offer(&mut self, item: P, at: Cycle, _machine: &mut M) -> Cycle {
         self.0.push((item, at));
         at
     }
 
-    fn end(&mut self, _at: Cycle, _machine: &mut Machine<'_>) {}
+    fn end(&mut self, _at: Cycle, _machine: &mut M) {}
 }
 
 /// Takes everything at once.
 struct Nowhere;
 
-impl<P> Sink<P> for Nowhere {
-    fn offer(&mut self, _item: P, at: Cycle, _machine: &mut Machine<'_>) -> Cycle {
+impl<P, M> Sink<P, M> for Nowhere {
+    fn offer(&mut self, _item: P, at: Cycle, _machine: &mut M) -> Cycle {
         at
     }
 
-    fn end(&mut self, _at: Cycle, _machine: &mut Machine<'_>) {}
+    fn end(&mut self, _at: Cycle, _machine: &mut M) {}
 }
 
 /// Feeds a unit.
-fn feed<S: Stage>(
+fn feed<'a, S: Stage<Machine<'a>>>(
     mut stage: S,
     packets: &[(S::In, Cycle)],
-    machine: &mut Machine<'_>,
-    next: &mut impl Sink<S::Out>,
+    machine: &mut Machine<'a>,
+    next: &mut impl Sink<S::Out, Machine<'a>>,
 ) where
     S::In: Copy,
 {
@@ -89,8 +89,8 @@ struct Frame<'a> {
     quads: u64,
 }
 
-impl Frame<'_> {
-    fn machine(&self) -> Machine<'_> {
+impl<'a> Frame<'a> {
+    fn machine(&self) -> Machine<'a> {
         let level = SimdLevel::best();
         let shader = FragmentShader::new(&self.draw.splats, SIZE, 0.99, level, None);
         let tests = Tests::default();
@@ -99,7 +99,7 @@ impl Frame<'_> {
     }
 
     /// Times a unit on `packets` and returns what it hands on.
-    fn bench<S: Stage>(
+    fn bench<S: Stage<Machine<'a>>>(
         &self,
         criterion: &mut Criterion,
         name: &str,

@@ -147,6 +147,7 @@ fn raster_tile(splat: u32, tile: u32, quads: u32) -> RasterTile {
         tile,
         quarter: 0,
         mask: (0..quads).map(pixel).sum(),
+        samples: (),
     }
 }
 

@@ -17,6 +17,7 @@ use quadrille::gpu::crop::cache::CropCache;
 use quadrille::gpu::crop::unit::Crop;
 use quadrille::gpu::geometry::assembly::{Assembly, TileOwner};
 use quadrille::gpu::geometry::vertex::VertexShading;
+use quadrille::gpu::machine::Machine;
 use quadrille::gpu::packets::{
     Beat, ColourQuad, Few, Primitive, Quad, RasterTile, SetUp, ShadedWarp, Shape, Warp,
 };
@@ -53,7 +54,7 @@ const SLOW: u64 = 16;
 type Trail = Vec<(u32, u32)>;
 
 /// What to try on a unit.
-struct Case<S: Stage> {
+struct Case<S: Stage<Machine<'static>>> {
     /// Changed so that a slow sink is felt soon.
     config: Config,
     tests: Tests,
@@ -81,21 +82,22 @@ enum Blocks {
 }
 
 /// What a run left behind.
-struct Trace<S: Stage> {
+struct Trace<S: Stage<Machine<'static>>> {
     unit: S,
     entered: Vec<Cycle>,
     sink: Collector<S::Out>,
 }
 
-impl<S: Stage> Case<S>
+impl<S: Stage<Machine<'static>>> Case<S>
 where
     S::In: Clone + Debug,
     S::Out: Debug,
 {
     /// Offers `items`, each as soon as the one before has entered a queue of two.
     fn run(&self, items: &[S::In], every: u64) -> Trace<S> {
-        let draw = numbered_draw(SIDE, ITEMS);
-        let mut machine = machine(&draw, &self.config, &self.tests, false);
+        // Kept for ever, so that units and machine need no lifetime.
+        let draw = Box::leak(Box::new(numbered_draw(SIDE, ITEMS)));
+        let mut machine = machine(draw, &self.config, &self.tests, false);
         let mut link = Link::new(2, (self.unit)(&self.config), Collector::new(every));
         let mut at = FIRST;
         let mut entered = Vec::new();
@@ -253,6 +255,7 @@ fn raster_tile(n: u32, mask: u64) -> RasterTile {
         tile: tile_of(n),
         quarter: 0,
         mask,
+        samples: (),
     }
 }
 
@@ -440,7 +443,7 @@ fn coarse() {
             }
             SetUp {
                 splat: n,
-                polygon: primitive(n).shape.polygon().unwrap(),
+                outline: primitive(n).shape.polygon().unwrap(),
                 bounds,
             }
         }),

@@ -11,7 +11,9 @@ use super::crop::unit::bytes_per_quad;
 use super::draw::Draw;
 use super::maps::Maps;
 use super::memory::Memory;
-use super::packets::{QUADS_PER_TILE, WARP_QUADS, Warp};
+use super::packets::{QUADS_PER_TILE, RasterTile, Shape, WARP_QUADS, Warp};
+use super::raster::outline::Screen;
+use super::raster::polygon::{PixelRect, Polygon};
 use super::timing::Cycle;
 use super::warp::ShaderIssue;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
@@ -127,5 +129,30 @@ impl<'a> Machine<'a> {
                 maps.shaded(Surface::quad_index(warp.tile, quad.position), quad.mask);
             }
         }
+    }
+}
+
+impl Screen for Machine<'_> {
+    type Outline = Polygon;
+
+    #[inline]
+    fn outline(&self, shape: &Shape) -> Option<Polygon> {
+        shape.polygon()
+    }
+
+    #[inline]
+    fn rect(&self) -> PixelRect {
+        self.surface.rect()
+    }
+
+    #[inline]
+    fn tiles_across(&self) -> u32 {
+        self.surface.tiles_across()
+    }
+
+    #[inline]
+    fn hides(&self, tile: &RasterTile) -> bool {
+        let depth = self.draw.splats[tile.splat as usize].depth;
+        self.surface.hides(tile.tile, tile.quarter, depth)
     }
 }

@@ -39,18 +39,18 @@ pub struct Primitive {
 
 /// A primitive with its edges set up.
 #[derive(Debug, Clone, Copy)]
-pub struct SetUp {
+pub struct SetUp<O = Polygon> {
     /// The splat it is part of.
     pub splat: u32,
     /// Its edges.
-    pub polygon: Polygon,
+    pub outline: O,
     /// The pixels to draw it in.
     pub bounds: PixelRect,
 }
 
 /// The 8x8 pixels of one primitive in a raster tile.
 #[derive(Debug, Clone, Copy)]
-pub struct RasterTile {
+pub struct RasterTile<S = ()> {
     /// The splat that the primitive is part of.
     pub splat: u32,
     /// The screen tile, row by row.
@@ -59,6 +59,8 @@ pub struct RasterTile {
     pub quarter: u8,
     /// Pixels covered: bit `8 y + x`.
     pub mask: u64,
+    /// Where pixels have samples: which of them are covered.
+    pub samples: S,
 }
 
 /// A 2x2 block of fragments of one primitive.

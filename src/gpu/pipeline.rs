@@ -35,12 +35,12 @@ pub struct Retired {
     pub at: Cycle,
 }
 
-impl Sink<()> for Retired {
-    fn offer(&mut self, (): (), at: Cycle, _machine: &mut Machine<'_>) -> Cycle {
+impl<M> Sink<(), M> for Retired {
+    fn offer(&mut self, (): (), at: Cycle, _machine: &mut M) -> Cycle {
         at
     }
 
-    fn end(&mut self, at: Cycle, _machine: &mut Machine<'_>) {
+    fn end(&mut self, at: Cycle, _machine: &mut M) {
         self.at = self.at.max(at);
     }
 }

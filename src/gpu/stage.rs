@@ -4,11 +4,10 @@
 //! it is ready, and learns the cycle at which the next one's queue took it. See the
 //! [module docs](super) for why times worked out this way are exact.
 
-use super::machine::Machine;
 use super::timing::{Activity, Cycle, Idle, Queue};
 
-/// A unit of the pipeline.
-pub trait Stage {
+/// A unit of the pipeline, over the state `M` that all units of a draw share.
+pub trait Stage<M> {
     /// What it takes in.
     type In;
     /// What it hands on.
@@ -21,29 +20,24 @@ pub trait Stage {
         &mut self,
         item: Self::In,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Self::Out>,
+        machine: &mut M,
+        next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle;
 
     /// Nothing comes after `at`: hands on all that is held. Returns when the last of it was taken,
     /// at least `at`.
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Self::Out>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at
     }
 }
 
 /// Where packets go.
-pub trait Sink<P> {
+pub trait Sink<P, M> {
     /// Offers an item that is ready at `at`; returns the cycle at which it was taken.
-    fn offer(&mut self, item: P, at: Cycle, machine: &mut Machine<'_>) -> Cycle;
+    fn offer(&mut self, item: P, at: Cycle, machine: &mut M) -> Cycle;
 
     /// The draw ends: nothing will be offered after `at`.
-    fn end(&mut self, at: Cycle, machine: &mut Machine<'_>);
+    fn end(&mut self, at: Cycle, machine: &mut M);
 }
 
 /// A unit with the queue before it and all that comes after it.
@@ -67,9 +61,9 @@ impl<S, N> Link<S, N> {
     }
 }
 
-impl<S: Stage, N: Sink<S::Out>> Sink<S::In> for Link<S, N> {
+impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     #[inline]
-    fn offer(&mut self, item: S::In, at: Cycle, machine: &mut Machine<'_>) -> Cycle {
+    fn offer(&mut self, item: S::In, at: Cycle, machine: &mut M) -> Cycle {
         let entered = self.queue.entry(at);
         let left = self.stage.accept(item, entered, machine, &mut self.next);
         debug_assert!(left >= entered, "an item left before it came");
@@ -77,7 +71,7 @@ impl<S: Stage, N: Sink<S::Out>> Sink<S::In> for Link<S, N> {
         entered
     }
 
-    fn end(&mut self, at: Cycle, machine: &mut Machine<'_>) {
+    fn end(&mut self, at: Cycle, machine: &mut M) {
         let done = self.stage.drain(at, machine, &mut self.next);
         self.next.end(done, machine);
     }
@@ -138,13 +132,13 @@ impl Pipe {
     /// Works from `start` on for `cycles` cycles (at least 1) and hands `item` on; returns when it
     /// was taken.
     #[inline]
-    pub fn issue<P>(
+    pub fn issue<P, M>(
         &mut self,
         item: P,
         start: Cycle,
         cycles: u64,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<P>,
+        machine: &mut M,
+        next: &mut impl Sink<P, M>,
     ) -> Cycle {
         self.work(start, cycles);
         let ready = start + cycles - 1 + self.latency;

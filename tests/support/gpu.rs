@@ -44,15 +44,15 @@ impl<T> Collector<T> {
     }
 }
 
-impl<T> Sink<T> for Collector<T> {
-    fn offer(&mut self, item: T, at: Cycle, _machine: &mut Machine<'_>) -> Cycle {
+impl<T, M> Sink<T, M> for Collector<T> {
+    fn offer(&mut self, item: T, at: Cycle, _machine: &mut M) -> Cycle {
         let taken = at.max(self.free);
         self.free = taken + self.every;
         self.items.push((item, at, taken));
         taken
     }
 
-    fn end(&mut self, at: Cycle, _machine: &mut Machine<'_>) {
+    fn end(&mut self, at: Cycle, _machine: &mut M) {
         assert!(self.ended.is_none(), "ended twice");
         self.ended = Some(at);
     }

@@ -117,7 +117,12 @@ impl QuadReorder {
     }
 
     /// Sends the warp off, if it holds anything, no earlier than `at`.
-    fn emit(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Warp>) {
+    fn emit<'m>(
+        &mut self,
+        at: Cycle,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Warp, Machine<'m>>,
+    ) {
         if self.warp.quads.is_empty() {
             return;
         }
@@ -128,12 +133,12 @@ impl QuadReorder {
         self.warp.merge = 0;
     }
 
-    fn push(
+    fn push<'m>(
         &mut self,
         quad: Quad,
         at: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Warp>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Warp, Machine<'m>>,
     ) {
         self.warp.quads.push(quad);
         if self.warp.quads.is_full() {
@@ -146,12 +151,12 @@ impl QuadReorder {
         clippy::cast_possible_truncation,
         reason = "windows are validated to be small"
     )]
-    fn scan(
+    fn scan<'m>(
         &mut self,
         quad: Quad,
         at: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Warp>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Warp, Machine<'m>>,
     ) {
         let id = self.window.len() as u32;
         let register = &mut self.registers[usize::from(quad.position)];
@@ -171,7 +176,12 @@ impl QuadReorder {
     }
 
     /// Ends a scan: what found no partner follows in arrival order.
-    fn finish_scan(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Warp>) {
+    fn finish_scan<'m>(
+        &mut self,
+        at: Cycle,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Warp, Machine<'m>>,
+    ) {
         let window = std::mem::take(&mut self.window);
         for &(quad, paired) in &window {
             if !paired {
@@ -189,7 +199,7 @@ impl QuadReorder {
     }
 }
 
-impl Stage for QuadReorder {
+impl<'m> Stage<Machine<'m>> for QuadReorder {
     type In = Beat;
     type Out = Warp;
 
@@ -197,8 +207,8 @@ impl Stage for QuadReorder {
         &mut self,
         beat: Beat,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Warp>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Warp, Machine<'m>>,
     ) -> Cycle {
         self.warp.tile = beat.tile;
         self.input.idle_until(arrival, Idle::Starved);
@@ -250,8 +260,8 @@ impl Stage for QuadReorder {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Warp>,
+        _machine: &mut Machine<'m>,
+        _next: &mut impl Sink<Warp, Machine<'m>>,
     ) -> Cycle {
         at.max(self.pipe.done())
     }

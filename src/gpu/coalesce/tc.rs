@@ -75,13 +75,13 @@ impl TileCoalescing {
         }
     }
 
-    fn flush(
+    fn flush<'m>(
         &mut self,
         bin: u32,
         reason: Reason,
         at: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Beat>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Beat, Machine<'m>>,
     ) {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
@@ -108,7 +108,12 @@ impl TileCoalescing {
     }
 
     /// Flushes what has timed out by `now`, the longest wait first.
-    fn flush_stale(&mut self, now: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Beat>) {
+    fn flush_stale<'m>(
+        &mut self,
+        now: Cycle,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Beat, Machine<'m>>,
+    ) {
         while self.stalest + self.spec.timeout_cycles <= now {
             match self.bins.stalest() {
                 None => self.stalest = now,
@@ -124,12 +129,12 @@ impl TileCoalescing {
     }
 
     /// The bin of `tile`, making room for it from `start` on if it has none.
-    fn bin_for(
+    fn bin_for<'m>(
         &mut self,
         tile: u32,
         start: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Beat>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Beat, Machine<'m>>,
     ) -> u32 {
         self.bins.of(tile).unwrap_or_else(|| {
             if self.bins.empty().is_none() {
@@ -141,7 +146,7 @@ impl TileCoalescing {
     }
 }
 
-impl Stage for TileCoalescing {
+impl<'m> Stage<Machine<'m>> for TileCoalescing {
     type In = RasterTile;
     type Out = Beat;
 
@@ -149,8 +154,8 @@ impl Stage for TileCoalescing {
         &mut self,
         item: RasterTile,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Beat>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Beat, Machine<'m>>,
     ) -> Cycle {
         self.input.idle_until(arrival, Idle::Starved);
         let start = self.input_free.max(arrival);
@@ -185,7 +190,12 @@ impl Stage for TileCoalescing {
         taken.unwrap_or(start)
     }
 
-    fn drain(&mut self, at: Cycle, machine: &mut Machine<'_>, next: &mut impl Sink<Beat>) -> Cycle {
+    fn drain(
+        &mut self,
+        at: Cycle,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Beat, Machine<'m>>,
+    ) -> Cycle {
         let at = at.max(self.input_free);
         self.flush_stale(at, machine, next);
         while let Some(bin) = self.bins.first() {

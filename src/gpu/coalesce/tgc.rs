@@ -95,13 +95,13 @@ impl TileGridCoalescing {
         }
     }
 
-    fn flush(
+    fn flush<'m>(
         &mut self,
         bin: u32,
         reason: Reason,
         at: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Primitive>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Primitive, Machine<'m>>,
     ) {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
@@ -115,13 +115,13 @@ impl TileGridCoalescing {
     }
 
     /// Adds a primitive to the bin of a grid, from `start` on; returns when that was done.
-    fn insert(
+    fn insert<'m>(
         &mut self,
         grid: u32,
         primitive: Primitive,
         start: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Primitive>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Primitive, Machine<'m>>,
     ) -> Cycle {
         let bin = self.bins.of(grid).unwrap_or_else(|| {
             if self.bins.empty().is_none() {
@@ -144,7 +144,7 @@ impl TileGridCoalescing {
     }
 }
 
-impl Stage for TileGridCoalescing {
+impl<'m> Stage<Machine<'m>> for TileGridCoalescing {
     type In = Primitive;
     type Out = Primitive;
 
@@ -153,8 +153,8 @@ impl Stage for TileGridCoalescing {
         &mut self,
         primitive: Primitive,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Primitive>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Primitive, Machine<'m>>,
     ) -> Cycle {
         self.primitives_in += 1;
         if !self.enabled {
@@ -190,8 +190,8 @@ impl Stage for TileGridCoalescing {
     fn drain(
         &mut self,
         at: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Primitive>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Primitive, Machine<'m>>,
     ) -> Cycle {
         while let Some(bin) = self.bins.first() {
             self.flush(bin, Reason::End, at.max(self.input_free), machine, next);

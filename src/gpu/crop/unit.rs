@@ -192,7 +192,7 @@ impl Crop {
     }
 }
 
-impl Stage for Crop {
+impl<'m> Stage<Machine<'m>> for Crop {
     type In = ShadedWarp;
     type Out = ();
 
@@ -200,8 +200,8 @@ impl Stage for Crop {
         &mut self,
         warp: ShadedWarp,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        _next: &mut impl Sink<()>,
+        machine: &mut Machine<'m>,
+        _next: &mut impl Sink<(), Machine<'m>>,
     ) -> Cycle {
         let outcomes = blend_warp(machine.level, &mut machine.surface, &warp, self.termination);
         let mut left = arrival;
@@ -233,7 +233,12 @@ impl Stage for Crop {
         left
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut Machine<'_>, _next: &mut impl Sink<()>) -> Cycle {
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut Machine<'m>,
+        _next: &mut impl Sink<(), Machine<'m>>,
+    ) -> Cycle {
         at.max(self.last_done)
     }
 }

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
-use crate::gpu::machine::Machine;
 use crate::gpu::packets::{Primitive, Shape};
+use crate::gpu::raster::outline::{Outline, Screen};
 use crate::gpu::raster::polygon::{PixelRect, Polygon};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
@@ -71,7 +71,7 @@ impl Shape {
     }
 }
 
-impl Stage for Assembly {
+impl<M: Screen> Stage<M> for Assembly {
     type In = Primitive;
     type Out = Primitive;
 
@@ -79,13 +79,13 @@ impl Stage for Assembly {
         &mut self,
         mut primitive: Primitive,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Primitive>,
+        machine: &mut M,
+        next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
         let start = self.pipe.start(arrival);
         self.counters.primitives_in += 1;
-        let bounds = primitive.shape.polygon().map(|p| p.pixel_bounds());
-        let bounds = bounds.map(|b| b.intersect(machine.surface.rect()));
+        let bounds = machine.outline(&primitive.shape).map(|o| o.bounds());
+        let bounds = bounds.map(|b| b.intersect(machine.rect()));
         match bounds {
             None => self.counters.degenerate += 1,
             Some(bounds) if bounds.is_empty() => self.counters.off_screen += 1,
@@ -101,12 +101,7 @@ impl Stage for Assembly {
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Primitive>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Primitive, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }
@@ -152,9 +147,9 @@ pub struct Distribute<N> {
     pub gpcs: Vec<(TileOwner, N)>,
 }
 
-impl<N: Sink<Primitive>> Sink<Primitive> for Distribute<N> {
+impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Distribute<N> {
     #[inline]
-    fn offer(&mut self, item: Primitive, at: Cycle, machine: &mut Machine<'_>) -> Cycle {
+    fn offer(&mut self, item: Primitive, at: Cycle, machine: &mut M) -> Cycle {
         let mut taken = at;
         for (owner, gpc) in &mut self.gpcs {
             if owner.may_own_in(item.bounds) {
@@ -164,7 +159,7 @@ impl<N: Sink<Primitive>> Sink<Primitive> for Distribute<N> {
         taken
     }
 
-    fn end(&mut self, at: Cycle, machine: &mut Machine<'_>) {
+    fn end(&mut self, at: Cycle, machine: &mut M) {
         for (_, gpc) in &mut self.gpcs {
             gpc.end(at, machine);
         }

@@ -83,7 +83,7 @@ impl VertexShading {
     }
 }
 
-impl Stage for VertexShading {
+impl<'m> Stage<Machine<'m>> for VertexShading {
     type In = u32;
     type Out = Primitive;
 
@@ -91,8 +91,8 @@ impl Stage for VertexShading {
         &mut self,
         splat: u32,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Primitive>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Primitive, Machine<'m>>,
     ) -> Cycle {
         if self.left_in_warp == 0 {
             self.run_warp(arrival, machine);
@@ -115,8 +115,8 @@ impl Stage for VertexShading {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Primitive>,
+        _machine: &mut Machine<'m>,
+        _next: &mut impl Sink<Primitive, Machine<'m>>,
     ) -> Cycle {
         at.max(self.pipe.done())
     }

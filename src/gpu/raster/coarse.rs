@@ -7,9 +7,9 @@
 //! to be empty in the fine raster. What pixels each tile covers is worked out here, for whole rows
 //! at once, and travels along; the fine raster is where it counts.
 
+use super::outline::{SamplesOf, Screen, raster_tiles};
 use crate::gpu::geometry::assembly::TileOwner;
-use crate::gpu::machine::Machine;
-use crate::gpu::packets::{RASTER_TILE_PX, RasterTile, SetUp, TILE_PX};
+use crate::gpu::packets::{RasterTile, SetUp};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
 use crate::gpu::timing::Cycle;
@@ -56,57 +56,36 @@ impl Coarse {
     }
 }
 
-impl Stage for Coarse {
-    type In = SetUp;
-    type Out = RasterTile;
+impl<M: Screen> Stage<M> for Coarse {
+    type In = SetUp<M::Outline>;
+    type Out = RasterTile<SamplesOf<M>>;
 
-    #[allow(
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "bounds lie inside the picture"
-    )]
     fn accept(
         &mut self,
-        item: SetUp,
+        item: Self::In,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<RasterTile>,
+        machine: &mut M,
+        next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
-        const TILE: i32 = TILE_PX as i32;
-        const RASTER: i32 = RASTER_TILE_PX as i32;
         self.primitives_in += 1;
-        let bounds = item.bounds;
         let first_start = self.pipe.start(arrival);
         let mut start = first_start;
         let before = self.tiles_out;
-        for row in bounds.y0 / TILE..=(bounds.y1 - 1) / TILE {
-            let spans = item.polygon.spans(row * TILE, bounds);
-            for column in bounds.x0 / TILE..=(bounds.x1 - 1) / TILE {
-                if !self.owner.owns(column as u32, row as u32) {
-                    continue;
-                }
-                for quarter in 0..4_u8 {
-                    let x = column * TILE + i32::from(quarter & 1) * RASTER;
-                    let y = row * TILE + i32::from(quarter >> 1) * RASTER;
-                    let outside = x >= bounds.x1
-                        || x + RASTER <= bounds.x0
-                        || y >= bounds.y1
-                        || y + RASTER <= bounds.y0;
-                    if outside || !item.polygon.touches(x, y, RASTER) {
-                        continue;
-                    }
-                    let tile = RasterTile {
-                        splat: item.splat,
-                        tile: row as u32 * machine.surface.tiles_across() + column as u32,
-                        quarter,
-                        mask: spans.tile_mask(x, usize::from(quarter >> 1) * 8),
-                    };
-                    self.tiles_out += 1;
-                    self.pipe.issue(tile, start, self.cycles, machine, next);
-                    start = self.pipe.free();
-                }
-            }
-        }
+        let (owner, across) = (self.owner, machine.tiles_across());
+        let owns = |column, row| owner.owns(column, row);
+        let visit = |[column, row]: [u32; 2], quarter, mask, samples| {
+            let tile = RasterTile {
+                splat: item.splat,
+                tile: row * across + column,
+                quarter,
+                mask,
+                samples,
+            };
+            self.tiles_out += 1;
+            self.pipe.issue(tile, start, self.cycles, machine, next);
+            start = self.pipe.free();
+        };
+        raster_tiles(&item.outline, item.bounds, owns, visit);
         if self.tiles_out == before {
             self.primitives_missed += 1;
             self.pipe.work(start, 1);
@@ -114,12 +93,7 @@ impl Stage for Coarse {
         first_start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<RasterTile>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

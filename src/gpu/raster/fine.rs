@@ -1,14 +1,14 @@
 //! Fine raster: which pixels of a raster tile the primitive covers, as 2x2 quads (VR-Pipe, section
 //! V-A).
 //!
-//! In: raster tiles. Out: those with a covered pixel, in order. Rate: one raster tile a cycle, up to
+//! In: raster tiles. Out: those with a covered pixel, or with samples those that the primitive
+//! touches, in order. Rate: one raster tile a cycle, up to
 //! 16 quads.
 
 use serde::Serialize;
 
-use crate::gpu::machine::Machine;
+use super::outline::{SamplesOf, Screen, TileCover};
 use crate::gpu::packets::RasterTile;
-use crate::gpu::raster::spans::tile_quads;
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
 use crate::gpu::timing::Cycle;
@@ -60,36 +60,32 @@ impl Fine {
     }
 }
 
-impl Stage for Fine {
-    type In = RasterTile;
-    type Out = RasterTile;
+impl<M: Screen> Stage<M> for Fine {
+    type In = RasterTile<SamplesOf<M>>;
+    type Out = RasterTile<SamplesOf<M>>;
 
     fn accept(
         &mut self,
-        item: RasterTile,
+        item: Self::In,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<RasterTile>,
+        machine: &mut M,
+        next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
         self.counters.tiles_in += 1;
         let start = self.pipe.start(arrival);
-        if item.mask == 0 {
+        let quads = item.samples.quads(item.mask);
+        if quads == 0 {
             self.counters.tiles_empty += 1;
             self.pipe.work(start, self.cycles);
         } else {
-            self.counters.quads += tile_quads(item.mask).len() as u64;
-            self.counters.fragments += u64::from(item.mask.count_ones());
+            self.counters.quads += quads;
+            self.counters.fragments += item.samples.fragments(item.mask);
             self.pipe.issue(item, start, self.cycles, machine, next);
         }
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<RasterTile>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

@@ -3,7 +3,7 @@
 //! In and out: raster tiles, in order. Rate: one a cycle. Splats have one depth each and are drawn
 //! without a depth buffer unless one is given; then the greatest depth of each raster tile decides.
 
-use crate::gpu::machine::Machine;
+use super::outline::{SamplesOf, Screen, TileCover};
 use crate::gpu::packets::RasterTile;
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
@@ -49,23 +49,22 @@ impl HiZ {
     }
 }
 
-impl Stage for HiZ {
-    type In = RasterTile;
-    type Out = RasterTile;
+impl<M: Screen> Stage<M> for HiZ {
+    type In = RasterTile<SamplesOf<M>>;
+    type Out = RasterTile<SamplesOf<M>>;
 
     fn accept(
         &mut self,
-        item: RasterTile,
+        item: Self::In,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<RasterTile>,
+        machine: &mut M,
+        next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
         self.tiles_in += 1;
         let start = self.pipe.start(arrival);
-        let depth = machine.draw.splats[item.splat as usize].depth;
-        if machine.surface.hides(item.tile, item.quarter, depth) {
+        if machine.hides(&item) {
             self.hidden += 1;
-            self.hidden_fragments += u64::from(item.mask.count_ones());
+            self.hidden_fragments += item.samples.fragments(item.mask);
             self.pipe.work(start, self.cycles);
         } else {
             self.pipe.issue(item, start, self.cycles, machine, next);
@@ -73,12 +72,7 @@ impl Stage for HiZ {
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<RasterTile>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

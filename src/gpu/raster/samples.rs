@@ -3,6 +3,8 @@
 //! The rasterizer works on cells: a cell is what is shaded once, a pixel or, with coarse shading, a
 //! block of 2x2 pixels that holds the samples of all four.
 
+use std::sync::LazyLock;
+
 use super::polygon::SUBPIXEL_BITS;
 use crate::error::{Error, Result};
 
@@ -48,13 +50,14 @@ const STANDARD: [&[[i32; 2]]; 5] = [
 ];
 
 /// The samples of a cell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SamplePattern {
     per_pixel: u32,
     /// Pixels along the side of a cell: 1 or 2.
     cell_px: i32,
     /// From the cell's top left corner, in 1/256 px; those past `count` are the first again.
     offsets: [[i32; 2]; MAX_SAMPLES],
+    lanes_f32: [[f32; MAX_SAMPLES]; 2],
     count: u32,
     /// Samples by their distance from the cell's centre, nearest first, equal ones in order.
     by_distance: [u8; MAX_SAMPLES],
@@ -103,7 +106,10 @@ impl SamplePattern {
     }
 
     fn new(per_pixel: u32, cell_px: i32, positions: &[[i32; 2]]) -> Self {
-        let offsets = std::array::from_fn(|k| positions[k % positions.len()]);
+        let offsets: [[i32; 2]; MAX_SAMPLES] =
+            std::array::from_fn(|k| positions[k % positions.len()]);
+        #[allow(clippy::cast_precision_loss, reason = "below 512")]
+        let lanes_f32 = [0, 1].map(|axis| offsets.map(|o| o[axis] as f32));
         let centre = cell_px * PIXEL / 2;
         let distance = |k: u8| {
             let [x, y] = positions[usize::from(k)];
@@ -115,9 +121,23 @@ impl SamplePattern {
             per_pixel,
             cell_px,
             offsets,
+            lanes_f32,
             count: u32::try_from(positions.len()).unwrap_or(0),
             by_distance: std::array::from_fn(|k| order[k % order.len()]),
         }
+    }
+
+    /// The same pattern, kept for ever.
+    #[must_use]
+    pub fn shared(&self) -> &'static Self {
+        static ALL: LazyLock<Vec<SamplePattern>> = LazyLock::new(|| {
+            let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
+            let coarse = [1, 2, 4].map(SamplePattern::coarse);
+            standard.into_iter().chain(coarse).flatten().collect()
+        });
+        let found = ALL.iter().find(|p| *p == self);
+        // There are no others; were there, each would be kept once for all its uses.
+        found.unwrap_or_else(|| Box::leak(Box::new(self.clone())))
     }
 
     /// Samples of a cell: 1 to 16.
@@ -148,6 +168,20 @@ impl SamplePattern {
     #[must_use]
     pub fn offsets(&self) -> &[[i32; 2]] {
         &self.offsets[..self.count as usize]
+    }
+
+    /// The same with x and y apart and always sixteen of them: those past [`Self::count`] are the
+    /// first ones again.
+    #[must_use]
+    pub fn lanes(&self) -> [[i32; MAX_SAMPLES]; 2] {
+        [0, 1].map(|axis| self.offsets.map(|o| o[axis]))
+    }
+
+    /// The same as floating-point numbers.
+    #[must_use]
+    #[inline]
+    pub fn lanes_f32(&self) -> &[[f32; MAX_SAMPLES]; 2] {
+        &self.lanes_f32
     }
 
     /// All samples of a cell.

@@ -2,7 +2,7 @@
 //!
 //! In: primitives. Out: the same with their edges, in order. Rate: one a cycle.
 
-use crate::gpu::machine::Machine;
+use super::outline::Screen;
 use crate::gpu::packets::{Primitive, SetUp};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
@@ -42,25 +42,25 @@ impl Setup {
     }
 }
 
-impl Stage for Setup {
+impl<M: Screen> Stage<M> for Setup {
     type In = Primitive;
-    type Out = SetUp;
+    type Out = SetUp<M::Outline>;
 
     fn accept(
         &mut self,
         primitive: Primitive,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<SetUp>,
+        machine: &mut M,
+        next: &mut impl Sink<SetUp<M::Outline>, M>,
     ) -> Cycle {
         self.primitives += 1;
         let start = self.pipe.start(arrival);
-        match primitive.shape.polygon() {
+        match machine.outline(&primitive.shape) {
             None => self.pipe.work(start, self.cycles),
-            Some(polygon) => {
+            Some(outline) => {
                 let set_up = SetUp {
                     splat: primitive.splat,
-                    polygon,
+                    outline,
                     bounds: primitive.bounds,
                 };
                 self.pipe.issue(set_up, start, self.cycles, machine, next);
@@ -72,8 +72,8 @@ impl Stage for Setup {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<SetUp>,
+        _machine: &mut M,
+        _next: &mut impl Sink<SetUp<M::Outline>, M>,
     ) -> Cycle {
         at.max(self.pipe.done())
     }

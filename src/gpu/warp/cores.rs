@@ -241,7 +241,7 @@ impl Cores {
     }
 }
 
-impl Stage for Cores {
+impl<'m> Stage<Machine<'m>> for Cores {
     type In = Warp;
     type Out = ShadedWarp;
 
@@ -249,8 +249,8 @@ impl Stage for Cores {
         &mut self,
         warp: Warp,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<ShadedWarp>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<ShadedWarp, Machine<'m>>,
     ) -> Cycle {
         let done = self.run(arrival, machine);
         self.shade(&warp, machine);
@@ -274,8 +274,8 @@ impl Stage for Cores {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<ShadedWarp>,
+        _machine: &mut Machine<'m>,
+        _next: &mut impl Sink<ShadedWarp, Machine<'m>>,
     ) -> Cycle {
         at.max(self.left_at)
     }

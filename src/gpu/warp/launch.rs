@@ -2,7 +2,6 @@
 //!
 //! In and out: warps, in order.
 
-use crate::gpu::machine::Machine;
 use crate::gpu::packets::Warp;
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
@@ -45,7 +44,7 @@ impl Launch {
     }
 }
 
-impl Stage for Launch {
+impl<M> Stage<M> for Launch {
     type In = Warp;
     type Out = Warp;
 
@@ -53,8 +52,8 @@ impl Stage for Launch {
         &mut self,
         warp: Warp,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Warp>,
+        machine: &mut M,
+        next: &mut impl Sink<Warp, M>,
     ) -> Cycle {
         self.warps += 1;
         self.quads += warp.quads.len() as u64;
@@ -63,12 +62,7 @@ impl Stage for Launch {
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Warp>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Warp, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

@@ -2,6 +2,7 @@
 //! (ZROP).
 
 pub mod prop;
+pub mod samples;
 pub mod surface;
 pub mod unit;
 pub mod zcache;

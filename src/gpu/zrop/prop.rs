@@ -3,7 +3,6 @@
 //!
 //! In and out: beats of quads, in order. Rate: quads a cycle.
 
-use crate::gpu::machine::Machine;
 use crate::gpu::packets::Beat;
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
@@ -45,7 +44,7 @@ impl Prop {
     }
 }
 
-impl Stage for Prop {
+impl<M> Stage<M> for Prop {
     type In = Beat;
     type Out = Beat;
 
@@ -53,8 +52,8 @@ impl Stage for Prop {
         &mut self,
         beat: Beat,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Beat>,
+        machine: &mut M,
+        next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         let quads = beat.quads.len() as u64;
         self.quads_in += quads;
@@ -64,12 +63,7 @@ impl Stage for Prop {
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Beat>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

@@ -175,7 +175,7 @@ impl Zrop {
     }
 }
 
-impl Stage for Zrop {
+impl<'m> Stage<Machine<'m>> for Zrop {
     type In = Beat;
     type Out = Beat;
 
@@ -183,8 +183,8 @@ impl Stage for Zrop {
         &mut self,
         mut beat: Beat,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
-        next: &mut impl Sink<Beat>,
+        machine: &mut Machine<'m>,
+        next: &mut impl Sink<Beat, Machine<'m>>,
     ) -> Cycle {
         let mut left = arrival;
         let mut ready = arrival;
@@ -234,8 +234,8 @@ impl Stage for Zrop {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'_>,
-        _next: &mut impl Sink<Beat>,
+        _machine: &mut Machine<'m>,
+        _next: &mut impl Sink<Beat, Machine<'m>>,
     ) -> Cycle {
         at.max(self.pipe.done())
     }
