@@ -89,12 +89,16 @@ const ROOT_ITEMS: [(&str, &str); 3] = [("Error", "error"), ("Fault", "error"), (
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason; each is a departure from the rule.
-const LANES_ELSEWHERE: [(&str, &str); 5] = [
+const LANES_ELSEWHERE: [(&str, &str); 6] = [
     (
         "gpu/raster/sampled.rs",
         "64 samples a quad, millions of quads a frame: scalar, coverage alone would take a second",
     ),
     ("gpu/zrop/samples.rs", "as coverage, for the depth test"),
+    (
+        "mesh/frame/visibility.rs",
+        "chooses the level once a bin, not once a quad",
+    ),
     (
         "gpu/warp/fragment.rs",
         "every fragment of every emulated frame goes through it: scalar, it would take longer than \

@@ -1,0 +1,221 @@
+//! Triangles of a grid as triangles on the picture: projected, clipped, snapped to 1/256 px, with
+//! the plane of their depths.
+
+use super::view::{Seen, View};
+use crate::gpu::raster::polygon::Vertex;
+use crate::gpu::zrop::samples::DepthPlane;
+
+/// How far from the picture's corner a vertex may lie, in pixels: half of what the edge functions
+/// bear.
+const GUARD_PX: f64 = 1_048_576.0;
+/// Subpixel units a pixel.
+const UNITS: f64 = 256.0;
+
+/// A vertex of a grid as the camera sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct PlacedVertex {
+    seen: Seen,
+    /// Where it lies on the picture, in 1/256 px, and its depth; `None` where the triangle has to
+    /// be clipped first.
+    snapped: Option<(Vertex, f32)>,
+}
+
+impl PlacedVertex {
+    /// Its depth; where it has to be clipped, that of the near plane.
+    #[must_use]
+    #[inline]
+    pub fn depth(&self) -> f32 {
+        self.snapped.map_or(1.0, |(_, depth)| depth)
+    }
+}
+
+/// Sees a vertex.
+#[must_use]
+#[inline]
+pub fn place(view: &View, position: [f32; 3]) -> PlacedVertex {
+    let seen = view.see(position);
+    let guard = GUARD_PX * seen.z;
+    let is_inside = seen.z >= view.near && seen.xz.abs() <= guard && seen.yz.abs() <= guard;
+    PlacedVertex {
+        seen,
+        snapped: is_inside.then(|| snap(view, &seen)),
+    }
+}
+
+/// The place and the depth of a point in front of the near plane and inside the guard band.
+#[inline]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "inside the guard band; depths are f32"
+)]
+fn snap(view: &View, seen: &Seen) -> (Vertex, f32) {
+    let scale = UNITS / seen.z;
+    let vertex = Vertex {
+        x: (seen.xz * scale).round() as i32,
+        y: (seen.yz * scale).round() as i32,
+    };
+    (vertex, (view.near / seen.z) as f32)
+}
+
+/// The triangles on the picture that a triangle becomes: one, or when it reaches past the near plane
+/// or the guard band as many as it takes to fill what is left, in order around it. All share the
+/// depth plane.
+pub fn triangles(
+    view: &View,
+    corners: [&PlacedVertex; 3],
+    mut visit: impl FnMut([Vertex; 3], DepthPlane),
+) {
+    if let [Some(a), Some(b), Some(c)] = corners.map(|c| c.snapped) {
+        if let Some(plane) = depth_plane([a, b, c]) {
+            visit([a.0, b.0, c.0], plane);
+        }
+        return;
+    }
+    let clipped = clip(view.near, corners.map(|c| c.seen));
+    let snapped: Vec<_> = clipped.iter().map(|seen| snap(view, seen)).collect();
+    // The piece with the largest area has the best known plane.
+    let fans = || (2..snapped.len()).map(|k| [snapped[0], snapped[k - 1], snapped[k]]);
+    let largest = fans().max_by_key(|f| area(f.map(|v| v.0)).abs());
+    if let Some(plane) = largest.and_then(depth_plane) {
+        fans().for_each(|fan| visit(fan.map(|v| v.0), plane));
+    }
+}
+
+/// Twice the area, positive when clockwise as seen with y down.
+fn area([a, b, c]: [Vertex; 3]) -> i64 {
+    i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
+}
+
+/// The plane through three places with depths; `None` when they lie on a line.
+#[inline]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "areas and differences of at most 2^61 are rounded once; slopes are f32"
+)]
+fn depth_plane([a, b, c]: [(Vertex, f32); 3]) -> Option<DepthPlane> {
+    let area = area([a.0, b.0, c.0]);
+    if area == 0 {
+        return None;
+    }
+    let to = |v: (Vertex, f32)| {
+        [
+            f64::from(v.0.x - a.0.x),
+            f64::from(v.0.y - a.0.y),
+            f64::from(v.1) - f64::from(a.1),
+        ]
+    };
+    let ([x1, y1, d1], [x2, y2, d2]) = (to(b), to(c));
+    let inverse = 1.0 / area as f64;
+    Some(DepthPlane {
+        origin: [a.0.x, a.0.y],
+        depth: a.1,
+        slope: [
+            ((d1 * y2 - d2 * y1) * inverse) as f32,
+            ((d2 * x1 - d1 * x2) * inverse) as f32,
+        ],
+    })
+}
+
+/// The part of a triangle in front of the near plane and inside the guard band, as a polygon
+/// (Sutherland and Hodgman, in homogeneous coordinates); empty when nothing is.
+fn clip(near: f64, corners: [Seen; 3]) -> Vec<Seen> {
+    let planes: [&dyn Fn(&Seen) -> f64; 5] = [
+        &|p| p.z - near,
+        &|p| GUARD_PX * p.z + p.xz,
+        &|p| GUARD_PX * p.z - p.xz,
+        &|p| GUARD_PX * p.z + p.yz,
+        &|p| GUARD_PX * p.z - p.yz,
+    ];
+    let mut polygon = corners.to_vec();
+    for inside in planes {
+        let mut kept = Vec::with_capacity(polygon.len() + 1);
+        for (k, to) in polygon.iter().enumerate() {
+            let from = &polygon[(k + polygon.len() - 1) % polygon.len()];
+            let (at_from, at_to) = (inside(from), inside(to));
+            if (at_from >= 0.0) != (at_to >= 0.0) {
+                // From the inner end always, so that both triangles of an edge cut it alike.
+                let (p, q, s) = if at_from >= 0.0 {
+                    (from, to, at_from / (at_from - at_to))
+                } else {
+                    (to, from, at_to / (at_to - at_from))
+                };
+                let mix = |a: f64, b: f64| a + (b - a) * s;
+                kept.push(Seen {
+                    xz: mix(p.xz, q.xz),
+                    yz: mix(p.yz, q.yz),
+                    z: mix(p.z, q.z).max(near),
+                });
+            }
+            if at_to >= 0.0 {
+                kept.push(*to);
+            }
+        }
+        polygon = kept;
+    }
+    polygon
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use nalgebra::{Matrix3, Vector3};
+
+    use super::*;
+    use crate::scene::{Camera, Intrinsics};
+
+    fn view() -> View {
+        let lens = Intrinsics::from_vertical_fov(100, 100, std::f64::consts::FRAC_PI_2);
+        let camera = Camera::new("v", lens, Matrix3::identity(), Vector3::zeros()).unwrap();
+        View::new(camera, 0.5)
+    }
+
+    fn pieces(corners: [[f32; 3]; 3]) -> Vec<([Vertex; 3], DepthPlane)> {
+        let view = view();
+        let placed = corners.map(|c| place(&view, c));
+        let mut found = Vec::new();
+        triangles(&view, placed.each_ref(), |t, p| found.push((t, p)));
+        found
+    }
+
+    #[test]
+    fn a_triangle_in_view_is_projected() {
+        let found = pieces([[0.0, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]);
+        let [(corners, plane)] = found[..] else {
+            panic!("one triangle")
+        };
+        // Focal length 50 px, centre at 50 px: 75 px for (1, 0, 2).
+        let at = |x, y| Vertex {
+            x: x * 256,
+            y: y * 256,
+        };
+        assert_eq!(corners, [at(50, 50), at(75, 50), at(50, 75)]);
+        assert_eq!(plane.depth, 0.5);
+        let depth = plane.at_sample([75 * 256, 50 * 256], [0, 0]);
+        assert!((depth - 0.25).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_near_plane_cuts() {
+        // One corner behind the camera: a quadrilateral is left; two: a triangle; all: nothing.
+        let (front, front2, back) = ([0.0, 0.3, 2.0], [1.0, 0.0, 2.0], [0.2, 0.0, -1.0]);
+        assert_eq!(pieces([front, front2, back]).len(), 2);
+        assert_eq!(pieces([front, back, [0.5, 0.1, -1.0]]).len(), 1);
+        assert_eq!(pieces([back, back, back]).len(), 0);
+        for (corners, plane) in pieces([front, front2, back]) {
+            for corner in corners {
+                let depth = plane.at_sample([corner.x, corner.y], [0, 0]);
+                assert!((0.24..1.01).contains(&depth), "{depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn far_aside_is_cut_at_the_guard_band() {
+        let found = pieces([[-1e7, 0.1, 0.6], [1e7, 0.1, 0.6], [0.0, 1.0, 0.6]]);
+        assert!(!found.is_empty());
+        for corner in found.iter().flat_map(|(c, _)| c) {
+            assert!(corner.x.abs() <= 1 << 29 && corner.y.abs() <= 1 << 29);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Shading and the resolve: what the samples show, averaged to pixels.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::chunk::Chunk;
+use super::merging::{NOT_SHADED, ShadedQuad, Shading};
+use super::settings::FrameSettings;
+use super::visibility::Owners;
+use crate::gpu::zrop::samples::NO_OWNER;
+use crate::image::Frame;
+use crate::mesh::shade::interpolate::TrianglePlanes;
+use crate::mesh::shade::quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
+use crate::mesh::shade::{Shader, decode_srgb, encode_srgb};
+use crate::mesh::view::View;
+
+/// Quads that one task shades.
+const QUADS_A_TASK: usize = 1024;
+
+/// Colours of a quad's cells, linear light.
+type QuadColours = [[f32; 3]; 4];
+
+/// Where a frame's quads lie: chunk and number in it of a number in the frame.
+#[derive(Debug)]
+pub struct Numbers {
+    firsts: Vec<u32>,
+}
+
+impl Numbers {
+    /// Those of a frame's chunks.
+    #[must_use]
+    pub fn of(chunks: &[Chunk]) -> Self {
+        Self {
+            firsts: chunks.iter().map(|c| c.first_quad).collect(),
+        }
+    }
+
+    /// Chunk and number in it.
+    #[must_use]
+    #[inline]
+    pub fn find(&self, number: u32) -> (usize, u32) {
+        let chunk = self.firsts.partition_point(|&first| first <= number) - 1;
+        (chunk, number - self.firsts[chunk])
+    }
+}
+
+/// What colours a sample.
+pub trait Colours: Sync {
+    /// What is worked out of a sample's owner, a quad's number in the frame, in a cell of it: the
+    /// same for all samples of the cell.
+    type Key: Copy;
+
+    /// The key of a cell.
+    fn key(&self, owner: u32, cell: usize) -> Self::Key;
+
+    /// The colour, linear light, of a sample of a cell with that key.
+    fn colour(&self, key: Self::Key, place: [u16; 2], cell: usize, sample: usize) -> [f32; 3];
+}
+
+/// A frame that is being coloured.
+#[derive(Clone, Copy)]
+pub struct Shaded<'a> {
+    /// The chunks.
+    pub chunks: &'a [Chunk],
+    /// What each bin shows.
+    pub owners: &'a [Owners],
+    /// The settings.
+    pub settings: &'a FrameSettings,
+    /// The view.
+    pub view: &'a View,
+    /// The shader.
+    pub shader: &'a Shader<'a>,
+}
+
+impl Shaded<'_> {
+    /// Runs the shader on the quads of `shading` that show in the picture. (Those that do not cost
+    /// a GPU as much, and are counted, but colour nothing.)
+    #[must_use]
+    pub fn colours(&self, shading: &Shading, sampling: Sampling) -> Vec<QuadColours> {
+        let numbers = Numbers::of(self.chunks);
+        let mut shows = Vec::new();
+        shows.resize_with(shading.quads.len(), AtomicBool::default);
+        self.owners.par_iter().for_each(|bin| {
+            self.each_cell(bin, |_, cell, owners| {
+                let mut last = NO_OWNER;
+                for &owner in owners.iter().filter(|&&o| o != NO_OWNER) {
+                    if owner != last {
+                        last = owner;
+                        let (chunk, quad) = numbers.find(owner);
+                        let shaded = shading.of(chunk, quad, cell);
+                        if shaded != NOT_SHADED {
+                            shows[shaded as usize].store(true, Ordering::Relaxed);
+                        }
+                    }
+                }
+            });
+        });
+        let mut colours = vec![QuadColours::default(); shading.quads.len()];
+        let tasks = colours.par_chunks_mut(QUADS_A_TASK);
+        let quads = shading.quads.par_chunks(QUADS_A_TASK);
+        let shows = shows.par_chunks(QUADS_A_TASK);
+        tasks.zip(quads).zip(shows).for_each(|((out, quads), shows)| {
+            for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
+                if shows.load(Ordering::Relaxed) {
+                    *out = self.shade(quad, sampling);
+                }
+            }
+        });
+        colours
+    }
+
+    /// Calls `visit` with place, cell and owners of each cell of a bin.
+    fn each_cell(&self, bin: &Owners, mut visit: impl FnMut([u16; 2], usize, &[u32])) {
+        let count = self.settings.pattern.count() as usize;
+        for quad in &bin.quads {
+            let samples = &bin.samples[quad.first as usize..][..4 * count];
+            for (cell, owners) in samples.chunks_exact(count).enumerate() {
+                visit(quad.place, cell, owners);
+            }
+        }
+    }
+
+    fn shade(&self, quad: &ShadedQuad, sampling: Sampling) -> QuadColours {
+        let pattern = self.settings.pattern;
+        let chunk = &self.chunks[quad.chunk as usize];
+        let grid = &chunk.grids[chunk.grid_of(quad.inputs[0])];
+        let inputs = quad.inputs.map(|q| &chunk.quads[q as usize]);
+        let corners = inputs.map(|input| {
+            let corners = grid.topology.triangles[usize::from(input.triangle)];
+            corners.map(|c| &grid.vertices[usize::from(c)])
+        });
+        let mut planes: [Option<TrianglePlanes>; 4] = [None; 4];
+        for cell in 0..4 {
+            let same = (0..cell).find(|&k| inputs[k].triangle == inputs[cell].triangle);
+            planes[cell] = match same {
+                Some(k) => planes[k],
+                None => TrianglePlanes::new(corners[cell], self.view),
+            };
+        }
+        // A triangle seen exactly edge-on has no planes: its cells do with those of another.
+        let Some((some, fallback)) = (0..4).find_map(|k| planes[k].map(|p| (k, p))) else {
+            return QuadColours::default();
+        };
+        let from: [usize; 4] = std::array::from_fn(|k| if planes[k].is_some() { k } else { some });
+        let planes = planes.map(|p| p.unwrap_or(fallback));
+        let points_px = std::array::from_fn(|cell| {
+            let input = inputs[from[cell]];
+            let samples = pattern.cell(input.coverage, cell);
+            let covers_centre = input.centres >> cell & 1 == 1;
+            let place = inputs[0].place;
+            sampling_point(place, cell, pattern, sampling, (samples, covers_centre))
+        });
+        self.shader.quad(&QuadInputs {
+            cells: std::array::from_fn(|k| TriangleRef {
+                vertices: corners[from[k]],
+                planes: &planes[k],
+            }),
+            points_px,
+            cell_px: pattern.cell_px(),
+            wanted: pattern.cells(quad.coverage),
+            material: grid.material,
+            is_front: inputs[0].is_front,
+        })
+    }
+
+    /// The picture: the mean of each pixel's samples in linear light, encoded as sRGB. The
+    /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share
+    /// of their samples that show anything.
+    #[must_use]
+    pub fn resolve(&self, colours: &impl Colours, background: Option<[f32; 3]>) -> Frame {
+        let [width, height] = self.settings.size;
+        let pattern = self.settings.pattern;
+        let per_pixel = pattern.per_pixel() as usize;
+        let side = pattern.cell_px().cast_unsigned();
+        let share = 1.0 / f32::from(u16::try_from(per_pixel).unwrap_or(1));
+        let behind = background.map(decode_srgb);
+        let empty = background.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);
+        let finished: Vec<Vec<(u32, [f32; 4])>> = self
+            .owners
+            .par_iter()
+            .map(|bin| {
+                let mut pixels = Vec::with_capacity(bin.quads.len() * 4);
+                self.each_cell(bin, |place, cell, owners| {
+                    let mut last = (NO_OWNER, None);
+                    for (at, owners) in owners.chunks_exact(per_pixel).enumerate() {
+                        let across = 2 * side * u32::from(place[0]) + side * (cell as u32 & 1);
+                        let down = 2 * side * u32::from(place[1]) + side * (cell as u32 >> 1);
+                        let (x, y) = (across + at as u32 % side, down + at as u32 / side);
+                        if x >= width || y >= height {
+                            continue;
+                        }
+                        let (mut sum, mut covered) = ([0.0_f32; 3], 0.0_f32);
+                        for (k, &owner) in owners.iter().enumerate() {
+                            if owner == NO_OWNER {
+                                continue;
+                            }
+                            let key = match last {
+                                (same, Some(key)) if same == owner => key,
+                                _ => colours.key(owner, cell),
+                            };
+                            last = (owner, Some(key));
+                            let c = colours.colour(key, place, cell, at * per_pixel + k);
+                            (0..3).for_each(|i| sum[i] += c[i]);
+                            covered += 1.0;
+                        }
+                        if covered > 0.0 {
+                            pixels.push((y * width + x, finish(sum, covered, share, behind)));
+                        }
+                    }
+                });
+                pixels
+            })
+            .collect();
+        let mut pixels = vec![empty; width as usize * height as usize];
+        for (at, pixel) in finished.into_iter().flatten() {
+            pixels[at as usize] = pixel;
+        }
+        Frame::from_pixels(width, height, pixels)
+    }
+}
+
+/// A pixel from the sum of its covered samples' colours and their number.
+fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
+    let alpha = covered * share;
+    if let Some(behind) = behind {
+        let mean = [0, 1, 2].map(|k| sum[k] * share + behind[k] * (1.0 - alpha));
+        let [r, g, b] = encode_srgb(mean);
+        return [r, g, b, 1.0];
+    }
+    let [r, g, b] = encode_srgb(sum.map(|v| v / covered));
+    [r * alpha, g * alpha, b * alpha, alpha]
+}
+
+/// Colours of shaded quads: all samples of a cell alike.
+pub struct CellColours<'a> {
+    /// Which quads.
+    pub shading: &'a Shading,
+    /// Their colours.
+    pub colours: &'a [QuadColours],
+    /// Where the owners lie.
+    pub numbers: &'a Numbers,
+}
+
+impl Colours for CellColours<'_> {
+    type Key = [f32; 3];
+
+    #[inline]
+    fn key(&self, owner: u32, cell: usize) -> [f32; 3] {
+        let (chunk, quad) = self.numbers.find(owner);
+        let shaded = self.shading.of(chunk, quad, cell);
+        let colours = self.colours.get(shaded as usize);
+        colours.map_or([0.0; 3], |quad| quad[cell])
+    }
+
+    #[inline]
+    fn colour(&self, key: [f32; 3], _: [u16; 2], _: usize, _: usize) -> [f32; 3] {
+        key
+    }
+}

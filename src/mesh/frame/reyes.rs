@@ -1,0 +1,125 @@
+//! Reyes, for comparison: the vertices of visible grids are shaded before the raster, and samples
+//! take the colour interpolated between them ("Reducing Shading on GPUs using Quad-Fragment
+//! Merging", sections 2.2 and 4: VERTEX).
+//!
+//! Grids are culled by depth as a whole or not at all.
+
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+
+use super::chunk::{Chunk, index};
+use super::picture::{Colours, Numbers, Shaded};
+use super::settings::FrameSettings;
+use crate::mesh::grid::Grid;
+use crate::mesh::shade::interpolate::TrianglePlanes;
+use crate::mesh::shade::vertex::VertexStep;
+use crate::mesh::view::View;
+
+/// Vertices of grids that are not hidden: what Reyes shades.
+#[must_use]
+pub fn vertices_shaded(chunks: &[Chunk]) -> u64 {
+    let grids = chunks.iter().flat_map(Chunk::visible);
+    grids.map(|(grid, _)| grid.vertices.len() as u64).sum()
+}
+
+/// Colours of all vertices of visible grids, by chunk, grid by grid.
+pub struct VertexColours<'a> {
+    chunks: &'a [Chunk],
+    numbers: &'a Numbers,
+    settings: &'a FrameSettings,
+    view: &'a View,
+    colours: Vec<Vec<[f32; 3]>>,
+    /// Where each grid's vertices begin, by chunk.
+    firsts: Vec<Vec<u32>>,
+}
+
+impl<'a> VertexColours<'a> {
+    /// Shades the vertices.
+    #[must_use]
+    pub fn new(shaded: &Shaded<'a>, numbers: &'a Numbers) -> Self {
+        let shade = |chunk: &Chunk| {
+            let (mut colours, mut firsts) = (Vec::new(), Vec::new());
+            for (grid, span) in chunk.grids.iter().zip(&chunk.spans) {
+                firsts.push(index(colours.len()));
+                if span.is_visible.load(Ordering::Relaxed) {
+                    let is_front = chunk.quads[span.first_quad as usize].is_front;
+                    shade_grid(shaded, grid, is_front, &mut colours);
+                }
+            }
+            (colours, firsts)
+        };
+        let (colours, firsts) = shaded.chunks.par_iter().map(shade).unzip();
+        Self {
+            chunks: shaded.chunks,
+            numbers,
+            settings: shaded.settings,
+            view: shaded.view,
+            colours,
+            firsts,
+        }
+    }
+}
+
+/// Shades the vertices of a grid; each takes its derivatives along two edges of a triangle.
+fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, is_front: bool, out: &mut Vec<[f32; 3]>) {
+    let mut around: Vec<Option<[u16; 2]>> = vec![None; grid.vertices.len()];
+    for corners in &grid.topology.triangles {
+        for k in 0..3 {
+            let others = [corners[(k + 1) % 3], corners[(k + 2) % 3]];
+            around[usize::from(corners[k])].get_or_insert(others);
+        }
+    }
+    for (vertex, others) in grid.vertices.iter().zip(around) {
+        let steps = others.map_or([VertexStep::default(); 2], |others| {
+            others.map(|o| VertexStep::between(vertex, &grid.vertices[usize::from(o)], shaded.view))
+        });
+        let material = grid.material;
+        out.push(shaded.shader.vertex(vertex, &steps, material, is_front));
+    }
+}
+
+/// The triangle that a sample shows: its planes and its corners' colours.
+#[derive(Clone, Copy)]
+pub struct ColouredTriangle {
+    planes: Option<TrianglePlanes>,
+    colours: [[f32; 3]; 3],
+}
+
+impl Colours for VertexColours<'_> {
+    type Key = ColouredTriangle;
+
+    fn key(&self, owner: u32, _cell: usize) -> ColouredTriangle {
+        let (number, quad) = self.numbers.find(owner);
+        let chunk = &self.chunks[number];
+        let at = chunk.grid_of(quad);
+        let grid = &chunk.grids[at];
+        let triangle = usize::from(chunk.quads[quad as usize].triangle);
+        let corners = grid.topology.triangles[triangle];
+        let first = self.firsts[number][at];
+        ColouredTriangle {
+            planes: TrianglePlanes::new(corners.map(|c| &grid.vertices[usize::from(c)]), self.view),
+            colours: corners.map(|c| self.colours[number][first as usize + usize::from(c)]),
+        }
+    }
+
+    fn colour(
+        &self,
+        key: ColouredTriangle,
+        place: [u16; 2],
+        cell: usize,
+        sample: usize,
+    ) -> [f32; 3] {
+        let Some(planes) = key.planes else {
+            return key.colours[0];
+        };
+        let pattern = self.settings.pattern;
+        let side = f64::from(pattern.cell_px());
+        let offset = pattern.offsets()[sample];
+        let [x, y] = [0, 1].map(|axis| {
+            let cells = 2.0 * f64::from(place[axis]) + f64::from((cell >> axis & 1) as u8);
+            cells * side + f64::from(offset[axis]) / 256.0
+        });
+        planes.at(x, y).mix(key.colours).map(|v| v.clamp(0.0, 1.0))
+    }
+}

@@ -1,0 +1,268 @@
+//! A polygon mesh as grids: its triangles in the order of the file, cut into runs that a triangle
+//! mask can hold, with adjacency from shared positions ("Reducing Shading on GPUs using
+//! Quad-Fragment Merging", section 5: connectivity from an index buffer).
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Source, Topology};
+use super::view::View;
+use crate::scene::mesh::{Corner, Material, Mesh, NONE, Texture};
+
+/// The triangles of a mesh.
+#[derive(Debug)]
+pub struct Triangles {
+    mesh: Mesh,
+    /// Normals by position, where a corner has none of its own: means of the faces around, weighted
+    /// with their areas.
+    smooth: Vec<[f32; 3]>,
+    /// Corners of all triangles.
+    triangles: Vec<[Corner; 3]>,
+    groups: Vec<Group>,
+    bounds: [[f32; 3]; 2],
+}
+
+/// A run of triangles of one material and draw.
+#[derive(Debug, Clone)]
+struct Group {
+    triangles: Range<usize>,
+    material: u32,
+    draw: u32,
+}
+
+impl Triangles {
+    /// Cuts faces into triangles, as fans, and triangles into grids.
+    #[must_use]
+    pub fn new(mesh: Mesh) -> Self {
+        let mut triangles = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for (draw, faces) in (0..).zip(&mesh.draws) {
+            for face in faces.start as usize..faces.end as usize {
+                let material = mesh.face_materials[face];
+                let corners = mesh.face(face);
+                for k in 2..corners.len() {
+                    let at = triangles.len();
+                    triangles.push([corners[0], corners[k - 1], corners[k]]);
+                    match groups.last_mut() {
+                        Some(group)
+                            if group.draw == draw
+                                && group.material == material
+                                && group.triangles.len() < MAX_GRID_TRIANGLES =>
+                        {
+                            group.triangles.end = at + 1;
+                        }
+                        _ => groups.push(Group {
+                            triangles: at..at + 1,
+                            material,
+                            draw,
+                        }),
+                    }
+                }
+            }
+        }
+        Self {
+            smooth: smooth_normals(&mesh, &triangles),
+            bounds: bounds(&mesh.positions),
+            triangles,
+            groups,
+            mesh,
+        }
+    }
+
+    /// Triangles in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.triangles.is_empty()
+    }
+
+    fn vertex(&self, corner: Corner) -> GridVertex {
+        let normal = match self.mesh.normals.get(corner.normal as usize) {
+            Some(&normal) if corner.normal != NONE => normal,
+            _ => self.smooth[corner.position as usize],
+        };
+        let uv = self.mesh.uvs.get(corner.uv as usize);
+        GridVertex {
+            position: self.mesh.positions[corner.position as usize],
+            normal,
+            uv: uv.copied().unwrap_or_default(),
+            id: corner.position,
+        }
+    }
+}
+
+impl Source for Triangles {
+    fn batches(&self) -> usize {
+        self.groups.len()
+    }
+
+    fn draw(&self, batch: usize) -> u32 {
+        self.groups[batch].draw
+    }
+
+    fn grids(&self, batch: usize, _view: &View, out: &mut Vec<Grid>) {
+        let group = &self.groups[batch];
+        let triangles = &self.triangles[group.triangles.clone()];
+        let mut numbers = HashMap::with_capacity(triangles.len());
+        let mut vertices = Vec::with_capacity(triangles.len());
+        let mut number = |corner: Corner| {
+            let key = (corner.position, corner.uv, corner.normal);
+            *numbers.entry(key).or_insert_with(|| {
+                vertices.push(self.vertex(corner));
+                small(vertices.len() - 1)
+            })
+        };
+        let corners = triangles.iter().map(|t| t.map(&mut number)).collect();
+        let positions: Vec<_> = triangles.iter().map(|t| t.map(|c| c.position)).collect();
+        out.push(Grid {
+            material: group.material,
+            vertices,
+            topology: Arc::new(Topology {
+                triangles: corners,
+                neighbours: neighbours(&positions),
+            }),
+        });
+    }
+
+    fn materials(&self) -> &[Material] {
+        &self.mesh.materials
+    }
+
+    fn textures(&self) -> &[Texture] {
+        &self.mesh.textures
+    }
+
+    fn bounds(&self) -> [[f32; 3]; 2] {
+        self.bounds
+    }
+}
+
+/// The triangles across each triangle's edges, corners being named by their positions.
+///
+/// Two triangles are neighbours when they run along an edge in opposite directions and no third one
+/// has that edge: on an edge of three faces, or of two that face opposite ways (as on a Möbius
+/// strip), nothing says which belong together. Edges without length join nothing.
+#[must_use]
+pub fn neighbours(triangles: &[[u32; 3]]) -> Vec<[u16; 3]> {
+    let mut edges = Vec::with_capacity(triangles.len() * 3);
+    for (corners, triangle) in triangles.iter().zip(0..) {
+        for side in 0..3 {
+            let (from, to) = (corners[side], corners[(side + 1) % 3]);
+            if from != to {
+                edges.push((from.min(to), from.max(to), from < to, triangle, side));
+            }
+        }
+    }
+    edges.sort_unstable();
+    let mut found = vec![[NO_NEIGHBOUR; 3]; triangles.len()];
+    for shared in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        if let [(_, _, false, one, i), (_, _, true, other, j)] = *shared
+            && one != other
+        {
+            found[one][i] = small(other);
+            found[other][j] = small(one);
+        }
+    }
+    found
+}
+
+/// Means of the normals of the triangles around each position, weighted with their areas.
+fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
+    use nalgebra::Vector3;
+    let mut sums = vec![Vector3::zeros(); mesh.positions.len()];
+    for triangle in triangles {
+        let at = |k: usize| {
+            Vector3::from(mesh.positions[triangle[k].position as usize].map(f64::from))
+        };
+        let twice_area = (at(1) - at(0)).cross(&(at(2) - at(0)));
+        for corner in triangle {
+            sums[corner.position as usize] += twice_area;
+        }
+    }
+    let unit = |v: Vector3<f64>| v.try_normalize(0.0).unwrap_or_default();
+    #[allow(clippy::cast_possible_truncation, reason = "normals are f32")]
+    let narrow = |v: Vector3<f64>| [v.x as f32, v.y as f32, v.z as f32];
+    sums.into_iter().map(|v| narrow(unit(v))).collect()
+}
+
+/// A box around points; empty at the origin for none.
+fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
+    let around = points.iter().copied().map(|p| [p, p]).reduce(|[a, b], [p, q]| {
+        let axes = [0, 1, 2];
+        [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
+    });
+    around.unwrap_or_default()
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "a grid has at most 512 triangles")]
+fn small(v: usize) -> u16 {
+    v as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO: u16 = NO_NEIGHBOUR;
+
+    #[test]
+    fn two_triangles_of_a_square() {
+        let found = neighbours(&[[0, 1, 2], [0, 2, 3]]);
+        assert_eq!(found, [[NO, NO, 1], [0, NO, NO]]);
+    }
+
+    #[test]
+    fn three_faces_on_an_edge_join_nothing() {
+        let found = neighbours(&[[0, 1, 2], [1, 0, 3], [1, 0, 4]]);
+        assert_eq!(found, [[NO; 3]; 3]);
+    }
+
+    #[test]
+    fn a_moebius_strip_is_cut_where_it_turns() {
+        // Five quads in a ring, the last joined to the first upside down.
+        let mut triangles = Vec::new();
+        for k in 0..5_u32 {
+            let (a, b) = (2 * k, 2 * k + 1);
+            let (c, d) = if k == 4 { (1, 0) } else { (2 * k + 2, 2 * k + 3) };
+            triangles.extend([[a, c, b], [b, c, d]]);
+        }
+        let found = neighbours(&triangles);
+        let joined: usize = found.iter().flatten().filter(|&&n| n != NO).count();
+        // Five diagonals and four seams, from both sides; the fifth seam runs the same way twice.
+        assert_eq!(joined, 2 * (5 + 4));
+        for (triangle, around) in found.iter().enumerate() {
+            for &other in around.iter().filter(|&&n| n != NO) {
+                assert!(found[usize::from(other)].contains(&small(triangle)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bow_tie_and_an_edge_without_length() {
+        assert_eq!(neighbours(&[[0, 1, 2], [0, 3, 4]]), [[NO; 3]; 2]);
+        // A triangle whose corners coincide in two places has no third edge to share.
+        assert_eq!(
+            neighbours(&[[0, 0, 1], [1, 0, 2]]),
+            [[NO; 3]; 2],
+            "the edge 0-1 runs both ways in the first"
+        );
+    }
+
+    #[test]
+    fn inside_out_is_as_connected() {
+        let found = neighbours(&[[2, 1, 0], [3, 2, 0]]);
+        assert_eq!(found.iter().flatten().filter(|&&n| n != NO).count(), 2);
+    }
+
+    #[test]
+    fn duplicated_positions_are_two_surfaces() {
+        // The second triangle has its own copies: what the reader's weld is for.
+        assert_eq!(neighbours(&[[0, 1, 2], [3, 5, 4]]), [[NO; 3]; 2]);
+    }
+}
