@@ -20,6 +20,20 @@ pub struct QuadFragment {
     pub ids: [u32; 3],
 }
 
+impl QuadFragment {
+    /// How well the triangle covers a cell: 0 its centre, else 1 + the rank of its covered sample
+    /// nearest to the centre; `None` if it covers neither.
+    #[must_use]
+    #[inline]
+    pub fn distance(&self, cell: usize, pattern: &SamplePattern) -> Option<u8> {
+        if self.centres >> cell & 1 == 1 {
+            return Some(0);
+        }
+        let samples = pattern.cell(self.coverage, cell);
+        pattern.nearest_to_centre(samples).map(|(_, rank)| 1 + rank)
+    }
+}
+
 /// A quad on its way to the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedQuad {
@@ -101,6 +115,12 @@ pub trait Merging {
         emit: &mut impl FnMut(MergedQuad),
     );
 
-    /// Nothing comes that could merge with what is held: all of it leaves, oldest first.
-    fn flush(&mut self, pattern: &SamplePattern, emit: &mut impl FnMut(MergedQuad));
+    /// Nothing comes that could merge with what is held: all of it leaves, oldest first. What is
+    /// held may still merge with itself on its way out.
+    fn flush(
+        &mut self,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    );
 }
