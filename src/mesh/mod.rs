@@ -1,6 +1,9 @@
 //! The mesh path: triangle meshes and subdivision surfaces through the same kind of pipeline, with
 //! 1 to 16 samples a pixel, and the units that merge quads of adjacent triangles.
 
+pub mod difference;
 pub mod grid;
+pub mod heat;
 pub mod merge;
+pub mod shade;
 pub mod view;
