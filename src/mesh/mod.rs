@@ -11,5 +11,7 @@ pub mod merge;
 pub mod pmu;
 pub mod qfm;
 pub mod shade;
+#[cfg(test)]
+mod streams;
 pub mod triangles;
 pub mod view;

@@ -1,0 +1,175 @@
+//! Screen derivatives of what the four cells of a quad hold.
+//!
+//! Lengths on the screen are in cells: with coarse shading a texture is then filtered as wide as
+//! what is shaded once.
+
+/// Least determinant of the two steps to a cell's neighbours, in cells squared, for which they are
+/// trusted: below it differences would be magnified more than four times. An assumption.
+const LEAST_DETERMINANT: f32 = 0.25;
+/// As above for a fit to all four cells: the determinant of the second moments of their places, 1
+/// for a regular quad. An assumption.
+const LEAST_MOMENTS: f32 = 0.05;
+
+/// Derivatives as sums of the cells' values, each times a weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stencil {
+    /// `x[i][c]`: what cell `i` counts in the derivative along x at cell `c`. For each `c` the sum
+    /// over `i` is 0.
+    x: [[f32; 4]; 4],
+    y: [[f32; 4]; 4],
+}
+
+impl Stencil {
+    /// What GPUs do: the plain difference of each row along x, of each column along y (Direct3D's
+    /// fine derivatives).
+    pub(super) const PLAIN: Self = Self {
+        x: [
+            [-1.0, -1.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0, 0.0],
+            [0.0, 0.0, -1.0, -1.0],
+            [0.0, 0.0, 1.0, 1.0],
+        ],
+        y: [
+            [-1.0, 0.0, -1.0, 0.0],
+            [0.0, -1.0, 0.0, -1.0],
+            [1.0, 0.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0, 1.0],
+        ],
+    };
+
+    /// The plain differences corrected for where the values were sampled (QFM, section 4.2).
+    ///
+    /// `points` are in cells, from anywhere. At each cell, the differences along its row and its
+    /// column give two equations for the two derivatives. Where they are close to saying the same,
+    /// a plane is fitted to all four values instead; where that fails too the plain differences
+    /// stay.
+    pub(super) fn at(points: [[f32; 2]; 4]) -> Self {
+        let mut stencil = Self::PLAIN;
+        for c in 0..4 {
+            let (left, top) = (c & 2, c & 1);
+            let [a, b] = step(points[left], points[left + 1]);
+            let [p, q] = step(points[top], points[top + 2]);
+            let determinant = a * q - b * p;
+            if determinant.is_nan() || determinant < LEAST_DETERMINANT {
+                stencil.fit(&points, c);
+                continue;
+            }
+            for i in 0..4 {
+                let along_row = Self::PLAIN.x[i][c];
+                let along_column = Self::PLAIN.y[i][c];
+                stencil.x[i][c] = (q * along_row - b * along_column) / determinant;
+                stencil.y[i][c] = (a * along_column - p * along_row) / determinant;
+            }
+        }
+        stencil
+    }
+
+    /// At cell `c`: the slopes of the plane that fits all four values best.
+    fn fit(&mut self, points: &[[f32; 2]; 4], c: usize) {
+        let mean = [0, 1].map(|k| points.iter().map(|p| p[k]).sum::<f32>() / 4.0);
+        let places = points.map(|p| step(mean, p));
+        let moment = |j: usize, k: usize| places.iter().map(|p| p[j] * p[k]).sum::<f32>();
+        let (xx, xy, yy) = (moment(0, 0), moment(0, 1), moment(1, 1));
+        let determinant = xx * yy - xy * xy;
+        if determinant.is_nan() || determinant < LEAST_MOMENTS {
+            return;
+        }
+        for (i, [x, y]) in places.into_iter().enumerate() {
+            self.x[i][c] = (yy * x - xy * y) / determinant;
+            self.y[i][c] = (xx * y - xy * x) / determinant;
+        }
+    }
+
+    /// Derivatives along x and y, cell by cell, of a value given cell by cell.
+    #[inline]
+    pub(super) fn apply(&self, values: [f32; 4]) -> [[f32; 4]; 2] {
+        // The weights sum to 0, so the first cell's value may be taken from all: no large numbers
+        // cancel.
+        let [_, b, c, d] = values.map(|v| v - values[0]);
+        [&self.x, &self.y]
+            .map(|w| std::array::from_fn(|cell| b * w[1][cell] + c * w[2][cell] + d * w[3][cell]))
+    }
+}
+
+/// Derivatives along x and y from two steps across the screen and the changes along them; `None`
+/// where the steps are nearly along one line, or have no length.
+pub(super) fn from_steps<const N: usize>(
+    steps_px: [[f32; 2]; 2],
+    changes: [[f32; N]; 2],
+) -> Option<[[f32; N]; 2]> {
+    /// Least sine of the angle between the steps: below it changes would be magnified more than 20
+    /// times. An assumption.
+    const LEAST_SINE: f32 = 0.05;
+    let [[a, b], [p, q]] = steps_px;
+    let determinant = a * q - b * p;
+    let lengths = (a * a + b * b).sqrt() * (p * p + q * q).sqrt();
+    let [f, g] = changes;
+    // Also false of what is not a number.
+    let is_apart = determinant.abs() > LEAST_SINE * lengths;
+    is_apart.then(|| {
+        [
+            std::array::from_fn(|k| (q * f[k] - b * g[k]) / determinant),
+            std::array::from_fn(|k| (a * g[k] - p * f[k]) / determinant),
+        ]
+    })
+}
+
+#[inline]
+fn step(from: [f32; 2], to: [f32; 2]) -> [f32; 2] {
+    [to[0] - from[0], to[1] - from[1]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CENTRES: [[f32; 2]; 4] = [[8.5, 4.5], [9.5, 4.5], [8.5, 5.5], [9.5, 5.5]];
+
+    #[test]
+    fn centres_give_plain_differences() {
+        assert_eq!(Stencil::at(CENTRES), Stencil::PLAIN);
+        let [dx, dy] = Stencil::PLAIN.apply([1.0, 3.0, 10.0, 20.0]);
+        assert_eq!(dx, [2.0, 2.0, 10.0, 10.0]);
+        assert_eq!(dy, [9.0, 17.0, 9.0, 17.0]);
+    }
+
+    #[test]
+    fn places_off_centre_are_made_good() {
+        let mut places = CENTRES;
+        places[1] = [9.062_5, 4.937_5];
+        let plane = |[x, y]: [f32; 2]| 0.25 * x - 3.0 * y;
+        let [dx, dy] = Stencil::at(places).apply(places.map(plane));
+        assert!(dx.iter().all(|d| (d - 0.25).abs() < 1e-5), "{dx:?}");
+        assert!(dy.iter().all(|d| (d + 3.0).abs() < 1e-5), "{dy:?}");
+        let [wrong, _] = Stencil::PLAIN.apply(places.map(plane));
+        assert!((wrong[0] - 0.25).abs() > 0.5);
+    }
+
+    #[test]
+    fn steps_that_say_the_same() {
+        // At the first cell both neighbours lie the same way.
+        let places = [[8.5, 4.5], [9.0, 4.94], [8.94, 5.0], [9.94, 5.0]];
+        let plane = |[x, y]: [f32; 2]| 0.25 * x - 3.0 * y;
+        let [dx, dy] = Stencil::at(places).apply(places.map(plane));
+        assert!((dx[0] - 0.25).abs() < 1e-3, "{dx:?}");
+        assert!((dy[0] + 3.0).abs() < 1e-3, "{dy:?}");
+        let line = [[0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [2.0, 2.0]];
+        assert_eq!(Stencil::at(line), Stencil::PLAIN);
+        assert_eq!(Stencil::at([[f32::NAN; 2]; 4]), Stencil::PLAIN);
+    }
+
+    #[test]
+    fn two_steps() {
+        let plane = |[x, y]: [f32; 2]| [0.5 * x + 2.0 * y, y];
+        let steps = [[1.0, 0.25], [-0.5, 2.0]];
+        let found = from_steps(steps, steps.map(plane));
+        let [dx, dy] = found.unwrap();
+        assert!((dx[0] - 0.5).abs() < 1e-6 && dx[1].abs() < 1e-6, "{dx:?}");
+        assert!(
+            (dy[0] - 2.0).abs() < 1e-6 && (dy[1] - 1.0).abs() < 1e-6,
+            "{dy:?}"
+        );
+        assert!(from_steps([[1.0, 1.0], [2.0, 2.0]], [[1.0], [2.0]]).is_none());
+        assert!(from_steps([[0.0; 2], [1.0, 0.0]], [[1.0], [2.0]]).is_none());
+    }
+}

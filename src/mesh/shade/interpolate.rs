@@ -1,0 +1,244 @@
+//! Attributes inside a triangle and beyond it, right in perspective.
+//!
+//! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On
+//! the triangle they are the corners' ones times the barycentric coordinates `b`, so with the
+//! corners as the columns of `M`
+//!
+//! ```text
+//! b / z = M^-1 (x, y, 1)        1 / z = the sum of b / z
+//! ```
+//!
+//! Nothing is divided by a corner's `z`, so corners may lie behind the eye (Olano and Greer,
+//! "Triangle Scan Conversion using 2D Homogeneous Coordinates"). `b / z` is linear in x and y
+//! outside the triangle as well, which is how a GPU extrapolates.
+
+use crate::mesh::grid::GridVertex;
+use crate::mesh::view::{Seen, View};
+
+/// Determinant over the product of the corners' lengths below which a triangle has no area: a few
+/// times what rounding leaves of one that has none.
+const LEAST_DETERMINANT: f64 = 1e-14;
+
+/// Where on a triangle a point lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Barycentrics {
+    /// Weights of the corners; their sum is 1. Negative ones beyond the triangle.
+    pub weights: [f64; 3],
+    /// 1 / z, per world unit; zero or less beyond the horizon of the triangle's plane.
+    pub inverse_z: f64,
+}
+
+impl Barycentrics {
+    /// An attribute of `N` components from its values at the corners.
+    ///
+    /// As differences from the first corner, so that the large weights far outside a small triangle
+    /// cost no accuracy.
+    #[must_use]
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "rounding")]
+    pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
+        let [_, w1, w2] = self.weights.map(|w| w as f32);
+        let [c0, c1, c2] = corners;
+        std::array::from_fn(|k| c0[k] + (w1 * (c1[k] - c0[k]) + w2 * (c2[k] - c0[k])))
+    }
+}
+
+/// A triangle as functions of the place on the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrianglePlanes {
+    /// Where the functions' x and y are counted from: near the triangle, for accuracy.
+    origin_px: [f64; 2],
+    /// `b / z` of each corner: coefficients of x, y and 1.
+    rows: [[f64; 3]; 3],
+    is_front: bool,
+}
+
+impl TrianglePlanes {
+    /// Of a triangle in the world; `None` when it is seen edge on, has no area or lies wholly
+    /// behind the eye.
+    #[must_use]
+    #[inline]
+    pub fn new(vertices: [&GridVertex; 3], view: &View) -> Option<Self> {
+        Self::from_seen(vertices.map(|v| view.see(v.position)))
+    }
+
+    /// As [`TrianglePlanes::new`], of corners already seen.
+    #[must_use]
+    #[inline]
+    pub fn from_seen(corners: [Seen; 3]) -> Option<Self> {
+        let farthest = corners
+            .iter()
+            .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });
+        if farthest.z <= 0.0 {
+            return None;
+        }
+        let origin_px = [farthest.xz / farthest.z, farthest.yz / farthest.z];
+        let [a, b, c] = corners.map(|seen| {
+            [
+                seen.xz - origin_px[0] * seen.z,
+                seen.yz - origin_px[1] * seen.z,
+                seen.z,
+            ]
+        });
+        let rows = [cross(b, c), cross(c, a), cross(a, b)];
+        let determinant = dot(a, rows[0]);
+        let scale = (dot(a, a) * dot(b, b) * dot(c, c)).sqrt();
+        // Also false of what is not a number.
+        let has_area = determinant.abs() > LEAST_DETERMINANT * scale;
+        has_area.then(|| Self {
+            origin_px,
+            rows: rows.map(|row| row.map(|v| v / determinant)),
+            // Counter-clockwise to the viewer is clockwise with y down.
+            is_front: determinant < 0.0,
+        })
+    }
+
+    /// Whether the triangle faces the viewer: its corners go counter-clockwise on the picture.
+    #[must_use]
+    pub fn is_front(&self) -> bool {
+        self.is_front
+    }
+
+    /// What is seen at a place of the picture, in pixels.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, x_px: f64, y_px: f64) -> Barycentrics {
+        let (x, y) = (x_px - self.origin_px[0], y_px - self.origin_px[1]);
+        let over_z = self.rows.map(|[a, b, c]| a * x + b * y + c);
+        let inverse_z = over_z[0] + over_z[1] + over_z[2];
+        let z = 1.0 / inverse_z;
+        Barycentrics {
+            weights: over_z.map(|v| v * z),
+            inverse_z,
+        }
+    }
+
+    /// Depth `near / z` as a function of the place: coefficients of x and y in pixels, and of 1.
+    /// It is 1 at the near plane and falls to 0 far away: greater is nearer.
+    #[must_use]
+    #[inline]
+    pub fn inverse_depth(&self, near: f64) -> [f64; 3] {
+        let [a, b, c] =
+            [0, 1, 2].map(|k| near * (self.rows[0][k] + self.rows[1][k] + self.rows[2][k]));
+        [a, b, c - a * self.origin_px[0] - b * self.origin_px[1]]
+    }
+}
+
+#[inline]
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+#[inline]
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::shade::testing::{vertex, view};
+    use nalgebra::{Matrix3, Vector3};
+
+    /// Barycentric coordinates and z where the ray through a pixel meets the triangle's plane.
+    fn traced(view: &View, corners: [[f32; 3]; 3], x: f64, y: f64) -> ([f64; 3], f64) {
+        let camera = &view.camera;
+        let ray = Vector3::new(
+            (x - camera.principal_px[0]) / camera.focal_px[0],
+            (y - camera.principal_px[1]) / camera.focal_px[1],
+            1.0,
+        );
+        let ray = camera.view_from_world.transpose() * ray;
+        let eye = camera.eye();
+        let [a, b, c] = corners.map(|p| Vector3::from(p.map(f64::from)));
+        // eye + z ray = a + u (b - a) + v (c - a)
+        let columns = Matrix3::from_columns(&[b - a, c - a, -ray]);
+        let solved = columns.lu().solve(&(eye - a)).unwrap();
+        ([1.0 - solved.x - solved.y, solved.x, solved.y], solved.z)
+    }
+
+    fn assert_as_traced(corners: [[f32; 3]; 3], x: f64, y: f64) {
+        let view = view();
+        let vertices = corners.map(|p| vertex(p, [0.0; 2]));
+        let planes = TrianglePlanes::new(vertices.each_ref(), &view).unwrap();
+        let (weights, z) = traced(&view, corners, x, y);
+        let found = planes.at(x, y);
+        let size = weights.iter().fold(1.0, |m: f64, w| m.max(w.abs()));
+        for k in 0..3 {
+            let off = (found.weights[k] - weights[k]).abs() / size;
+            assert!(off < 1e-5, "{found:?} against {weights:?}");
+        }
+        assert!((found.inverse_z * z - 1.0).abs() < 1e-5, "{found:?}, z {z}");
+        let [a, b, c] = planes.inverse_depth(view.near);
+        let depth = (a * x + b * y + c) * z / view.near;
+        assert!((depth - 1.0).abs() < 1e-5, "{depth}");
+    }
+
+    #[test]
+    fn as_rays_see_it() {
+        let large = [[-2.0, -1.5, 3.0], [2.5, -1.0, 9.0], [0.0, 2.0, 5.0]];
+        for (x, y) in [(320.0, 180.0), (300.5, 200.5), (0.5, 0.5), (639.5, 10.5)] {
+            assert_as_traced(large, x, y);
+        }
+        // About half a pixel, at centres around it.
+        let small = [
+            [1.0, 0.5, 4.0],
+            [1.008, 0.502, 4.001],
+            [1.001, 0.507, 4.003],
+        ];
+        let at = view().place(small[0]);
+        for (dx, dy) in [(-1.0, 0.5), (0.0, 0.0), (0.5, 0.5), (1.5, -1.0)] {
+            assert_as_traced(small, at[0] + dx, at[1] + dy);
+        }
+    }
+
+    #[test]
+    fn corners_behind_the_eye() {
+        let ground = [[0.0, 1.0, 20.0], [6.0, 1.0, -10.0], [-6.0, 1.0, -10.0]];
+        for (x, y) in [
+            (320.0, 220.0),
+            (320.0, 359.5),
+            (250.5, 300.5),
+            (600.5, 200.5),
+        ] {
+            assert_as_traced(ground, x, y);
+        }
+    }
+
+    #[test]
+    fn no_area() {
+        let view = view();
+        let planes = |corners: [[f32; 3]; 3]| {
+            TrianglePlanes::new(corners.map(|p| vertex(p, [0.0; 2])).each_ref(), &view)
+        };
+        assert!(planes([[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [2.0, 0.0, 2.0]]).is_none());
+        assert!(planes([[0.0, 0.0, 2.0]; 3]).is_none());
+        // Edge on: the plane holds the eye.
+        assert!(planes([[0.0, 0.0, 2.0], [1.0, 0.0, 4.0], [2.0, 0.0, 7.0]]).is_none());
+        assert!(planes([[0.0, 0.0, -2.0], [1.0, 0.0, -2.0], [0.0, 1.0, -2.0]]).is_none());
+        assert!(planes([[f32::NAN, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]).is_none());
+    }
+
+    #[test]
+    fn facing() {
+        let view = view();
+        let corners = [[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]];
+        // y points down in this view, so right then down is clockwise.
+        let [a, b, c] = corners.map(|p| vertex(p, [0.0; 2]));
+        assert!(!TrianglePlanes::new([&a, &b, &c], &view).unwrap().is_front());
+        assert!(TrianglePlanes::new([&a, &c, &b], &view).unwrap().is_front());
+    }
+
+    #[test]
+    fn attributes_mix_by_weight() {
+        let at = Barycentrics {
+            weights: [0.5, 0.75, -0.25],
+            inverse_z: 1.0,
+        };
+        assert_eq!(at.mix([[2.0, 8.0], [4.0, 8.0], [0.0, 8.0]]), [4.0, 8.0]);
+    }
+}

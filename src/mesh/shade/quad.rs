@@ -1,0 +1,152 @@
+//! Shading a quad: four cells, each with inputs from a triangle of its own.
+
+use super::Shader;
+use super::derivatives::Stencil;
+use super::interpolate::TrianglePlanes;
+use super::light::SurfacePoint;
+use crate::gpu::raster::samples::SamplePattern;
+use crate::mesh::grid::GridVertex;
+
+/// Subpixel units a pixel, as [`SamplePattern::offsets`] counts.
+const UNITS_A_PIXEL: f32 = 256.0;
+
+/// Where in a cell shading inputs are sampled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// At the cell's centre, covered or not.
+    #[default]
+    Centre,
+    /// At the cell's centre where it is covered, else at the covered sample nearest to it.
+    Centroid,
+}
+
+/// Where cell `cell` of the quad at `place` (column and row, in quads) takes its shading inputs
+/// from, in pixels.
+///
+/// `samples` are those that the triangle of the inputs covers in the cell, and `covers_centre` says
+/// whether it covers the centre. A cell of which nothing is covered is sampled at its centre, and
+/// so is one that is covered whole, as Direct3D has it.
+#[must_use]
+#[inline]
+pub fn sampling_point(
+    place: [u16; 2],
+    cell: usize,
+    pattern: &SamplePattern,
+    sampling: Sampling,
+    (samples, covers_centre): (u16, bool),
+) -> [f32; 2] {
+    let side = pattern.cell_px() as f32;
+    let corner = [0, 1].map(|k| {
+        let second = if cell >> k & 1 == 1 { side } else { 0.0 };
+        2.0 * side * f32::from(place[k]) + second
+    });
+    let is_centre = sampling == Sampling::Centre || covers_centre || samples == pattern.full_cell();
+    let nearest = if is_centre {
+        None
+    } else {
+        pattern.nearest_to_centre(samples)
+    };
+    let offset = nearest.map_or([side / 2.0; 2], |(sample, _)| {
+        pattern.offsets()[usize::from(sample)].map(|units| units as f32 / UNITS_A_PIXEL)
+    });
+    [corner[0] + offset[0], corner[1] + offset[1]]
+}
+
+/// The triangle that a cell takes its inputs from.
+#[derive(Debug, Clone, Copy)]
+pub struct TriangleRef<'a> {
+    /// Its corners.
+    pub vertices: [&'a GridVertex; 3],
+    /// Made of just these corners.
+    pub planes: &'a TrianglePlanes,
+}
+
+/// What the shader is given for a quad. Cells are counted from the top left, row by row.
+#[derive(Debug, Clone, Copy)]
+pub struct QuadInputs<'a> {
+    /// The triangle of each cell.
+    pub cells: [TriangleRef<'a>; 4],
+    /// Where each cell's inputs are sampled, in pixels: see [`sampling_point`].
+    pub points_px: [[f32; 2]; 4],
+    /// Pixels along the side of a cell: [`SamplePattern::cell_px`].
+    pub cell_px: i32,
+    /// Cells whose colour is used, bit `c` for cell `c`: the others help with derivatives alone.
+    pub wanted: u8,
+    /// Index of the material.
+    pub material: u32,
+    /// Whether the triangles face the viewer.
+    pub is_front: bool,
+}
+
+impl Shader<'_> {
+    /// Colours of the cells, linear light, 0 to 1; black for those not wanted.
+    ///
+    /// Derivatives are differences across the quad, a cell wide: plain ones where every cell is
+    /// sampled at its centre, whichever triangles the inputs come from, else corrected for the
+    /// places of the samples.
+    #[must_use]
+    pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
+        // Positions are counted from a corner: across a cell they differ by little, which f32 would
+        // lose far from the world's origin.
+        let origin = inputs.cells[0].vertices[0].position;
+        let to_eye = self.eye_from(origin);
+        let mut positions = [[0.0; 4]; 3];
+        let mut uvs = [[0.0; 4]; 2];
+        let mut normals = [[0.0; 3]; 4];
+        for (c, (cell, point)) in inputs.cells.iter().zip(inputs.points_px).enumerate() {
+            let at = cell.planes.at(point[0].into(), point[1].into());
+            let position = at.mix(cell.vertices.map(|v| subtract(v.position, origin)));
+            let uv = at.mix(cell.vertices.map(|v| v.uv));
+            normals[c] = at.mix(cell.vertices.map(|v| v.normal));
+            (0..3).for_each(|k| positions[k][c] = position[k]);
+            (0..2).for_each(|k| uvs[k][c] = uv[k]);
+        }
+        let stencil = stencil(inputs);
+        let position_slopes = positions.map(|values| stencil.apply(values));
+        let uv_slopes = uvs.map(|values| stencil.apply(values));
+        let material = self.material(inputs.material);
+        let mut colours = [[0.0; 3]; 4];
+        for (c, colour) in colours.iter_mut().enumerate() {
+            if inputs.wanted >> c & 1 == 0 {
+                continue;
+            }
+            let point = SurfacePoint {
+                to_eye: subtract(to_eye, positions.map(|p| p[c])),
+                normal: normals[c],
+                uv: uvs.map(|v| v[c]),
+                position_slopes: [0, 1].map(|d| position_slopes.map(|p| p[d][c])),
+                uv_slopes: [0, 1].map(|d| uv_slopes.map(|v| v[d][c])),
+                is_front: inputs.is_front,
+            };
+            *colour = self.light(material, &point);
+        }
+        colours
+    }
+}
+
+/// Plain differences where all cells are sampled at the same place in them.
+#[inline]
+fn stencil(inputs: &QuadInputs) -> Stencil {
+    let side = inputs.cell_px as f32;
+    let [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = inputs.points_px;
+    // Places are multiples of 1/256 px, so sums are exact.
+    #[allow(clippy::float_cmp, reason = "exact numbers")]
+    let is_regular = (x1 == x0 + side) & (y1 == y0) & (x2 == x0) & (y2 == y0 + side)
+        && (x3 == x0 + side) & (y3 == y0 + side);
+    if is_regular {
+        return Stencil::PLAIN;
+    }
+    Stencil::at(
+        inputs
+            .points_px
+            .map(|p| [(p[0] - x0) / side, (p[1] - y0) / side]),
+    )
+}
+
+#[inline]
+fn subtract(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+#[cfg(test)]
+mod tests;

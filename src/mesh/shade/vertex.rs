@@ -1,0 +1,116 @@
+//! Shading a vertex of a grid before it is rasterized, as the Reyes pipeline does.
+
+use super::Shader;
+use super::derivatives::from_steps;
+use super::light::SurfacePoint;
+use crate::mesh::grid::GridVertex;
+use crate::mesh::view::View;
+
+/// From a vertex to one that it shares an edge with.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct VertexStep {
+    /// Change of the position, in world units.
+    pub position: [f32; 3],
+    /// Change of the texture coordinates.
+    pub uv: [f32; 2],
+    /// Displacement on the picture, in pixels.
+    pub px: [f32; 2],
+}
+
+impl VertexStep {
+    /// The step between two vertices; those nearer than the near plane are taken as far as it.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "rounding")]
+    pub fn between(from: &GridVertex, to: &GridVertex, view: &View) -> Self {
+        let (start, end) = (view.place(from.position), view.place(to.position));
+        Self {
+            position: std::array::from_fn(|k| to.position[k] - from.position[k]),
+            uv: std::array::from_fn(|k| to.uv[k] - from.uv[k]),
+            px: std::array::from_fn(|k| (end[k] - start[k]) as f32),
+        }
+    }
+}
+
+impl Shader<'_> {
+    /// Colour of a vertex, linear light, 0 to 1.
+    ///
+    /// Derivatives a pixel come from the steps to two neighbours, best along different edges of a
+    /// triangle. Where the steps lie along one line on the picture, as on outlines, each stands
+    /// for itself: changes a pixel along it.
+    #[must_use]
+    pub fn vertex(
+        &self,
+        vertex: &GridVertex,
+        steps: &[VertexStep; 2],
+        material: u32,
+        is_front: bool,
+    ) -> [f32; 3] {
+        // Five numbers change: the position and the texture coordinates.
+        let changes = steps.map(|s| {
+            let ([x, y, z], [u, v]) = (s.position, s.uv);
+            [x, y, z, u, v]
+        });
+        let lengths = steps.map(|s| s.px);
+        let slopes = from_steps(lengths, changes).unwrap_or_else(|| {
+            [0, 1].map(|k| {
+                let [x, y] = lengths[k];
+                let length = (x * x + y * y).sqrt();
+                // Shorter than this, nothing is known of the scale: no filtering.
+                let scale = if length > 1e-6 { 1.0 / length } else { 0.0 };
+                changes[k].map(|v| v * scale)
+            })
+        });
+        let point = SurfacePoint {
+            to_eye: self.eye_from(vertex.position),
+            normal: vertex.normal,
+            uv: vertex.uv,
+            position_slopes: slopes.map(|[x, y, z, ..]| [x, y, z]),
+            uv_slopes: slopes.map(|[.., u, v]| [u, v]),
+            is_front,
+        };
+        self.light(self.material(material), &point)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::shade::ShadeSettings;
+    use crate::mesh::shade::testing::{chequered, plane_vertex, shade_plane, view};
+    use crate::mesh::shade::texture::Textures;
+
+    /// A vertex at a pixel's centre and the quad there see the same picture.
+    #[test]
+    fn as_a_quad_there() {
+        let (materials, textures) = chequered();
+        let pyramids = Textures::new(&textures, &materials);
+        let view = view();
+        let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
+        for texels_a_px in [0.5, 2.0, 3.0] {
+            let vertex = |x, y| plane_vertex(x, y, texels_a_px);
+            let at = vertex(300.5, 200.5);
+            // Neighbours across the pixels, along no axis.
+            let steps = [vertex(301.0, 200.25), vertex(300.75, 201.5)];
+            let steps = steps.map(|n| VertexStep::between(&at, &n, &view));
+            let [quad, ..] = shade_plane(&shader, texels_a_px);
+            let alone = shader.vertex(&at, &steps, 0, true);
+            for c in 0..3 {
+                assert!((alone[c] - quad[c]).abs() < 2e-3, "{alone:?} {quad:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_along_a_line_still_give_a_colour() {
+        let (materials, textures) = chequered();
+        let pyramids = Textures::new(&textures, &materials);
+        let view = view();
+        let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
+        let at = plane_vertex(300.5, 200.5, 1.0);
+        let step = VertexStep::between(&at, &plane_vertex(301.5, 200.5, 1.0), &view);
+        for steps in [[step; 2], [VertexStep::default(); 2]] {
+            let colour = shader.vertex(&at, &steps, 0, true);
+            assert!(colour.iter().all(|c| *c > 0.0 && *c <= 1.0), "{colour:?}");
+        }
+    }
+}
