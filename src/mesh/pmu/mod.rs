@@ -115,6 +115,23 @@ pub struct PmuCounters {
     pub peak_entries: u64,
 }
 
+impl std::ops::AddAssign for PmuCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.quads += other.quads;
+        self.empties += other.empties;
+        self.straight += other.straight;
+        self.partial += other.partial;
+        self.cell_merges += other.cell_merges;
+        self.saved += other.saved;
+        self.by_overlap += other.by_overlap;
+        self.by_age += other.by_age;
+        self.early += other.early;
+        self.flushed += other.flushed;
+        self.edges_lost += other.edges_lost;
+        self.peak_entries = self.peak_entries.max(other.peak_entries);
+    }
+}
+
 impl PmuCounters {
     /// Quads handed to the shader.
     #[must_use]

@@ -127,6 +127,25 @@ pub struct QfmCounters {
     pub peak_entries: u64,
 }
 
+impl std::ops::AddAssign for QfmCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.fragments += other.fragments;
+        self.empties += other.empties;
+        self.ignored += other.ignored;
+        self.merged += other.merged;
+        self.passed_full += other.passed_full;
+        self.alone += other.alone;
+        self.overlapping += other.overlapping;
+        self.apart += other.apart;
+        self.merged_at_eviction += other.merged_at_eviction;
+        self.released_full += other.released_full;
+        self.evicted += other.evicted;
+        self.flushed += other.flushed;
+        self.dropped_empty += other.dropped_empty;
+        self.peak_entries = self.peak_entries.max(other.peak_entries);
+    }
+}
+
 impl QfmCounters {
     /// Quads handed to the shader.
     #[must_use]
