@@ -49,6 +49,9 @@ const STANDARD: [&[[i32; 2]]; 5] = [
     ],
 ];
 
+/// The rank of none.
+const NO_RANK: u8 = u8::MAX;
+
 /// The samples of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplePattern {
@@ -61,6 +64,8 @@ pub struct SamplePattern {
     count: u32,
     /// Samples by their distance from the cell's centre, nearest first, equal ones in order.
     by_distance: [u8; MAX_SAMPLES],
+    /// For each four samples and each set of them: the least rank by distance, or [`NO_RANK`].
+    least_rank: [[u8; 16]; MAX_SAMPLES / 4],
 }
 
 impl SamplePattern {
@@ -124,6 +129,13 @@ impl SamplePattern {
             lanes_f32,
             count: u32::try_from(positions.len()).unwrap_or(0),
             by_distance: std::array::from_fn(|k| order[k % order.len()]),
+            least_rank: std::array::from_fn(|four| {
+                std::array::from_fn(|set| {
+                    let has = |k: u8| usize::from(k) / 4 == four && set >> (k % 4) & 1 == 1;
+                    let found = (0..).zip(&order).find(|&(_, &k)| has(k));
+                    found.map_or(NO_RANK, |(rank, _)| rank)
+                })
+            }),
         }
     }
 
@@ -217,10 +229,13 @@ impl SamplePattern {
     /// The sample of `samples` nearest to the cell's centre, and its rank among all (0 is the
     /// nearest that a cell has); `None` of none. Of equally near ones it is the first.
     #[must_use]
+    #[inline]
     pub fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
-        let order = &self.by_distance[..self.count as usize];
-        let found = (0..).zip(order).find(|&(_, &k)| samples >> k & 1 == 1);
-        found.map(|(rank, &sample)| (sample, rank))
+        let [a, b, c, d] = &self.least_rank;
+        let of = |ranks: &[u8; 16], shift: u32| ranks[usize::from(samples >> shift & 15)];
+        let rank = of(a, 0).min(of(b, 4)).min(of(c, 8)).min(of(d, 12));
+        let sample = self.by_distance.get(usize::from(rank));
+        sample.map(|&sample| (sample, rank))
     }
 
     /// Whether a sample lies at the cell's centre.
@@ -263,6 +278,15 @@ mod tests {
         // (.625, .8125) against (0, .5): 0.1133 and 0.25.
         assert_eq!(sixteen.nearest_to_centre(1 << 5 | 1 << 12).unwrap().0, 5);
         assert_eq!(sixteen.nearest_to_centre(0), None);
+        // Of any set, the first in order of distance; samples that a cell has not are nothing.
+        for pattern in [1, 2, 4, 8, 16].map(|n| SamplePattern::standard(n).unwrap()) {
+            let order = &pattern.by_distance[..pattern.count() as usize];
+            for samples in 0..=u16::MAX {
+                let first = (0..).zip(order).find(|&(_, &k)| samples >> k & 1 == 1);
+                let expected = first.map(|(rank, &sample)| (sample, rank));
+                assert_eq!(pattern.nearest_to_centre(samples), expected);
+            }
+        }
         assert!(!sixteen.has_centre());
         assert!(SamplePattern::standard(1).unwrap().has_centre());
         assert_eq!(sixteen.full_quad(), u64::MAX);

@@ -67,8 +67,12 @@ impl OuterEdges {
     /// Whether the two entries have an edge in common in a cell.
     pub(super) fn meet(&self, one: u32, two: u32, cell: usize) -> bool {
         let others = self.of(two, cell);
-        let mut edges = self.of(one, cell).iter();
-        edges.any(|&edge| others.contains(&reversed(edge)))
+        let hits = |&edge: &Edge| {
+            // Without a way out: these are few, and a loop of compares is faster run to its end.
+            let sought = reversed(edge);
+            others.iter().fold(false, |hit, &e| hit | (e == sought))
+        };
+        self.of(one, cell).iter().any(hits)
     }
 
     /// Moves the edges of a cell of `from` to `to`, less those that both have; returns how many had

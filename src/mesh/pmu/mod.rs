@@ -225,7 +225,8 @@ impl PixelMerge {
         });
     }
 
-    /// Merges cell `cell` of two entries if it may; the slot that keeps it.
+    /// Merges cell `cell` of two entries that face the same way if it may; the slot that keeps it.
+    #[inline]
     fn merge_cell(
         &mut self,
         first: u32,
@@ -234,14 +235,13 @@ impl PixelMerge {
         pattern: &SamplePattern,
         merges: &mut Merges,
     ) -> Option<u32> {
-        let (one, two) = (*self.entries.get(first), *self.entries.get(second));
-        let samples = pattern.cell(two.coverage, cell);
-        let both = samples != 0 && pattern.cell(one.coverage, cell) != 0;
-        if !both || one.is_front != two.is_front || !self.edges.meet(first, second, cell) {
+        let one = self.entries.get(first);
+        if pattern.cell(one.coverage, cell) == 0 || !self.edges.meet(first, second, cell) {
             return None;
         }
+        let two = self.entries.get(second);
         let better = |e: &Entry| (e.distance[cell], e.number);
-        let (keeps, loses) = if better(&one) < better(&two) {
+        let (keeps, loses) = if better(one) < better(two) {
             (first, second)
         } else {
             (second, first)
@@ -261,12 +261,17 @@ impl PixelMerge {
 
     /// Merges the cells of the newest entry with those of the entries noted; whether any did.
     fn merge(&mut self, new: u32, pattern: &SamplePattern, merges: &mut Merges) -> bool {
+        let is_front = self.entries.get(new).is_front;
+        let entries = &self.entries;
+        // For the rest, only those that face the same way count.
+        self.here
+            .retain(|&slot| entries.get(slot).is_front == is_front);
         let mut merged = false;
         for cell in 0..4 {
-            let mut holder = new;
             if pattern.cell(self.entries.get(new).coverage, cell) == 0 {
                 continue;
             }
+            let mut holder = new;
             for k in (0..self.here.len()).rev() {
                 let other = self.here[k];
                 if let Some(keeps) = self.merge_cell(other, holder, cell, pattern, merges) {
