@@ -3,4 +3,6 @@
 
 pub mod grid;
 pub mod merge;
+pub mod surface;
+pub mod tessellate;
 pub mod view;
