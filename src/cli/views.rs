@@ -33,10 +33,11 @@ pub(crate) struct ViewArgs {
     /// What the camera looks at [default: the middle of the scene's main content]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     target: Option<[f64; 3]>,
-    /// Direction that is up in the picture [default: 0,-1,0, as trained scenes have it]
+    /// Direction that is up in the picture [default: 0,-1,0, as trained scenes have it; 0,1,0 of
+    /// meshes]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     up: Option<[f64; 3]>,
-    /// Vertical field of view in degrees [default: 50]
+    /// Vertical field of view in degrees [default: 50; of procedural meshes their own]
     #[arg(long, value_name = "DEGREES")]
     fov: Option<f64>,
     /// That many views on a circle around the target, the first at --eye if given
@@ -48,6 +49,34 @@ pub(crate) struct ViewArgs {
     /// Height of the picture in pixels; alone, the width follows
     #[arg(long, value_name = "PIXELS")]
     height: Option<u32>,
+}
+
+/// How a scene is looked at where flags say nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Framing {
+    /// What to show.
+    pub(crate) subject: Subject,
+    /// From where, if the scene says so.
+    pub(crate) eye: Option<Vector3<f64>>,
+    /// Direction that is up in the picture.
+    pub(crate) up: [f64; 3],
+    /// Vertical field of view, in degrees.
+    pub(crate) fov_degrees: f64,
+    /// Width and height in pixels.
+    pub(crate) size: [u32; 2],
+}
+
+impl Framing {
+    /// The main content of trained splats.
+    pub(crate) fn of(splats: &Splats) -> Self {
+        Self {
+            subject: Subject::of(splats),
+            eye: None,
+            up: DEFAULT_UP,
+            fov_degrees: DEFAULT_FOV_DEGREES,
+            size: DEFAULT_SIDE_PX,
+        }
+    }
 }
 
 impl ViewArgs {
@@ -68,6 +97,19 @@ impl ViewArgs {
     /// # Errors
     /// [`Error::Caller`] names the flag that mends it; a camera file has its own errors.
     pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
+        self.views_of(|| Framing::of(splats), verbosity)
+    }
+
+    /// The same for a scene whose own `framing` is asked for only if no file says where to look
+    /// from.
+    ///
+    /// # Errors
+    /// As [`Self::views`].
+    pub(crate) fn views_of(
+        &self,
+        framing: impl FnOnce() -> Framing,
+        verbosity: Verbosity,
+    ) -> Result<Vec<Camera>> {
         match &self.cameras {
             Some(path) => {
                 let file = cameras::load(path, self.width.zip(self.height).map(|(w, h)| [w, h]))?;
@@ -77,24 +119,27 @@ impl ViewArgs {
                 let chosen = select(file.cameras, self.view.as_deref().unwrap_or("0"))?;
                 chosen.iter().map(|camera| self.resize(camera)).collect()
             }
-            None => select(self.made_up(splats)?, self.view.as_deref().unwrap_or("all")),
+            None => select(
+                self.made_up(framing())?,
+                self.view.as_deref().unwrap_or("all"),
+            ),
         }
     }
 
     /// The views that flags alone describe.
-    fn made_up(&self, splats: &Splats) -> Result<Vec<Camera>> {
-        let intrinsics = self.intrinsics()?;
-        let up = Vector3::from(self.up.unwrap_or(DEFAULT_UP));
+    fn made_up(&self, framing: Framing) -> Result<Vec<Camera>> {
+        let intrinsics = self.intrinsics(&framing)?;
+        let up = Vector3::from(self.up.unwrap_or(framing.up));
         if up.norm() == 0.0 {
             return Err(Error::caller("--up", "a direction", "0,0,0"));
         }
-        let mut subject = Subject::of(splats);
+        let mut subject = framing.subject;
         if let Some(target) = self.target {
             subject.centre = Vector3::from(target);
         }
         let target = subject.centre;
-        let eye = match self.eye {
-            Some(eye) => Vector3::from(eye),
+        let eye = match self.eye.map(Vector3::from).or(framing.eye) {
+            Some(eye) => eye,
             None => subject.default_eye(&intrinsics, up),
         };
         if let Some(count) = self.orbit {
@@ -107,8 +152,8 @@ impl ViewArgs {
     }
 
     /// The lens of made-up views: `--fov` and the size, square pixels.
-    fn intrinsics(&self) -> Result<Intrinsics> {
-        let fov = self.fov.unwrap_or(DEFAULT_FOV_DEGREES);
+    fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
+        let fov = self.fov.unwrap_or(framing.fov_degrees);
         if !(fov > 0.0 && fov < 180.0) {
             return Err(Error::caller(
                 "--fov",
@@ -116,7 +161,7 @@ impl ViewArgs {
                 fov.to_string(),
             ));
         }
-        let [width, height] = self.size(DEFAULT_SIDE_PX)?;
+        let [width, height] = self.size(framing.size)?;
         Ok(Intrinsics::from_vertical_fov(
             width,
             height,

@@ -8,6 +8,7 @@ pub mod frame;
 pub mod grid;
 pub mod heat;
 pub mod merge;
+pub mod outcome;
 pub mod pmu;
 pub mod qfm;
 pub mod shade;

@@ -177,9 +177,8 @@ fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
     use nalgebra::Vector3;
     let mut sums = vec![Vector3::zeros(); mesh.positions.len()];
     for triangle in triangles {
-        let at = |k: usize| {
-            Vector3::from(mesh.positions[triangle[k].position as usize].map(f64::from))
-        };
+        let at =
+            |k: usize| Vector3::from(mesh.positions[triangle[k].position as usize].map(f64::from));
         let twice_area = (at(1) - at(0)).cross(&(at(2) - at(0)));
         for corner in triangle {
             sums[corner.position as usize] += twice_area;
@@ -193,14 +192,21 @@ fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
 
 /// A box around points; empty at the origin for none.
 fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
-    let around = points.iter().copied().map(|p| [p, p]).reduce(|[a, b], [p, q]| {
-        let axes = [0, 1, 2];
-        [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
-    });
+    let around = points
+        .iter()
+        .copied()
+        .map(|p| [p, p])
+        .reduce(|[a, b], [p, q]| {
+            let axes = [0, 1, 2];
+            [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
+        });
     around.unwrap_or_default()
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "a grid has at most 512 triangles")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a grid has at most 512 triangles"
+)]
 fn small(v: usize) -> u16 {
     v as u16
 }
@@ -229,7 +235,11 @@ mod tests {
         let mut triangles = Vec::new();
         for k in 0..5_u32 {
             let (a, b) = (2 * k, 2 * k + 1);
-            let (c, d) = if k == 4 { (1, 0) } else { (2 * k + 2, 2 * k + 3) };
+            let (c, d) = if k == 4 {
+                (1, 0)
+            } else {
+                (2 * k + 2, 2 * k + 3)
+            };
             triangles.extend([[a, c, b], [b, c, d]]);
         }
         let found = neighbours(&triangles);

@@ -55,6 +55,40 @@ impl View {
         [seen.xz / z, seen.yz / z]
     }
 
+    /// Whether points, and so all within their hull, lie wholly outside the view: all beyond one
+    /// side of the picture or all nearer than the near plane.
+    #[must_use]
+    pub fn misses(&self, positions: impl IntoIterator<Item = [f32; 3]>) -> bool {
+        let size = [self.camera.width, self.camera.height].map(f64::from);
+        let mut beyond_all = 0b1_1111_u8;
+        for position in positions {
+            let Seen { xz, yz, z } = self.see(position);
+            let beyond = [
+                z < self.near,
+                xz < 0.0,
+                yz < 0.0,
+                xz > size[0] * z,
+                yz > size[1] * z,
+            ];
+            for (bit, is_beyond) in beyond.into_iter().enumerate() {
+                beyond_all &= !(u8::from(!is_beyond) << bit);
+            }
+            if beyond_all == 0 {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether a box, given by its least and greatest corner, lies wholly outside the view.
+    #[must_use]
+    pub fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
+        self.misses(
+            (0..8)
+                .map(|corner: usize| std::array::from_fn(|axis| bounds[corner >> axis & 1][axis])),
+        )
+    }
+
     /// Where the camera stands in the world.
     #[must_use]
     pub fn eye(&self) -> [f64; 3] {

@@ -17,6 +17,7 @@ pub mod heat;
 pub mod json;
 pub mod legend;
 pub mod maps;
+pub mod mesh;
 pub mod ratios;
 pub mod screen;
 pub mod suite;

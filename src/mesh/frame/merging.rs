@@ -69,7 +69,11 @@ impl Shading {
             PartOf::Quads(of) => of[quad as usize],
             PartOf::Cells(of) => of[quad as usize][cell],
         };
-        if local == NOT_SHADED { local } else { base + local }
+        if local == NOT_SHADED {
+            local
+        } else {
+            base + local
+        }
     }
 }
 
@@ -158,7 +162,9 @@ pub fn merge(
     for group in merged {
         let base = index(shading.quads.len());
         shading.quads.extend(group.quads);
-        shading.parts.extend(group.parts.into_iter().map(|p| (p, base)));
+        shading
+            .parts
+            .extend(group.parts.into_iter().map(|p| (p, base)));
         shading.counters.add(&group.counters);
     }
     shading

@@ -171,9 +171,7 @@ fn runs(source: &dyn Source) -> Vec<std::ops::Range<usize>> {
     let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
     for batch in 0..source.batches() {
         match runs.last_mut() {
-            Some(run)
-                if run.len() < length && source.draw(run.start) == source.draw(batch) =>
-            {
+            Some(run) if run.len() < length && source.draw(run.start) == source.draw(batch) => {
                 run.end = batch + 1;
             }
             _ => runs.push(batch..batch + 1),

@@ -100,13 +100,16 @@ impl Shaded<'_> {
         let tasks = colours.par_chunks_mut(QUADS_A_TASK);
         let quads = shading.quads.par_chunks(QUADS_A_TASK);
         let shows = shows.par_chunks(QUADS_A_TASK);
-        tasks.zip(quads).zip(shows).for_each(|((out, quads), shows)| {
-            for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
-                if shows.load(Ordering::Relaxed) {
-                    *out = self.shade(quad, sampling);
+        tasks
+            .zip(quads)
+            .zip(shows)
+            .for_each(|((out, quads), shows)| {
+                for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
+                    if shows.load(Ordering::Relaxed) {
+                        *out = self.shade(quad, sampling);
+                    }
                 }
-            }
-        });
+            });
         colours
     }
 
@@ -168,6 +171,10 @@ impl Shaded<'_> {
     /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share
     /// of their samples that show anything.
     #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "cells of a quad, pixels of a cell"
+    )]
     pub fn resolve(&self, colours: &impl Colours, background: Option<[f32; 3]>) -> Frame {
         let [width, height] = self.settings.size;
         let pattern = self.settings.pattern;

@@ -117,8 +117,8 @@ impl Colours for VertexColours<'_> {
         let side = f64::from(pattern.cell_px());
         let offset = pattern.offsets()[sample];
         let [x, y] = [0, 1].map(|axis| {
-            let cells = 2.0 * f64::from(place[axis]) + f64::from((cell >> axis & 1) as u8);
-            cells * side + f64::from(offset[axis]) / 256.0
+            let second = if cell >> axis & 1 == 1 { 1.0 } else { 0.0 };
+            (2.0 * f64::from(place[axis]) + second) * side + f64::from(offset[axis]) / 256.0
         });
         planes.at(x, y).mix(key.colours).map(|v| v.clamp(0.0, 1.0))
     }

@@ -1,9 +1,11 @@
-//! Colour of a point of a surface: textures, normal map, lights.
+//! Colour of four points of a surface at once: textures, normal map, lights.
 
 use nalgebra::{Matrix3, Vector3};
 
 use super::Shader;
+use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::texture::Pyramid;
+use crate::math::unfused::exp2;
 use crate::scene::mesh::Material;
 
 /// Lights hang on the camera, so that every view of every scene is lit: direction towards the light
@@ -21,8 +23,6 @@ const AMBIENT: [f32; 3] = [0.06, 0.065, 0.075];
 const HIGHLIGHT: f32 = 0.35;
 /// Stored value of a normal map that stands for 0, of 255: what flat maps hold.
 const NORMAL_ZERO: f32 = 128.0;
-/// Square of a length that counts as none.
-const NO_LENGTH: f32 = 1e-30;
 
 /// Lights in world space.
 #[derive(Debug, Clone)]
@@ -41,136 +41,178 @@ impl Lights {
     }
 }
 
-/// A point of a surface.
+/// Four points of a surface of one material.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SurfacePoint {
-    /// From the point to the eye, in world units.
-    pub(super) to_eye: [f32; 3],
+pub(super) struct SurfacePoints {
+    /// From the points to the eye, in world units.
+    pub(super) to_eye: Vectors,
     /// Of any length; zero for none.
-    pub(super) normal: [f32; 3],
-    pub(super) uv: [f32; 2],
+    pub(super) normal: Vectors,
+    pub(super) uv: [Lanes; 2],
     /// Changes of the position along the screen's x and y.
-    pub(super) position_slopes: [[f32; 3]; 2],
+    pub(super) position_slopes: [Vectors; 2],
     /// Changes of the texture coordinates along the screen's x and y.
-    pub(super) uv_slopes: [[f32; 2]; 2],
+    pub(super) uv_slopes: [[Lanes; 2]; 2],
     pub(super) is_front: bool,
+    /// Points that a colour is asked for: bit `k` for point `k`.
+    pub(super) wanted: u8,
+}
+
+impl SurfacePoints {
+    /// A texture at each point that is wanted, addressed by `scale` times the texture coordinates.
+    #[inline]
+    fn sample(&self, texture: &Pyramid, scale: f32) -> [Lanes; 3] {
+        let [dx, dy] = self
+            .uv_slopes
+            .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
+        let uv = self.uv.map(|v| v.map(|v| v * scale));
+        let levels = texture.levels_of(dx, dy);
+        let mut texels = [[0.0; 4]; 3];
+        for k in (0..4).filter(|k| self.wanted >> k & 1 == 1) {
+            let texel = texture.sample([uv[0][k], uv[1][k]], levels[k]);
+            (0..3).for_each(|c| texels[c][k] = texel[c]);
+        }
+        texels
+    }
 }
 
 impl Shader<'_> {
-    /// Linear light, 0 to 1; black where it is not a number.
+    /// Linear light, 0 to 1; black where it is not a number. Of points not wanted it is no
+    /// particular colour.
     #[inline]
-    pub(super) fn light(&self, material: &Material, point: &SurfacePoint) -> [f32; 3] {
-        let albedo = self.albedo(material, point);
-        let normal = self.normal(material, point);
-        let view = normalized(point.to_eye);
-        let mut light = AMBIENT;
-        let facing = self.lights.towards.map(|l| dot(normal, l).max(0.0));
-        for (facing, (_, colour)) in facing.iter().zip(LIGHTS) {
-            light = [0, 1, 2].map(|c| light[c] + facing * colour[c]);
+    pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 3]; 4] {
+        let albedo = self.albedo(material, points);
+        let normal = self.normal(material, points);
+        let facing = self.lights.towards.map(|l| {
+            let along = dot(&normal, &l.map(|v| [v; 4]));
+            along.map(|v| if v > 0.0 { v } else { 0.0 })
+        });
+        let shine = self.highlight(material.shininess, points, &normal, &facing[0]);
+        let channel = |c: usize| -> Lanes {
+            std::array::from_fn(|k| {
+                let light = AMBIENT[c]
+                    + facing[0][k] * LIGHTS[0].1[c]
+                    + facing[1][k] * LIGHTS[1].1[c]
+                    + facing[2][k] * LIGHTS[2].1[c];
+                let colour = albedo[c][k] * light + shine[k] * LIGHTS[0].1[c];
+                let colour = if colour > 0.0 { colour } else { 0.0 };
+                if colour < 1.0 { colour } else { 1.0 }
+            })
+        };
+        let [r, g, b] = [channel(0), channel(1), channel(2)];
+        std::array::from_fn(|k| [r[k], g[k], b[k]])
+    }
+
+    /// Share of the key light in the highlight (Blinn-Phong); `facing` is how much that light is
+    /// faced.
+    #[inline]
+    fn highlight(
+        &self,
+        shininess: f32,
+        points: &SurfacePoints,
+        normal: &Vectors,
+        facing: &Lanes,
+    ) -> Lanes {
+        if shininess <= 0.0 {
+            return [0.0; 4];
         }
-        let mut shine = 0.0;
-        if material.shininess > 0.0 && facing[0] > 0.0 {
-            let half = normalized(add(self.lights.towards[0], view));
-            let power = dot(normal, half).max(0.0).log2() * material.shininess;
-            shine = HIGHLIGHT * crate::math::unfused::exp2(power);
-        }
-        [0, 1, 2].map(|c| {
-            let colour = albedo[c] * light[c] + shine * LIGHTS[0].1[c];
-            if colour > 0.0 { colour.min(1.0) } else { 0.0 }
+        let view = normalized(&points.to_eye);
+        let light = self.lights.towards[0];
+        let half = [0, 1, 2].map(|c| view[c].map(|v| v + light[c]));
+        let along = dot(normal, &normalized(&half));
+        std::array::from_fn(|k| {
+            let along = if along[k] > 0.0 { along[k] } else { 0.0 };
+            let shine = HIGHLIGHT * exp2(shininess * log2(along));
+            if facing[k] > 0.0 { shine } else { 0.0 }
         })
     }
 
     #[inline]
-    fn albedo(&self, material: &Material, point: &SurfacePoint) -> [f32; 3] {
+    fn albedo(&self, material: &Material, points: &SurfacePoints) -> [Lanes; 3] {
         let base = material.base_colour;
-        let texel = |texture: &Pyramid, scale: f32| {
-            let [dx, dy] = point.uv_slopes.map(|d| d.map(|v| v * scale));
-            let uv = point.uv.map(|v| v * scale);
-            let [r, g, b, _] = texture.sample(uv, texture.level(dx, dy));
-            [base[0] * r, base[1] * g, base[2] * b]
-        };
-        if let Some(texture) = material.base_texture.and_then(|t| self.textures.get(t)) {
-            return texel(texture, 1.0);
-        }
-        match &self.checker {
-            Some((texture, scale)) => texel(texture, *scale),
-            None => base,
+        let own = material.base_texture.and_then(|t| self.textures.get(t));
+        let own = own.map(|texture| (texture, 1.0));
+        let checker = self.checker.as_ref();
+        match own.or(checker.map(|(texture, scale)| (texture, *scale))) {
+            None => base.map(|v| [v; 4]),
+            Some((texture, scale)) => {
+                let texels = points.sample(texture, scale);
+                [0, 1, 2].map(|c| texels[c].map(|v| v * base[c]))
+            }
         }
     }
 
-    /// The normal that is lit, of length 1.
+    /// The normals that are lit, of length 1.
     #[inline]
-    fn normal(&self, material: &Material, point: &SurfacePoint) -> [f32; 3] {
-        let [dx, dy] = point.position_slopes;
+    fn normal(&self, material: &Material, points: &SurfacePoints) -> Vectors {
+        let [dx, dy] = &points.position_slopes;
         // x right, y down: their product points away from the viewer, whichever side is seen.
         let away = cross(dx, dy);
-        let mut normal = point.normal;
-        if dot(normal, normal) <= NO_LENGTH {
-            normal = if point.is_front {
-                away.map(|v| -v)
-            } else {
-                away
-            };
+        let outward = if points.is_front { -1.0 } else { 1.0 };
+        let length = dot(&points.normal, &points.normal);
+        let normal = [0, 1, 2].map(|c| {
+            let given = points.normal[c];
+            std::array::from_fn(|k| {
+                let is_given = length[k] > NO_LENGTH;
+                if is_given {
+                    given[k]
+                } else {
+                    outward * away[c][k]
+                }
+            })
+        });
+        let mut normal = normalized(&normal);
+        if material.two_sided && !points.is_front {
+            normal = normal.map(|v| v.map(|v| -v));
         }
-        normal = normalized(normal);
-        if material.two_sided && !point.is_front {
-            normal = normal.map(|v| -v);
+        match material.normal_texture.and_then(|t| self.textures.get(t)) {
+            None => normal,
+            Some(map) => perturbed(&normal, &away, points, &points.sample(map, 1.0)),
         }
-        let map = material.normal_texture.and_then(|t| self.textures.get(t));
-        let Some(map) = map else { return normal };
-        let [du, dv] = point.uv_slopes;
-        let texel = map.sample(point.uv, map.level(du, dv));
-        let mapped = [texel[0], texel[1], texel[2]]
-            .map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO));
-        // Where u and v rise fastest on the surface: the frame of cotangents, up to a factor
-        // (Schueler, "Normal Mapping Without Precomputed Tangents", ShaderX5).
-        let sign = if dot(away, normal) < 0.0 { -1.0 } else { 1.0 };
-        let (across_x, across_y) = (cross(dy, normal), cross(normal, dx));
-        let rise = |k: usize| {
-            let (x, y) = (sign * du[k], sign * dv[k]);
-            std::array::from_fn(|c| x * across_x[c] + y * across_y[c])
-        };
-        let (tangent, bitangent): ([f32; 3], [f32; 3]) = (rise(0), rise(1));
-        let longest = dot(tangent, tangent).max(dot(bitangent, bitangent));
-        if longest.is_nan() || longest <= NO_LENGTH {
-            return normal;
-        }
-        let scale = 1.0 / longest.sqrt();
-        // v points down the texture, the map's y up.
-        let (x, y, z) = (mapped[0] * scale, -mapped[1] * scale, mapped[2]);
-        normalized([0, 1, 2].map(|c| x * tangent[c] + y * bitangent[c] + z * normal[c]))
     }
 }
 
+/// Normals turned by a normal map's texels.
 #[inline]
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline]
-fn add(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-#[inline]
-fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-/// The vector at length 1; zero if it has no length.
-#[inline]
-fn normalized(v: [f32; 3]) -> [f32; 3] {
-    let squared = dot(v, v);
-    let scale = if squared > NO_LENGTH {
-        1.0 / squared.sqrt()
-    } else {
-        0.0
+fn perturbed(
+    normal: &Vectors,
+    away: &Vectors,
+    points: &SurfacePoints,
+    texels: &Vectors,
+) -> Vectors {
+    let mapped = texels.map(|c| c.map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO)));
+    // Where u and v rise fastest on the surface: the frame of cotangents, up to a factor
+    // (Schueler, "Normal Mapping Without Precomputed Tangents", ShaderX5).
+    let ([dx, dy], [du, dv]) = (&points.position_slopes, &points.uv_slopes);
+    let (across_x, across_y) = (cross(dy, normal), cross(normal, dx));
+    let sign = dot(away, normal).map(|v| if v < 0.0 { -1.0 } else { 1.0 });
+    let rise = |t: usize| -> Vectors {
+        [0, 1, 2].map(|c| {
+            std::array::from_fn(|k| {
+                sign[k] * (du[t][k] * across_x[c][k] + dv[t][k] * across_y[c][k])
+            })
+        })
     };
-    v.map(|c| c * scale)
+    let (tangent, bitangent) = (rise(0), rise(1));
+    let (t, b) = (dot(&tangent, &tangent), dot(&bitangent, &bitangent));
+    let scale: Lanes = std::array::from_fn(|k| {
+        let longest = if t[k] > b[k] { t[k] } else { b[k] };
+        if longest > NO_LENGTH {
+            1.0 / longest.sqrt()
+        } else {
+            0.0
+        }
+    });
+    let turned = [0, 1, 2].map(|c| {
+        std::array::from_fn(|k| {
+            // v points down the texture, the map's y up.
+            let (x, y) = (mapped[0][k] * scale[k], -mapped[1][k] * scale[k]);
+            // Without a frame the normal stays.
+            let z = if scale[k] > 0.0 { mapped[2][k] } else { 1.0 };
+            x * tangent[c][k] + y * bitangent[c][k] + z * normal[c][k]
+        })
+    });
+    normalized(&turned)
 }
 
 #[cfg(test)]

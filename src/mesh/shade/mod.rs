@@ -6,6 +6,7 @@
 
 mod derivatives;
 pub mod interpolate;
+mod lanes;
 mod light;
 pub mod quad;
 mod srgb;

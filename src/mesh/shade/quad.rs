@@ -3,12 +3,13 @@
 use super::Shader;
 use super::derivatives::Stencil;
 use super::interpolate::TrianglePlanes;
-use super::light::SurfacePoint;
+use super::light::SurfacePoints;
+use crate::gpu::raster::polygon::SUBPIXEL_BITS;
 use crate::gpu::raster::samples::SamplePattern;
 use crate::mesh::grid::GridVertex;
 
 /// Subpixel units a pixel, as [`SamplePattern::offsets`] counts.
-const UNITS_A_PIXEL: f32 = 256.0;
+const UNITS_A_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
 /// Where in a cell shading inputs are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,34 +92,34 @@ impl Shader<'_> {
         let origin = inputs.cells[0].vertices[0].position;
         let to_eye = self.eye_from(origin);
         let mut positions = [[0.0; 4]; 3];
-        let mut uvs = [[0.0; 4]; 2];
-        let mut normals = [[0.0; 3]; 4];
-        for (c, (cell, point)) in inputs.cells.iter().zip(inputs.points_px).enumerate() {
+        let mut normal = [[0.0; 4]; 3];
+        let mut uv = [[0.0; 4]; 2];
+        for (k, (cell, point)) in inputs.cells.iter().zip(inputs.points_px).enumerate() {
             let at = cell.planes.at(point[0].into(), point[1].into());
-            let position = at.mix(cell.vertices.map(|v| subtract(v.position, origin)));
-            let uv = at.mix(cell.vertices.map(|v| v.uv));
-            normals[c] = at.mix(cell.vertices.map(|v| v.normal));
-            (0..3).for_each(|k| positions[k][c] = position[k]);
-            (0..2).for_each(|k| uvs[k][c] = uv[k]);
+            let [x, y, z] = at.mix(cell.vertices.map(|v| subtract(v.position, origin)));
+            let [nx, ny, nz] = at.mix(cell.vertices.map(|v| v.normal));
+            let [u, v] = at.mix(cell.vertices.map(|v| v.uv));
+            [positions[0][k], positions[1][k], positions[2][k]] = [x, y, z];
+            [normal[0][k], normal[1][k], normal[2][k]] = [nx, ny, nz];
+            [uv[0][k], uv[1][k]] = [u, v];
         }
         let stencil = stencil(inputs);
-        let position_slopes = positions.map(|values| stencil.apply(values));
-        let uv_slopes = uvs.map(|values| stencil.apply(values));
-        let material = self.material(inputs.material);
-        let mut colours = [[0.0; 3]; 4];
-        for (c, colour) in colours.iter_mut().enumerate() {
-            if inputs.wanted >> c & 1 == 0 {
-                continue;
+        let [x, y, z] = positions.map(|values| stencil.apply(values));
+        let [u, v] = uv.map(|values| stencil.apply(values));
+        let points = SurfacePoints {
+            to_eye: [0, 1, 2].map(|c| positions[c].map(|p| to_eye[c] - p)),
+            normal,
+            uv,
+            position_slopes: [0, 1].map(|d| [x[d], y[d], z[d]]),
+            uv_slopes: [0, 1].map(|d| [u[d], v[d]]),
+            is_front: inputs.is_front,
+            wanted: inputs.wanted,
+        };
+        let mut colours = self.light(self.material(inputs.material), &points);
+        for (k, colour) in colours.iter_mut().enumerate() {
+            if inputs.wanted >> k & 1 == 0 {
+                *colour = [0.0; 3];
             }
-            let point = SurfacePoint {
-                to_eye: subtract(to_eye, positions.map(|p| p[c])),
-                normal: normals[c],
-                uv: uvs.map(|v| v[c]),
-                position_slopes: [0, 1].map(|d| position_slopes.map(|p| p[d][c])),
-                uv_slopes: [0, 1].map(|d| uv_slopes.map(|v| v[d][c])),
-                is_front: inputs.is_front,
-            };
-            *colour = self.light(material, &point);
         }
         colours
     }

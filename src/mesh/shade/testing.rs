@@ -10,7 +10,7 @@ use crate::mesh::view::View;
 use crate::scene::mesh::{Material, Texture};
 use crate::scene::{Camera, Intrinsics};
 
-/// Side of the texture of [`chequered`], in texels.
+/// Side of the texture of [`noisy`], in texels.
 pub(super) const TEXELS: u32 = 256;
 /// Distance of the plane: a world unit is a pixel there.
 const FAR: f32 = 512.0;
@@ -44,7 +44,7 @@ pub(super) fn plane_vertex(x_px: f32, y_px: f32, texels_a_px: f32) -> GridVertex
 }
 
 /// One material with a texture of noise.
-pub(super) fn chequered() -> (Vec<Material>, Vec<Texture>) {
+pub(super) fn noisy() -> (Vec<Material>, Vec<Texture>) {
     let material = Material {
         base_colour: [1.0, 0.8, 0.9],
         base_texture: Some(0),

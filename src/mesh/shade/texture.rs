@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::lanes::{Lanes, log2};
 use super::srgb::decoding_table;
 use crate::scene::mesh::{Material, Texture};
 
@@ -61,10 +62,8 @@ pub struct Pyramid {
 /// Channels are 16 bits: fine enough for dark colours in linear light, half of what f32 takes.
 #[derive(Debug, Clone)]
 struct Level {
-    width: usize,
-    height: usize,
-    /// Width and height, to calculate with.
-    size: [f32; 2],
+    /// Width and height in texels.
+    sides: [u32; 2],
     texels: Vec<[u16; 4]>,
 }
 
@@ -88,7 +87,10 @@ impl Pyramid {
             let [r, g, b] = [r, g, b].map(|c| colour[usize::from(c)]);
             [r, g, b, raw[usize::from(a)]]
         });
-        let mut levels = vec![Level::new(width, height, texels.collect())];
+        let mut levels = vec![Level {
+            sides: [texture.width, texture.height],
+            texels: texels.collect(),
+        }];
         while let Some(smaller) = levels.last().and_then(Level::smaller) {
             levels.push(smaller);
         }
@@ -106,9 +108,16 @@ impl Pyramid {
     #[must_use]
     #[inline]
     pub fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
-        let [w, h] = self.levels[0].size;
+        let [w, h] = self.levels[0].sides.map(|side| side as f32);
         let squared = |d: [f32; 2]| (d[0] * w).powi(2) + (d[1] * h).powi(2);
-        0.5 * squared(dx).max(squared(dy)).log2()
+        let (x, y) = (squared(dx), squared(dy));
+        0.5 * log2(if x > y { x } else { y })
+    }
+
+    /// [`Pyramid::level`] of four cells: derivatives of u and of v.
+    #[inline]
+    pub(super) fn levels_of(&self, dx: [Lanes; 2], dy: [Lanes; 2]) -> Lanes {
+        std::array::from_fn(|k| self.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]))
     }
 
     /// The texture at `uv`, which wraps around, at a mip level, which is clamped: linear in all
@@ -139,21 +148,12 @@ impl Pyramid {
 }
 
 impl Level {
-    fn new(width: usize, height: usize, texels: Vec<[u16; 4]>) -> Self {
-        Self {
-            width,
-            height,
-            size: [width as f32, height as f32],
-            texels,
-        }
-    }
-
     /// The next level: half the size, rounded down; `None` of one texel.
     fn smaller(&self) -> Option<Self> {
-        if self.width == 1 && self.height == 1 {
+        if self.sides == [1; 2] {
             return None;
         }
-        let (columns, rows) = (shares(self.width), shares(self.height));
+        let [columns, rows] = self.sides.map(|side| shares(side as usize));
         let mut texels = vec![[0; 4]; columns.len() * rows.len()];
         let strips = texels.par_chunks_mut(ROWS_A_TASK * columns.len());
         strips.enumerate().for_each(|(strip, texels)| {
@@ -164,14 +164,15 @@ impl Level {
                 }
             }
         });
-        Some(Self::new(columns.len(), rows.len(), texels))
+        let sides = self.sides.map(|side| (side / 2).max(1));
+        Some(Self { sides, texels })
     }
 
     fn average(&self, column: &Share, row: &Share) -> [u16; 4] {
         let mut sum = [0.0; 4];
         for (y, weight_y) in row.parts() {
             for (x, weight_x) in column.parts() {
-                let texel = self.texels[y * self.width + x];
+                let texel = self.texels[y * self.sides[0] as usize + x];
                 for (sum, c) in sum.iter_mut().zip(texel) {
                     *sum += weight_x * weight_y * f32::from(c);
                 }
@@ -182,22 +183,39 @@ impl Level {
 
     #[inline]
     fn bilinear(&self, uv: [f32; 2]) -> [f32; 4] {
-        let (x0, x1, fx) = taps(uv[0], self.width, self.size[0]);
-        let (y0, y1, fy) = taps(uv[1], self.height, self.size[1]);
-        let (top, bottom) = (y0 * self.width, y1 * self.width);
-        let [a, b, c, d] =
-            [top + x0, top + x1, bottom + x0, bottom + x1].map(|at| self.texels[at].map(f32::from));
+        let (x0, x1, fx) = taps(uv[0], self.sides[0]);
+        let (y0, y1, fy) = taps(uv[1], self.sides[1]);
+        let row = |y: u32| y as usize * self.sides[0] as usize;
+        let (top, bottom) = (row(y0), row(y1));
+        let (x0, x1) = (x0 as usize, x1 as usize);
         // The scale of the stored numbers goes into the weights.
-        let (upper, lower) = ((1.0 - fy) / ONE, fy / ONE);
-        let weights = [
-            (1.0 - fx) * upper,
-            fx * upper,
-            (1.0 - fx) * lower,
-            fx * lower,
-        ];
-        std::array::from_fn(|k| {
-            (a[k] * weights[0] + b[k] * weights[1]) + (c[k] * weights[2] + d[k] * weights[3])
-        })
+        let (upper, lower) = ((1.0 - fy) * (1.0 / ONE), fy * (1.0 / ONE));
+        // Texel by texel, which becomes a vector each; channel by channel does not.
+        let mut sum = scaled(self.texels[top + x0], (1.0 - fx) * upper);
+        add(&mut sum, scaled(self.texels[top + x1], fx * upper));
+        add(
+            &mut sum,
+            scaled(self.texels[bottom + x0], (1.0 - fx) * lower),
+        );
+        add(&mut sum, scaled(self.texels[bottom + x1], fx * lower));
+        sum
+    }
+}
+
+#[inline(always)]
+fn scaled([r, g, b, a]: [u16; 4], weight: f32) -> [f32; 4] {
+    [
+        f32::from(r) * weight,
+        f32::from(g) * weight,
+        f32::from(b) * weight,
+        f32::from(a) * weight,
+    ]
+}
+
+#[inline(always)]
+fn add(sum: &mut [f32; 4], part: [f32; 4]) {
+    for (sum, part) in sum.iter_mut().zip(part) {
+        *sum += part;
     }
 }
 
@@ -238,30 +256,25 @@ fn shares(size: usize) -> Vec<Share> {
 }
 
 /// The texels to the left and right of `u`, and how far it is from the first to the second.
-#[inline]
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "whole part, then clamped to the row"
-)]
-fn taps(u: f32, texels: usize, size: f32) -> (usize, usize, f32) {
-    // Towards zero, then down: faster than `floor` on processors without an instruction for it.
-    let towards_zero = u as i32 as f32;
-    let mut fraction = u - towards_zero;
-    if fraction < 0.0 {
-        fraction += 1.0;
-    }
-    // Beyond 2^31, or not a number: any place will do.
-    if !(0.0..=1.0).contains(&fraction) {
-        fraction = 0.0;
-    }
-    let at = fraction * size - 0.5;
-    if at < 0.0 {
-        return (texels - 1, 0, at + 1.0);
-    }
-    let left = (at as usize).min(texels - 1);
+///
+/// Beyond 2^22, or of what is not a number, it may be any place.
+#[inline(always)]
+fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
+    /// 1.5 * 2^23: added to a number it leaves the nearest whole one in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+    let size = texels as f32;
+    // From the centre of the first texel, less than half a row to either side.
+    let at = (u - ((u + ROUND) - ROUND)) * size - 0.5;
+    let shifted = (at - 0.5) + ROUND;
+    let whole = shifted.to_bits().wrapping_sub(ROUND.to_bits());
+    // Negative ones are counted from the end; the other end holds what is out of range.
+    let wrapped = whole.wrapping_add(if whole >> 31 == 1 { texels } else { 0 });
+    let left = wrapped.min(texels - 1);
     let right = if left + 1 == texels { 0 } else { left + 1 };
-    (left, right, at - left as f32)
+    let part = at - (shifted - ROUND);
+    // Also of what is not a number.
+    let part = if part > 0.0 { part } else { 0.0 };
+    (left, right, if part < 1.0 { part } else { 1.0 })
 }
 
 /// A channel, 0 to 1, as it is stored.

@@ -2,7 +2,7 @@
 
 use super::Shader;
 use super::derivatives::from_steps;
-use super::light::SurfacePoint;
+use super::light::SurfacePoints;
 use crate::mesh::grid::GridVertex;
 use crate::mesh::view::View;
 
@@ -60,15 +60,17 @@ impl Shader<'_> {
                 changes[k].map(|v| v * scale)
             })
         });
-        let point = SurfacePoint {
-            to_eye: self.eye_from(vertex.position),
-            normal: vertex.normal,
-            uv: vertex.uv,
-            position_slopes: slopes.map(|[x, y, z, ..]| [x, y, z]),
-            uv_slopes: slopes.map(|[.., u, v]| [u, v]),
+        // The first of four points; the others are not wanted.
+        let points = SurfacePoints {
+            to_eye: self.eye_from(vertex.position).map(|v| [v; 4]),
+            normal: vertex.normal.map(|v| [v; 4]),
+            uv: vertex.uv.map(|v| [v; 4]),
+            position_slopes: slopes.map(|[x, y, z, ..]| [x, y, z].map(|v| [v; 4])),
+            uv_slopes: slopes.map(|[.., u, v]| [u, v].map(|v| [v; 4])),
             is_front,
+            wanted: 1,
         };
-        self.light(self.material(material), &point)
+        self.light(self.material(material), &points)[0]
     }
 }
 
@@ -76,13 +78,13 @@ impl Shader<'_> {
 mod tests {
     use super::*;
     use crate::mesh::shade::ShadeSettings;
-    use crate::mesh::shade::testing::{chequered, plane_vertex, shade_plane, view};
+    use crate::mesh::shade::testing::{noisy, plane_vertex, shade_plane, view};
     use crate::mesh::shade::texture::Textures;
 
     /// A vertex at a pixel's centre and the quad there see the same picture.
     #[test]
     fn as_a_quad_there() {
-        let (materials, textures) = chequered();
+        let (materials, textures) = noisy();
         let pyramids = Textures::new(&textures, &materials);
         let view = view();
         let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn steps_along_a_line_still_give_a_colour() {
-        let (materials, textures) = chequered();
+        let (materials, textures) = noisy();
         let pyramids = Textures::new(&textures, &materials);
         let view = view();
         let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());

@@ -3,7 +3,21 @@
 //! Positions, texture coordinates and normals are indexed apart from each other, so that a seam of
 //! the texture does not cut the surface: two faces meet where they share positions.
 
+mod bezier;
+mod build;
+mod folder;
+mod gltf;
+mod load;
+mod mtl;
+mod obj;
+mod ply;
+mod text;
+mod texture;
+
 use std::ops::Range;
+
+pub use bezier::BezierPatches;
+pub use load::{Loaded, Resolve, load, parse};
 
 /// In a [`Corner`]: the file gives none.
 pub const NONE: u32 = u32::MAX;

@@ -97,7 +97,7 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 /// An excerpt of a file for an error message: escaped, and cut where it is long.
-pub(super) fn quoted(bytes: &[u8]) -> String {
+pub(in crate::scene) fn quoted(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(QUOTE_BYTES)];
     let dots = if cut.len() < bytes.len() { "..." } else { "" };
     if bytes.is_empty() {

@@ -7,11 +7,14 @@ mod layout;
 mod lines;
 mod number;
 mod rows;
+mod values;
 mod write;
 
 use std::path::Path;
 
 pub use header::{Element, Encoding, Header, Kind, Property, Scalar};
+pub(super) use lines::quoted;
+pub(super) use values::{Row, Values};
 pub use write::PlyWriter;
 
 use super::bytes::Bytes;

@@ -48,17 +48,31 @@ pub(super) fn narrow(value: f64) -> f32 {
 ///
 /// NaN and infinity are numbers here, in C's and in Microsoft's spelling (`nan(ind)`, `1.#INF`).
 pub(super) fn parse(word: &[u8], scalar: Scalar) -> Result<f32, (String, String)> {
-    let fail = |expected: &str| Err((expected.to_owned(), quoted(word)));
+    if !matches!(scalar, Scalar::F32 | Scalar::F64) {
+        return parse_whole(word, scalar).map(narrow);
+    }
+    let text = std::str::from_utf8(word).unwrap_or("");
+    match text.parse() {
+        Ok(value) => Ok(value),
+        Err(_) if text.contains("1.#INF") => Ok(f32::INFINITY),
+        Err(_) if text.contains("1.#") || text.contains("nan(") => Ok(f32::NAN),
+        Err(_) => Err(("a number".to_owned(), quoted(word))),
+    }
+}
+
+/// [`parse`] that gives whole numbers exactly; the others are rounded to f32 all the same.
+pub(super) fn parse_exact(word: &[u8], scalar: Scalar) -> Result<f64, (String, String)> {
+    match scalar {
+        Scalar::F32 | Scalar::F64 => parse(word, scalar).map(f64::from),
+        _ => parse_whole(word, scalar),
+    }
+}
+
+/// A number in the range of an integer type.
+fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, (String, String)> {
     let text = std::str::from_utf8(word).unwrap_or("");
     let range = match scalar {
-        Scalar::F32 | Scalar::F64 => {
-            return match text.parse() {
-                Ok(value) => Ok(value),
-                Err(_) if text.contains("1.#INF") => Ok(f32::INFINITY),
-                Err(_) if text.contains("1.#") || text.contains("nan(") => Ok(f32::NAN),
-                Err(_) => fail("a number"),
-            };
-        }
+        Scalar::F32 | Scalar::F64 => (f64::MIN, f64::MAX),
         Scalar::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
         Scalar::U8 => (0.0, f64::from(u8::MAX)),
         Scalar::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
@@ -67,8 +81,11 @@ pub(super) fn parse(word: &[u8], scalar: Scalar) -> Result<f32, (String, String)
         Scalar::U32 => (0.0, f64::from(u32::MAX)),
     };
     match text.parse::<f64>() {
-        Ok(value) if (range.0..=range.1).contains(&value) => Ok(narrow(value)),
-        _ => fail(&format!("a number from {} to {}", range.0, range.1)),
+        Ok(value) if (range.0..=range.1).contains(&value) => Ok(value),
+        _ => {
+            let expected = format!("a number from {} to {}", range.0, range.1);
+            Err((expected, quoted(word)))
+        }
     }
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::mesh::grid::GridVertex;
 use crate::mesh::shade::interpolate::TrianglePlanes;
 use crate::mesh::shade::quad::QuadInputs;
-use crate::mesh::shade::testing::{chequered, plane_triangle, quad_inputs, shade_plane, view};
+use crate::mesh::shade::testing::{noisy, plane_triangle, quad_inputs, shade_plane, view};
 use crate::mesh::shade::texture::Textures;
 use crate::mesh::shade::{Albedo, ShadeSettings};
 use crate::scene::mesh::Texture;
@@ -50,18 +50,22 @@ fn tilted_normal_map_turns_the_normal_along_the_texture() {
         normal_texture: Some(0),
         ..Material::default()
     }];
-    let point = SurfacePoint {
-        to_eye: [0.0, 0.0, -1.0],
-        normal: [0.0, 0.0, -1.0],
-        uv: [0.25; 2],
-        position_slopes: [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]],
-        uv_slopes: [[0.1, 0.0], [0.0, 0.1]],
+    let point = SurfacePoints {
+        to_eye: [[0.0; 4], [0.0; 4], [-1.0; 4]],
+        normal: [[0.0; 4], [0.0; 4], [-1.0; 4]],
+        uv: [[0.25; 4]; 2],
+        position_slopes: [
+            [[2.0; 4], [0.0; 4], [0.0; 4]],
+            [[0.0; 4], [2.0; 4], [0.0; 4]],
+        ],
+        uv_slopes: [[[0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
         is_front: true,
+        wanted: 0b1000,
     };
-    let turned = |texel: [u8; 3], point: &SurfacePoint| {
+    let turned = |texel: [u8; 3], point: &SurfacePoints| {
         let pyramids = Textures::new(&[one_texel(texel)], &materials);
         let shader = Shader::new(&materials, &pyramids, &view(), ShadeSettings::default());
-        shader.normal(&materials[0], point)
+        shader.normal(&materials[0], point).map(|c| c[3])
     };
     // u to the right, v down: x of the map is right, y up.
     assert!(close(
@@ -74,8 +78,8 @@ fn tilted_normal_map_turns_the_normal_along_the_texture() {
         [0.0, -1.0, 0.0],
         1e-5
     ));
-    let mirrored = SurfacePoint {
-        uv_slopes: [[-0.1, 0.0], [0.0, 0.1]],
+    let mirrored = SurfacePoints {
+        uv_slopes: [[[-0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
         ..point
     };
     assert!(close(
@@ -83,13 +87,13 @@ fn tilted_normal_map_turns_the_normal_along_the_texture() {
         [-1.0, 0.0, 0.0],
         1e-5
     ));
-    let without_uv = SurfacePoint {
-        uv_slopes: [[0.0; 2]; 2],
+    let without_uv = SurfacePoints {
+        uv_slopes: [[[0.0; 4]; 2]; 2],
         ..point
     };
     assert!(close(
         turned([255, 128, 128], &without_uv),
-        point.normal,
+        [0.0, 0.0, -1.0],
         1e-5
     ));
 }
@@ -144,7 +148,7 @@ fn checker_shows_up_close_and_is_grey_afar() {
 
 #[test]
 fn highlights_and_missing_materials() {
-    let (mut materials, _) = chequered();
+    let (mut materials, _) = noisy();
     materials[0].base_texture = None;
     let pyramids = Textures::default();
     let shade = |materials: &[Material]| {

@@ -1,14 +1,14 @@
 use super::*;
 use crate::mesh::shade::ShadeSettings;
 use crate::mesh::shade::testing::{
-    TEXELS, chequered, plane_triangle, quad_inputs, shade_plane, vertex, view,
+    TEXELS, noisy, plane_triangle, quad_inputs, shade_plane, vertex, view,
 };
 use crate::mesh::shade::texture::Textures;
 use crate::scene::mesh::Material;
 
 /// Texture levels that the cells of a quad of the plane would be filtered at.
 fn levels(points_px: [[f32; 2]; 4], texels_a_px: f32) -> [f32; 4] {
-    let (materials, textures) = chequered();
+    let (materials, textures) = noisy();
     let pyramids = Textures::new(&textures, &materials);
     let vertices = plane_triangle(texels_a_px);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
@@ -58,7 +58,7 @@ fn texture_levels_of_a_plane() {
 
 #[test]
 fn coarse_cells_are_filtered_twice_as_wide() {
-    let (materials, textures) = chequered();
+    let (materials, textures) = noisy();
     let pyramids = Textures::new(&textures, &materials);
     let vertices = plane_triangle(2.0);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
@@ -122,7 +122,7 @@ fn sampling_points_of_cells() {
 
 #[test]
 fn merged_triangles_of_a_plane_are_as_one() {
-    let (materials, textures) = chequered();
+    let (materials, textures) = noisy();
     let pyramids = Textures::new(&textures, &materials);
     let view = view();
     let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
@@ -153,7 +153,7 @@ fn merged_triangles_of_a_plane_are_as_one() {
 
 #[test]
 fn far_beyond_the_horizon_colours_stay_in_range() {
-    let (materials, textures) = chequered();
+    let (materials, textures) = noisy();
     let pyramids = Textures::new(&textures, &materials);
     let view = view();
     let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());

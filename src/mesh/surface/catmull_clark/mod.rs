@@ -1,0 +1,277 @@
+//! Catmull-Clark subdivision surfaces as bicubic patches.
+//!
+//! A control cage is subdivided a few times, which isolates irregular vertices and blunts creases
+//! of finite sharpness, and each quad becomes a Bezier patch. To the tessellator a patch is a quad
+//! of the cage with all Bezier patches that it became, so that grids are as large as they can be.
+//!
+//! Regular quads come out exact. Elsewhere corners are exact, and between them the patch is an
+//! approximation; its error falls to about a quarter with every step of subdivision.
+
+mod cage;
+mod fans;
+mod limit;
+mod refine;
+#[cfg(test)]
+mod tests;
+
+use super::cubic::Cubic;
+use super::owners::{Owners, PatchNames, side_name};
+use super::{CornerOwner, SideOwner, Surface, SurfacePoint, bilinear, joined};
+use crate::error::{Error, Result};
+use crate::scene::mesh::{Material, Mesh, NONE, Texture};
+use cage::{Cage, Edges};
+use fans::Walks;
+use limit::ControlPoints;
+use refine::{Rules, refined};
+
+/// Steps of subdivision unless the caller asks for others: after two, no quad has more than one
+/// irregular vertex.
+pub const DEFAULT_LEVELS: u32 = 2;
+/// Most steps of subdivision, creases included; sharper ones are taken as sharp for ever. An
+/// assumption: a thousand Bezier patches for each quad.
+pub const MAX_LEVELS: u32 = 5;
+/// Most Bezier patches of a surface. An assumption: 4 GiB of control points.
+const MAX_CUBICS: u64 = 1 << 24;
+
+/// A subdivision surface.
+#[derive(Debug, Clone)]
+pub struct CatmullClark {
+    /// Bezier patches, `side * side` for each patch, row by row.
+    cubics: Vec<Cubic>,
+    /// Bezier patches along the side of a patch.
+    side: u8,
+    /// Texture coordinates of the corners of each patch.
+    uvs: Vec<[[f32; 2]; 4]>,
+    /// Material and draw of each patch.
+    origins: Vec<(u32, u32)>,
+    owners: Owners,
+    materials: Vec<Material>,
+    textures: Vec<Texture>,
+}
+
+/// A cage with its edges and rules.
+struct Level {
+    cage: Cage,
+    edges: Edges,
+    rules: Rules,
+}
+
+impl Level {
+    fn new(cage: Cage) -> Self {
+        let edges = cage.edges();
+        let pinched = Walks::new(&cage, &edges).pinched();
+        let rules = Rules::new(&cage, &edges, &pinched);
+        Self { cage, edges, rules }
+    }
+
+    fn refined(&self) -> Self {
+        Self::new(refined(&self.cage, &self.edges, &self.rules))
+    }
+}
+
+impl CatmullClark {
+    /// The surface of a control cage, subdivided `levels` times (0 to [`MAX_LEVELS`]), or as often
+    /// as its creases and its faces of other than four corners need. Texture coordinates are linear
+    /// between the corners of faces.
+    ///
+    /// Borders are creases and faces' tips on them corners. Edges of more than two faces, or of two
+    /// that disagree on which side is the front, are cut apart: creases for each of their faces.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] when a face meets a vertex twice, a position is not finite or there is no
+    /// material; [`Error::Limit`] when it is too large.
+    pub fn new(mesh: &Mesh, levels: u32) -> Result<Self> {
+        if mesh.materials.is_empty() {
+            let found = "none".to_owned();
+            return Err(Error::caller(
+                "materials of a subdivision cage",
+                "at least one",
+                found,
+            ));
+        }
+        let (cage, faces) = Cage::new(mesh)?;
+        let is_quads = (0..cage.faces()).all(|face| cage.face(face).len() == 4);
+        let levels = levels.max(creased_levels(&cage)).min(MAX_LEVELS);
+        let steps = if is_quads { levels } else { levels.max(1) - 1 };
+        let found = (cage.corners.len() as u64) << (2 * steps);
+        if found > MAX_CUBICS {
+            return Err(Error::Limit {
+                what: "Bezier patches of a subdivision surface".to_owned(),
+                limit: MAX_CUBICS,
+                found,
+            });
+        }
+        let (uvs, origins) = attributes(mesh, &faces, is_quads);
+        let first = Level::new(cage);
+        let base = if is_quads { first } else { first.refined() };
+        let mut last = None;
+        for _ in 0..steps {
+            last = Some(last.as_ref().unwrap_or(&base).refined());
+        }
+        let last = last.as_ref().unwrap_or(&base);
+        let walks = Walks::new(&last.cage, &last.edges);
+        let points = ControlPoints::new(&last.cage, &last.edges, &last.rules, &walks);
+        let side = 1_u8 << steps;
+        let mut cubics = Vec::with_capacity(last.cage.faces());
+        for patch in 0..base.cage.faces() {
+            for cell in 0..usize::from(side).pow(2) {
+                let place = [cell % usize::from(side), cell / usize::from(side)];
+                let quad = quad_at(patch, place, steps);
+                cubics.push(points.patch(&last.cage, 4 * quad));
+            }
+        }
+        let owners = owners(&base, &points.is_smooth, steps);
+        Ok(Self {
+            cubics,
+            side,
+            uvs,
+            origins,
+            owners,
+            materials: mesh.materials.clone(),
+            textures: mesh.textures.clone(),
+        })
+    }
+
+    /// The Bezier patch at (u, v) of a patch, and the parameters in it.
+    #[inline]
+    fn cubic(&self, patch: usize, u: f32, v: f32) -> (&Cubic, f32, f32) {
+        let side = usize::from(self.side);
+        let cell = |t: f32| {
+            let scaled = t * f32::from(self.side);
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "casts saturate, and the result is at most `side`"
+            )]
+            let at = (scaled as usize).min(side - 1);
+            (at, scaled - at as f32)
+        };
+        let ((column, u), (row, v)) = (cell(u), cell(v));
+        (&self.cubics[(patch * side + row) * side + column], u, v)
+    }
+
+    fn cubics_of(&self, patch: usize) -> &[Cubic] {
+        let count = usize::from(self.side).pow(2);
+        &self.cubics[patch * count..(patch + 1) * count]
+    }
+}
+
+/// Steps until every crease and corner of finite sharpness is smooth.
+fn creased_levels(cage: &Cage) -> u32 {
+    let sharp = cage.sharp_edges.values().chain(&cage.sharp_vertices);
+    let finite = sharp.copied().filter(|s| s.is_finite());
+    let sharpest = finite.fold(0.0, f32::max).ceil();
+    (0..MAX_LEVELS)
+        .find(|level| sharpest <= *level as f32)
+        .unwrap_or(MAX_LEVELS)
+}
+
+/// The quad of column and row `place` of a patch after `steps` steps.
+fn quad_at(patch: usize, place: [usize; 2], steps: u32) -> usize {
+    // Child `c` of a quad holds its corner `c`; corners run around.
+    const CHILD: [[usize; 2]; 2] = [[0, 1], [3, 2]];
+    (0..steps).rev().fold(patch, |quad, step| {
+        let bit = |x: usize| x >> step & 1;
+        4 * quad + CHILD[bit(place[1])][bit(place[0])]
+    })
+}
+
+type Attributes = (Vec<[[f32; 2]; 4]>, Vec<(u32, u32)>);
+
+/// Texture coordinates, materials and draws of the patches that the faces of `mesh` become.
+fn attributes(mesh: &Mesh, faces: &[(u32, Vec<u32>)], is_quads: bool) -> Attributes {
+    let (mut uvs, mut origins) = (Vec::new(), Vec::new());
+    let mut draw = 0;
+    for (face, corners) in faces {
+        while mesh.draws.get(draw).is_some_and(|d| d.end <= *face) && draw + 1 < mesh.draws.len() {
+            draw += 1;
+        }
+        let material = mesh.face_materials[*face as usize];
+        let origin = (material, cage::index(draw));
+        let uv = |corner: &u32| {
+            let uv = mesh.corners[*corner as usize].uv;
+            let known = (uv != NONE).then(|| mesh.uvs.get(uv as usize));
+            known.flatten().copied().unwrap_or_default()
+        };
+        let around: Vec<[f32; 2]> = corners.iter().map(uv).collect();
+        if is_quads {
+            uvs.push(std::array::from_fn(|c| around[c]));
+            origins.push(origin);
+            continue;
+        }
+        let n = around.len();
+        let sum = |axis: usize| around.iter().map(|uv| uv[axis]).sum::<f32>();
+        let centre = [sum(0) / n as f32, sum(1) / n as f32];
+        let middle = |a: [f32; 2], b: [f32; 2]| [(a[0] + b[0]) / 2.0, (a[1] + b[1]) / 2.0];
+        for c in 0..n {
+            let (here, next, before) = (around[c], around[(c + 1) % n], around[(c + n - 1) % n]);
+            let mut quad = [here, middle(here, next), centre, middle(before, here)];
+            if n == 4 {
+                quad.rotate_right(c);
+            }
+            uvs.push(quad);
+            origins.push(origin);
+        }
+    }
+    (uvs, origins)
+}
+
+/// The owners among the quads of `base`, which is `steps` steps from smoothness as in `is_smooth`:
+/// vertices keep their numbers from step to step.
+fn owners(base: &Level, is_smooth: &[bool], steps: u32) -> Owners {
+    Owners::new((0..base.cage.faces()).map(|face| {
+        let corner = |c: usize| base.cage.corners[4 * face + c % 4];
+        let is_smooth_side = |c: usize| {
+            let edge = base.edges.of_corner[4 * face + c] as usize;
+            base.edges.sharpness[edge] <= steps as f32
+        };
+        PatchNames {
+            sides: std::array::from_fn(|c| side_name(corner(c), corner(c + 1))),
+            smooth_sides: std::array::from_fn(is_smooth_side),
+            point_sides: [false; 4],
+            corners: std::array::from_fn(corner),
+            smooth_corners: std::array::from_fn(|c| is_smooth[corner(c) as usize]),
+        }
+    }))
+}
+
+impl Surface for CatmullClark {
+    fn patches(&self) -> usize {
+        self.uvs.len()
+    }
+    #[inline]
+    fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
+        let (cubic, u, v) = self.cubic(patch, u, v);
+        cubic.position(u, v)
+    }
+    #[inline]
+    fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
+        let (cubic, u, v) = self.cubic(patch, u, v);
+        cubic.point(u, v)
+    }
+    fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
+        bilinear(&self.uvs[patch], u, v)
+    }
+    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
+        self.owners.side(patch, side)
+    }
+    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
+        self.owners.corner(patch, corner)
+    }
+    fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
+        let boxes = self.cubics_of(patch).iter().map(Cubic::bounds);
+        boxes.reduce(joined).unwrap_or_default()
+    }
+    fn material(&self, patch: usize) -> u32 {
+        self.origins[patch].0
+    }
+    fn draw(&self, patch: usize) -> u32 {
+        self.origins[patch].1
+    }
+    fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+    fn textures(&self) -> &[Texture] {
+        &self.textures
+    }
+}

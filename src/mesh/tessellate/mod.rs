@@ -1,0 +1,120 @@
+//! Adaptive tessellation without cracks: DiagSplit (Fisher, Fatahalian, Boulos, Akeley, Mark and
+//! Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon
+//! Rendering"), which the paper on quad-fragment merging tessellates with (section 4).
+//!
+//! How an edge is divided depends on that edge alone: it is measured on the screen, in a direction
+//! on which both patches agree. Sub-patches are split until each side has at most 16 even segments;
+//! what is left becomes a grid. Vertices on the sides of patches are evaluated by the side's
+//! owner, so grids meet in the same bits.
+
+mod edge;
+mod split;
+#[cfg(test)]
+mod tests;
+mod topology;
+
+use super::grid::{Grid, Source};
+use super::surface::Surface;
+use super::view::View;
+use crate::error::{Error, Result};
+use crate::scene::mesh::{Material, Texture};
+use split::Splitter;
+use topology::Topologies;
+
+/// Most segments of a grid's side: 16 by 16 quads fill a mask of 512 triangles (QFM, section 3).
+pub const MAX_EDGE_FACTOR: u32 = 16;
+/// Smallest and greatest target area of a triangle, in pixels: what the paper on quad-fragment
+/// merging measures is 0.5 to 10 (section 4).
+pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
+
+/// How finely a surface is tessellated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TessellateSettings {
+    /// Area that triangles facing the viewer should have at most, in pixels, within
+    /// [`AREA_RANGE_PX`].
+    pub triangle_area_px: f64,
+    /// Most segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
+    pub max_edge_factor: u32,
+}
+
+impl Default for TessellateSettings {
+    /// Micropolygons of half a pixel (QFM, section 4.1.1).
+    fn default() -> Self {
+        Self {
+            triangle_area_px: 0.5,
+            max_edge_factor: MAX_EDGE_FACTOR,
+        }
+    }
+}
+
+/// A surface as grids; a batch is a patch.
+#[derive(Debug)]
+pub struct Tessellated<S> {
+    surface: S,
+    settings: TessellateSettings,
+    topologies: Topologies,
+}
+
+impl<S: Surface> Tessellated<S> {
+    /// A surface to be tessellated.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] when a setting is out of range.
+    pub fn new(surface: S, settings: TessellateSettings) -> Result<Self> {
+        let area = settings.triangle_area_px;
+        if !(AREA_RANGE_PX.0..=AREA_RANGE_PX.1).contains(&area) {
+            let expected = format!("{} to {} pixels", AREA_RANGE_PX.0, AREA_RANGE_PX.1);
+            return Err(Error::caller("triangle area", expected, area.to_string()));
+        }
+        if !(2..=MAX_EDGE_FACTOR).contains(&settings.max_edge_factor) {
+            let found = settings.max_edge_factor.to_string();
+            return Err(Error::caller("segments of a grid's side", "2 to 16", found));
+        }
+        Ok(Self {
+            surface,
+            settings,
+            topologies: Topologies::default(),
+        })
+    }
+
+    /// The surface.
+    pub fn surface(&self) -> &S {
+        &self.surface
+    }
+}
+
+impl<S: Surface> Source for Tessellated<S> {
+    fn batches(&self) -> usize {
+        self.surface.patches()
+    }
+
+    fn draw(&self, batch: usize) -> u32 {
+        self.surface.draw(batch)
+    }
+
+    fn grids(&self, batch: usize, view: &View, out: &mut Vec<Grid>) {
+        if view.misses_box(self.surface.patch_bounds(batch)) {
+            return;
+        }
+        let splitter = Splitter {
+            surface: &self.surface,
+            patch: batch,
+            view,
+            settings: &self.settings,
+            topologies: &self.topologies,
+        };
+        splitter.run(out);
+    }
+
+    fn materials(&self) -> &[Material] {
+        self.surface.materials()
+    }
+
+    fn textures(&self) -> &[Texture] {
+        self.surface.textures()
+    }
+
+    fn bounds(&self) -> [[f32; 3]; 2] {
+        self.surface.bounds()
+    }
+}

@@ -1,0 +1,268 @@
+//! From a patch to grids: measuring, splitting, evaluating.
+
+use super::TessellateSettings;
+use super::edge::{Edge, Measure, ONE, Point};
+use super::topology::{Topologies, lattice};
+use crate::mesh::grid::{Grid, GridVertex};
+use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
+use crate::mesh::view::View;
+
+/// Segments in which an edge is measured. An assumption: DiagSplit's paper leaves the number open.
+const MEASURED_SEGMENTS: u16 = 4;
+/// How far outside the picture edges still count, in pictures on either side. An assumption: keeps
+/// what passes the viewer closely from being cut finely where nobody sees it.
+const GUARD_BAND: f64 = 0.5;
+/// Most sub-patches that a patch is split into; what would be more is left out. An assumption: a
+/// hundred times what fills a picture with triangles of half a pixel.
+const MAX_SPLITS: u32 = 1 << 20;
+
+/// One patch and all that its tessellation depends on.
+pub(super) struct Splitter<'a, S> {
+    pub(super) surface: &'a S,
+    pub(super) patch: usize,
+    pub(super) view: &'a View,
+    pub(super) settings: &'a TessellateSettings,
+    pub(super) topologies: &'a Topologies,
+}
+
+/// A quadrilateral part of a patch: its sides, counter-clockwise.
+type SubPatch = [Edge; 4];
+
+/// Where a point lies on a patch.
+enum Site {
+    Inside,
+    Side(usize, i32),
+    Corner(usize),
+}
+
+fn site([u, v]: Point) -> Site {
+    match (u, v) {
+        (0, 0) => Site::Corner(0),
+        (ONE, 0) => Site::Corner(1),
+        (ONE, ONE) => Site::Corner(2),
+        (0, ONE) => Site::Corner(3),
+        (u, 0) => Site::Side(0, u),
+        (ONE, v) => Site::Side(1, v),
+        (u, ONE) => Site::Side(2, ONE - u),
+        (0, v) => Site::Side(3, ONE - v),
+        _ => Site::Inside,
+    }
+}
+
+/// A fixed-point parameter as the surface takes it; exact.
+fn real(t: i32) -> f32 {
+    t as f32 / ONE as f32
+}
+
+impl<S: Surface> Splitter<'_, S> {
+    /// Appends the grids of the patch.
+    pub(super) fn run(&self, out: &mut Vec<Grid>) {
+        let mut waiting: Vec<SubPatch> = vec![std::array::from_fn(|side| self.side(side))];
+        let mut splits = 0;
+        while let Some(part) = waiting.pop() {
+            if let Some(first) = self.split_side(&part) {
+                splits += 1;
+                if splits > MAX_SPLITS {
+                    return;
+                }
+                let [one, other] = self.split(&part, first);
+                waiting.extend([other, one]);
+            } else {
+                out.extend(self.grid(&part));
+            }
+        }
+    }
+
+    /// A side of the patch.
+    fn side(&self, side: usize) -> Edge {
+        let corner = |c: usize| CORNERS[c % 4].map(|t| if t > 0.5 { ONE } else { 0 });
+        let ends = [corner(side), corner(side + 1)];
+        let owner = self.surface.side_owner(self.patch, side);
+        if owner.is_point {
+            return Edge::point(ends);
+        }
+        if owner.is_reversed {
+            let ends = [ends[1], ends[0]];
+            Edge::new(ends, self.measure(ends)).reversed()
+        } else {
+            Edge::new(ends, self.measure(ends))
+        }
+    }
+
+    /// The length on the screen of the edge between two points.
+    fn measure(&self, [a, b]: [Point; 2]) -> Measure {
+        let target = (2.0 * self.settings.triangle_area_px).sqrt();
+        let n = i64::from(MEASURED_SEGMENTS);
+        let between = |i: i64| -> Point {
+            std::array::from_fn(|axis| {
+                let (a, b) = (i64::from(a[axis]), i64::from(b[axis]));
+                // The same point from both ends: the distance from `a` is rounded, not the place.
+                i32::try_from(a + (b - a) * i / n).unwrap_or(0)
+            })
+        };
+        let mut last = self.on_screen(a);
+        let (mut sum, mut longest) = (0.0, 0.0_f64);
+        for i in 1..=n {
+            let next = self.on_screen(between(i));
+            let length = (next[0] - last[0]).hypot(next[1] - last[1]);
+            sum += length;
+            longest = longest.max(length);
+            last = next;
+        }
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and the guard band bounds it"
+        )]
+        let factor = |length: f64| (length / target).ceil() as u32;
+        Measure {
+            sum: factor(sum),
+            longest: factor(longest * f64::from(MEASURED_SEGMENTS)),
+        }
+    }
+
+    /// Where a point is seen, held within the guard band, in pixels.
+    fn on_screen(&self, at: Point) -> [f64; 2] {
+        let place = self.view.place(self.position(at));
+        let camera = &self.view.camera;
+        let size = [camera.width, camera.height].map(f64::from);
+        [0, 1].map(|axis| {
+            let band = GUARD_BAND * size[axis];
+            place[axis].clamp(-band, size[axis] + band)
+        })
+    }
+
+    /// The owner of a point and its parameters there; `None` where that is the patch itself.
+    fn owner(&self, at: Point) -> Option<(usize, [f32; 2], bool)> {
+        let (patch, uv, is_smooth) = match site(at) {
+            Site::Inside => return None,
+            Site::Corner(corner) => self.corner_owner(corner),
+            Site::Side(side, t) => {
+                let owner = self.surface.side_owner(self.patch, side);
+                if owner.is_point {
+                    let (patch, uv, _) = self.corner_owner(side);
+                    (patch, uv, false)
+                } else {
+                    let t = if owner.is_reversed { ONE - t } else { t };
+                    let uv = along_side(owner.side, real(t));
+                    (owner.patch as usize, uv, owner.is_smooth)
+                }
+            }
+        };
+        let is_here = patch == self.patch && uv == at.map(real);
+        (!is_here).then_some((patch, uv, is_smooth))
+    }
+
+    fn corner_owner(&self, corner: usize) -> (usize, [f32; 2], bool) {
+        let owner = self.surface.corner_owner(self.patch, corner);
+        let uv = CORNERS[usize::from(owner.corner)];
+        (owner.patch as usize, uv, owner.is_smooth)
+    }
+
+    fn position(&self, at: Point) -> [f32; 3] {
+        let here = at.map(real);
+        let (patch, [u, v], _) = self.owner(at).unwrap_or((self.patch, here, true));
+        self.surface.position(patch, u, v)
+    }
+
+    fn vertex(&self, at: Point) -> GridVertex {
+        let here = at.map(real);
+        let own = |[u, v]: [f32; 2]| self.surface.point(self.patch, u, v);
+        let SurfacePoint { position, normal } = match self.owner(at) {
+            None => own(here),
+            Some((patch, [u, v], true)) => self.surface.point(patch, u, v),
+            Some((patch, [u, v], false)) => SurfacePoint {
+                position: self.surface.position(patch, u, v),
+                normal: own(here).normal,
+            },
+        };
+        GridVertex {
+            position,
+            normal,
+            uv: self.surface.uv(self.patch, here[0], here[1]),
+            id: name(position),
+        }
+    }
+
+    /// The first of the two opposite sides to split a part at; `None` where it can be a grid.
+    fn split_side(&self, part: &SubPatch) -> Option<usize> {
+        let most = self.settings.max_edge_factor;
+        let size = |first: usize| {
+            let pair = [&part[first], &part[first + 2]];
+            let too_long = |e: &&Edge| e.is_uneven() || e.segments() > most;
+            let is_needed = pair.iter().any(too_long);
+            is_needed.then(|| pair[0].size().max(pair[1].size()))
+        };
+        match (size(0), size(1)) {
+            (None, None) => None,
+            (across, along) => Some(usize::from(along > across)),
+        }
+    }
+
+    /// The two halves of a part, split from side `first` (0 or 1) to the one opposite.
+    fn split(&self, part: &SubPatch, first: usize) -> [SubPatch; 2] {
+        let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
+        let [low, right, high, left] = turned;
+        let measure = |ends: [Point; 2]| self.measure(ends);
+        let is_point = |e: &Edge| !e.is_uneven() && e.segments() == 0;
+        // A side of one segment is split at an end: at the one where no other side is a point, or
+        // the cut would run along the side beyond it.
+        let [low_left, low_right] = low.split(is_point(&left), measure);
+        let [high_right, high_left] = high.split(is_point(&right), measure);
+        let ends = [low_left.end(), high_right.end()];
+        let cut = Edge::new(ends, self.measure(ends));
+        let halves = [
+            [low_left, cut, high_left, left],
+            [low_right, right, high_right, cut.reversed()],
+        ];
+        halves.map(|half| std::array::from_fn(|side| half[(side + 4 - first) % 4]))
+    }
+
+    /// The grid of a part, unless it is empty or outside the view.
+    fn grid(&self, part: &SubPatch) -> Option<Grid> {
+        let factors = part.map(|edge| u8::try_from(edge.segments()).unwrap_or(u8::MAX));
+        let topology = self.topologies.get(factors);
+        if topology.triangles.is_empty() {
+            return None;
+        }
+        let [columns, rows] = lattice(factors).map(i64::from);
+        let rim: usize = factors.iter().copied().map(usize::from).sum();
+        let inner = (columns - 1).max(0) * (rows - 1).max(0);
+        let mut vertices = Vec::with_capacity(rim + usize::try_from(inner).unwrap_or(0));
+        for edge in part {
+            vertices.extend((0..edge.segments()).map(|i| self.vertex(edge.at(i))));
+        }
+        let corners = part.map(|edge| edge.start().map(i64::from));
+        for y in 1..rows {
+            for x in 1..columns {
+                let at = std::array::from_fn(|axis| {
+                    let c = |corner: usize| corners[corner][axis];
+                    let low = c(0) * (columns - x) + c(1) * x;
+                    let high = c(3) * (columns - x) + c(2) * x;
+                    let mean = (low * (rows - y) + high * y) / (columns * rows);
+                    i32::try_from(mean).unwrap_or(0)
+                });
+                vertices.push(self.vertex(at));
+            }
+        }
+        let misses = self
+            .view
+            .misses(vertices.iter().map(|vertex| vertex.position));
+        (!misses).then(|| Grid {
+            material: self.surface.material(self.patch),
+            vertices,
+            topology,
+        })
+    }
+}
+
+/// A name for the vertex at a position: the same for the same bits. Others may share it by chance;
+/// edges are matched by the names of both ends.
+fn name(position: [f32; 3]) -> u32 {
+    // The finaliser of MurmurHash3 (Appleby), chained over the coordinates.
+    position.iter().fold(0x9e37_79b9, |hash: u32, x| {
+        let mut h = (hash ^ x.to_bits()).wrapping_mul(0x85eb_ca6b);
+        h = (h ^ h >> 13).wrapping_mul(0xc2b2_ae35);
+        (h ^ h >> 16).rotate_left(5).wrapping_add(0x27d4_eb2f)
+    })
+}

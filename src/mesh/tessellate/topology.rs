@@ -1,0 +1,221 @@
+//! Triangles of a grid whose four sides are divided differently: rows of quads inside, a ring of
+//! triangles around them (as Direct3D 11's tessellator lays them out).
+//!
+//! Vertices are numbered around the perimeter first, from corner 0 counter-clockwise, then row by
+//! row inside. A grid is `columns` by `rows`, the greater factor of opposite sides; its inner
+//! vertices are the inner points of that lattice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
+
+/// Segments of the four sides of a grid, each at most [`super::MAX_EDGE_FACTOR`].
+pub(super) type Factors = [u8; 4];
+
+/// Columns and rows of a grid.
+pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
+    [a.max(c), b.max(d)].map(u16::from)
+}
+
+/// Topologies made so far. Which are there depends on chance, what they are does not.
+#[derive(Debug, Default)]
+pub(super) struct Topologies(RwLock<HashMap<Factors, Arc<Topology>>>);
+
+impl Topologies {
+    /// The topology of a grid of these factors.
+    pub(super) fn get(&self, factors: Factors) -> Arc<Topology> {
+        let known = self
+            .0
+            .read()
+            .ok()
+            .and_then(|all| all.get(&factors).cloned());
+        known.unwrap_or_else(|| {
+            let made = Arc::new(stitched(factors));
+            match self.0.write() {
+                Ok(mut all) => all.entry(factors).or_insert(made).clone(),
+                Err(_) => made,
+            }
+        })
+    }
+}
+
+/// A vertex and its place on the lattice.
+#[derive(Debug, Clone, Copy)]
+struct Knot {
+    vertex: u16,
+    at: [f32; 2],
+}
+
+/// The vertices of a side in walking order.
+fn side(factors: Factors, number: usize) -> Vec<Knot> {
+    let [columns, rows] = lattice(factors).map(f32::from);
+    let before: u16 = factors[..number].iter().copied().map(u16::from).sum();
+    let all: u16 = factors.iter().copied().map(u16::from).sum();
+    let count = u16::from(factors[number]);
+    let knot = |i: u16| {
+        let t = f32::from(i) / f32::from(count.max(1));
+        let [u, v] = crate::mesh::surface::along_side(u8::try_from(number).unwrap_or(0), t);
+        Knot {
+            vertex: (before + i) % all,
+            at: [u * columns, v * rows],
+        }
+    };
+    (0..=count).map(knot).collect()
+}
+
+/// Triangles between an outer chain and one to the left of it that runs the same way, taken in
+/// the order of `place` along them. Triangles that repeat a vertex are left out.
+fn zip(outer: &[Knot], inner: &[Knot], place: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Knot; 3]>) {
+    let (mut i, mut j) = (0, 0);
+    let middle = |chain: &[Knot], k: usize| place(chain[k].at) + place(chain[k + 1].at);
+    while i + 1 < outer.len() || j + 1 < inner.len() {
+        let takes_outer =
+            j + 1 >= inner.len() || (i + 1 < outer.len() && middle(outer, i) <= middle(inner, j));
+        if takes_outer {
+            out.push([outer[i], outer[i + 1], inner[j]]);
+            i += 1;
+        } else {
+            out.push([outer[i], inner[j + 1], inner[j]]);
+            j += 1;
+        }
+    }
+}
+
+/// The topology of a grid of these factors.
+fn stitched(factors: Factors) -> Topology {
+    let [columns, rows] = lattice(factors);
+    let total: u16 = factors.iter().copied().map(u16::from).sum();
+    let mut triangles = Vec::new();
+    if total > 0 {
+        let sides: [Vec<Knot>; 4] = std::array::from_fn(|s| side(factors, s));
+        let backwards = |chain: &Vec<Knot>| chain.iter().rev().copied().collect::<Vec<_>>();
+        if rows <= 1 {
+            zip(&sides[0], &backwards(&sides[2]), |p| p[0], &mut triangles);
+        } else if columns <= 1 {
+            zip(&sides[1], &backwards(&sides[3]), |p| p[1], &mut triangles);
+        } else {
+            let knot = |x: u16, y: u16| Knot {
+                vertex: total + (y - 1) * (columns - 1) + x - 1,
+                at: [x, y].map(f32::from),
+            };
+            let low: Vec<_> = (1..columns).map(|x| knot(x, 1)).collect();
+            let high: Vec<_> = (1..columns).rev().map(|x| knot(x, rows - 1)).collect();
+            let right: Vec<_> = (1..rows).map(|y| knot(columns - 1, y)).collect();
+            let left: Vec<_> = (1..rows).rev().map(|y| knot(1, y)).collect();
+            zip(&sides[0], &low, |p| p[0], &mut triangles);
+            zip(&sides[1], &right, |p| p[1], &mut triangles);
+            zip(&sides[2], &high, |p| -p[0], &mut triangles);
+            zip(&sides[3], &left, |p| -p[1], &mut triangles);
+            for y in 1..rows - 1 {
+                let row = |y: u16| (1..columns).map(|x| knot(x, y)).collect::<Vec<_>>();
+                zip(&row(y), &row(y + 1), |p| p[0], &mut triangles);
+            }
+        }
+    }
+    triangles.retain(|t| {
+        let [a, b, c] = t.map(|knot| knot.vertex);
+        a != b && b != c && c != a
+    });
+    in_rows(&mut triangles);
+    let triangles: Vec<[u16; 3]> = triangles
+        .iter()
+        .map(|t| t.map(|knot| knot.vertex))
+        .collect();
+    let neighbours = neighbours(&triangles);
+    Topology {
+        triangles,
+        neighbours,
+    }
+}
+
+/// Orders triangles row by row of the lattice, each row in the order of its columns.
+fn in_rows(triangles: &mut [[Knot; 3]]) {
+    let key = |t: &[Knot; 3]| {
+        let sum = |axis: usize| t.iter().map(|knot| knot.at[axis]).sum::<f32>() / 3.0;
+        (sum(1).floor(), sum(0))
+    };
+    triangles.sort_by(|a, b| {
+        let ((row_a, x_a), (row_b, x_b)) = (key(a), key(b));
+        row_a.total_cmp(&row_b).then(x_a.total_cmp(&x_b))
+    });
+}
+
+/// For each triangle the ones across its edges.
+fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
+    let mut of_edge: HashMap<[u16; 2], u16> = HashMap::with_capacity(3 * triangles.len());
+    for (number, t) in (0_u16..).zip(triangles) {
+        for k in 0..3 {
+            // An edge that two triangles walk the same way joins none.
+            of_edge
+                .entry([t[k], t[(k + 1) % 3]])
+                .and_modify(|n| *n = NO_NEIGHBOUR)
+                .or_insert(number);
+        }
+    }
+    let across = |from: u16, to: u16| match (of_edge.get(&[from, to]), of_edge.get(&[to, from])) {
+        (Some(&own), Some(&other)) if own != NO_NEIGHBOUR => other,
+        _ => NO_NEIGHBOUR,
+    };
+    let each = |t: &[u16; 3]| [across(t[0], t[1]), across(t[1], t[2]), across(t[2], t[0])];
+    triangles.iter().map(each).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::mesh::grid::MAX_GRID_TRIANGLES;
+
+    /// Every perimeter segment is on one triangle, every other edge on two that run against
+    /// each other; neighbours are symmetric.
+    fn check(factors: Factors) {
+        let topology = stitched(factors);
+        let total: u16 = factors.iter().copied().map(u16::from).sum();
+        let n = topology.triangles.len();
+        assert!(n <= MAX_GRID_TRIANGLES, "{factors:?}: {n}");
+        let mut edges: HashMap<[u16; 2], u32> = HashMap::new();
+        for t in &topology.triangles {
+            for k in 0..3 {
+                *edges.entry([t[k], t[(k + 1) % 3]]).or_default() += 1;
+            }
+        }
+        for (&[a, b], &count) in &edges {
+            assert_eq!(count, 1, "{factors:?}: {a} {b}");
+            let is_rim = a < total && b < total && b == (a + 1) % total;
+            let back = edges.contains_key(&[b, a]);
+            assert!(is_rim || back, "{factors:?}: {a} {b} is open");
+        }
+        if total > 2 {
+            let rim = (0..total).all(|a| edges.contains_key(&[a, (a + 1) % total]));
+            assert!(rim, "{factors:?}: a part of the perimeter has no triangle");
+        }
+        for (number, across) in topology.neighbours.iter().enumerate() {
+            for &other in across.iter().filter(|o| **o != NO_NEIGHBOUR) {
+                let back = topology.neighbours[usize::from(other)];
+                assert!(back.contains(&u16::try_from(number).unwrap()));
+            }
+        }
+    }
+
+    #[test]
+    fn every_grid_is_whole_and_within_the_mask() {
+        for a in 0..=16 {
+            for b in (0..=16).step_by(3).chain([1, 2]) {
+                for c in (0..=16).step_by(4).chain([1, 2, 3]) {
+                    for d in [0, 1, 2, 3, 7, 16] {
+                        check([a, b, c, d]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn even_grids_are_quads_in_rows() {
+        let topology = stitched([4, 3, 4, 3]);
+        assert_eq!(topology.triangles.len(), 24);
+        assert_eq!(stitched([16; 4]).triangles.len(), MAX_GRID_TRIANGLES);
+        assert_eq!(stitched([1; 4]).triangles, [[0, 1, 3], [1, 2, 3]]);
+    }
+}

@@ -1,0 +1,172 @@
+//! What `mesh` measured, for people and programs.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::mesh::outcome::MeshOutcome;
+
+/// One combination of settings and what came out.
+#[derive(Debug, Clone)]
+pub struct MeshRow {
+    /// The mesh, as the command line names it.
+    pub mesh: String,
+    /// The view's name.
+    pub view: String,
+    /// Target area of triangles in pixels, if it was tessellated.
+    pub area_px: Option<f64>,
+    /// Samples a pixel.
+    pub msaa: u32,
+    /// The unit's name.
+    pub unit: &'static str,
+    /// Entries of its buffer, "unbounded", or nothing.
+    pub buffer: Option<String>,
+    /// Whether it is Reyes, which shades vertices instead of quads.
+    pub shades_vertices: bool,
+    /// The counts.
+    pub outcome: MeshOutcome,
+    /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
+    pub psnr_db: Option<f64>,
+    /// PSNR against 64 shaded samples a pixel in dB, if asked for.
+    pub psnr_vs_truth_db: Option<f64>,
+    /// Host time in milliseconds: tessellation to depth test, and merging.
+    pub host_ms: [f64; 2],
+}
+
+impl MeshRow {
+    /// The row as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let o = &self.outcome;
+        let buffer = self.buffer.as_ref().map(|b| match b.parse::<u64>() {
+            Ok(entries) => json!(entries),
+            Err(_) => json!(b),
+        });
+        let (shaded, fragments) = if self.shades_vertices {
+            (0, o.vertices)
+        } else {
+            (o.quads_shaded, o.fragments_shaded())
+        };
+        let per_pixel = self.shading_per_covered_pixel();
+        json!({
+            "mesh": self.mesh,
+            "view": self.view,
+            "triangles": o.triangles,
+            "grids": o.grids,
+            "grids_visible": o.grids_visible,
+            "vertices_of_visible_grids": o.vertices,
+            "triangle_area_px": self.area_px,
+            "msaa": self.msaa,
+            "coarse_pixel_px": o.cell_px,
+            "unit": self.unit,
+            "buffer": buffer,
+            "quads": {
+                "rasterized": o.merging.rasterized,
+                "partial": o.merging.partial,
+                "culled": o.merging.culled,
+                "merged": if self.shades_vertices { 0 } else { o.quads_merged() },
+                "shaded": shaded,
+            },
+            "fragments_shaded": fragments,
+            "pixels_covered": o.pixels_covered,
+            "fragments_per_covered_pixel": per_pixel,
+            "savings": self.savings(),
+            "efficiency": if self.shades_vertices { 0.0 } else { o.efficiency() },
+            "psnr_vs_none_db": self.psnr_db.filter(|db| db.is_finite()),
+            "same_as_none": self.psnr_db.map(f64::is_infinite),
+            "psnr_vs_truth_db": self.psnr_vs_truth_db.filter(|db| db.is_finite()),
+            "unit_counters": {
+                "barred": o.merging.barred,
+                "qfm": o.merging.qfm,
+                "pmu": o.merging.pmu,
+            },
+            "host_ms": { "visibility": self.host_ms[0], "merging": self.host_ms[1] },
+        })
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    fn shading_per_covered_pixel(&self) -> f64 {
+        let o = &self.outcome;
+        if self.shades_vertices && o.pixels_covered > 0 {
+            o.vertices as f64 / o.pixels_covered as f64
+        } else if self.shades_vertices {
+            0.0
+        } else {
+            o.fragments_per_covered_pixel()
+        }
+    }
+
+    fn savings(&self) -> f64 {
+        if self.shades_vertices {
+            0.0
+        } else {
+            self.outcome.savings()
+        }
+    }
+}
+
+/// Rows as a table.
+#[must_use]
+pub fn table(rows: &[MeshRow]) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8} {:>7} {:>7} {:>8}",
+        "area px",
+        "msaa",
+        "unit",
+        "buffer",
+        "triangles",
+        "quads",
+        "partial",
+        "culled",
+        "shaded",
+        "per px",
+        "saved",
+        "effic.",
+        "PSNR dB"
+    );
+    for row in rows {
+        let o = &row.outcome;
+        let shaded = if row.shades_vertices {
+            o.vertices
+        } else {
+            o.quads_shaded
+        };
+        let _ = writeln!(
+            text,
+            "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8.2} {:>7} {:>7} {:>8}",
+            row.area_px
+                .map_or_else(|| "-".to_owned(), |a| a.to_string()),
+            row.msaa,
+            row.unit,
+            row.buffer.as_deref().unwrap_or("-"),
+            o.triangles,
+            o.merging.rasterized,
+            o.merging.partial,
+            o.merging.culled,
+            shaded,
+            row.shading_per_covered_pixel(),
+            percent(row.savings()),
+            percent(if row.shades_vertices {
+                0.0
+            } else {
+                o.efficiency()
+            }),
+            decibels(row.psnr_db),
+        );
+    }
+    text
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn decibels(db: Option<f64>) -> String {
+    match db {
+        None => "-".to_owned(),
+        Some(db) if db.is_infinite() => "same".to_owned(),
+        Some(db) => format!("{db:.2}"),
+    }
+}

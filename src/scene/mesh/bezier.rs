@@ -1,0 +1,145 @@
+//! The teaset's text format of bicubic Bezier patches.
+
+use std::path::Path;
+
+use super::build::{MAX_VERTICES, Mismatch};
+use super::text::{self, Lines};
+use crate::error::{Error, Result};
+use crate::scene::bytes::Bytes;
+
+/// Points of a patch.
+const PATCH_POINTS: usize = 16;
+
+/// Bicubic Bezier patches that share control points.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BezierPatches {
+    /// Control points in world units, finite.
+    pub points: Vec<[f32; 3]>,
+    /// Indices into `points` of each patch, row by row.
+    pub patches: Vec<[u32; 16]>,
+}
+
+impl BezierPatches {
+    /// Reads the patches in `path`: the number of patches, the numbers of their 16 points each,
+    /// from 1, the number of points, the points; a line each, values apart by commas.
+    ///
+    /// # Errors
+    /// [`Error::Read`]; [`Error::File`] with the line, what was expected there and what was found.
+    pub fn load(path: &Path) -> Result<Self> {
+        Self::parse(&Bytes::open(path)?, path)
+    }
+
+    /// [`BezierPatches::load`] from a file's bytes; `named` is for errors.
+    ///
+    /// # Errors
+    /// As [`BezierPatches::load`], for content.
+    pub fn parse(bytes: &[u8], named: &Path) -> Result<Self> {
+        let mut rows = Rows {
+            lines: Lines::new(bytes),
+            number: 0,
+        };
+        rows.read().map_err(|(expected, found)| {
+            Error::file(named, format!("line {}", rows.number), expected, found)
+        })
+    }
+}
+
+struct Rows<'a> {
+    lines: Lines<'a>,
+    number: usize,
+}
+
+impl Rows<'_> {
+    fn read(&mut self) -> Result<BezierPatches, Mismatch> {
+        let mut patches = Vec::new();
+        for _ in 0..self.row::<1, _>(text::whole)?[0] {
+            let patch: [u32; PATCH_POINTS] = self.row(text::whole)?;
+            patches.push((self.number, patch));
+        }
+        let [count] = self.row(text::whole)?;
+        if u64::from(count) > MAX_VERTICES {
+            return Err((format!("at most {MAX_VERTICES} points"), count.to_string()));
+        }
+        let mut points = Vec::new();
+        for _ in 0..count {
+            points.push(self.row(text::number)?);
+        }
+        let mut checked = Vec::with_capacity(patches.len());
+        for (number, patch) in patches {
+            if let Some(wrong) = patch.iter().find(|point| !(1..=count).contains(point)) {
+                self.number = number;
+                return Err((format!("points 1 to {count}"), wrong.to_string()));
+            }
+            checked.push(patch.map(|point| point - 1));
+        }
+        Ok(BezierPatches {
+            points,
+            patches: checked,
+        })
+    }
+
+    /// The `N` values of the next line that is not empty.
+    fn row<const N: usize, T: Copy + Default>(
+        &mut self,
+        value: impl Fn(&[u8]) -> Result<T, Mismatch>,
+    ) -> Result<[T; N], Mismatch> {
+        let line = self.lines.find(|(_, line)| !line.is_empty());
+        let wrong = |found: String| (format!("{N} values"), found);
+        let Some((number, line)) = line else {
+            self.number += 1;
+            return Err(wrong("the end of the file".into()));
+        };
+        self.number = number;
+        let mut words = line
+            .split(|byte| *byte == b',' || byte.is_ascii_whitespace())
+            .filter(|word| !word.is_empty());
+        let mut values = [T::default(); N];
+        for (at, slot) in values.iter_mut().enumerate() {
+            *slot = value(words.next().ok_or_else(|| wrong(at.to_string()))?)?;
+        }
+        match words.next() {
+            None => Ok(values),
+            Some(_) => Err(wrong("more".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<BezierPatches> {
+        BezierPatches::parse(text.as_bytes(), Path::new("pot"))
+    }
+
+    #[test]
+    fn patches_are_read() {
+        let text = "1\n1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2\n\n2\n0,0,-1.5\n1, 2, 3\n";
+        let pot = parse(text).unwrap();
+        assert_eq!(pot.points, [[0.0, 0.0, -1.5], [1.0, 2.0, 3.0]]);
+        assert_eq!(
+            pot.patches,
+            [[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]]
+        );
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, expected) in [
+            ("", "line 1: expected 1 values, found the end"),
+            ("4000000000\n1", "line 2: expected 16 values, found 1"),
+            ("0\n-1", "line 2: expected a whole number"),
+            ("0\n4000000000", "line 2: expected at most"),
+            ("0\n1\n0,0", "line 3: expected 3 values, found 2"),
+            ("0\n1\n0,0,0,0", "line 3: expected 3 values, found more"),
+            ("0\n1\n0,0,inf", "line 3: expected finite"),
+            (
+                "1\n1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2\n1\n0,0,0",
+                "line 2: expected points 1 to 1",
+            ),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+}
