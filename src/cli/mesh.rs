@@ -3,7 +3,7 @@
 mod options;
 mod subject;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -162,8 +162,8 @@ impl Job<'_> {
             output.check_variants(variants)?;
         }
         for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
-            if let (Some(template), true) = (template, variants > 1) {
-                template.require(flag, Placeholder::Variant)?;
+            if let Some(template) = template {
+                template.require(flag, Placeholder::Variant, variants, "combinations")?;
             }
         }
         Ok(())
@@ -179,8 +179,8 @@ impl Job<'_> {
             output.check_views(cameras.len())?;
         }
         for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
-            if let (Some(template), true) = (template, cameras.len() > 1) {
-                template.require(flag, Placeholder::View)?;
+            if let Some(template) = template {
+                template.require(flag, Placeholder::View, cameras.len(), "views")?;
             }
         }
         Ok(())
@@ -192,7 +192,10 @@ impl Job<'_> {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
-                let view = View::new(camera.clone(), subject.near(camera, self.args.subject.near)?);
+                let view = View::new(
+                    camera.clone(),
+                    subject.near(camera, self.args.subject.near)?,
+                );
                 for &msaa in &self.args.pipeline.msaa {
                     let prepared =
                         self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
@@ -249,9 +252,10 @@ impl Job<'_> {
 
     /// What the picture is drawn over; `None` to keep its alpha.
     fn background(&self) -> Option<[f32; 3]> {
-        let background = self.args.background.or_else(|| {
-            self.output.as_ref().map(Output::default_background)
-        });
+        let background = self
+            .args
+            .background
+            .or_else(|| self.output.as_ref().map(Output::default_background));
         match background.unwrap_or(Background::Opaque([0.0; 3])) {
             Background::Transparent => None,
             Background::Opaque(colour) => Some(colour),
@@ -267,12 +271,7 @@ impl Job<'_> {
         visible.picture(&prepared.shader, shading, sampling, self.background())
     }
 
-    fn row(
-        &self,
-        source: &dyn Source,
-        prepared: &Prepared<'_>,
-        choice: Choice,
-    ) -> Result<MeshRow> {
+    fn row(&self, source: &dyn Source, prepared: &Prepared<'_>, choice: Choice) -> Result<MeshRow> {
         let visible = &prepared.visible;
         let begun = Instant::now();
         let shading = visible.merged(source, choice.unit());
@@ -307,7 +306,7 @@ impl Job<'_> {
         if let Some(unmerged) = &prepared.unmerged {
             row.psnr_db = Some(psnr(&picture, unmerged)?);
             if let Some(template) = &self.diff {
-                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE);
+                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE)?;
                 files::write(&template.path(view, &variant), &difference)?;
             }
         }
@@ -315,7 +314,12 @@ impl Job<'_> {
             row.psnr_vs_truth_db = Some(psnr(&picture, truth)?);
         }
         if let Some(output) = &self.output {
-            super::render::save(output, &picture, [view, &variant], Some(Background::Transparent))?;
+            super::render::save(
+                output,
+                &picture,
+                [view, &variant],
+                Some(Background::Transparent),
+            )?;
         }
         Ok(row)
     }
@@ -343,4 +347,3 @@ fn psnr(picture: &Frame, other: &Frame) -> Result<f64> {
     let compared = metrics::compare(picture, other, Protocol::Float)?;
     Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
 }
-

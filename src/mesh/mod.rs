@@ -14,5 +14,8 @@ pub mod qfm;
 pub mod shade;
 #[cfg(test)]
 mod streams;
+pub mod surface;
+pub mod tessellate;
 pub mod triangles;
+pub mod truth;
 pub mod view;

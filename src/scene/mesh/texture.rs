@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::path::Path;
 
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::Builder;
 use super::{Resolve, Texture};
+use crate::error::Error;
+use crate::scene::bytes::Bytes;
 
 /// Most texels of a side.
 const MAX_SIDE: u32 = 16384;
@@ -75,6 +78,18 @@ impl Textures {
         };
         self.by_name.insert(name.to_owned(), at);
         at
+    }
+}
+
+impl Texture {
+    /// Reads a PNG or JPEG of at most 64 Mi texels.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when the file cannot be read, [`Error::File`] when it is no such picture.
+    pub fn read(path: &Path) -> crate::error::Result<Self> {
+        let bytes = Bytes::open(path)?;
+        decode(&bytes, MAX_TEXELS)
+            .map_err(|found| Error::file(path, "picture", "a PNG or JPEG", found))
     }
 }
 
