@@ -141,7 +141,9 @@ mod tests {
     use image::{Rgb, RgbImage, Rgba, RgbaImage};
 
     fn png() -> Vec<u8> {
-        let picture = RgbaImage::from_fn(2, 3, |x, y| Rgba([x as u8, y as u8, 7, 128]));
+        let picture = RgbaImage::from_fn(2, 3, |x, y| {
+            Rgba([x, y, 7, 128].map(|v| u8::try_from(v).unwrap()))
+        });
         let mut bytes = Cursor::new(Vec::new());
         picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
         bytes.into_inner()
