@@ -23,6 +23,8 @@ pub struct MeshRow {
     pub buffer: Option<String>,
     /// Whether it is Reyes, which shades vertices instead of quads.
     pub shades_vertices: bool,
+    /// Pixels of the picture.
+    pub pixels: u64,
     /// The counts.
     pub outcome: MeshOutcome,
     /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
@@ -74,6 +76,7 @@ impl MeshRow {
             "efficiency": if self.shades_vertices { 0.0 } else { o.efficiency() },
             "psnr_vs_none_db": self.psnr_db.filter(|db| db.is_finite()),
             "same_as_none": self.psnr_db.map(f64::is_infinite),
+            "psnr_vs_none_covered_db": self.covered_db().filter(|db| db.is_finite()),
             "psnr_vs_truth_db": self.psnr_vs_truth_db.filter(|db| db.is_finite()),
             "unit_counters": {
                 "barred": o.merging.barred,
@@ -94,6 +97,13 @@ impl MeshRow {
         } else {
             o.fragments_per_covered_pixel()
         }
+    }
+
+    /// PSNR over the covered pixels alone: elsewhere merging changes nothing.
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    fn covered_db(&self) -> Option<f64> {
+        let share = self.outcome.pixels_covered as f64 / self.pixels as f64;
+        self.psnr_db.map(|db| db + 10.0 * share.log10())
     }
 
     fn savings(&self) -> f64 {
