@@ -95,7 +95,7 @@ pub(super) struct Subject {
 }
 
 enum What {
-    Polygons(Mesh),
+    Polygons(Box<Mesh>),
     Patches(mesh::BezierPatches),
     Procedural(ProceduralScene),
 }
@@ -177,7 +177,7 @@ impl SubjectFlags {
             m.base_colour = [1.0; 3];
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
-        Ok(What::Polygons(mesh))
+        Ok(What::Polygons(Box::new(mesh)))
     }
 }
 
@@ -260,7 +260,7 @@ impl Subject {
     pub(super) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.what, self.flags.areas.as_slice()) {
             (What::Polygons(mesh), []) => {
-                let triangles: Box<dyn Source> = Box::new(Triangles::new(mesh.clone()));
+                let triangles: Box<dyn Source> = Box::new(Triangles::new(Mesh::clone(mesh)));
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
             (_, []) => &[DEFAULT_AREA_PX],
