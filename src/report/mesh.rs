@@ -72,6 +72,7 @@ impl MeshRow {
             "fragments_shaded": fragments,
             "pixels_covered": o.pixels_covered,
             "fragments_per_covered_pixel": per_pixel,
+            "reduction": self.reduction(),
             "savings": self.savings(),
             "efficiency": if self.shades_vertices { 0.0 } else { o.efficiency() },
             "psnr_vs_none_db": self.psnr_db.filter(|db| db.is_finite()),
@@ -106,6 +107,23 @@ impl MeshRow {
         self.psnr_db.map(|db| db + 10.0 * share.log10())
     }
 
+    /// How many times fewer shadings than without a unit: fragments of quads, or vertices.
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    fn reduction(&self) -> f64 {
+        let o = &self.outcome;
+        let unmerged = 4 * o.merging.tested();
+        let shaded = if self.shades_vertices {
+            o.vertices
+        } else {
+            o.fragments_shaded()
+        };
+        if shaded == 0 {
+            1.0
+        } else {
+            unmerged as f64 / shaded as f64
+        }
+    }
+
     fn savings(&self) -> f64 {
         if self.shades_vertices {
             0.0
@@ -121,7 +139,7 @@ pub fn table(rows: &[MeshRow]) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8} {:>7} {:>7} {:>8}",
+        "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8} {:>6} {:>7} {:>7} {:>8}",
         "area px",
         "msaa",
         "unit",
@@ -132,6 +150,7 @@ pub fn table(rows: &[MeshRow]) -> String {
         "culled",
         "shaded",
         "per px",
+        "less",
         "saved",
         "effic.",
         "PSNR dB"
@@ -145,7 +164,7 @@ pub fn table(rows: &[MeshRow]) -> String {
         };
         let _ = writeln!(
             text,
-            "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8.2} {:>7} {:>7} {:>8}",
+            "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8.2} {:>6} {:>7} {:>7} {:>8}",
             row.area_px
                 .map_or_else(|| "-".to_owned(), |a| a.to_string()),
             row.msaa,
@@ -157,6 +176,7 @@ pub fn table(rows: &[MeshRow]) -> String {
             o.merging.culled,
             shaded,
             row.shading_per_covered_pixel(),
+            format!("{:.2}x", row.reduction()),
             percent(row.savings()),
             percent(if row.shades_vertices {
                 0.0
