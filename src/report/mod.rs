@@ -22,6 +22,7 @@ pub mod ratios;
 pub mod screen;
 pub mod suite;
 pub mod trace;
+pub mod versus;
 
 use std::time::Duration;
 

@@ -35,6 +35,7 @@ pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
 
 /// Splats whose boxes make a grid: as many as a triangle mask holds, so that the units could merge
 /// quads of different splats if only these shared an edge.
+#[allow(clippy::cast_possible_truncation, reason = "512")]
 const SPLATS_A_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
 /// Splats that are rasterized between two looks at how many quads there are.
 const SPLATS_A_BATCH: u32 = 1 << 16;
