@@ -1,4 +1,5 @@
-//! One subject as a mesh and as splats, each merging unit on each: table, JSON, and what follows.
+//! One subject as a mesh and as splats, each merging unit on each: table, JSON, and what follows
+//! from the numbers.
 
 use std::fmt::Write as _;
 
@@ -157,24 +158,27 @@ impl Versus {
         text
     }
 
-    /// The rows of a unit on a subject, those of the most samples last.
-    fn last(&self, subject: Subject, unit: RowUnit) -> Option<&VersusRow> {
-        let mut rows = self.rows.iter();
-        rows.rfind(|r| r.subject == subject && r.unit == unit)
+    /// The row of a unit on a subject at the most samples; of several buffers the first.
+    fn row(&self, subject: Subject, unit: RowUnit) -> Option<&VersusRow> {
+        let of = |r: &&VersusRow| r.subject == subject && r.unit == unit;
+        let most = self.rows.iter().filter(of).map(|r| r.samples).max()?;
+        self.rows.iter().filter(of).find(|r| r.samples == most)
     }
 
     /// What the numbers say, in sentences.
     #[must_use]
     pub fn explanation(&self) -> Vec<String> {
-        [self.about_qfm(), self.about_pmu(), self.about_qm()]
-            .into_iter()
-            .flatten()
-            .collect()
+        let alike = match self.alike_db {
+            f64::INFINITY => "Without a unit, mesh and splats give the same picture.".to_owned(),
+            db => format!("Without a unit, the splats' picture is {db:.2} dB from the mesh's."),
+        };
+        let units = [self.about_qfm(), self.about_pmu(), self.about_qm()];
+        [Some(alike)].into_iter().chain(units).flatten().collect()
     }
 
     fn about_qfm(&self) -> Option<String> {
-        let mesh = self.last(Subject::Mesh, RowUnit::Qfm)?;
-        let splats = self.last(Subject::Splats, RowUnit::Qfm)?;
+        let mesh = self.row(Subject::Mesh, RowUnit::Qfm)?;
+        let splats = self.row(Subject::Splats, RowUnit::Qfm)?;
         let of_splats = |r: &&VersusRow| r.subject == Subject::Splats && r.unit == RowUnit::Qfm;
         let all = || self.rows.iter().filter(of_splats);
         let between: u64 = all().filter_map(|r| r.saved_between_splats).sum();
@@ -188,26 +192,27 @@ impl Versus {
                  ({worst:.1} dB at worst): full quads overtake the partial ones of nearer splats."
             )
         };
+        let samples = mesh.samples;
         Some(format!(
-            "QFM merges what shares an edge and does not overlap. On the mesh it saves {} of the \
-             quads at {} samples and approximates: {}. Of splats the two halves of one box alone \
-             share an edge: {} saved, {between} quads merged between two splats. {order}",
+            "QFM merges quads of triangles that share an edge and do not overlap. On the mesh it saves \
+             {} of the shading at {samples} samples, and approximates: {}. On splats it saves {}, all \
+             of it between the two halves of one box, which share the diagonal; {between} quads were \
+             merged between two splats, which share nothing. {order}",
             percent(mesh.savings()),
-            mesh.samples,
-            decibels(mesh.psnr_db),
+            compared(mesh.psnr_db),
             percent(splats.savings()),
         ))
     }
 
     fn about_pmu(&self) -> Option<String> {
-        let mesh = self.last(Subject::Mesh, RowUnit::Pmu)?;
-        let forced = self.last(Subject::Splats, RowUnit::PmuForced)?;
+        let mesh = self.row(Subject::Mesh, RowUnit::Pmu)?;
+        let forced = self.row(Subject::Splats, RowUnit::PmuForced)?;
         Some(format!(
-            "The PMU saves {} of the mesh's quads ({}). It is off without multi-sampling, and off for \
-             splats, whose shader discards what is below the cut on alpha. Forced on at {} samples it \
-             would save {}, {} quads of it between two splats.",
+            "The PMU saves {} of the shading of the mesh, and approximates: {}. It is off without \
+             multi-sampling, and off for splats, whose shader discards what is below the cut on alpha. \
+             Forced on at {} samples it would save {}, {} quads of it between two splats.",
             percent(mesh.savings()),
-            decibels(mesh.psnr_db),
+            compared(mesh.psnr_db),
             forced.samples,
             percent(forced.savings()),
             forced.saved_between_splats.unwrap_or(0),
@@ -215,14 +220,12 @@ impl Versus {
     }
 
     fn about_qm(&self) -> Option<String> {
-        let qm = self.last(Subject::Splats, RowUnit::Qm)?;
+        let qm = self.row(Subject::Splats, RowUnit::Qm)?;
         let exact = if qm.psnr_db == f64::INFINITY {
             "the picture is the same".to_owned()
         } else {
-            format!(
-                "but for the rounding of sums the picture is the same ({:.1} dB)",
-                qm.psnr_db
-            )
+            let db = qm.psnr_db;
+            format!("but for the rounding of sums the picture is the same ({db:.1} dB)")
         };
         Some(format!(
             "QM blends two quads at one place in the shader, whichever splats they are of: it saves \
@@ -237,6 +240,15 @@ impl Versus {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
+}
+
+/// A PSNR in a sentence.
+fn compared(db: f64) -> String {
+    if db == f64::INFINITY {
+        "here to the same picture".to_owned()
+    } else {
+        format!("{db:.2} dB")
+    }
 }
 
 fn decibels(db: f64) -> String {

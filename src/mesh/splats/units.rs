@@ -109,3 +109,37 @@ fn between_splats(quads: &SplatQuads, merges: &Merges) -> u64 {
     };
     all.filter(is_between).count() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::raster::samples::SamplePattern;
+    use crate::mesh::splats::SplatQuad;
+
+    /// The counter counts: merges are made by hand, for no unit makes them.
+    #[test]
+    fn merges_between_splats_are_seen() {
+        let quad = |splat, half| SplatQuad {
+            coverage: 1,
+            splat,
+            place: [3, 4],
+            centres: 1,
+            half,
+            is_front: true,
+        };
+        let quads = SplatQuads {
+            quads: vec![quad(0, 0), quad(0, 1), quad(1, 0), quad(1, 1)],
+            pattern: SamplePattern::standard(1).unwrap().shared(),
+            size: [16, 16],
+        };
+        let mut merges = Merges::default();
+        (0..4).for_each(|k| assert_eq!(merges.push(), k));
+        assert_eq!(between_splats(&quads, &merges), 0);
+        merges.merge(1, 0);
+        assert_eq!(between_splats(&quads, &merges), 0);
+        merges.merge_cell(3, 0, 2);
+        assert_eq!(between_splats(&quads, &merges), 1);
+        merges.merge(2, 1);
+        assert_eq!(between_splats(&quads, &merges), 2);
+    }
+}
