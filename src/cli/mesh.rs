@@ -2,6 +2,7 @@
 
 mod options;
 mod subject;
+mod versus;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -31,6 +32,7 @@ use crate::report::mesh::{MeshRow, table};
 use crate::scene::Camera;
 use options::{Choice, PipelineFlags, UnitName};
 use subject::{Subject, SubjectFlags};
+use versus::VersusFlags;
 
 /// What differences of pictures are multiplied with, as the PMU paper's Figure 1 has it.
 const DIFFERENCE_SCALE: f32 = 100.0;
@@ -77,6 +79,8 @@ pub(super) struct Args {
     #[command(flatten)]
     pipeline: PipelineFlags,
     #[command(flatten)]
+    versus: VersusFlags,
+    #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
     host: HostFlags,
@@ -87,7 +91,9 @@ const EXAMPLES: &str = "Examples:
   quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm --heat 'heat.{variant}.png'
   quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit qfm --buffer 1,4,16,32,128,unbounded
   quadrille mesh helmet.gltf --unit pmu --buffer 16,64,256,512,1024 --psnr --json
-  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes";
+  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes
+  quadrille mesh spot.obj --to-splats spot.ply
+  quadrille mesh spot.obj --versus spot.ply --msaa 4";
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     let host = args.host.check()?;
@@ -104,7 +110,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     let subject = args.subject.load(&args.mesh, verbosity)?;
     let cameras = args.views.views_of(|| subject.framing(), verbosity)?;
     job.check_views(&cameras)?;
-    let rows = host.pool()?.install(|| job.run_all(&subject, &cameras))?;
+    let pool = host.pool()?;
+    let versus = || versus::run(args, host.level, &subject, &cameras, verbosity);
+    if let Some(page) = pool.install(versus)? {
+        stdout::write(page.as_bytes())?;
+        return Ok(Outcome::Done);
+    }
+    let rows = pool.install(|| job.run_all(&subject, &cameras))?;
     let text = if args.json {
         let mut rows: Vec<Value> = rows.iter().map(MeshRow::json).collect();
         let document = if rows.len() == 1 {

@@ -12,6 +12,7 @@ pub mod outcome;
 pub mod pmu;
 pub mod qfm;
 pub mod shade;
+pub mod splats;
 #[cfg(test)]
 mod streams;
 pub mod surface;
