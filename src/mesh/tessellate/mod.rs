@@ -3,7 +3,7 @@
 //! Rendering"), which the paper on quad-fragment merging tessellates with (section 4).
 //!
 //! How an edge is divided depends on that edge alone: it is measured on the screen, in a direction
-//! on which both patches agree. Sub-patches are split until each side has at most 16 even segments;
+//! on which both patches agree. Sub-patches are split until they are even and fit a grid;
 //! what is left becomes a grid. Vertices on the sides of patches are evaluated by the side's
 //! owner, so grids meet in the same bits.
 
@@ -21,8 +21,9 @@ use crate::scene::mesh::{Material, Texture};
 use split::Splitter;
 use topology::Topologies;
 
-/// Most segments of a grid's side: 16 by 16 quads fill a mask of 512 triangles (QFM, section 3).
-pub const MAX_EDGE_FACTOR: u32 = 16;
+/// Most segments of a grid's side, as Direct3D 11's tessellator has it. A grid is further held to the
+/// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
+pub const MAX_EDGE_FACTOR: u32 = 64;
 /// Smallest and greatest target area of a triangle, in pixels: what the paper on quad-fragment
 /// merging measures is 0.5 to 10 (section 4).
 pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
@@ -68,7 +69,7 @@ impl<S: Surface> Tessellated<S> {
         }
         if !(2..=MAX_EDGE_FACTOR).contains(&settings.max_edge_factor) {
             let found = settings.max_edge_factor.to_string();
-            return Err(Error::caller("segments of a grid's side", "2 to 16", found));
+            return Err(Error::caller("segments of a grid's side", "2 to 64", found));
         }
         Ok(Self {
             surface,

@@ -3,7 +3,7 @@
 use super::TessellateSettings;
 use super::edge::{Edge, Measure, ONE, Point};
 use super::topology::{Topologies, lattice};
-use crate::mesh::grid::{Grid, GridVertex};
+use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
 use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
 use crate::mesh::view::View;
 
@@ -203,7 +203,13 @@ impl<S: Surface> Splitter<'_, S> {
             is_needed.then(|| pair[0].size().max(pair[1].size()))
         };
         match (size(0), size(1)) {
-            (None, None) => None,
+            (None, None) => {
+                // Two triangles a cell of the lattice at most.
+                let [across, along] =
+                    [0, 1].map(|first: usize| part[first].size().max(part[first + 2].size()));
+                let is_full = 2 * across as usize * along as usize > MAX_GRID_TRIANGLES;
+                is_full.then(|| usize::from(along > across))
+            }
             (across, along) => Some(usize::from(along > across)),
         }
     }

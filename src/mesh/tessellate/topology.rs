@@ -241,6 +241,16 @@ mod tests {
     }
 
     #[test]
+    fn long_grids_are_whole_too() {
+        for [long, short] in [[64, 4], [64, 1], [51, 5], [33, 7], [64, 2]] {
+            for other in [long, long - 1, long / 2, 1, 0] {
+                check([long, short, other, short]);
+                check([short, other, 1, long]);
+            }
+        }
+    }
+
+    #[test]
     fn even_grids_are_quads_in_rows() {
         let topology = stitched([4, 3, 4, 3]);
         assert_eq!(topology.triangles.len(), 24);
