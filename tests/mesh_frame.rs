@@ -1,6 +1,11 @@
 //! Frames of the mesh path against slow definitions: what each sample shows, that closed meshes are
 //! watertight, what merging does to pictures.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_sign_loss,
+    reason = "tests"
+)]
 
 use nalgebra::Vector3;
 use quadrille::gpu::raster::outline::Outline;

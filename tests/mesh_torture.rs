@@ -204,3 +204,46 @@ fn readers_stay_inside_256_mib() {
         String::from_utf8_lossy(err)
     );
 }
+
+/// Every file drawn by the program, as it is and as a control cage, each in its own process under the
+/// limits: a picture, or an error that names the file.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_draws_or_refuses_every_file() {
+    let Some(folder) = torture() else { return };
+    let limited = format!("ulimit -v {MEMORY_LIMIT_KIB} && exec \"$0\" \"$@\"");
+    let (mut drawn, mut refused) = (0, 0);
+    for collection in ["obj", "gltf"] {
+        for (path, _) in files(&folder, collection) {
+            for extra in [&[][..], &["--tessellate", "20"]] {
+                let start = Instant::now();
+                let output = std::process::Command::new("sh")
+                    .args(["-c", &limited, env!("CARGO_BIN_EXE_quadrille"), "mesh"])
+                    .arg(&path)
+                    .args(["-q", "--threads", "2", "--width", "160", "--height", "100"])
+                    .args(["--msaa", "4", "--unit", "qfm,pmu"])
+                    .args(extra)
+                    .output()
+                    .unwrap();
+                let (took, name) = (start.elapsed(), path.display());
+                let err = String::from_utf8_lossy(&output.stderr);
+                assert!(took < TIME_LIMIT, "{name} {extra:?}: {took:?}");
+                match output.status.code() {
+                    Some(0) => drawn += 1,
+                    Some(3) => {
+                        assert!(err.contains(path.file_name().unwrap().to_str().unwrap()));
+                        refused += 1;
+                    }
+                    // A mesh that is no control cage: the flag that asks for one is wrong.
+                    Some(2) if !extra.is_empty() => refused += 1,
+                    code => panic!("{name} {extra:?}: {code:?} {err}"),
+                }
+            }
+        }
+    }
+    println!("{drawn} drawn, {refused} refused");
+    assert!(
+        drawn > 200 && refused > 200,
+        "{drawn} drawn, {refused} refused"
+    );
+}

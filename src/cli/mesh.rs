@@ -297,6 +297,7 @@ impl Job<'_> {
             unit: choice.unit_name(),
             buffer: choice.buffer(),
             shades_vertices: choice.name == UnitName::Reyes,
+            pixels: u64::from(prepared.camera.width) * u64::from(prepared.camera.height),
             outcome: MeshOutcome::of(visible, &shading),
             psnr_db: None,
             psnr_vs_truth_db: None,

@@ -131,15 +131,15 @@ impl ViewArgs {
                 chosen.iter().map(|camera| self.resize(camera)).collect()
             }
             None => select(
-                self.made_up(framing())?,
+                self.made_up(&framing())?,
                 self.view.as_deref().unwrap_or("all"),
             ),
         }
     }
 
     /// The views that flags alone describe.
-    fn made_up(&self, framing: Framing) -> Result<Vec<Camera>> {
-        let intrinsics = self.intrinsics(&framing)?;
+    fn made_up(&self, framing: &Framing) -> Result<Vec<Camera>> {
+        let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
         if up.norm() == 0.0 {
             return Err(Error::caller("--up", "a direction", "0,0,0"));

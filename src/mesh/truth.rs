@@ -67,10 +67,8 @@ pub fn supersampled<'a>(
 fn enlarged(view: &View, corner: [u32; 2]) -> (View, View) {
     let mut part = view.clone();
     let scale = f64::from(SIDE);
-    for axis in 0..2 {
-        part.camera.focal_px[axis] *= scale;
-        part.camera.principal_px[axis] =
-            part.camera.principal_px[axis] * scale - f64::from(corner[axis]);
-    }
+    part.camera.focal_px = view.camera.focal_px.map(|focal| focal * scale);
+    let [x, y] = view.camera.principal_px.map(|place| place * scale);
+    part.camera.principal_px = [x - f64::from(corner[0]), y - f64::from(corner[1])];
     (view.clone(), part)
 }

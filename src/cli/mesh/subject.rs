@@ -46,9 +46,15 @@ pub(super) struct SubjectFlags {
     /// How far white displaces, in world units; black does not
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
     displace_by: Option<f32>,
+    /// Picture of the colours of all materials
+    #[arg(long, value_name = "PICTURE")]
+    texture: Option<PathBuf>,
     /// Picture of the tangent-space normals for all materials
     #[arg(long, value_name = "PICTURE")]
     normal_map: Option<PathBuf>,
+    /// Phong exponent of the highlight of all materials, 0 for none
+    #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
+    shininess: Option<f32>,
     /// Draw an army: that many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
     army: Option<[u16; 2]>,
@@ -63,6 +69,11 @@ pub(super) struct SubjectFlags {
     /// middle of the mesh]
     #[arg(long, value_name = "DISTANCE")]
     pub(super) near: Option<f64>,
+}
+
+fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
+    let exponent = text.parse().ok().filter(|e| (0.0..=10_000.0).contains(e));
+    exponent.ok_or_else(|| "expected a number from 0 to 10000".to_owned())
 }
 
 fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
@@ -84,7 +95,7 @@ pub(super) struct Subject {
 }
 
 enum What {
-    Polygons(Mesh),
+    Polygons(Box<Mesh>),
     Patches(mesh::BezierPatches),
     Procedural(ProceduralScene),
 }
@@ -148,14 +159,25 @@ impl SubjectFlags {
             verbosity.warn(warning);
         }
         let mut mesh = loaded.mesh;
-        if let Some(picture) = &self.normal_map {
-            let index = u32::try_from(mesh.textures.len()).unwrap_or(u32::MAX);
-            mesh.textures.push(Texture::read(picture)?);
+        if let Some(shininess) = self.shininess {
             for material in &mut mesh.materials {
-                material.normal_texture = Some(index);
+                material.shininess = shininess;
             }
         }
-        Ok(What::Polygons(mesh))
+        let mut add = |picture: &Option<PathBuf>, set: fn(&mut Material, u32)| -> Result<()> {
+            if let Some(picture) = picture {
+                let index = u32::try_from(mesh.textures.len()).unwrap_or(u32::MAX);
+                mesh.textures.push(Texture::read(picture)?);
+                mesh.materials.iter_mut().for_each(|m| set(m, index));
+            }
+            Ok(())
+        };
+        add(&self.texture, |m, index| {
+            m.base_texture = Some(index);
+            m.base_colour = [1.0; 3];
+        })?;
+        add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
+        Ok(What::Polygons(Box::new(mesh)))
     }
 }
 
@@ -238,7 +260,7 @@ impl Subject {
     pub(super) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.what, self.flags.areas.as_slice()) {
             (What::Polygons(mesh), []) => {
-                let triangles: Box<dyn Source> = Box::new(Triangles::new(mesh.clone()));
+                let triangles: Box<dyn Source> = Box::new(Triangles::new(Mesh::clone(mesh)));
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
             (_, []) => &[DEFAULT_AREA_PX],

@@ -79,8 +79,8 @@ fn taps(t: f32, size: i64) -> (([usize; 4], usize), [f32; 4]) {
         reason = "within the sides of a texture"
     )]
     let first = place.floor() as i64 - 1;
-    let texels = std::array::from_fn(|i| {
-        let wrapped = (first + i as i64).rem_euclid(size);
+    let texels = [0, 1, 2, 3].map(|i| {
+        let wrapped = (first + i).rem_euclid(size);
         usize::try_from(wrapped).unwrap_or(0)
     });
     let g = 1.0 - f;

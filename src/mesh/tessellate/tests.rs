@@ -15,7 +15,7 @@ use crate::scene::{Camera, Intrinsics};
 
 /// A view of the origin from `eye`.
 fn view(eye: [f64; 3], width: u32, height: u32) -> View {
-    let lens = Intrinsics::from_vertical_fov(width, height, 0.7);
+    let lens = Intrinsics::from_vertical_fov(width, height, 1.2);
     let camera = Camera::look_at("test", lens, eye.into(), Vector3::zeros(), Vector3::z()).unwrap();
     View::new(camera, 0.01)
 }
@@ -63,7 +63,8 @@ fn check_closed(grids: &[Grid]) -> usize {
 fn with_seams(mut mesh: Mesh) -> Mesh {
     for corner in 0..mesh.corners.len() {
         let t = corner as f32;
-        mesh.uvs.push([(t * 0.37).fract(), (t * 0.73).fract()]);
+        mesh.uvs
+            .push([0.37, 0.73].map(|step| 0.3 * (t * step).fract()));
         mesh.corners[corner].uv = u32::try_from(corner).unwrap();
     }
     assert!(mesh.corners.iter().all(|c| c.uv != NONE));
@@ -91,11 +92,11 @@ fn closed_surfaces_have_no_cracks() {
         odd_solid(),
     ] {
         let surface = CatmullClark::new(&with_seams(mesh), 2).unwrap();
-        for (eye, area) in [([3.0, -4.0, 2.0], 0.5), ([0.3, -2.6, 1.0], 7.0)] {
-            let view = view(eye, 400, 300);
+        for (eye, area) in [([3.0, -4.0, 2.0], 1.0), ([0.5, -3.2, 1.6], 9.0)] {
+            let view = view(eye, 200, 150);
             let smooth = Tessellated::new(&surface, settings(area)).unwrap();
             let count = check_closed(&all(&smooth, &view));
-            assert!(count > 1000, "{count}");
+            assert!(count > 500, "{count}");
             let rough = Displaced::new(&surface, bumps(), 0.3, -0.1).unwrap();
             let rough = Tessellated::new(rough, settings(area)).unwrap();
             check_closed(&all(&rough, &view));
@@ -107,10 +108,10 @@ fn closed_surfaces_have_no_cracks() {
 fn the_viewer_may_stand_inside() {
     let surface = CatmullClark::new(&with_seams(cube()), 1).unwrap();
     let rough = Displaced::new(surface, bumps(), 0.2, 0.0).unwrap();
-    let source = Tessellated::new(rough, settings(2.0)).unwrap();
+    let source = Tessellated::new(rough, settings(20.0)).unwrap();
     let grids = all(&source, &view([0.1, -0.2, 0.15], 320, 200));
     let triangles: usize = grids.iter().map(|g| g.topology.triangles.len()).sum();
-    assert!((10_000..1_000_000).contains(&triangles), "{triangles}");
+    assert!((1_000..100_000).contains(&triangles), "{triangles}");
 }
 
 #[test]
@@ -125,9 +126,8 @@ fn balls_and_armies_have_no_cracks() {
     assert_eq!(many.draw(6), 1);
     let bounds = many.bounds();
     for vertex in grids.iter().flat_map(|g| &g.vertices) {
-        for axis in 0..3 {
-            let x = vertex.position[axis];
-            assert!(bounds[0][axis] - 1e-5 <= x && x <= bounds[1][axis] + 1e-5);
+        for (axis, x) in vertex.position.iter().enumerate() {
+            assert!(bounds[0][axis] - 1e-5 <= *x && *x <= bounds[1][axis] + 1e-5);
         }
     }
 }
@@ -197,13 +197,14 @@ fn mean_area(grids: &[Grid], view: &View) -> f64 {
 #[test]
 fn triangles_of_a_plane_have_nearly_the_area_asked_for() {
     let scene = ProceduralScene::from_name("PLANE").unwrap();
-    let camera = scene.viewpoint().camera("plane", 1728, 1080).unwrap();
-    let view = View::new(camera, 0.01);
-    for (area, expected) in [(0.5, 0.6..1.0), (10.0, 0.6..1.0)] {
+    // Smaller triangles on a smaller picture, to save time.
+    for (area, width, height) in [(0.5, 432, 270), (10.0, 1728, 1080)] {
+        let camera = scene.viewpoint().camera("plane", width, height).unwrap();
+        let view = View::new(camera, 0.01);
         let source = Tessellated::new(scene.surface(0), settings(area)).unwrap();
         let grids = all(&source, &view);
         let share = mean_area(&grids, &view) / area;
-        assert!(expected.contains(&share), "{area}: {share}");
+        assert!((0.6..1.0).contains(&share), "{area}: {share}");
     }
 }
 

@@ -145,7 +145,8 @@ impl<S: Surface> Surface for Instances<S> {
 }
 
 /// ARMY: `rows` ranks of `columns` copies of a figure that stands along +y, on a field in x and z,
-/// each a little off its place and turned a little.
+/// each a little off its place and turned a little. They are drawn in an order left to chance: from
+/// no side is it the best or the worst for hiding what lies behind.
 ///
 /// # Errors
 /// [`Error::Limit`] when there are too many patches.
@@ -161,13 +162,16 @@ pub fn army<S: Surface>(figure: S, [columns, rows]: [u16; 2], seed: u64) -> Resu
         let mut off = || dice.range(-0.1, 0.1) * spacing;
         let x = (f32::from(column) - middle(columns)) * spacing + off();
         let z = (f32::from(row) - middle(rows)) * spacing + off();
-        Instance {
+        let copy = Instance {
             rotation: [[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]],
             scale: 1.0,
             translation: [x, 0.0, z],
-        }
+        };
+        (dice.range(0.0, 1.0), copy)
     });
-    Instances::new(figure, copies.collect())
+    let mut copies: Vec<(f32, Instance)> = copies.collect();
+    copies.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Instances::new(figure, copies.into_iter().map(|(_, copy)| copy).collect())
 }
 
 /// PTCLOUD: small balls within the unit ball, denser towards the middle, thinned by waves that

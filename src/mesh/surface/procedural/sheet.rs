@@ -109,9 +109,8 @@ impl Surface for Sheet {
             let angle = wave.along[0] * x + wave.along[1] * y + wave.phase;
             let (sin, cos) = angle.sin_cos();
             z += wave.amplitude * sin;
-            for axis in 0..2 {
-                slope[axis] += wave.amplitude * wave.along[axis] * cos;
-            }
+            slope[0] += wave.amplitude * wave.along[0] * cos;
+            slope[1] += wave.amplitude * wave.along[1] * cos;
         }
         SurfacePoint {
             position: [x, y, z],
