@@ -181,7 +181,7 @@ impl Versus {
         let splats = self.row(Subject::Splats, RowUnit::Qfm)?;
         let of_splats = |r: &&VersusRow| r.subject == Subject::Splats && r.unit == RowUnit::Qfm;
         let all = || self.rows.iter().filter(of_splats);
-        let between: u64 = all().filter_map(|r| r.saved_between_splats).sum();
+        let between = splats.saved_between_splats.unwrap_or(0);
         let worst = all().map(|r| r.psnr_db).fold(f64::INFINITY, f64::min);
         let order = if worst == f64::INFINITY {
             "Blended in the order in which they leave the unit, the quads give the same picture."
@@ -195,12 +195,13 @@ impl Versus {
         let samples = mesh.samples;
         Some(format!(
             "QFM merges quads of triangles that share an edge and do not overlap. On the mesh it saves \
-             {} of the shading at {samples} samples, and approximates: {}. On splats it saves {}, all \
-             of it between the two halves of one box, which share the diagonal; {between} quads were \
-             merged between two splats, which share nothing. {order}",
+             {} of the shading at {samples} samples, and approximates: {}. On splats it saves {}: {} \
+             quads between the two halves of one box, which share the diagonal, and {between} between \
+             two splats, which share nothing. {order}",
             percent(mesh.savings()),
             compared(mesh.psnr_db),
             percent(splats.savings()),
+            splats.saved.saturating_sub(between),
         ))
     }
 
