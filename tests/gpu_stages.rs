@@ -646,7 +646,7 @@ fn cores() {
             w.quads.iter().map(entry).collect()
         },
         gone: |u| u.counters.quads_pruned,
-        activities: |u| u.activity.iter_mut().collect(),
+        activities: |u| u.schedule.activity.iter_mut().collect(),
         latency: if merging { 150 + 32 } else { 150 },
         blocks: Blocks::Through,
     };

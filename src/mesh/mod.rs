@@ -9,10 +9,13 @@ pub mod grid;
 pub mod heat;
 pub mod merge;
 pub mod outcome;
+pub mod pipeline;
 pub mod pmu;
 pub mod qfm;
 pub mod shade;
 #[cfg(test)]
 mod streams;
+pub mod surface;
+pub mod tessellate;
 pub mod triangles;
 pub mod view;
