@@ -9,6 +9,7 @@
 
 pub(crate) mod emulated;
 pub(crate) mod gpu;
+pub(crate) mod mesh;
 pub(crate) mod pictures;
 pub(crate) mod program;
 pub(crate) mod scenes;

@@ -95,10 +95,11 @@ impl DepthBuffer {
         let index = (tile * QUADS_PER_TILE + u32::from(position)) as usize;
         let passed = self.quads[index].test(self.level, self.pattern, fragment);
         if passed != 0 {
-            let half = TILE_QUADS as u8 / 2;
-            let quarter =
-                position % TILE_QUADS as u8 / half + position / TILE_QUADS as u8 / half * 2;
-            self.farthest[tile as usize * QUARTERS + usize::from(quarter)].set(None);
+            let half = TILE_QUADS / 2;
+            let position = u32::from(position);
+            let row = position / TILE_QUADS / half;
+            let quarter = row * 2 + position % TILE_QUADS / half;
+            self.farthest[tile as usize * QUARTERS + quarter as usize].set(None);
         }
         passed
     }

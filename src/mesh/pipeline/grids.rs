@@ -12,7 +12,8 @@
 
 use serde::Serialize;
 
-use super::machine::{GridFate, MeshMachine};
+use super::at_hand::GridFate;
+use super::machine::MeshMachine;
 use crate::gpu::packets::Primitive;
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};

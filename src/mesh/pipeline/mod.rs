@@ -17,6 +17,7 @@
 //! raster tiles as well, see what all work ahead of them has left, however many cycles that is
 //! ahead (assumption: a real Hi-Z lags by what is in flight).
 
+mod at_hand;
 pub mod colour;
 pub mod config;
 pub mod cores;
