@@ -12,8 +12,7 @@
 
 use serde::Serialize;
 
-use super::at_hand::GridFate;
-use super::machine::MeshMachine;
+use super::machine::{GridFate, MeshMachine};
 use crate::gpu::packets::Primitive;
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use super::at_hand::{GridAtHand, GridFate, MaterialFlags, Scene};
+pub use super::at_hand::GridFate;
+use super::at_hand::{GridAtHand, MaterialFlags, Scene};
 use super::config::MeshConfig;
 use super::depth::DepthBuffer;
-use super::slab::Slab;
+use super::slab::{NONE, Slab};
 use crate::gpu::memory::Memory;
-use crate::gpu::packets::{Primitive, Quad, RasterTile, Shape};
+use crate::gpu::packets::{Primitive, QUADS_PER_TILE, Quad, RasterTile, Shape};
 use crate::gpu::raster::outline::Screen;
 use crate::gpu::raster::polygon::PixelRect;
 use crate::gpu::raster::sampled::{SampledPolygon, TileSamples};
@@ -49,14 +50,17 @@ pub struct Fragment {
 
 /// The samples that one triangle gives to a quad for the shader.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    pub(super) owner: u32,
-    pub(super) coverage: u64,
-    /// The quad's next part, or [`NONE`](super::slab::NONE).
+pub struct Part {
+    /// What marks the samples in the depth buffer.
+    pub owner: u32,
+    /// The samples.
+    pub coverage: u64,
+    /// The quad's next part, if it has one.
     pub(super) next: u32,
     /// Where the quad is kept in the depth buffer.
-    pub(super) index: u32,
-    pub(super) draw: u32,
+    pub index: u32,
+    /// Its draw.
+    pub draw: u32,
 }
 
 /// The shared state.
@@ -153,13 +157,7 @@ impl MeshMachine {
     }
 
     /// The quad of a piece of the grid at hand at a place; returns its number.
-    pub(super) fn fragment(
-        &mut self,
-        piece: u32,
-        place: [u16; 2],
-        coverage: u64,
-        centres: u8,
-    ) -> u32 {
+    pub fn fragment(&mut self, piece: u32, place: [u16; 2], coverage: u64, centres: u8) -> u32 {
         let grid = &self.grid;
         let piece = &grid.pieces[piece as usize];
         self.fragments.insert(Fragment {
@@ -186,6 +184,44 @@ impl MeshMachine {
         let fragment = *self.fragments.get(number);
         self.fragments.remove(number);
         fragment
+    }
+
+    /// A quad between the raster and the merging unit.
+    #[must_use]
+    pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
+        self.fragments.get(quad.splat)
+    }
+
+    /// A quad for the shader of one fragment alone, with what marks its samples and its draw.
+    #[inline]
+    pub fn alone(&mut self, (owner, draw): (u32, u32), fragment: &QuadFragment) -> Quad {
+        let index = self.depths.index(fragment.place);
+        let first = self.parts.insert(Part {
+            owner,
+            coverage: fragment.coverage,
+            next: NONE,
+            index,
+            draw,
+        });
+        self.quad_of(first, index, fragment.coverage)
+    }
+
+    /// The quad for the shader with these parts, kept at a place of the depth buffer.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
+    pub(super) fn quad_of(&self, first: u32, index: u32, coverage: u64) -> Quad {
+        Quad {
+            splat: first,
+            position: (index % QUADS_PER_TILE) as u8,
+            mask: self.pattern().cells(coverage),
+        }
+    }
+
+    /// The parts of a quad for the shader.
+    #[must_use]
+    pub fn parts_of(&self, quad: &Quad) -> Vec<Part> {
+        let part = |number: u32| (number != NONE).then(|| *self.parts.get(number));
+        std::iter::successors(part(quad.splat), |p| part(p.next)).collect()
     }
 
     /// Quads between the raster and the merging unit, and parts of quads behind it.

@@ -3,7 +3,7 @@
 
 use super::machine::{MeshMachine, Part};
 use super::slab::{NONE, Slab};
-use crate::gpu::packets::{QUADS_PER_TILE, Quad};
+use crate::gpu::packets::Quad;
 use crate::gpu::raster::samples::SamplePattern;
 use crate::mesh::merge::{MergedQuad, Merges, QuadFragment};
 
@@ -28,34 +28,6 @@ pub(super) struct Membership {
     /// The latest that waits at each place.
     latest: Vec<u32>,
     draw: u32,
-}
-
-/// A quad for the shader of one fragment alone.
-#[inline]
-pub(super) fn alone(
-    (owner, draw): (u32, u32),
-    fragment: &QuadFragment,
-    machine: &mut MeshMachine,
-) -> Quad {
-    let index = machine.depths.index(fragment.place);
-    let part = Part {
-        owner,
-        coverage: fragment.coverage,
-        next: NONE,
-        index,
-        draw,
-    };
-    let first = machine.parts.insert(part);
-    quad_of(index, first, fragment.coverage, machine.pattern())
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
-fn quad_of(index: u32, first: u32, coverage: u64, pattern: &SamplePattern) -> Quad {
-    Quad {
-        splat: first,
-        position: (index % QUADS_PER_TILE) as u8,
-        mask: pattern.cells(coverage),
-    }
 }
 
 impl Membership {
@@ -129,7 +101,7 @@ impl Membership {
             }
             at = waiting.older;
         }
-        quad_of(index, first, merged.coverage, pattern)
+        machine.quad_of(first, index, merged.coverage)
     }
 
     /// The samples of a fragment that are shaded with `leader`.

@@ -84,6 +84,8 @@ pub struct TimedOutcome {
     /// What every sample shows: owners are triangles, counted over all grids with a triangle in
     /// the picture.
     pub depths: DepthBuffer,
+    /// Quads that never left the pipeline.
+    pub left_over: u64,
 }
 
 impl TimedOutcome {
@@ -108,6 +110,7 @@ impl TimedOutcome {
             ("quads shaded", self.quads_shaded, shaded),
             ("quads packed", self.quads_shaded, self.warps.quads),
             ("quads written or hidden", self.quads_shaded, written),
+            ("quads left over", self.left_over, 0),
         ];
         let wrong = sums.iter().filter(|(_, total, parts)| total != parts);
         let mut wrong: Vec<_> = wrong

@@ -4,7 +4,6 @@
 //! cores (VR-Pipe, section III-B); no latency of its own.
 
 use super::machine::MeshMachine;
-use super::membership::alone;
 use super::outcome::{MergeStage, UnitCounters};
 use crate::gpu::packets::{Beat, Quad};
 use crate::gpu::stage::{Pipe, Sink, Stage};
@@ -50,7 +49,7 @@ impl Stage<MeshMachine> for Pass {
             self.counters
                 .count(fragment.quad.coverage, machine.pattern());
             let from = (fragment.owner, fragment.draw);
-            self.out.push(alone(from, &fragment.quad, machine));
+            self.out.push(machine.alone(from, &fragment.quad));
         }
         let mut start = self.pipe.start(arrival);
         for quads in self.out.chunks(self.quads_per_cycle) {

@@ -7,7 +7,7 @@
 //! entry a cycle. Quads whose shader bars merging pixels go straight through.
 
 use super::machine::{Fragment, MeshMachine};
-use super::membership::{Membership, alone};
+use super::membership::Membership;
 use super::outcome::{MergeStage, UnitCounters};
 use super::port::Port;
 use crate::gpu::packets::{Beat, Quad};
@@ -72,7 +72,7 @@ impl TimedPixelMerge {
         let (mut aged, mut compared) = (0, 0);
         if fragment.is_barred {
             self.counters.barred += 1;
-            self.out.push(alone(from, quad, machine));
+            self.out.push(machine.alone(from, quad));
         } else {
             if self.unit.held() == 0 {
                 self.members.clear();
