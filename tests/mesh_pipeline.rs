@@ -229,11 +229,11 @@ fn scenes_exercise_every_way_out() {
     let config = MeshConfig::default();
     let cubes = run(&*cubes(), &settings, &config, qfm(Some(4)));
     assert!(cubes.grids.hidden > 0 && cubes.counters.culled > 0);
-    assert!(cubes.colour.quads_hidden > 0 && cubes.colour.samples_hidden > 0);
     let counters = cubes.counters.qfm.unwrap();
     assert!(counters.evicted > 0 && counters.flushed > 0 && counters.merged > 0);
     let waves = run(&*waves(), &settings, &config, pmu(16));
     assert!(waves.tiles_hidden > 0 && waves.counters.barred > 0);
+    assert!(waves.colour.quads_hidden > 0 && waves.colour.samples_hidden > 0);
     let counters = waves.counters.pmu.unwrap();
     assert!(counters.by_overlap > 0 && counters.by_age > 0 && counters.saved > 0);
 }

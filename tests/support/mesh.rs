@@ -39,10 +39,15 @@ pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
 /// Rounded cubes behind, before and beside each other, as micropolygons.
 pub(crate) fn cubes() -> Box<dyn Source> {
     let (mut positions, mut faces) = (Vec::new(), Vec::new());
-    for centre in [[0.0, 0.0, 5.0], [0.2, 0.1, 9.0], [1.2, 0.4, 3.5]] {
+    let cubes = [
+        ([0.0, 0.0, 5.0], 2.6),
+        ([0.2, 0.1, 9.0], 1.5),
+        ([1.2, 0.4, 2.8], 0.9),
+    ];
+    for (centre, half) in cubes {
         let first = positions.len() as u32;
         positions.extend((0..8).map(|i| {
-            [0, 1, 2].map(|axis| centre[axis] + if i >> axis & 1 == 1 { 1.0 } else { -1.0 })
+            [0, 1, 2].map(|axis| centre[axis] + if i >> axis & 1 == 1 { half } else { -half })
         }));
         let sides: [[u32; 4]; 6] = [
             [0, 4, 6, 2],

@@ -3,8 +3,9 @@
 //! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still says
 //! that it shows the triangle that covered it; merging lets quads that overlap change order, so the
 //! test after shading decides between them ("Reducing Shading on GPUs using Quad-Fragment Merging",
-//! section 3). It reads what the test before shading has brought into its cache, at no cost of its
-//! own (assumption).
+//! section 3). It sees what has been tested while the quad was held for merging or packing, not what
+//! is tested while it is shaded, and reads what the test before shading has brought into its cache,
+//! at no cost of its own (assumptions).
 //!
 //! RGBA of 8 bits a sample, the samples of a cell side by side; nothing is blended. Rates and cache
 //! are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes a cycle, in whole
