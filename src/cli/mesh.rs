@@ -2,8 +2,9 @@
 
 mod options;
 mod subject;
+mod versus;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ use crate::report::mesh::{MeshRow, table};
 use crate::scene::Camera;
 use options::{Choice, PipelineFlags, UnitName};
 use subject::{Subject, SubjectFlags};
+use versus::VersusFlags;
 
 /// What differences of pictures are multiplied with, as the PMU paper's Figure 1 has it.
 const DIFFERENCE_SCALE: f32 = 100.0;
@@ -77,6 +79,8 @@ pub(super) struct Args {
     #[command(flatten)]
     pipeline: PipelineFlags,
     #[command(flatten)]
+    versus: VersusFlags,
+    #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
     host: HostFlags,
@@ -87,7 +91,9 @@ const EXAMPLES: &str = "Examples:
   quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm --heat 'heat.{variant}.png'
   quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit qfm --buffer 1,4,16,32,128,unbounded
   quadrille mesh helmet.gltf --unit pmu --buffer 16,64,256,512,1024 --psnr --json
-  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes";
+  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes
+  quadrille mesh spot.obj --to-splats spot.ply
+  quadrille mesh spot.obj --versus spot.ply --msaa 4";
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     let host = args.host.check()?;
@@ -104,7 +110,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     let subject = args.subject.load(&args.mesh, verbosity)?;
     let cameras = args.views.views_of(|| subject.framing(), verbosity)?;
     job.check_views(&cameras)?;
-    let rows = host.pool()?.install(|| job.run_all(&subject, &cameras))?;
+    let pool = host.pool()?;
+    let versus = || versus::run(args, host.level, &subject, &cameras, verbosity);
+    if let Some(page) = pool.install(versus)? {
+        stdout::write(page.as_bytes())?;
+        return Ok(Outcome::Done);
+    }
+    let rows = pool.install(|| job.run_all(&subject, &cameras))?;
     let text = if args.json {
         let mut rows: Vec<Value> = rows.iter().map(MeshRow::json).collect();
         let document = if rows.len() == 1 {
@@ -162,8 +174,8 @@ impl Job<'_> {
             output.check_variants(variants)?;
         }
         for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
-            if let (Some(template), true) = (template, variants > 1) {
-                template.require(flag, Placeholder::Variant)?;
+            if let Some(template) = template {
+                template.require(flag, Placeholder::Variant, variants, "combinations")?;
             }
         }
         Ok(())
@@ -179,8 +191,8 @@ impl Job<'_> {
             output.check_views(cameras.len())?;
         }
         for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
-            if let (Some(template), true) = (template, cameras.len() > 1) {
-                template.require(flag, Placeholder::View)?;
+            if let Some(template) = template {
+                template.require(flag, Placeholder::View, cameras.len(), "views")?;
             }
         }
         Ok(())
@@ -192,7 +204,10 @@ impl Job<'_> {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
-                let view = View::new(camera.clone(), subject.near(camera, self.args.subject.near)?);
+                let view = View::new(
+                    camera.clone(),
+                    subject.near(camera, self.args.subject.near)?,
+                );
                 for &msaa in &self.args.pipeline.msaa {
                     let prepared =
                         self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
@@ -249,9 +264,10 @@ impl Job<'_> {
 
     /// What the picture is drawn over; `None` to keep its alpha.
     fn background(&self) -> Option<[f32; 3]> {
-        let background = self.args.background.or_else(|| {
-            self.output.as_ref().map(Output::default_background)
-        });
+        let background = self
+            .args
+            .background
+            .or_else(|| self.output.as_ref().map(Output::default_background));
         match background.unwrap_or(Background::Opaque([0.0; 3])) {
             Background::Transparent => None,
             Background::Opaque(colour) => Some(colour),
@@ -267,12 +283,7 @@ impl Job<'_> {
         visible.picture(&prepared.shader, shading, sampling, self.background())
     }
 
-    fn row(
-        &self,
-        source: &dyn Source,
-        prepared: &Prepared<'_>,
-        choice: Choice,
-    ) -> Result<MeshRow> {
+    fn row(&self, source: &dyn Source, prepared: &Prepared<'_>, choice: Choice) -> Result<MeshRow> {
         let visible = &prepared.visible;
         let begun = Instant::now();
         let shading = visible.merged(source, choice.unit());
@@ -286,6 +297,7 @@ impl Job<'_> {
             unit: choice.unit_name(),
             buffer: choice.buffer(),
             shades_vertices: choice.name == UnitName::Reyes,
+            pixels: u64::from(prepared.camera.width) * u64::from(prepared.camera.height),
             outcome: MeshOutcome::of(visible, &shading),
             psnr_db: None,
             psnr_vs_truth_db: None,
@@ -307,7 +319,7 @@ impl Job<'_> {
         if let Some(unmerged) = &prepared.unmerged {
             row.psnr_db = Some(psnr(&picture, unmerged)?);
             if let Some(template) = &self.diff {
-                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE);
+                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE)?;
                 files::write(&template.path(view, &variant), &difference)?;
             }
         }
@@ -315,7 +327,12 @@ impl Job<'_> {
             row.psnr_vs_truth_db = Some(psnr(&picture, truth)?);
         }
         if let Some(output) = &self.output {
-            super::render::save(output, &picture, [view, &variant], Some(Background::Transparent))?;
+            super::render::save(
+                output,
+                &picture,
+                [view, &variant],
+                Some(Background::Transparent),
+            )?;
         }
         Ok(row)
     }
@@ -343,4 +360,3 @@ fn psnr(picture: &Frame, other: &Frame) -> Result<f64> {
     let compared = metrics::compare(picture, other, Protocol::Float)?;
     Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
 }
-

@@ -14,6 +14,7 @@ mod frames;
 mod gpu_options;
 mod info;
 mod man;
+mod mesh;
 mod microbench;
 mod output_path;
 mod render;
@@ -64,6 +65,7 @@ enum Command {
     Completions(completions::Args),
     Info(info::Args),
     Man(man::Args),
+    Mesh(mesh::Args),
     Microbench(microbench::Args),
     Render(render::Args),
     Sim(sim::Args),
@@ -115,6 +117,7 @@ pub fn run() -> ExitCode {
         Command::Completions(args) => completions::run(&args).map_err(Into::into),
         Command::Info(args) => info::run(&args, verbosity).map_err(Into::into),
         Command::Man(args) => man::run(&args).map_err(Into::into),
+        Command::Mesh(args) => mesh::run(&args, verbosity).map_err(Into::into),
         Command::Microbench(args) => microbench::run(&args, verbosity).map_err(Into::into),
         Command::Render(args) => render::run(&args, verbosity).map_err(Into::into),
         Command::Sim(args) => sim::run(&args, verbosity).map_err(Into::into),

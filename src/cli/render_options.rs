@@ -18,12 +18,33 @@ pub(super) struct SharedFlags {
     /// brush-aa [default: what the scene's file says it was trained for, else inria]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    #[command(flatten)]
+    host: HostFlags,
+}
+
+/// What of the host to use.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct HostFlags {
     /// Threads; 0 for one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// Vector instructions: auto, avx512, avx2, sse4.2, sse2, neon
     #[arg(long, value_name = "LEVEL", default_value = "auto")]
     simd: String,
+}
+
+impl HostFlags {
+    /// Checks them.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] about what this machine has not.
+    pub(super) fn check(&self) -> Result<Settings> {
+        check_threads(self.threads)?;
+        Ok(Settings {
+            level: SimdLevel::named(&self.simd)?,
+            threads: self.threads,
+        })
+    }
 }
 
 /// How `render` draws, apart from where to look.
@@ -66,14 +87,10 @@ const MAX_THREADS: usize = 4096;
 impl SharedFlags {
     /// Checks what can be checked before the scene is read.
     pub(super) fn check(&self) -> Result<Settings> {
-        check_threads(self.threads)?;
         if let Some(name) = &self.profile {
             named_profile(name)?;
         }
-        Ok(Settings {
-            level: SimdLevel::named(&self.simd)?,
-            threads: self.threads,
-        })
+        self.host.check()
     }
 
     /// The profile: the flag's, else the scene's, else the default.
@@ -172,7 +189,7 @@ pub(super) fn named_profile(name: &str) -> Result<Profile> {
     })
 }
 
-fn parse_background(text: &str) -> std::result::Result<Background, String> {
+pub(super) fn parse_background(text: &str) -> std::result::Result<Background, String> {
     if text == "transparent" {
         return Ok(Background::Transparent);
     }

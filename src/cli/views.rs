@@ -51,13 +51,24 @@ pub(crate) struct ViewArgs {
     height: Option<u32>,
 }
 
+/// Where the camera stands where flags say nothing.
+#[derive(Debug, Clone)]
+pub(crate) enum Stand {
+    /// Where it sees the subject's ball, off the world's axes.
+    ForBall,
+    /// There.
+    At(Vector3<f64>),
+    /// In this direction from the subject, as near as all the points allow.
+    ForPoints(Vector3<f64>, Vec<[f32; 3]>),
+}
+
 /// How a scene is looked at where flags say nothing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Framing {
     /// What to show.
     pub(crate) subject: Subject,
-    /// From where, if the scene says so.
-    pub(crate) eye: Option<Vector3<f64>>,
+    /// From where.
+    pub(crate) stand: Stand,
     /// Direction that is up in the picture.
     pub(crate) up: [f64; 3],
     /// Vertical field of view, in degrees.
@@ -71,7 +82,7 @@ impl Framing {
     pub(crate) fn of(splats: &Splats) -> Self {
         Self {
             subject: Subject::of(splats),
-            eye: None,
+            stand: Stand::ForBall,
             up: DEFAULT_UP,
             fov_degrees: DEFAULT_FOV_DEGREES,
             size: DEFAULT_SIDE_PX,
@@ -120,15 +131,15 @@ impl ViewArgs {
                 chosen.iter().map(|camera| self.resize(camera)).collect()
             }
             None => select(
-                self.made_up(framing())?,
+                self.made_up(&framing())?,
                 self.view.as_deref().unwrap_or("all"),
             ),
         }
     }
 
     /// The views that flags alone describe.
-    fn made_up(&self, framing: Framing) -> Result<Vec<Camera>> {
-        let intrinsics = self.intrinsics(&framing)?;
+    fn made_up(&self, framing: &Framing) -> Result<Vec<Camera>> {
+        let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
         if up.norm() == 0.0 {
             return Err(Error::caller("--up", "a direction", "0,0,0"));
@@ -138,9 +149,13 @@ impl ViewArgs {
             subject.centre = Vector3::from(target);
         }
         let target = subject.centre;
-        let eye = match self.eye.map(Vector3::from).or(framing.eye) {
-            Some(eye) => eye,
-            None => subject.default_eye(&intrinsics, up),
+        let eye = match (self.eye, &framing.stand) {
+            (Some(eye), _) => Vector3::from(eye),
+            (None, Stand::At(eye)) => *eye,
+            (None, Stand::ForBall) => subject.default_eye(&intrinsics, up),
+            (None, Stand::ForPoints(direction, points)) => {
+                cameras::fitting_eye(&intrinsics, target, *direction, up, points)
+            }
         };
         if let Some(count) = self.orbit {
             return cameras::orbit(count, intrinsics, eye, target, up);

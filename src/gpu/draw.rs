@@ -119,6 +119,17 @@ impl Draw {
         self.splats.is_empty()
     }
 
+    /// The two triangles of a splat's box, which share its diagonal: the edge from the first's last
+    /// corner to its first. `None` of rectangles, and of splats that the draw has not.
+    #[must_use]
+    pub fn triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
+        let Boxes::Splats(boxes) = &self.boxes else {
+            return None;
+        };
+        let [a, b, c, d] = *boxes.get(splat as usize)?;
+        Some([[a, b, c], [a, c, d]])
+    }
+
     /// The primitives of a splat.
     #[inline]
     pub(super) fn primitives(&self, splat: u32) -> Primitives {

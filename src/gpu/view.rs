@@ -63,19 +63,24 @@ impl<'a> PreparedView<'a> {
         &self.draw
     }
 
-    /// Runs one variant.
+    /// The fragment shader of the draw.
     #[must_use]
-    pub fn run(&self, config: &Config, variant: Variant, tests: &Tests, watch: Watch) -> Run {
-        let start = Instant::now();
+    pub fn shader(&self) -> FragmentShader<'_> {
         let near_cut: &dyn NearCut = &self.exact;
-        let shader = FragmentShader::new(
+        FragmentShader::new(
             &self.draw.splats,
             [self.draw.width, self.draw.height],
             self.exact.cap,
             self.level,
             Some(near_cut),
-        );
-        let outcome = pipeline::run(&self.draw, shader, tests, config, variant, watch);
+        )
+    }
+
+    /// Runs one variant.
+    #[must_use]
+    pub fn run(&self, config: &Config, variant: Variant, tests: &Tests, watch: Watch) -> Run {
+        let start = Instant::now();
+        let outcome = pipeline::run(&self.draw, self.shader(), tests, config, variant, watch);
         Run {
             outcome,
             host: start.elapsed(),

@@ -13,9 +13,11 @@ pub mod pipeline;
 pub mod pmu;
 pub mod qfm;
 pub mod shade;
+pub mod splats;
 #[cfg(test)]
 mod streams;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;
+pub mod truth;
 pub mod view;

@@ -23,6 +23,8 @@ pub struct MeshRow {
     pub buffer: Option<String>,
     /// Whether it is Reyes, which shades vertices instead of quads.
     pub shades_vertices: bool,
+    /// Pixels of the picture.
+    pub pixels: u64,
     /// The counts.
     pub outcome: MeshOutcome,
     /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
@@ -70,10 +72,12 @@ impl MeshRow {
             "fragments_shaded": fragments,
             "pixels_covered": o.pixels_covered,
             "fragments_per_covered_pixel": per_pixel,
+            "reduction": self.reduction(),
             "savings": self.savings(),
             "efficiency": if self.shades_vertices { 0.0 } else { o.efficiency() },
             "psnr_vs_none_db": self.psnr_db.filter(|db| db.is_finite()),
             "same_as_none": self.psnr_db.map(f64::is_infinite),
+            "psnr_vs_none_covered_db": self.covered_db().filter(|db| db.is_finite()),
             "psnr_vs_truth_db": self.psnr_vs_truth_db.filter(|db| db.is_finite()),
             "unit_counters": {
                 "barred": o.merging.barred,
@@ -96,6 +100,30 @@ impl MeshRow {
         }
     }
 
+    /// PSNR over the covered pixels alone: elsewhere merging changes nothing.
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    fn covered_db(&self) -> Option<f64> {
+        let share = self.outcome.pixels_covered as f64 / self.pixels as f64;
+        self.psnr_db.map(|db| db + 10.0 * share.log10())
+    }
+
+    /// How many times fewer shadings than without a unit: fragments of quads, or vertices.
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    fn reduction(&self) -> f64 {
+        let o = &self.outcome;
+        let unmerged = 4 * o.merging.tested();
+        let shaded = if self.shades_vertices {
+            o.vertices
+        } else {
+            o.fragments_shaded()
+        };
+        if shaded == 0 {
+            1.0
+        } else {
+            unmerged as f64 / shaded as f64
+        }
+    }
+
     fn savings(&self) -> f64 {
         if self.shades_vertices {
             0.0
@@ -111,7 +139,7 @@ pub fn table(rows: &[MeshRow]) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8} {:>7} {:>7} {:>8}",
+        "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8} {:>6} {:>7} {:>7} {:>8}",
         "area px",
         "msaa",
         "unit",
@@ -122,6 +150,7 @@ pub fn table(rows: &[MeshRow]) -> String {
         "culled",
         "shaded",
         "per px",
+        "less",
         "saved",
         "effic.",
         "PSNR dB"
@@ -135,7 +164,7 @@ pub fn table(rows: &[MeshRow]) -> String {
         };
         let _ = writeln!(
             text,
-            "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8.2} {:>7} {:>7} {:>8}",
+            "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8.2} {:>6} {:>7} {:>7} {:>8}",
             row.area_px
                 .map_or_else(|| "-".to_owned(), |a| a.to_string()),
             row.msaa,
@@ -147,6 +176,7 @@ pub fn table(rows: &[MeshRow]) -> String {
             o.merging.culled,
             shaded,
             row.shading_per_covered_pixel(),
+            format!("{:.2}x", row.reduction()),
             percent(row.savings()),
             percent(if row.shades_vertices {
                 0.0

@@ -6,6 +6,7 @@
 //! | [`screen`] | a screenful of text |
 //! | [`maps`] | counts a pixel, as heat maps with a legend ([`heat`], [`legend`], [`font`]) |
 //! | [`suite`] | the table of a suite of views, beside the published figures |
+//! | [`versus`] | one subject as a mesh and as splats |
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`config`] | a configuration as TOML that reads back, each field explained |
 //!
@@ -22,6 +23,7 @@ pub mod ratios;
 pub mod screen;
 pub mod suite;
 pub mod trace;
+pub mod versus;
 
 use std::time::Duration;
 

@@ -60,7 +60,12 @@ enum SamplingName {
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineFlags {
     /// The unit between the depth test and the shader
-    #[arg(long = "unit", value_enum, value_delimiter = ',', default_value = "none")]
+    #[arg(
+        long = "unit",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "none"
+    )]
     pub(super) units: Vec<UnitName>,
     /// Samples a pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4")]

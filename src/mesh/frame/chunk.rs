@@ -104,12 +104,13 @@ const NO_PLANE: DepthPlane = DepthPlane {
 };
 
 impl Chunk {
-    /// Tessellates and rasters the batches `batches` of `source`, all of one draw.
+    /// Tessellates the batches `batches` of `source`, all of one draw, for the first view, and
+    /// rasters them in the second.
     #[must_use]
     pub fn new(
         source: &dyn Source,
         batches: std::ops::Range<usize>,
-        view: &View,
+        [made_for, view]: [&View; 2],
         settings: &FrameSettings,
     ) -> Self {
         let mut chunk = Self {
@@ -119,7 +120,7 @@ impl Chunk {
         let mut grids = Vec::new();
         let mut placed = Vec::new();
         for batch in batches {
-            source.grids(batch, view, &mut grids);
+            source.grids(batch, made_for, &mut grids);
             for grid in grids.drain(..) {
                 let both = source.materials()[grid.material as usize].two_sided
                     || settings.faces == Faces::Both;

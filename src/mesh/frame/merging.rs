@@ -313,6 +313,8 @@ impl Context<'_> {
                     stream.push((k, quad));
                     if is_barred {
                         counters.barred += 1;
+                        // What is held came first and may lie below.
+                        unit.flush(pattern, &mut merges, &mut emit);
                         let leader = merges.push();
                         emit(MergedQuad {
                             leader,

@@ -56,14 +56,19 @@ pub struct Visible {
 }
 
 impl Visible {
-    /// Tessellates, rasters and depth-tests a scene.
+    /// Tessellates a scene as finely as `made_for` asks for, rasters and depth-tests it in `view`.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 quads or more.
-    pub fn new(source: &dyn Source, view: &View, settings: &FrameSettings) -> Result<Self> {
+    pub fn new(
+        source: &dyn Source,
+        made_for: &View,
+        view: &View,
+        settings: &FrameSettings,
+    ) -> Result<Self> {
         let mut chunks: Vec<_> = runs(source)
             .into_par_iter()
-            .map(|batches| Chunk::new(source, batches, view, settings))
+            .map(|batches| Chunk::new(source, batches, [made_for, view], settings))
             .collect();
         let mut counters = RasterCounters::default();
         let mut quads: u64 = 0;

@@ -12,6 +12,30 @@ fn reversed(edge: Edge) -> Edge {
     edge.rotate_left(32)
 }
 
+/// Which edges of a cell two entries have in common: bit `k` for edge `k` of the one and of the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Shared {
+    one: u64,
+    two: u64,
+}
+
+impl Shared {
+    /// Whether there is none.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.one == 0
+    }
+
+    /// The same with the other entry first.
+    #[inline]
+    pub(super) fn swapped(self) -> Self {
+        Self {
+            one: self.two,
+            two: self.one,
+        }
+    }
+}
+
 /// Edges by entry and cell, in one array.
 #[derive(Debug, Clone)]
 pub(super) struct OuterEdges {
@@ -32,30 +56,32 @@ impl OuterEdges {
         }
     }
 
-    /// Gives all cells of an entry the edges of its triangle; returns how many had no room. An edge
-    /// between two vertices of one name is none.
-    pub(super) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3]) -> u64 {
+    /// Gives the cells `cells` of an entry the edges of its triangle, the others none; returns how
+    /// many had no room. An edge between two vertices of one name is none.
+    pub(super) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], cells: u8) -> u64 {
         let slot = slot as usize;
         if slot >= self.counts.len() {
             self.counts.resize(slot + 1, [0; 4]);
             self.edges.resize((slot + 1) * 4 * self.most, 0);
         }
-        let (mut kept, mut lost) = (0_u8, 0);
-        for (from, to) in [(a, b), (b, c), (c, a)] {
-            if from == to {
-                continue;
+        self.counts[slot] = [0; 4];
+        let mut lost = 0;
+        for cell in (0..4).filter(|c| cells >> c & 1 == 1) {
+            let first = (slot * 4 + cell) * self.most;
+            let mut kept = 0;
+            for (from, to) in [(a, b), (b, c), (c, a)] {
+                if from == to {
+                    continue;
+                }
+                if kept == self.most {
+                    lost += 1;
+                    continue;
+                }
+                self.edges[first + kept] = u64::from(from) << 32 | u64::from(to);
+                kept += 1;
             }
-            if usize::from(kept) == self.most {
-                lost += 4;
-                continue;
-            }
-            for cell in 0..4 {
-                let at = (slot * 4 + cell) * self.most + usize::from(kept);
-                self.edges[at] = u64::from(from) << 32 | u64::from(to);
-            }
-            kept += 1;
+            self.counts[slot][cell] = u8::try_from(kept).unwrap_or(u8::MAX);
         }
-        self.counts[slot] = [kept; 4];
         lost
     }
 
@@ -64,42 +90,47 @@ impl OuterEdges {
         &self.edges[first..first + usize::from(self.counts[slot as usize][cell])]
     }
 
-    /// Whether the two entries have an edge in common in a cell.
-    pub(super) fn meet(&self, one: u32, two: u32, cell: usize) -> bool {
+    /// The edges that two entries have in common in a cell.
+    #[inline]
+    pub(super) fn shared(&self, one: u32, two: u32, cell: usize) -> Shared {
         let others = self.of(two, cell);
-        let hits = |&edge: &Edge| {
-            // Without a way out: these are few, and a loop of compares is faster run to its end.
+        let mut shared = Shared::default();
+        for (k, &edge) in self.of(one, cell).iter().enumerate() {
             let sought = reversed(edge);
-            others.iter().fold(false, |hit, &e| hit | (e == sought))
-        };
-        self.of(one, cell).iter().any(hits)
+            // Few: a loop of compares is faster run to its end than left early.
+            let equal = (0..)
+                .zip(others)
+                .map(|(at, &e)| u64::from(e == sought) << at);
+            let hits = equal.fold(0, |all: u64, hit: u64| all | hit);
+            shared.one |= u64::from(hits != 0) << k;
+            shared.two |= hits;
+        }
+        shared
     }
 
-    /// Moves the edges of a cell of `from` to `to`, less those that both have; returns how many had
-    /// no room.
-    pub(super) fn join(&mut self, to: u32, from: u32, cell: usize) -> u64 {
-        let (most, into) = (self.most, (to as usize * 4 + cell) * self.most);
-        let start = (from as usize * 4 + cell) * self.most;
-        let mut kept = usize::from(self.counts[to as usize][cell]);
-        let mut moved = 0;
-        // First all pairs cancel; what is left of `from` gathers at its front.
-        for k in start..start + usize::from(self.counts[from as usize][cell]) {
-            let edge = self.edges[k];
-            let own = &self.edges[into..into + kept];
-            if let Some(pair) = own.iter().position(|&e| e == reversed(edge)) {
-                self.edges
-                    .copy_within(into + pair + 1..into + kept, into + pair);
-                kept -= 1;
+    /// Moves the edges of a cell of `from` to `to`, less those that are `shared` between `to` and
+    /// `from`; returns how many had no room.
+    pub(super) fn join(&mut self, to: u32, from: u32, cell: usize, shared: Shared) -> u64 {
+        let most = self.most;
+        let [into, start] = [to, from].map(|slot| (slot as usize * 4 + cell) * most);
+        let [owned, more] = [to, from].map(|slot| usize::from(self.counts[slot as usize][cell]));
+        let mut kept = 0;
+        for k in (0..owned).filter(|k| shared.one >> k & 1 == 0) {
+            self.edges[into + kept] = self.edges[into + k];
+            kept += 1;
+        }
+        let mut lost = 0;
+        for k in (0..more).filter(|k| shared.two >> k & 1 == 0) {
+            if kept < most {
+                self.edges[into + kept] = self.edges[start + k];
+                kept += 1;
             } else {
-                self.edges[start + moved] = edge;
-                moved += 1;
+                lost += 1;
             }
         }
-        let room = moved.min(most - kept);
-        self.edges.copy_within(start..start + room, into + kept);
         self.counts[from as usize][cell] = 0;
-        self.counts[to as usize][cell] = u8::try_from(kept + room).unwrap_or(u8::MAX);
-        (moved - room) as u64
+        self.counts[to as usize][cell] = u8::try_from(kept).unwrap_or(u8::MAX);
+        lost
     }
 }
 
@@ -110,11 +141,13 @@ mod tests {
     #[test]
     fn shared_edges_cancel_and_what_has_no_room_is_lost() {
         let mut edges = OuterEdges::new(4);
-        assert_eq!(edges.begin(0, [1, 2, 3]), 0);
-        assert_eq!(edges.begin(1, [3, 2, 4]), 0);
-        assert_eq!(edges.begin(2, [4, 2, 5]), 0);
-        assert!(edges.meet(0, 1, 3) && !edges.meet(0, 2, 3));
-        assert_eq!(edges.join(0, 1, 3), 0);
+        assert_eq!(edges.begin(0, [1, 2, 3], 15), 0);
+        assert_eq!(edges.begin(1, [3, 2, 4], 15), 0);
+        assert_eq!(edges.begin(2, [4, 2, 5], 15), 0);
+        assert!(edges.shared(0, 2, 3).is_empty());
+        let shared = edges.shared(1, 0, 3).swapped();
+        assert_eq!(shared, edges.shared(0, 1, 3));
+        assert_eq!(edges.join(0, 1, 3, shared), 0);
         let pair = |a: u64, b: u64| a << 32 | b;
         assert_eq!(
             edges.of(0, 3),
@@ -122,15 +155,21 @@ mod tests {
         );
         assert!(edges.of(1, 3).is_empty() && edges.of(1, 2).len() == 3);
         // (2, 4) meets (4, 2); of the two others one has no room.
-        assert!(edges.meet(0, 2, 3));
-        assert_eq!(edges.join(0, 2, 3), 1);
+        let shared = edges.shared(0, 2, 3);
+        assert_eq!(edges.join(0, 2, 3, shared), 1);
         assert_eq!(
             edges.of(0, 3),
             [pair(1, 2), pair(3, 1), pair(4, 3), pair(2, 5)]
         );
         // Vertices of one name make no edge, and a small store loses some from the start.
-        assert_eq!(edges.begin(0, [7, 7, 8]), 0);
+        assert_eq!(edges.begin(0, [7, 7, 8], 15), 0);
         assert_eq!(edges.of(0, 0).len(), 2);
-        assert_eq!(OuterEdges::new(2).begin(0, [1, 2, 3]), 4);
+        // Cells that are not asked for have none.
+        edges.begin(0, [1, 2, 3], 0b0100);
+        assert_eq!(
+            [0, 1, 2, 3].map(|cell| edges.of(0, cell).len()),
+            [0, 0, 3, 0]
+        );
+        assert_eq!(OuterEdges::new(2).begin(0, [1, 2, 3], 15), 4);
     }
 }

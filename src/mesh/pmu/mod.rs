@@ -109,7 +109,7 @@ pub struct PmuCounters {
     pub early: u64,
     /// Quads that left at a flush.
     pub flushed: u64,
-    /// Outer edges that found no room.
+    /// Outer edges that found no room, cell by cell.
     pub edges_lost: u64,
     /// Most entries held at a time.
     pub peak_entries: u64,
@@ -243,15 +243,19 @@ impl PixelMerge {
         merges: &mut Merges,
     ) -> Option<u32> {
         let one = self.entries.get(first);
-        if pattern.cell(one.coverage, cell) == 0 || !self.edges.meet(first, second, cell) {
+        if pattern.cell(one.coverage, cell) == 0 {
+            return None;
+        }
+        let shared = self.edges.shared(first, second, cell);
+        if shared.is_empty() {
             return None;
         }
         let two = self.entries.get(second);
         let better = |e: &Entry| (e.distance[cell], e.number);
-        let (keeps, loses) = if better(one) < better(two) {
-            (first, second)
+        let (keeps, loses, shared) = if better(one) < better(two) {
+            (first, second, shared)
         } else {
-            (second, first)
+            (second, first, shared.swapped())
         };
         let loser = self.entries.get_mut(loses);
         let number = loser.number;
@@ -261,23 +265,21 @@ impl PixelMerge {
         let keeper = self.entries.get_mut(keeps);
         keeper.coverage |= moved;
         merges.merge_cell(number, keeper.number, cell);
-        self.counters.edges_lost += self.edges.join(keeps, loses, cell);
+        self.counters.edges_lost += self.edges.join(keeps, loses, cell, shared);
         self.counters.cell_merges += 1;
         Some(keeps)
     }
 
-    /// Merges the cells of the newest entry with those of the entries noted; whether any did.
-    fn merge(&mut self, new: u32, pattern: &SamplePattern, merges: &mut Merges) -> bool {
+    /// Merges the cells `cells` of the newest entry with those of the entries noted; whether any
+    /// did.
+    fn merge(&mut self, new: u32, cells: u8, pattern: &SamplePattern, merges: &mut Merges) -> bool {
         let is_front = self.entries.get(new).is_front;
         let entries = &self.entries;
         // For the rest, only those that face the same way count.
         self.here
             .retain(|&slot| entries.get(slot).is_front == is_front);
         let mut merged = false;
-        for cell in 0..4 {
-            if pattern.cell(self.entries.get(new).coverage, cell) == 0 {
-                continue;
-            }
+        for cell in (0..4).filter(|c| cells >> c & 1 == 1) {
             let mut holder = new;
             for k in (0..self.here.len()).rev() {
                 let other = self.here[k];
@@ -298,7 +300,7 @@ impl PixelMerge {
             if coverage == 0 {
                 self.entries.remove(slot);
                 self.counters.saved += 1;
-            } else if !has_partial_cell(coverage, pattern) {
+            } else if partial_cells(coverage, pattern) == 0 {
                 self.leave(slot, emit);
                 self.counters.early += 1;
             }
@@ -306,12 +308,13 @@ impl PixelMerge {
     }
 }
 
-/// Whether a cell has some of its samples covered but not all.
-fn has_partial_cell(coverage: u64, pattern: &SamplePattern) -> bool {
+/// The cells of which some samples are covered but not all: bit `c` for cell `c`.
+#[inline]
+fn partial_cells(coverage: u64, pattern: &SamplePattern) -> u8 {
     let full = pattern.full_cell();
-    (0..4).any(|cell| {
-        let samples = pattern.cell(coverage, cell);
-        samples != 0 && samples != full
+    (0..4).fold(0, |cells, c| {
+        let samples = pattern.cell(coverage, c);
+        cells | u8::from(samples != 0 && samples != full) << c
     })
 }
 
@@ -339,18 +342,22 @@ impl Merging for PixelMerge {
             is_front: fragment.is_front,
             number,
         };
-        if !has_partial_cell(fragment.coverage, pattern) {
+        let cells = partial_cells(fragment.coverage, pattern);
+        if cells == 0 {
             self.counters.straight += 1;
             emit(entry.quad());
             return;
         }
         self.counters.partial += 1;
         for (cell, distance) in entry.distance.iter_mut().enumerate() {
+            if cells >> cell & 1 == 0 {
+                continue;
+            }
             *distance = fragment.distance(cell, pattern).unwrap_or(u8::MAX);
         }
         let new = self.entries.push(place, entry);
-        self.counters.edges_lost += self.edges.begin(new, fragment.ids);
-        if self.merge(new, pattern, merges) {
+        self.counters.edges_lost += self.edges.begin(new, fragment.ids, cells);
+        if self.merge(new, cells, pattern, merges) {
             self.here.push(new);
             self.settle(pattern, emit);
         }

@@ -84,14 +84,10 @@ impl<'a> Oracle<'a> {
         let keeper = &mut self.entries[keeps];
         keeper.coverage[p] |= samples;
         let own = &mut keeper.outer_edges[p];
-        let mut more = Vec::new();
-        for (x, y) in edges {
-            match own.iter().position(|&e| e == (y, x)) {
-                Some(k) => drop(own.remove(k)),
-                None => more.push((x, y)),
-            }
-        }
-        own.extend(more);
+        let lacks = |all: &[Edge], &(x, y): &Edge| !all.contains(&(y, x));
+        let before = own.clone();
+        own.retain(|e| lacks(&edges, e));
+        own.extend(edges.iter().filter(|e| lacks(&before, e)));
         own.truncate(self.settings.max_edges as usize);
     }
 

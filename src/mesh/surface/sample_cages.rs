@@ -8,7 +8,6 @@ pub(crate) fn mesh(positions: &[[f32; 3]], faces: &[Vec<u32>]) -> Mesh {
         positions: positions.to_vec(),
         face_starts: vec![0],
         materials: vec![Material::default()],
-        draws: vec![0..u32::try_from(faces.len()).unwrap_or(0)],
         ..Mesh::default()
     };
     for face in faces {

@@ -9,8 +9,8 @@ pub(super) const ONE: i32 = 1 << 24;
 /// Parts of an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
 const UNEVEN: u32 = u32::MAX;
 /// Parameter length below which edges are divided evenly whatever they look like, so that
-/// splitting ends. An assumption: a 65536th of a patch.
-const SHORTEST_UNEVEN: u32 = 256;
+/// splitting ends where heights jump across a seam. An assumption: a 4096th of a patch.
+const SHORTEST_UNEVEN: u32 = 4096;
 
 /// A point in the parameters of a patch.
 pub(super) type Point = [i32; 2];

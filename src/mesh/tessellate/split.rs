@@ -12,9 +12,12 @@ const MEASURED_SEGMENTS: u16 = 4;
 /// How far outside the picture edges still count, in pictures on either side. An assumption: keeps
 /// what passes the viewer closely from being cut finely where nobody sees it.
 const GUARD_BAND: f64 = 0.5;
-/// Most sub-patches that a patch is split into; what would be more is left out. An assumption: a
-/// hundred times what fills a picture with triangles of half a pixel.
-const MAX_SPLITS: u32 = 1 << 20;
+/// Splits on the way to a sub-patch after which its cuts take no more than a grid's segments. Only
+/// jumps that no splitting smooths need more: seams of a height map. An assumption.
+const FREE_DEPTH: u32 = 24;
+/// Splits of a patch after which all further cuts are held likewise, so that work is bounded. An
+/// assumption: a hundred times what fills a picture with triangles of half a pixel.
+const FREE_SPLITS: u32 = 1 << 20;
 
 /// One patch and all that its tessellation depends on.
 pub(super) struct Splitter<'a, S> {
@@ -57,16 +60,15 @@ fn real(t: i32) -> f32 {
 impl<S: Surface> Splitter<'_, S> {
     /// Appends the grids of the patch.
     pub(super) fn run(&self, out: &mut Vec<Grid>) {
-        let mut waiting: Vec<SubPatch> = vec![std::array::from_fn(|side| self.side(side))];
+        let sides: SubPatch = std::array::from_fn(|side| self.side(side));
+        let mut waiting = vec![(sides, 0)];
         let mut splits = 0;
-        while let Some(part) = waiting.pop() {
+        while let Some((part, depth)) = waiting.pop() {
             if let Some(first) = self.split_side(&part) {
+                let is_free = depth < FREE_DEPTH && splits < FREE_SPLITS;
                 splits += 1;
-                if splits > MAX_SPLITS {
-                    return;
-                }
-                let [one, other] = self.split(&part, first);
-                waiting.extend([other, one]);
+                let [one, other] = self.split(&part, first, is_free);
+                waiting.extend([other, one].map(|half| (half, depth + 1)));
             } else {
                 out.extend(self.grid(&part));
             }
@@ -104,7 +106,10 @@ impl<S: Surface> Splitter<'_, S> {
         let (mut sum, mut longest) = (0.0, 0.0_f64);
         for i in 1..=n {
             let next = self.on_screen(between(i));
-            let length = (next[0] - last[0]).hypot(next[1] - last[1]);
+            // Behind the viewer places mean nothing, and neighbours may lie far apart.
+            let is_seen = next.1 || last.1;
+            let [x, y] = [0, 1].map(|axis| next.0[axis] - last.0[axis]);
+            let length = if is_seen { x.hypot(y) } else { 0.0 };
             sum += length;
             longest = longest.max(length);
             last = next;
@@ -121,15 +126,19 @@ impl<S: Surface> Splitter<'_, S> {
         }
     }
 
-    /// Where a point is seen, held within the guard band, in pixels.
-    fn on_screen(&self, at: Point) -> [f64; 2] {
-        let place = self.view.place(self.position(at));
+    /// Where a point is seen, held within the guard band, in pixels, and whether it lies beyond the
+    /// near plane.
+    fn on_screen(&self, at: Point) -> ([f64; 2], bool) {
+        let seen = self.view.see(self.position(at));
+        let z = seen.z.max(self.view.near);
+        let place = [seen.xz / z, seen.yz / z];
         let camera = &self.view.camera;
         let size = [camera.width, camera.height].map(f64::from);
-        [0, 1].map(|axis| {
+        let held = [0, 1].map(|axis| {
             let band = GUARD_BAND * size[axis];
             place[axis].clamp(-band, size[axis] + band)
-        })
+        });
+        (held, seen.z > self.view.near)
     }
 
     /// The owner of a point and its parameters there; `None` where that is the patch itself.
@@ -199,8 +208,10 @@ impl<S: Surface> Splitter<'_, S> {
         }
     }
 
-    /// The two halves of a part, split from side `first` (0 or 1) to the one opposite.
-    fn split(&self, part: &SubPatch, first: usize) -> [SubPatch; 2] {
+    /// The two halves of a part, split from side `first` (0 or 1) to the one opposite. Only the
+    /// halves share the cut, so that it may be divided in any way: as measured if `is_free`, else in
+    /// no more segments than a grid takes, so that it need not be split again.
+    fn split(&self, part: &SubPatch, first: usize, is_free: bool) -> [SubPatch; 2] {
         let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
         let [low, right, high, left] = turned;
         let measure = |ends: [Point; 2]| self.measure(ends);
@@ -210,12 +221,26 @@ impl<S: Surface> Splitter<'_, S> {
         let [low_left, low_right] = low.split(is_point(&left), measure);
         let [high_right, high_left] = high.split(is_point(&right), measure);
         let ends = [low_left.end(), high_right.end()];
-        let cut = Edge::new(ends, self.measure(ends));
+        let measured = self.measure(ends);
+        let cut = Edge::new(
+            ends,
+            if is_free {
+                measured
+            } else {
+                self.held(measured)
+            },
+        );
         let halves = [
             [low_left, cut, high_left, left],
             [low_right, right, high_right, cut.reversed()],
         ];
         halves.map(|half| std::array::from_fn(|side| half[(side + 4 - first) % 4]))
+    }
+
+    /// A measure of no more segments than a grid takes, all of one length.
+    fn held(&self, measure: Measure) -> Measure {
+        let sum = measure.sum.min(self.settings.max_edge_factor);
+        Measure { sum, longest: sum }
     }
 
     /// The grid of a part, unless it is empty or outside the view.

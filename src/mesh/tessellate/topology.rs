@@ -131,31 +131,60 @@ fn stitched(factors: Factors) -> Topology {
 
 /// Orders triangles row by row of the lattice, each row in the order of its columns.
 fn in_rows(triangles: &mut [[Knot; 3]]) {
-    let key = |t: &[Knot; 3]| {
-        let sum = |axis: usize| t.iter().map(|knot| knot.at[axis]).sum::<f32>() / 3.0;
-        (sum(1).floor(), sum(0))
-    };
-    triangles.sort_by(|a, b| {
-        let ((row_a, x_a), (row_b, x_b)) = (key(a), key(b));
-        row_a.total_cmp(&row_b).then(x_a.total_cmp(&x_b))
+    // Lattice places are below 32 and apart by more than a thousandth of that.
+    const STEPS: f32 = 32_768.0;
+    triangles.sort_by_cached_key(|t| {
+        let mean = |axis: usize| (t[0].at[axis] + t[1].at[axis] + t[2].at[axis]) / 3.0;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "lattice places are from 0 to 16"
+        )]
+        (mean(1) as u32, (mean(0) * STEPS) as u32)
     });
 }
 
 /// For each triangle the ones across its edges.
 fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
-    let mut of_edge: HashMap<[u16; 2], u16> = HashMap::with_capacity(3 * triangles.len());
+    // Edges by the vertex that they start from: the end and the triangle.
+    let vertices = triangles
+        .iter()
+        .flatten()
+        .max()
+        .map_or(0, |v| usize::from(*v) + 1);
+    let mut starts = vec![0_u16; vertices + 1];
+    for vertex in triangles.iter().flatten() {
+        starts[usize::from(*vertex) + 1] += 1;
+    }
+    for vertex in 1..starts.len() {
+        starts[vertex] += starts[vertex - 1];
+    }
+    let mut next = starts.clone();
+    let mut edges = vec![[0_u16; 2]; 3 * triangles.len()];
     for (number, t) in (0_u16..).zip(triangles) {
         for k in 0..3 {
-            // An edge that two triangles walk the same way joins none.
-            of_edge
-                .entry([t[k], t[(k + 1) % 3]])
-                .and_modify(|n| *n = NO_NEIGHBOUR)
-                .or_insert(number);
+            let slot = &mut next[usize::from(t[k])];
+            edges[usize::from(*slot)] = [t[(k + 1) % 3], number];
+            *slot += 1;
         }
     }
-    let across = |from: u16, to: u16| match (of_edge.get(&[from, to]), of_edge.get(&[to, from])) {
-        (Some(&own), Some(&other)) if own != NO_NEIGHBOUR => other,
-        _ => NO_NEIGHBOUR,
+    // The triangle that walks an edge; none where two walk it the same way.
+    let walker = |from: u16, to: u16| {
+        let at = usize::from(from);
+        let range = usize::from(starts[at])..usize::from(starts[at + 1]);
+        let mut found = edges[range].iter().filter(|edge| edge[0] == to);
+        match (found.next(), found.next()) {
+            (Some(edge), None) => edge[1],
+            _ => NO_NEIGHBOUR,
+        }
+    };
+    let across = |from: u16, to: u16| {
+        let is_known = walker(from, to) != NO_NEIGHBOUR;
+        if is_known {
+            walker(to, from)
+        } else {
+            NO_NEIGHBOUR
+        }
     };
     let each = |t: &[u16; 3]| [across(t[0], t[1]), across(t[1], t[2]), across(t[2], t[0])];
     triangles.iter().map(each).collect()

@@ -99,6 +99,36 @@ impl Subject {
     }
 }
 
+/// The viewpoint in `direction` from `target` (both of any length above zero) that is as near as it
+/// can be while a camera that looks at `target` shows all of `points`, with a little room around.
+#[must_use]
+pub fn fitting_eye(
+    intrinsics: &Intrinsics,
+    target: Vector3<f64>,
+    direction: Vector3<f64>,
+    up: Vector3<f64>,
+    points: &[[f32; 3]],
+) -> Vector3<f64> {
+    let back = direction.normalize();
+    let side = up.cross(&back);
+    let side = side.try_normalize(1e-9).unwrap_or_else(|| {
+        let level = Vector3::ith(back.iamin(), 1.0);
+        level.cross(&back).normalize()
+    });
+    let above = back.cross(&side);
+    let half = [
+        f64::from(intrinsics.width) / intrinsics.focal_px[0] / 2.0,
+        f64::from(intrinsics.height) / intrinsics.focal_px[1] / 2.0,
+    ];
+    let needed = points.iter().map(|p| {
+        let away = Vector3::from(p.map(f64::from)) - target;
+        let aside = (away.dot(&side).abs() / half[0]).max(away.dot(&above).abs() / half[1]);
+        MARGIN * aside + away.dot(&back)
+    });
+    let distance = needed.fold(0.0, f64::max);
+    target + back * if distance > 0.0 { distance } else { 1.0 }
+}
+
 /// `count` cameras named `orbit_00` onwards, on the circle of `eye` about the line through `target`
 /// along `up`, the first one at `eye`; all look at `target`.
 ///

@@ -205,7 +205,8 @@ mod tests {
         let corners: Vec<(u32, u32)> = mesh.corners.iter().map(|c| (c.position, c.uv)).collect();
         assert_eq!(corners, [(0, 0), (1, 1), (2, 2), (0, 3)]);
         assert_eq!(mesh.uvs[3], [0.0, 0.0]);
-        assert_eq!((mesh.draws, mesh.face_materials), (vec![0..1], vec![0]));
+        assert_eq!((mesh.draws.len(), mesh.draws[0].clone()), (1, 0..1));
+        assert_eq!(mesh.face_materials, [0]);
     }
 
     #[test]

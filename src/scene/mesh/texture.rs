@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::path::Path;
 
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::Builder;
 use super::{Resolve, Texture};
+use crate::error::Error;
+use crate::scene::bytes::Bytes;
 
 /// Most texels of a side.
 const MAX_SIDE: u32 = 16384;
@@ -78,6 +81,18 @@ impl Textures {
     }
 }
 
+impl Texture {
+    /// Reads a PNG or JPEG of at most 64 Mi texels.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when the file cannot be read, [`Error::File`] when it is no such picture.
+    pub fn read(path: &Path) -> crate::error::Result<Self> {
+        let bytes = Bytes::open(path)?;
+        decode(&bytes, MAX_TEXELS)
+            .map_err(|found| Error::file(path, "picture", "a PNG or JPEG", found))
+    }
+}
+
 /// Decodes a PNG or JPEG of at most `most` texels; or says why not.
 fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
     let format = match image::guess_format(bytes) {
@@ -126,7 +141,9 @@ mod tests {
     use image::{Rgb, RgbImage, Rgba, RgbaImage};
 
     fn png() -> Vec<u8> {
-        let picture = RgbaImage::from_fn(2, 3, |x, y| Rgba([x as u8, y as u8, 7, 128]));
+        let picture = RgbaImage::from_fn(2, 3, |x, y| {
+            Rgba([x, y, 7, 128].map(|v| u8::try_from(v).unwrap()))
+        });
         let mut bytes = Cursor::new(Vec::new());
         picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
         bytes.into_inner()

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use quadrille::scene::mesh::{BezierPatches, parse};
 
 fuzz_target!(|bytes: &[u8]| {
-    // The mesh names files; each is what stands after the first line that says so.
+    // Files that the mesh names hold what stands from the first material on.
     let mark = b"newmtl";
     let cut = bytes.windows(mark.len()).position(|window| window == mark);
     let (mesh, materials) = bytes.split_at(cut.unwrap_or(bytes.len()));

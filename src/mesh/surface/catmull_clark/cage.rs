@@ -10,6 +10,9 @@ use crate::scene::mesh::Mesh;
 /// For an edge: no face.
 pub(super) const NO_FACE: u32 = u32::MAX;
 
+/// The face of a mesh that a face of its cage came from, and the corners that it kept.
+pub(super) type Origin = (u32, Vec<u32>);
+
 /// A polygon mesh, one step of subdivision.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cage {
@@ -67,7 +70,7 @@ impl Cage {
     /// # Errors
     /// [`Error::Caller`] when a face meets a vertex twice, an index is out of range or a position
     /// is not finite; [`Error::Limit`] when there are more than 2^26 corners.
-    pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<(u32, Vec<u32>)>)> {
+    pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         if mesh.corners.len() as u64 > MOST_CORNERS {
             return Err(Error::Limit {

@@ -19,7 +19,7 @@ use super::owners::{Owners, PatchNames, side_name};
 use super::{CornerOwner, SideOwner, Surface, SurfacePoint, bilinear, joined};
 use crate::error::{Error, Result};
 use crate::scene::mesh::{Material, Mesh, NONE, Texture};
-use cage::{Cage, Edges};
+use cage::{Cage, Edges, Origin};
 use fans::Walks;
 use limit::ControlPoints;
 use refine::{Rules, refined};
@@ -179,7 +179,7 @@ fn quad_at(patch: usize, place: [usize; 2], steps: u32) -> usize {
 type Attributes = (Vec<[[f32; 2]; 4]>, Vec<(u32, u32)>);
 
 /// Texture coordinates, materials and draws of the patches that the faces of `mesh` become.
-fn attributes(mesh: &Mesh, faces: &[(u32, Vec<u32>)], is_quads: bool) -> Attributes {
+fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     let (mut uvs, mut origins) = (Vec::new(), Vec::new());
     let mut draw = 0;
     for (face, corners) in faces {

@@ -14,7 +14,8 @@ const MIN_ZEROS: usize = 1 << 16;
 /// The buffers of a document.
 pub(super) struct Store<'a> {
     document: &'a Document,
-    buffers: Vec<Cow<'a, [u8]>>,
+    /// Their bytes, or why there are none: a document may hold buffers that nothing drawn uses.
+    buffers: Vec<Result<Cow<'a, [u8]>, String>>,
     path: PathBuf,
 }
 
@@ -97,28 +98,27 @@ impl<'a> Store<'a> {
         binary: Option<&'a [u8]>,
         path: &Path,
         resolve: &mut Resolve<'_>,
-    ) -> Result<Self> {
+    ) -> Self {
         let mut buffers = Vec::new();
         for (at, buffer) in document.buffers.iter().enumerate() {
-            let wrong = |found: String| {
-                let expected = format!("{} bytes", buffer.byte_length);
-                Error::file(path, format!("buffers[{at}]"), expected, found)
+            let bytes = match (&buffer.uri, binary) {
+                (Some(uri), _) => uri::read(uri, resolve).map(Cow::from),
+                (None, Some(binary)) if at == 0 => Ok(binary.into()),
+                (None, _) => Err("neither a URI nor a GLB's buffer".to_owned()),
             };
-            let bytes: Cow<'_, [u8]> = match (&buffer.uri, binary) {
-                (Some(uri), _) => uri::read(uri, resolve).map_err(wrong)?.into(),
-                (None, Some(binary)) if at == 0 => binary.into(),
-                (None, _) => return Err(wrong("neither a URI nor a GLB's buffer".into())),
-            };
-            if bytes.len() < buffer.byte_length {
-                return Err(wrong(bytes.len().to_string()));
-            }
-            buffers.push(bytes);
+            let length = buffer.byte_length;
+            buffers.push(bytes.and_then(|bytes| {
+                if bytes.len() < length {
+                    return Err(format!("{} bytes", bytes.len()));
+                }
+                Ok(bytes)
+            }));
         }
-        Ok(Self {
+        Self {
             document,
             buffers,
             path: path.to_path_buf(),
-        })
+        }
     }
 
     /// An error at `place` of the document.
@@ -145,11 +145,15 @@ impl<'a> Store<'a> {
         let length = self
             .get(&self.document.buffers, view.buffer, "buffers")?
             .byte_length;
+        let buffer = self.buffers.get(view.buffer).map(Result::as_ref);
+        if let Some(Err(reason)) = buffer {
+            let place = format!("buffers[{}]", view.buffer);
+            return Err(self.wrong(place, format!("{length} bytes"), reason));
+        }
         let end = view.byte_offset.checked_add(view.byte_length);
-        let range = end
-            .filter(|end| *end <= length)
-            .map(|end| view.byte_offset..end);
-        let bytes = range.and_then(|range| self.buffers.get(view.buffer)?.get(range));
+        let end = end.filter(|end| *end <= length);
+        let range = end.map(|end| view.byte_offset..end);
+        let bytes = range.and_then(|range| buffer?.ok()?.get(range));
         let bytes = bytes.ok_or_else(|| {
             let found = format!("{} from {}", view.byte_length, view.byte_offset);
             self.wrong(
@@ -238,12 +242,8 @@ impl<'a> Store<'a> {
     }
 
     fn zeros<const N: usize>(&self, place: &str, count: usize) -> Result<Vec<[f32; N]>> {
-        let most = self
-            .buffers
-            .iter()
-            .map(|b| b.len())
-            .sum::<usize>()
-            .max(MIN_ZEROS);
+        let bytes = self.buffers.iter().flatten().map(|buffer| buffer.len());
+        let most = bytes.sum::<usize>().max(MIN_ZEROS);
         if count > most {
             let expected = format!("at most {most} elements without a buffer view");
             return Err(self.wrong(place, expected, count.to_string()));

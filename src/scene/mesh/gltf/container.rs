@@ -79,12 +79,12 @@ mod tests {
     fn glb(beyond: i32, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
         let mut body = Vec::new();
         for (kind, content) in chunks {
-            body.extend_from_slice(&(content.len() as u32).to_le_bytes());
+            body.extend_from_slice(&u32::try_from(content.len()).unwrap().to_le_bytes());
             body.extend_from_slice(*kind);
             body.extend_from_slice(content);
         }
         let mut bytes = b"glTF\x02\0\0\0".to_vec();
-        bytes.extend_from_slice(&(body.len() as i32 + 12 + beyond).to_le_bytes());
+        bytes.extend_from_slice(&(i32::try_from(body.len()).unwrap() + 12 + beyond).to_le_bytes());
         bytes.extend_from_slice(&body);
         bytes
     }

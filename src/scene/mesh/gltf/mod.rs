@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     check_version(&document, path)?;
     let mut builder = Builder::new(path);
     check_extensions(&document, &mut builder, path)?;
-    let store = Store::new(&document, parts.binary, path, resolve)?;
+    let store = Store::new(&document, parts.binary, path, resolve);
     let instances = nodes::instances(&document, &store)?;
     let shapes = document
         .meshes

@@ -71,13 +71,11 @@ impl<'a> Shape<'a> {
         let attribute = |name: &str| json.attributes.get(name).copied();
         let (normal, uv) = (attribute("NORMAL"), attribute("TEXCOORD_0"));
         for (name, accessor) in [("NORMAL", normal), ("TEXCOORD_0", uv)] {
-            let count = accessor
-                .map(|at| store.accessor(at))
-                .transpose()?
-                .map(|a| a.count);
-            if count.is_some_and(|count| count != vertices) {
+            let Some(at) = accessor else { continue };
+            let count = store.accessor(at)?.count;
+            if count != vertices {
                 let expected = format!("{vertices} of {name}, as many as positions");
-                return Err(store.wrong(place, expected, format!("{count:?}")));
+                return Err(store.wrong(place, expected, count.to_string()));
             }
         }
         let quantised = document

@@ -1,0 +1,99 @@
+//! How fast the mesh path is: triangles rastered, samples tested, quads merged, quads shaded a
+//! second, each step of a frame on its own, on all cores.
+#![allow(
+    missing_docs,
+    reason = "criterion's macros write undocumented functions"
+)]
+#![allow(clippy::unwrap_used, reason = "benches")]
+
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use quadrille::gpu::raster::samples::SamplePattern;
+use quadrille::math::SimdLevel;
+use quadrille::mesh::frame::Visible;
+use quadrille::mesh::frame::chunk::Chunk;
+use quadrille::mesh::frame::merging::Unit;
+use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
+use quadrille::mesh::frame::visibility;
+use quadrille::mesh::grid::Source;
+use quadrille::mesh::pmu::PmuSettings;
+use quadrille::mesh::qfm::QfmSettings;
+use quadrille::mesh::shade::quad::Sampling;
+use quadrille::mesh::shade::texture::Textures;
+use quadrille::mesh::shade::{Albedo, ShadeSettings, Shader};
+use quadrille::mesh::surface::procedural::ProceduralScene;
+use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
+use quadrille::mesh::view::View;
+
+const SIZE: [u32; 2] = [864, 540];
+
+/// Target areas of triangles, in pixels, and samples a pixel.
+const CASES: [(f64, u32); 3] = [(0.5, 16), (10.0, 16), (10.0, 4)];
+
+fn steps(criterion: &mut Criterion) {
+    let scene = ProceduralScene::SineWave;
+    let camera = scene.viewpoint().camera("bench", SIZE[0], SIZE[1]).unwrap();
+    let view = View::new(camera, 0.01);
+    for (area, samples) in CASES {
+        let tessellation = TessellateSettings {
+            triangle_area_px: area,
+            ..TessellateSettings::default()
+        };
+        let source = Tessellated::new(scene.surface(1), tessellation).unwrap();
+        let settings = FrameSettings {
+            size: SIZE,
+            pattern: SamplePattern::standard(samples).unwrap().shared(),
+            faces: Faces::Front,
+            cull: Cull::Quads,
+            level: SimdLevel::best(),
+        };
+        let mut group = criterion.benchmark_group(format!("mesh {area} px, {samples}x"));
+        group
+            .sample_size(10)
+            .warm_up_time(Duration::from_millis(300))
+            .measurement_time(Duration::from_secs(2));
+        let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+        let plain = visible.merged(&source, Unit::None);
+        let quads = plain.counters.rasterized;
+
+        group.throughput(Throughput::Elements(visible.counters.triangles));
+        group.bench_function("tessellate and raster, triangles, one thread", |b| {
+            b.iter(|| Chunk::new(&source, 0..source.batches(), [&view, &view], &settings));
+        });
+        group.throughput(Throughput::Elements(quads * 4 * u64::from(samples)));
+        group.bench_function("depth test, samples", |b| {
+            b.iter(|| visibility::test(&visible.chunks, &settings));
+        });
+        group.throughput(Throughput::Elements(plain.counters.tested()));
+        let units = [
+            ("qfm 32, quads", Unit::Qfm(QfmSettings::default())),
+            ("pmu 512, quads", Unit::Pmu(PmuSettings::default())),
+        ];
+        for (name, unit) in units {
+            group.bench_function(name, |b| b.iter(|| visible.merged(&source, unit)));
+        }
+        let textures = Textures::new(source.textures(), source.materials());
+        let shade = ShadeSettings {
+            albedo: Albedo::Checker { scale: 32.0 },
+        };
+        let shader = Shader::new(source.materials(), &textures, &view, shade);
+        let merged = visible.merged(&source, Unit::Qfm(QfmSettings::default()));
+        group.throughput(Throughput::Elements(merged.quads.len() as u64));
+        group.bench_function("shade and resolve, merged quads", |b| {
+            b.iter(|| visible.picture(&shader, &merged, Sampling::Centre, Some([0.0; 3])));
+        });
+        group.throughput(Throughput::Elements(quads));
+        group.bench_function("whole frame with qfm, quads", |b| {
+            b.iter(|| {
+                let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+                let merged = visible.merged(&source, Unit::Qfm(QfmSettings::default()));
+                visible.picture(&shader, &merged, Sampling::Centre, Some([0.0; 3]))
+            });
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, steps);
+criterion_main!(benches);

@@ -1,0 +1,314 @@
+//! What `mesh` draws: a file or a procedural scene, as it is or tessellated.
+
+use std::path::{Path, PathBuf};
+
+use nalgebra::Vector3;
+
+use super::super::Verbosity;
+use super::super::views::{Framing, Stand};
+use super::options::area;
+use crate::error::{Error, Result};
+use crate::mesh::grid::Source;
+use crate::mesh::surface::Surface;
+use crate::mesh::surface::bezier::BezierPatches;
+use crate::mesh::surface::catmull_clark::CatmullClark;
+use crate::mesh::surface::displaced::{Displaced, HeightChannel, HeightMap};
+use crate::mesh::surface::procedural::{PICTURE_PX, ProceduralScene, army};
+use crate::mesh::tessellate::{TessellateSettings, Tessellated};
+use crate::mesh::triangles::Triangles;
+use crate::scene::Camera;
+use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, Subject as Ball};
+use crate::scene::mesh::{self, Material, Mesh, Texture, load};
+
+/// Area of triangles where a surface has to be tessellated and no flag says how finely, in pixels.
+const DEFAULT_AREA_PX: f64 = 10.0;
+/// Up in the world of meshes: OBJ files mostly and glTF always have it so.
+const UP: [f64; 3] = [0.0, 1.0, 0.0];
+/// Direction of the made-up viewpoint: a little to the right and above of what OBJ files mostly and
+/// glTF always have as the front, +z.
+const TOWARDS_EYE: [f64; 3] = [0.4, 0.3, 0.87];
+/// Distance of the near plane, as a share of the distance to the middle of the mesh.
+const NEAR_SHARE: f64 = 1e-3;
+
+/// What is drawn.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Mesh")]
+pub(super) struct SubjectFlags {
+    /// Take the mesh for the control cage of a Catmull-Clark surface and tessellate it into
+    /// triangles of about this area in pixels, 0.5 for micropolygons [default of Bezier patches and
+    /// procedural meshes: 10]
+    #[arg(long = "tessellate", value_name = "AREA", value_delimiter = ',')]
+    areas: Vec<f64>,
+    /// Displace the tessellated surface along its normals by this picture: its alpha if it has any,
+    /// else its brightness
+    #[arg(long, value_name = "PICTURE", requires = "displace_by")]
+    displace: Option<PathBuf>,
+    /// How far white displaces, in world units; black does not
+    #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
+    displace_by: Option<f32>,
+    /// Picture of the colours of all materials
+    #[arg(long, value_name = "PICTURE")]
+    texture: Option<PathBuf>,
+    /// Picture of the tangent-space normals for all materials
+    #[arg(long, value_name = "PICTURE")]
+    normal_map: Option<PathBuf>,
+    /// Phong exponent of the highlight of all materials, 0 for none
+    #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
+    shininess: Option<f32>,
+    /// Draw an army: that many columns and rows of the tessellated figure
+    #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
+    army: Option<[u16; 2]>,
+    /// Steps of uniform subdivision of the control cage before patches are made of it: more make
+    /// smaller patches that are nearer to the limit surface where it is irregular
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=4))]
+    cage_steps: u32,
+    /// Seed of procedural meshes and armies
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Distance of the near plane in world units [default: a thousandth of the distance to the
+    /// middle of the mesh]
+    #[arg(long, value_name = "DISTANCE")]
+    pub(super) near: Option<f64>,
+}
+
+fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
+    let exponent = text.parse().ok().filter(|e| (0.0..=10_000.0).contains(e));
+    exponent.ok_or_else(|| "expected a number from 0 to 10000".to_owned())
+}
+
+fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
+    let numbers: Option<Vec<u16>> = text
+        .split(',')
+        .map(|n| n.trim().parse().ok().filter(|&n| n > 0))
+        .collect();
+    numbers
+        .and_then(|n| n.try_into().ok())
+        .ok_or_else(|| "expected two numbers as in 6,5".to_owned())
+}
+
+/// A mesh that has been read.
+pub(super) struct Subject {
+    flags: SubjectFlags,
+    what: What,
+    bounds: [[f32; 3]; 2],
+    heights: Option<Texture>,
+}
+
+enum What {
+    Polygons(Box<Mesh>),
+    Patches(mesh::BezierPatches),
+    Procedural(ProceduralScene),
+}
+
+/// The areas and what is drawn at each.
+type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn Source>)>> + 'a>;
+
+impl SubjectFlags {
+    /// Triangle areas asked for.
+    pub(super) fn areas(&self) -> &[f64] {
+        &self.areas
+    }
+
+    /// Reads the mesh.
+    ///
+    /// # Errors
+    /// Those of the reader; [`Error::Caller`] about flags that do not fit it.
+    pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<Subject> {
+        for &value in &self.areas {
+            area(value)?;
+        }
+        let what = self.read(path, verbosity)?;
+        let needs_surface = [
+            ("--displace", self.displace.is_some()),
+            ("--army", self.army.is_some()),
+        ];
+        let is_surface = !matches!(what, What::Polygons(_)) || !self.areas.is_empty();
+        if let Some((flag, _)) = needs_surface
+            .iter()
+            .find(|(_, is_set)| *is_set && !is_surface)
+        {
+            return Err(Error::caller(*flag, "--tessellate beside it", "none"));
+        }
+        let heights = self.displace.as_deref().map(Texture::read).transpose()?;
+        let mut subject = Subject {
+            flags: self.clone(),
+            what,
+            bounds: [[0.0; 3]; 2],
+            heights,
+        };
+        subject.bounds = match &subject.what {
+            What::Polygons(mesh) if self.areas.is_empty() => bounds(&mesh.positions),
+            _ => subject.surface()?.bounds(),
+        };
+        Ok(subject)
+    }
+
+    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<What> {
+        let name = path.to_str().unwrap_or_default();
+        if let Ok(scene) = ProceduralScene::from_name(name) {
+            return Ok(What::Procedural(scene));
+        }
+        if path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("bpt"))
+        {
+            return Ok(What::Patches(mesh::BezierPatches::load(path)?));
+        }
+        let loaded = load(path)?;
+        for warning in &loaded.warnings {
+            verbosity.warn(warning);
+        }
+        let mut mesh = loaded.mesh;
+        if let Some(shininess) = self.shininess {
+            for material in &mut mesh.materials {
+                material.shininess = shininess;
+            }
+        }
+        let mut add = |picture: &Option<PathBuf>, set: fn(&mut Material, u32)| -> Result<()> {
+            if let Some(picture) = picture {
+                let index = u32::try_from(mesh.textures.len()).unwrap_or(u32::MAX);
+                mesh.textures.push(Texture::read(picture)?);
+                mesh.materials.iter_mut().for_each(|m| set(m, index));
+            }
+            Ok(())
+        };
+        add(&self.texture, |m, index| {
+            m.base_texture = Some(index);
+            m.base_colour = [1.0; 3];
+        })?;
+        add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
+        Ok(What::Polygons(Box::new(mesh)))
+    }
+}
+
+impl Subject {
+    /// How it is looked at where flags say nothing.
+    pub(super) fn framing(&self) -> Framing {
+        if let What::Procedural(scene) = self.what {
+            let seen = scene.viewpoint();
+            let target = Vector3::from(seen.target);
+            return Framing {
+                subject: Ball {
+                    centre: target,
+                    radius: (Vector3::from(seen.eye) - target).norm(),
+                },
+                stand: Stand::At(Vector3::from(seen.eye)),
+                up: seen.up,
+                fov_degrees: seen.vertical_fov.to_degrees(),
+                size: PICTURE_PX,
+            };
+        }
+        let (centre, radius) = self.ball();
+        Framing {
+            subject: Ball { centre, radius },
+            stand: Stand::ForPoints(Vector3::from(TOWARDS_EYE), self.points()),
+            up: UP,
+            fov_degrees: DEFAULT_FOV_DEGREES,
+            size: DEFAULT_SIDE_PX,
+        }
+    }
+
+    /// Points to be seen: all that the mesh is made of, or of an army its box.
+    fn points(&self) -> Vec<[f32; 3]> {
+        match &self.what {
+            _ if self.flags.army.is_some() => {
+                let [a, b] = self.bounds;
+                (0..8)
+                    .map(|k| {
+                        [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { a[axis] } else { b[axis] })
+                    })
+                    .collect()
+            }
+            What::Polygons(mesh) => mesh.positions.clone(),
+            What::Patches(patches) => patches.points.clone(),
+            What::Procedural(_) => Vec::new(),
+        }
+    }
+
+    /// A ball around everything.
+    fn ball(&self) -> (Vector3<f64>, f64) {
+        let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
+        let radius = (greatest - least).norm() / 2.0;
+        let radius = if radius > 0.0 { radius } else { 1.0 };
+        ((least + greatest) / 2.0, radius)
+    }
+
+    /// Distance of the near plane.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] when the flag's is not above zero.
+    pub(super) fn near(&self, camera: &Camera, flag: Option<f64>) -> Result<f64> {
+        if let Some(near) = flag {
+            if near > 0.0 && near.is_finite() {
+                return Ok(near);
+            }
+            return Err(Error::caller(
+                "--near",
+                "a distance above 0",
+                near.to_string(),
+            ));
+        }
+        let (centre, radius) = self.ball();
+        let distance = (camera.view_from_world * centre + camera.translation_in_view).norm();
+        Ok(NEAR_SHARE * distance.max(radius * NEAR_SHARE))
+    }
+
+    /// What is drawn, at each area asked for.
+    ///
+    /// # Errors
+    /// What makes a surface of the mesh impossible.
+    pub(super) fn sources(&self) -> Result<Sources<'_>> {
+        let areas = match (&self.what, self.flags.areas.as_slice()) {
+            (What::Polygons(mesh), []) => {
+                let triangles: Box<dyn Source> = Box::new(Triangles::new(Mesh::clone(mesh)));
+                return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
+            }
+            (_, []) => &[DEFAULT_AREA_PX],
+            (_, areas) => areas,
+        };
+        Ok(Box::new(areas.iter().map(|&area| {
+            let settings = TessellateSettings {
+                triangle_area_px: area,
+                ..TessellateSettings::default()
+            };
+            let tessellated = Tessellated::new(self.surface()?, settings)?;
+            let source: Box<dyn Source> = Box::new(tessellated);
+            Ok((Some(area), source))
+        })))
+    }
+
+    /// The surface, displaced and repeated as flags have it.
+    fn surface(&self) -> Result<Box<dyn Surface>> {
+        let mut surface: Box<dyn Surface> = match &self.what {
+            What::Polygons(cage) => Box::new(CatmullClark::new(cage, self.flags.cage_steps)?),
+            What::Patches(patches) => Box::new(BezierPatches::new(
+                &patches.points,
+                &patches.patches,
+                Material::default(),
+            )?),
+            What::Procedural(scene) => scene.surface(self.flags.seed),
+        };
+        if let (Some(texture), Some(by)) = (&self.heights, self.flags.displace_by) {
+            let has_alpha = texture.texels.iter().any(|t| t[3] != u8::MAX);
+            let channel = if has_alpha {
+                HeightChannel::Alpha
+            } else {
+                HeightChannel::Luminance
+            };
+            let heights = HeightMap::new(texture, channel)?;
+            surface = Box::new(Displaced::new(surface, heights, by, 0.0)?);
+        }
+        if let Some(ranks) = self.flags.army {
+            surface = Box::new(army(surface, ranks, self.flags.seed)?);
+        }
+        Ok(surface)
+    }
+}
+
+fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
+    let around = points.iter().map(|&p| [p, p]).reduce(|[a, b], [p, q]| {
+        let axes = [0, 1, 2];
+        [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
+    });
+    around.unwrap_or_default()
+}

@@ -1,0 +1,198 @@
+//! A mesh made into splats: one flat Gaussian a triangle.
+//!
+//! A splat lies in its triangle's plane, with the triangle's own second moments, stretched so that
+//! neighbours overlap into a closed surface. Its colour is what the shader gives at the triangle's
+//! centroid, lit as in the view that it is made for, and the same from everywhere.
+
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::math::SH_C0;
+use crate::mesh::grid::{Grid, GridVertex, Source};
+use crate::mesh::shade::vertex::VertexStep;
+use crate::mesh::shade::{Shader, encode_srgb};
+use crate::mesh::view::View;
+use crate::scene::Splat;
+
+/// Standard deviations of a splat over those of its triangle, taken as a plate of even weight: an
+/// assumption. Less leaves holes at vertices, more blurs.
+const STRETCH: f64 = 1.75;
+/// Thickness of a splat, as a share of its shorter side: an assumption, thin enough to be a surface.
+const THICKNESS: f64 = 0.02;
+/// Least side of a splat, as a share of the other: needles of no width would not be seen.
+const LEAST_WIDTH: f64 = 1e-3;
+/// Opacity: an assumption. Nearly opaque, below the largest alpha that renderers allow.
+const OPACITY: f32 = 0.95;
+/// Most splats: 256 bytes each while they are made.
+const MAX_SPLATS: u64 = 1 << 23;
+
+/// A mesh as splats.
+#[derive(Debug, Clone, Default)]
+pub struct SplatVersion {
+    /// The splats, in the order of the triangles.
+    pub splats: Vec<Splat>,
+    /// Triangles without area, which gave none.
+    pub dropped: u64,
+}
+
+/// Makes a splat of each triangle, tessellated and lit as for `view`.
+///
+/// # Errors
+/// [`Error::Limit`] when there are more than 2^23 triangles.
+pub fn splats_of(source: &dyn Source, view: &View, shader: &Shader<'_>) -> Result<SplatVersion> {
+    let batches: Vec<(Vec<Splat>, u64)> = (0..source.batches())
+        .into_par_iter()
+        .map(|batch| {
+            let mut grids = Vec::new();
+            source.grids(batch, view, &mut grids);
+            let (mut splats, mut dropped) = (Vec::new(), 0);
+            for grid in &grids {
+                let two_sided = source.materials()[grid.material as usize].two_sided;
+                for corners in &grid.topology.triangles {
+                    let corners = corners.map(|c| &grid.vertices[usize::from(c)]);
+                    match splat(grid, corners, two_sided, view, shader) {
+                        Some(splat) => splats.push(splat),
+                        None => dropped += 1,
+                    }
+                }
+            }
+            (splats, dropped)
+        })
+        .collect();
+    let found = batches.iter().map(|(splats, _)| splats.len() as u64).sum();
+    if found > MAX_SPLATS {
+        return Err(Error::Limit {
+            what: "splats of the mesh (--tessellate into larger triangles)".to_owned(),
+            limit: MAX_SPLATS,
+            found,
+        });
+    }
+    Ok(SplatVersion {
+        dropped: batches.iter().map(|(_, dropped)| dropped).sum(),
+        splats: batches.into_iter().flat_map(|(splats, _)| splats).collect(),
+    })
+}
+
+/// The splat of a triangle; `None` where it has no area.
+#[allow(clippy::cast_possible_truncation, reason = "scenes are f32")]
+fn splat(
+    grid: &Grid,
+    corners: [&GridVertex; 3],
+    two_sided: bool,
+    view: &View,
+    shader: &Shader<'_>,
+) -> Option<Splat> {
+    let [a, b, c] = corners.map(|v| Vector3::from(v.position.map(f64::from)));
+    let plate = Plate::of([a, b, c])?;
+    let to_eye = Vector3::from(view.eye()) - plate.centre;
+    // What has one side is lit as seen from there, wherever the eye is.
+    let is_front = !two_sided || plate.normal.dot(&to_eye) > 0.0;
+    let middle = centroid(corners, plate.centre);
+    let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
+    let light = shader.vertex(&middle, &steps, grid.material, is_front);
+    let mut sh = [[0.0; 3]; 25];
+    sh[0] = encode_srgb(light).map(|c| ((f64::from(c) - 0.5) / SH_C0) as f32);
+    let rotation = plate.rotation();
+    let splat = Splat {
+        mean: plate.centre.map(|v| v as f32).into(),
+        scale: plate.deviations().map(|v| v as f32),
+        rotation: [rotation.w, rotation.i, rotation.j, rotation.k].map(|v| v as f32),
+        opacity: OPACITY,
+        sh,
+    };
+    let mut numbers = splat.mean.iter().chain(&splat.scale).chain(&splat.rotation);
+    numbers.all(|v| v.is_finite()).then_some(splat)
+}
+
+/// The vertex in the middle of a triangle.
+#[allow(clippy::cast_possible_truncation, reason = "rounding")]
+fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
+    let mean = |values: [f32; 3]| values.iter().sum::<f32>() / 3.0;
+    GridVertex {
+        position: centre.map(|v| v as f32).into(),
+        normal: std::array::from_fn(|k| mean(corners.map(|v| v.normal[k]))),
+        uv: std::array::from_fn(|k| mean(corners.map(|v| v.uv[k]))),
+        id: 0,
+    }
+}
+
+/// A triangle as a plate of even weight.
+struct Plate {
+    centre: Vector3<f64>,
+    normal: Vector3<f64>,
+    /// Principal axes in the plane, the longer first.
+    axes: [Vector3<f64>; 2],
+    /// Standard deviations along them.
+    spread: [f64; 2],
+}
+
+impl Plate {
+    /// `None` for a triangle without area, or with a corner that is not finite.
+    fn of(corners: [Vector3<f64>; 3]) -> Option<Self> {
+        let [a, b, c] = corners;
+        let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
+        let across = (b - a).try_normalize(0.0)?;
+        let along = normal.cross(&across);
+        let centre = (a + b + c) / 3.0;
+        // The covariance of a triangle is the sum over its corners, over 12.
+        let [mut xx, mut xy, mut yy] = [0.0; 3];
+        for corner in corners {
+            let (x, y) = (
+                (corner - centre).dot(&across),
+                (corner - centre).dot(&along),
+            );
+            xx += x * x / 12.0;
+            xy += x * y / 12.0;
+            yy += y * y / 12.0;
+        }
+        let (mean, half) = (0.5 * (xx + yy), (0.5 * (xx - yy)).hypot(xy));
+        let (sin, cos) = (0.5 * (2.0 * xy).atan2(xx - yy)).sin_cos();
+        let first = across * cos + along * sin;
+        let is_finite = mean.is_finite() && mean > 0.0;
+        is_finite.then(|| Self {
+            centre,
+            normal,
+            axes: [first, normal.cross(&first)],
+            spread: [mean + half, (mean - half).max(0.0)].map(f64::sqrt),
+        })
+    }
+
+    /// The splat's standard deviations.
+    fn deviations(&self) -> [f64; 3] {
+        let [long, short] = self.spread.map(|s| s * STRETCH);
+        let short = short.max(long * LEAST_WIDTH);
+        [long, short, short * THICKNESS]
+    }
+
+    /// From the splat's axes to the world.
+    fn rotation(&self) -> UnitQuaternion<f64> {
+        let [first, second] = self.axes;
+        let columns = Matrix3::from_columns(&[first, second, self.normal]);
+        UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(columns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The right triangle with legs of 1: variances 1/18, covariance -1/36, so 1/12 and 1/36.
+    #[test]
+    fn moments_worked_by_hand() {
+        let corners = [[0.0, 0.0, 5.0], [1.0, 0.0, 5.0], [0.0, 1.0, 5.0]];
+        let plate = Plate::of(corners.map(Vector3::from)).unwrap();
+        let [long, short] = plate.spread;
+        assert!((long * long - 1.0 / 12.0).abs() < 1e-12);
+        assert!((short * short - 1.0 / 36.0).abs() < 1e-12);
+        assert!((plate.normal - Vector3::z()).norm() < 1e-12);
+        // Along the long side.
+        let slope = plate.axes[0].y / plate.axes[0].x;
+        assert!((slope + 1.0).abs() < 1e-12, "{slope}");
+        let turned = plate.rotation() * Vector3::x();
+        assert!((turned - plate.axes[0]).norm() < 1e-12);
+        assert!(Plate::of([[0.0; 3], [1.0; 3], [2.0; 3]].map(Vector3::from)).is_none());
+        let poison = [[f64::NAN; 3], [1.0; 3], [2.0; 3]];
+        assert!(Plate::of(poison.map(Vector3::from)).is_none());
+    }
+}

@@ -1,0 +1,74 @@
+//! What pictures are measured against: 64 shaded samples a pixel.
+//!
+//! The picture is drawn eight times as wide and as high, one sample and one shading a pixel, part by
+//! part, each part as large as the picture itself; blocks of 8x8 pixels are then averaged in linear
+//! light. Tessellation stays that of the picture's own size.
+
+use super::frame::Visible;
+use super::frame::merging::Unit;
+use super::frame::settings::FrameSettings;
+use super::grid::Source;
+use super::shade::quad::Sampling;
+use super::shade::{Shader, decode_srgb, encode_srgb};
+use super::view::View;
+use crate::error::Result;
+use crate::gpu::raster::samples::SamplePattern;
+use crate::image::Frame;
+
+/// Samples along the side of a pixel.
+const SIDE: u32 = 8;
+
+/// The picture of `source` in `view` with 64 samples a pixel, each shaded for itself; `shader` makes
+/// the shader of a view.
+///
+/// # Errors
+/// As [`Visible::new`].
+pub fn supersampled<'a>(
+    source: &dyn Source,
+    view: &View,
+    settings: &FrameSettings,
+    shader: impl Fn(&View) -> Shader<'a>,
+    background: Option<[f32; 3]>,
+) -> Result<Frame> {
+    let [width, height] = settings.size;
+    let settings = FrameSettings {
+        pattern: SamplePattern::standard(1)?.shared(),
+        ..*settings
+    };
+    let mut sums = vec![[0.0_f32; 4]; (width * height) as usize];
+    for part in 0..SIDE * SIDE {
+        let corner = [part % SIDE * width, part / SIDE * height];
+        let view = enlarged(view, corner);
+        let visible = Visible::new(source, &view.0, &view.1, &settings)?;
+        let shading = visible.merged(source, Unit::None);
+        let picture = visible.picture(&shader(&view.1), &shading, Sampling::Centre, background);
+        for (pixel, at) in picture.pixels().iter().zip(0..) {
+            let (x, y) = (corner[0] + at % width, corner[1] + at / width);
+            let sum = &mut sums[(y / SIDE * width + x / SIDE) as usize];
+            // One sample a pixel: alpha is 0 or 1, so nothing is premultiplied.
+            let [r, g, b, a] = *pixel;
+            let linear = decode_srgb([r, g, b]);
+            (0..3).for_each(|k| sum[k] += linear[k] * a);
+            sum[3] += a;
+        }
+    }
+    let share = 1.0 / f32::from(u16::try_from(SIDE * SIDE).unwrap_or(1));
+    let pixels = sums.into_iter().map(|[r, g, b, covered]| {
+        let alpha = covered * share;
+        let mean = if covered > 0.0 { 1.0 / covered } else { 0.0 };
+        let [r, g, b] = encode_srgb([r * mean, g * mean, b * mean]);
+        [r * alpha, g * alpha, b * alpha, alpha]
+    });
+    Ok(Frame::from_pixels(width, height, pixels.collect()))
+}
+
+/// The view itself, which says how finely to tessellate, and the view of the part of the picture,
+/// eight times as large, that begins at `corner`.
+fn enlarged(view: &View, corner: [u32; 2]) -> (View, View) {
+    let mut part = view.clone();
+    let scale = f64::from(SIDE);
+    part.camera.focal_px = view.camera.focal_px.map(|focal| focal * scale);
+    let [x, y] = view.camera.principal_px.map(|place| place * scale);
+    part.camera.principal_px = [x - f64::from(corner[0]), y - f64::from(corner[1])];
+    (view.clone(), part)
+}
