@@ -107,7 +107,7 @@ fn timed_owners(outcome: &TimedOutcome, settings: &FrameSettings) -> Vec<([u16; 
 
 /// One scene with one pattern, through every unit, against the frame.
 fn agrees(source: &dyn Source, settings: &FrameSettings, what: &str) {
-    let visible = Visible::new(source, &view(), settings).unwrap();
+    let visible = Visible::new(source, &view(), &view(), settings).unwrap();
     let expected_owners = owners(&visible);
     assert!(!expected_owners.is_empty(), "{what}: nothing is seen");
     let mut shaded = Vec::new();

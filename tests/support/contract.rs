@@ -20,6 +20,9 @@ const SLOW: u64 = 16;
 /// picture it is (things of one place keep their order) and the splat it belongs to.
 pub(crate) type Trail = Vec<(u32, u32)>;
 
+/// Tells what a packet that left is about, from the shared state.
+pub(crate) type TrailOut<M, S> = Box<dyn Fn(&<S as Stage<M>>::Out, &M) -> Trail>;
+
 /// What to try on a unit.
 pub(crate) struct Contract<M, S: Stage<M>> {
     /// The shared state at the start.
@@ -27,7 +30,7 @@ pub(crate) struct Contract<M, S: Stage<M>> {
     pub(crate) unit: Box<dyn Fn() -> S>,
     pub(crate) items: Vec<S::In>,
     pub(crate) trail_in: fn(&S::In) -> Trail,
-    pub(crate) trail_out: Box<dyn Fn(&S::Out, &M) -> Trail>,
+    pub(crate) trail_out: TrailOut<M, S>,
     /// Things dropped or taken out of the pipeline for good, as the unit counts them.
     pub(crate) gone: fn(&S) -> u64,
     pub(crate) activities: fn(&mut S) -> Vec<&mut Activity>,

@@ -21,7 +21,7 @@ pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
         face_starts: vec![0],
         materials: vec![Material::default()],
         face_materials: vec![0; faces.len()],
-        draws: vec![0..u32::try_from(faces.len()).unwrap()],
+        draws: std::iter::once(0..u32::try_from(faces.len()).unwrap()).collect(),
         ..Mesh::default()
     };
     for face in faces {
