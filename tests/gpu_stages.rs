@@ -6,7 +6,6 @@
 
 mod support;
 
-use std::collections::HashMap;
 use std::fmt::Debug;
 
 use quadrille::gpu::coalesce::qru::QuadReorder;
@@ -26,8 +25,8 @@ use quadrille::gpu::raster::fine::Fine;
 use quadrille::gpu::raster::hi_z::HiZ;
 use quadrille::gpu::raster::polygon::{PixelRect, Vertex};
 use quadrille::gpu::raster::setup::Setup;
-use quadrille::gpu::stage::{Link, Sink, Stage};
-use quadrille::gpu::timing::{Activity, Cycle, Idle};
+use quadrille::gpu::stage::Stage;
+use quadrille::gpu::timing::{Activity, Idle};
 use quadrille::gpu::warp::cores::Cores;
 use quadrille::gpu::warp::launch::Launch;
 use quadrille::gpu::zrop::prop::Prop;
@@ -36,7 +35,8 @@ use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::gpu::zrop::zcache::ZCache;
 use quadrille::shading::{Comparison, DepthTest, StencilTest};
 
-use support::gpu::{Collector, machine, numbered_draw};
+use support::contract::{Blocks, Contract, Trace, Trail};
+use support::gpu::{machine, numbered_draw};
 
 /// Side of the picture, in pixels: 4 by 4 screen tiles, one tile grid.
 const SIDE: u32 = 64;
@@ -44,16 +44,8 @@ const SIDE: u32 = 64;
 const TILES: u32 = 16;
 /// Items that each unit is given.
 const ITEMS: u32 = 48;
-/// When the first of them is offered: away from the edges of memory's windows at 0.
-const FIRST: Cycle = 96;
-/// Cycles between two items that a slow sink takes.
-const SLOW: u64 = 16;
 
-/// What a packet is about, one entry a thing that may be neither lost nor doubled: where in the
-/// picture it is (things of one place keep their order) and the splat it belongs to.
-type Trail = Vec<(u32, u32)>;
-
-/// What to try on a unit.
+/// What to try on a unit of the emulated pipeline.
 struct Case<S: Stage<Machine<'static>>> {
     /// Changed so that a slow sink is felt soon.
     config: Config,
@@ -62,164 +54,39 @@ struct Case<S: Stage<Machine<'static>>> {
     items: Vec<S::In>,
     trail_in: fn(&S::In) -> Trail,
     trail_out: fn(&S::Out) -> Trail,
-    /// Things dropped or taken out of the pipeline for good, as the unit counts them.
     gone: fn(&S) -> u64,
     activities: fn(&mut S) -> Vec<&mut Activity>,
-    /// Cycles from an item's arrival in an empty unit until it is offered to the next.
     latency: u64,
-    /// Whether the next unit can hold it up, and whether that holds up what comes before.
     blocks: Blocks,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Blocks {
-    /// The next unit's not taking is passed on.
-    Through,
-    /// Its input is not held up.
-    OutputOnly,
-    /// There is no next unit.
-    Never,
-}
-
-/// What a run left behind.
-struct Trace<S: Stage<Machine<'static>>> {
-    unit: S,
-    entered: Vec<Cycle>,
-    sink: Collector<S::Out>,
-}
-
-impl<S: Stage<Machine<'static>>> Case<S>
+impl<S: Stage<Machine<'static>> + 'static> Case<S>
 where
     S::In: Clone + Debug,
-    S::Out: Debug,
+    S::Out: Debug + 'static,
 {
-    /// Offers `items`, each as soon as the one before has entered a queue of two.
-    fn run(&self, items: &[S::In], every: u64) -> Trace<S> {
-        // Kept for ever, so that units and machine need no lifetime.
-        let draw = Box::leak(Box::new(numbered_draw(SIDE, ITEMS)));
-        let mut machine = machine(draw, &self.config, &self.tests, false);
-        let mut link = Link::new(2, (self.unit)(&self.config), Collector::new(every));
-        let mut at = FIRST;
-        let mut entered = Vec::new();
-        for item in items {
-            at = link.offer(item.clone(), at, &mut machine);
-            entered.push(at);
-        }
-        link.end(at, &mut machine);
-        Trace {
-            unit: link.stage,
-            entered,
-            sink: link.next,
+    fn contract(&self) -> Contract<Machine<'static>, S> {
+        let (config, tests) = (self.config.clone(), self.tests.clone());
+        let (of, unit, trail_out) = (self.config.clone(), self.unit, self.trail_out);
+        Contract {
+            machine: Box::new(move || {
+                // Kept for ever, so that units and machine need no lifetime.
+                let draw = Box::leak(Box::new(numbered_draw(SIDE, ITEMS)));
+                machine(draw, &config, &tests, false)
+            }),
+            unit: Box::new(move || unit(&of)),
+            items: self.items.clone(),
+            trail_in: self.trail_in,
+            trail_out: Box::new(move |out, _| trail_out(out)),
+            gone: self.gone,
+            activities: self.activities,
+            latency: self.latency,
+            blocks: self.blocks,
         }
     }
 
     fn check(&self) {
-        let free = self.run(&self.items, 0);
-        self.nothing_is_lost(&free);
-        self.order_is_kept(&free);
-        self.times_follow(&free);
-        let again = self.run(&self.items, 0);
-        assert_eq!(free.entered, again.entered, "not the same twice");
-        let (one, other) = (format!("{:?}", free.sink), format!("{:?}", again.sink));
-        assert_eq!(one, other, "not the same twice");
-        self.one_item_is_on_time();
-        self.held_up(&free);
-        self.cycles_add_up(free);
-    }
-
-    fn nothing_is_lost(&self, trace: &Trace<S>) {
-        let count = |trails: &mut dyn Iterator<Item = Trail>| {
-            let mut counts: HashMap<(u32, u32), i64> = HashMap::new();
-            for thing in trails.flatten() {
-                *counts.entry(thing).or_default() += 1;
-            }
-            counts
-        };
-        let mut left = count(&mut self.items.iter().map(self.trail_in));
-        for (thing, number) in count(&mut trace.sink.values().map(self.trail_out)) {
-            *left.entry(thing).or_default() -= number;
-        }
-        let mut missing = 0;
-        for (thing, number) in left {
-            assert!(number >= 0, "{thing:?} came out of nothing");
-            missing += number;
-        }
-        assert_eq!(missing.unsigned_abs(), (self.gone)(&trace.unit), "lost");
-        assert!(trace.sink.ended.is_some(), "the end was not passed on");
-    }
-
-    fn order_is_kept(&self, trace: &Trace<S>) {
-        let mut last: HashMap<u32, u32> = HashMap::new();
-        for (place, splat) in trace.sink.values().flat_map(self.trail_out) {
-            let before = last.insert(place, splat).unwrap_or(0);
-            assert!(before <= splat, "{splat} overtook {before} at {place}");
-        }
-    }
-
-    /// Offers come in order, none before its item could have passed; arrivals come in order.
-    fn times_follow(&self, trace: &Trace<S>) {
-        assert!(trace.entered.is_sorted());
-        assert!(trace.sink.times().is_sorted(), "offers go back in time");
-        for (item, offered, _) in &trace.sink.items {
-            let splats = (self.trail_out)(item);
-            let Some(last) = splats.iter().map(|(_, splat)| splat).max() else {
-                continue;
-            };
-            let holds = |i: &S::In| (self.trail_in)(i).iter().any(|(_, s)| s == last);
-            let source = self.items.iter().position(holds).unwrap();
-            // Coalescing units write first, then hand on what is full.
-            let least = trace.entered[source] + self.latency.min(577) - 1;
-            assert!(*offered >= least, "{item:?} at {offered}, before {least}");
-        }
-        let last = trace.sink.items.last().map_or(0, |(_, _, taken)| *taken);
-        assert!(trace.sink.ended >= Some(last), "ended before the last item");
-    }
-
-    /// Not ready a cycle before its latency has passed, ready then.
-    fn one_item_is_on_time(&self) {
-        let trace = self.run(&self.items[..1], 0);
-        let ready = match self.blocks {
-            Blocks::Never => trace.sink.ended.unwrap(),
-            _ => trace.sink.times()[0],
-        };
-        assert_eq!(ready, FIRST + self.latency, "latency of one item");
-    }
-
-    fn held_up(&self, free: &Trace<S>) {
-        if self.blocks == Blocks::Never {
-            return;
-        }
-        let mut slow = self.run(&self.items, SLOW);
-        self.nothing_is_lost(&slow);
-        self.order_is_kept(&slow);
-        self.times_follow(&slow);
-        let taken = |trace: &Trace<S>| trace.sink.items.last().unwrap().2;
-        assert!(taken(&slow) > taken(free), "the sink was not slow");
-        let blocked = |trace: &mut Trace<S>| {
-            let activities = (self.activities)(&mut trace.unit);
-            activities
-                .iter()
-                .map(|a| a.idle[Idle::Blocked as usize])
-                .sum::<u64>()
-        };
-        assert!(blocked(&mut slow) > 0, "held up, and does not say so");
-        if self.blocks == Blocks::Through {
-            let last = self.items.len() - 1;
-            assert!(
-                slow.entered[last] > free.entered[last],
-                "held up, and does not hold up what comes before"
-            );
-        }
-        self.cycles_add_up(slow);
-    }
-
-    fn cycles_add_up(&self, mut trace: Trace<S>) {
-        let end = trace.sink.ended.unwrap();
-        for activity in (self.activities)(&mut trace.unit) {
-            assert!(activity.total() <= end, "worked after the end");
-            activity.idle_until(end, Idle::Drained);
-            assert_eq!(activity.busy + activity.idle.iter().sum::<u64>(), end);
-        }
+        self.contract().check();
     }
 }
 
@@ -533,7 +400,7 @@ fn tile_coalescing() {
         trail_in: of_tile,
         ..case
     };
-    one.one_item_is_on_time();
+    one.contract().one_item_is_on_time();
 }
 
 #[test]
@@ -646,7 +513,7 @@ fn cores() {
             w.quads.iter().map(entry).collect()
         },
         gone: |u| u.counters.quads_pruned,
-        activities: |u| u.activity.iter_mut().collect(),
+        activities: |u| u.schedule.activity.iter_mut().collect(),
         latency: if merging { 150 + 32 } else { 150 },
         blocks: Blocks::Through,
     };
@@ -659,14 +526,15 @@ fn cores() {
 impl Case<Cores> {
     /// Two slots give a warp every 75 cycles: a sink that holds them up is slower than that.
     fn check_slow_enough(&self) {
-        let free = self.run(&self.items, 0);
-        self.nothing_is_lost(&free);
-        self.order_is_kept(&free);
-        self.times_follow(&free);
-        self.one_item_is_on_time();
-        let mut slow = self.run(&self.items, 200);
-        self.nothing_is_lost(&slow);
-        let idle = |trace: &mut Trace<Cores>, reason: Idle| {
+        let contract = self.contract();
+        let free = contract.run(&self.items, 0);
+        contract.nothing_is_lost(&free);
+        contract.order_is_kept(&free);
+        contract.times_follow(&free);
+        contract.one_item_is_on_time();
+        let mut slow = contract.run(&self.items, 200);
+        contract.nothing_is_lost(&slow);
+        let idle = |trace: &mut Trace<Machine<'static>, Cores>, reason: Idle| {
             let activities = (self.activities)(&mut trace.unit);
             activities
                 .iter()
@@ -678,8 +546,8 @@ impl Case<Cores> {
         let mut free = free;
         assert_eq!(idle(&mut free, Idle::Blocked), 0);
         assert!(idle(&mut free, Idle::Full) > 0, "slots were lacking");
-        self.cycles_add_up(free);
-        self.cycles_add_up(slow);
+        contract.cycles_add_up(free);
+        contract.cycles_add_up(slow);
     }
 }
 

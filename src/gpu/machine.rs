@@ -11,13 +11,14 @@ use super::crop::unit::bytes_per_quad;
 use super::draw::Draw;
 use super::maps::Maps;
 use super::memory::Memory;
-use super::packets::{QUADS_PER_TILE, RasterTile, Shape, WARP_QUADS, Warp};
+use super::packets::{QUADS_PER_TILE, Quad, RasterTile, Shape, WARP_QUADS, Warp};
 use super::raster::outline::Screen;
 use super::raster::polygon::{PixelRect, Polygon};
 use super::timing::Cycle;
 use super::warp::ShaderIssue;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
-use super::zrop::surface::Surface;
+use super::zrop::early::EarlyTests;
+use super::zrop::surface::{Failed, Surface};
 use super::zrop::zcache;
 use crate::math::SimdLevel;
 
@@ -154,5 +155,43 @@ impl Screen for Machine<'_> {
     fn hides(&self, tile: &RasterTile) -> bool {
         let depth = self.draw.splats[tile.splat as usize].depth;
         self.surface.hides(tile.tile, tile.quarter, depth)
+    }
+}
+
+impl EarlyTests for Machine<'_> {
+    #[inline]
+    fn bytes_per_quad(&self) -> u64 {
+        self.surface.test_bytes_per_pixel() * 4
+    }
+
+    #[inline]
+    fn has_tests(&self) -> bool {
+        self.surface.has_tests()
+    }
+
+    #[inline]
+    fn tests_write(&self) -> bool {
+        self.surface.tests_write()
+    }
+
+    #[inline]
+    fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    #[inline]
+    fn test(&mut self, tile: u32, quad: &Quad) -> Failed {
+        let depth = self.draw.splats[quad.splat as usize].depth;
+        self.surface.test((tile, quad.position), quad.mask, depth)
+    }
+
+    #[inline]
+    fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
+        self.surface.terminated(tile, position, at)
+    }
+
+    #[inline]
+    fn next_update(&mut self, gpc: usize, now: Cycle) -> Option<(Cycle, u64)> {
+        self.updates[gpc].next_due(now)
     }
 }

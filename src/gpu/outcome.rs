@@ -43,6 +43,46 @@ impl UnitCycles {
         }
         self.busy as f64 / total as f64
     }
+
+    /// Adds the cycles of a unit, in a run of `cycles`, to those of its like.
+    pub fn add(units: &mut Vec<Self>, name: &'static str, mut activity: Activity, cycles: Cycle) {
+        activity.idle_until(cycles, Idle::Drained);
+        let timeline = activity.timeline().cloned();
+        if let Some(unit) = units.iter_mut().find(|u| u.name == name) {
+            unit.instances += 1;
+            unit.busy += activity.busy;
+            for ((_, sum), cycles) in unit.idle.iter_mut().zip(activity.idle) {
+                *sum += cycles;
+            }
+            return;
+        }
+        let reasons = Idle::ALL.iter().map(|r| format!("{r:?}").to_lowercase());
+        units.push(Self {
+            name,
+            instances: 1,
+            busy: activity.busy,
+            idle: reasons.zip(activity.idle).collect(),
+            timeline,
+        });
+    }
+
+    /// Says by whom units, in the order of the pipeline, were starved and blocked; leaves out
+    /// reasons that never arose.
+    pub fn name_reasons(units: &mut [Self]) {
+        let names: Vec<_> = units.iter().map(|u| u.name).collect();
+        for (i, unit) in units.iter_mut().enumerate() {
+            let before = if i == 0 { "the draw" } else { names[i - 1] };
+            let after = names.get(i + 1).copied().unwrap_or("memory");
+            for (name, _) in &mut unit.idle {
+                match name.as_str() {
+                    "starved" => *name = format!("starved by {before}"),
+                    "blocked" => *name = format!("blocked by {after}"),
+                    _ => {}
+                }
+            }
+            unit.idle.retain(|(_, cycles)| *cycles > 0);
+        }
+    }
 }
 
 /// The result of a run.
@@ -107,7 +147,14 @@ impl Outcome {
             ("qru_out", &mut units.qru.pipe.activity),
             ("launch", &mut units.launch.pipe.activity),
         ];
-        named.extend(units.cores.activity.iter_mut().map(|a| ("cores", a)));
+        named.extend(
+            units
+                .cores
+                .schedule
+                .activity
+                .iter_mut()
+                .map(|a| ("cores", a)),
+        );
         named.push(("crop", &mut units.crop.activity));
         named
     }
@@ -157,18 +204,18 @@ impl Outcome {
             surface: machine.surface,
             maps: machine.maps,
         };
-        outcome.add_unit("vertex", vertex.pipe.activity);
-        outcome.add_unit("vpo", assembly.pipe.activity);
+        UnitCycles::add(&mut outcome.units, "vertex", vertex.pipe.activity, cycles);
+        UnitCycles::add(&mut outcome.units, "vpo", assembly.pipe.activity, cycles);
         for (_, gpc) in &mut gpcs {
             let mut units = Units::of(gpc);
             outcome.add_counters(&units);
             for (name, activity) in Self::activities(&mut units) {
                 if variant.tgc || !name.starts_with("tgc") {
-                    outcome.add_unit(name, std::mem::take(activity));
+                    UnitCycles::add(&mut outcome.units, name, std::mem::take(activity), cycles);
                 }
             }
         }
-        outcome.name_reasons();
+        UnitCycles::name_reasons(&mut outcome.units);
         outcome
     }
 
@@ -217,45 +264,6 @@ impl Outcome {
         self.z_cache.hits += z.hits;
         self.z_cache.misses += z.misses;
         self.z_cache.written_back += z.written_back;
-    }
-
-    /// Adds the cycles of a unit to those of its like.
-    fn add_unit(&mut self, name: &'static str, mut activity: Activity) {
-        activity.idle_until(self.cycles, Idle::Drained);
-        let timeline = activity.timeline().cloned();
-        if let Some(unit) = self.units.iter_mut().find(|u| u.name == name) {
-            unit.instances += 1;
-            unit.busy += activity.busy;
-            for ((_, sum), cycles) in unit.idle.iter_mut().zip(activity.idle) {
-                *sum += cycles;
-            }
-            return;
-        }
-        let reasons = Idle::ALL.iter().map(|r| format!("{r:?}").to_lowercase());
-        self.units.push(UnitCycles {
-            name,
-            instances: 1,
-            busy: activity.busy,
-            idle: reasons.zip(activity.idle).collect(),
-            timeline,
-        });
-    }
-
-    /// Says by whom units were starved and blocked; leaves out reasons that never arose.
-    fn name_reasons(&mut self) {
-        let names: Vec<_> = self.units.iter().map(|u| u.name).collect();
-        for (i, unit) in self.units.iter_mut().enumerate() {
-            let before = if i == 0 { "the draw" } else { names[i - 1] };
-            let after = names.get(i + 1).copied().unwrap_or("memory");
-            for (name, _) in &mut unit.idle {
-                match name.as_str() {
-                    "starved" => *name = format!("starved by {before}"),
-                    "blocked" => *name = format!("blocked by {after}"),
-                    _ => {}
-                }
-            }
-            unit.idle.retain(|(_, cycles)| *cycles > 0);
-        }
     }
 
     /// The unit that worked in the largest share of its cycles.

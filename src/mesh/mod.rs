@@ -9,6 +9,7 @@ pub mod grid;
 pub mod heat;
 pub mod merge;
 pub mod outcome;
+pub mod pipeline;
 pub mod pmu;
 pub mod qfm;
 pub mod shade;

@@ -7,8 +7,10 @@
     reason = "tests"
 )]
 
+pub(crate) mod contract;
 pub(crate) mod emulated;
 pub(crate) mod gpu;
+pub(crate) mod mesh;
 pub(crate) mod pictures;
 pub(crate) mod program;
 pub(crate) mod scenes;

@@ -33,6 +33,8 @@ pub struct HiZ {
     pub hidden: u64,
     /// Pixels covered in them.
     pub hidden_fragments: u64,
+    /// Quads with coverage in them.
+    pub hidden_quads: u64,
 }
 
 impl HiZ {
@@ -45,6 +47,7 @@ impl HiZ {
             tiles_in: 0,
             hidden: 0,
             hidden_fragments: 0,
+            hidden_quads: 0,
         }
     }
 }
@@ -65,6 +68,7 @@ impl<M: Screen> Stage<M> for HiZ {
         if machine.hides(&item) {
             self.hidden += 1;
             self.hidden_fragments += item.samples.fragments(item.mask);
+            self.hidden_quads += item.samples.covered_quads(item.mask);
             self.pipe.work(start, self.cycles);
         } else {
             self.pipe.issue(item, start, self.cycles, machine, next);

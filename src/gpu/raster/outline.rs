@@ -31,6 +31,8 @@ pub trait Outline: Copy {
 pub trait TileCover: Copy {
     /// Quads that a fine raster hands on.
     fn quads(&self, mask: u64) -> u64;
+    /// Of those, quads with coverage.
+    fn covered_quads(&self, mask: u64) -> u64;
     /// Pixels covered.
     fn fragments(&self, mask: u64) -> u64;
 }
@@ -38,6 +40,10 @@ pub trait TileCover: Copy {
 impl TileCover for () {
     fn quads(&self, mask: u64) -> u64 {
         tile_quads(mask).len() as u64
+    }
+
+    fn covered_quads(&self, mask: u64) -> u64 {
+        self.quads(mask)
     }
 
     fn fragments(&self, mask: u64) -> u64 {

@@ -106,6 +106,10 @@ impl TileCover for TileSamples {
         u64::from(self.touched.count_ones())
     }
 
+    fn covered_quads(&self, _mask: u64) -> u64 {
+        self.quads.iter().filter(|q| q.coverage != 0).count() as u64
+    }
+
     fn fragments(&self, mask: u64) -> u64 {
         u64::from(mask.count_ones())
     }

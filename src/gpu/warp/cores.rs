@@ -15,10 +15,11 @@ use crate::gpu::machine::Machine;
 use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Idle};
+use crate::gpu::timing::Cycle;
 use crate::shading::under;
 
 use super::fragment::ShadedQuad;
+use super::schedule::{Program, Schedule};
 
 spec! {
     /// The shader cores of one GPC.
@@ -78,7 +79,8 @@ impl ShaderIssue {
         self.vertex_cycles += instructions * self.issue_cycles;
     }
 
-    fn pay(&mut self, scheduler: usize) -> u64 {
+    /// Takes the cycles that a scheduler owes.
+    pub fn pay(&mut self, scheduler: usize) -> u64 {
         std::mem::take(&mut self.owed[scheduler])
     }
 }
@@ -107,23 +109,13 @@ pub struct CoresCounters {
 /// The unit.
 #[derive(Debug)]
 pub struct Cores {
-    spec: CoresSpec,
-    merging: bool,
-    /// When each scheduler has issued all that it has been given.
-    issued: Vec<Cycle>,
-    next_scheduler: usize,
-    /// For each slot, in turn: when the warp in it left, and whether the next unit kept it waiting.
-    slots: Vec<(Cycle, bool)>,
-    next_slot: usize,
-    /// Whether the next unit kept the last warp waiting.
-    held_up: bool,
+    program: Program,
+    /// Slots and schedulers.
+    pub schedule: Schedule,
     /// Results of the warp at hand.
     shaded: [ShadedQuad; WARP_QUADS],
     /// What is left of them.
     out: ShadedWarp,
-    left_at: Cycle,
-    /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
-    pub activity: Vec<Activity>,
     /// Counters.
     pub counters: CoresCounters,
 }
@@ -131,68 +123,25 @@ pub struct Cores {
 impl Cores {
     /// Cores whose shader merges pairs or does not.
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "validated to be at most 2^14"
-    )]
     pub fn new(spec: &CoresSpec, merging: bool) -> Self {
-        let schedulers = (spec.cores * spec.schedulers) as usize;
+        let (more, longer) = if merging {
+            (spec.merge_instructions, spec.merge_latency_cycles)
+        } else {
+            (0, 0)
+        };
         Self {
-            merging,
-            issued: vec![0; schedulers],
-            next_scheduler: 0,
-            slots: vec![(0, false); (spec.cores * spec.warps_per_core) as usize],
-            next_slot: 0,
-            held_up: false,
+            program: Program {
+                instructions: spec.fragment_instructions + more,
+                latency: spec.fragment_latency_cycles + longer,
+            },
+            schedule: Schedule::new(spec),
             shaded: [ShadedQuad::default(); WARP_QUADS],
             out: ShadedWarp {
                 tile: 0,
                 quads: Few::default(),
             },
-            left_at: 0,
-            activity: vec![Activity::default(); schedulers],
             counters: CoresCounters::default(),
-            spec: spec.clone(),
         }
-    }
-
-    /// Why nothing was issued before a warp came at `arrival`: if that is when its slot was given
-    /// up, slots were what was lacking; and if the slot was given up late, the next unit's taking.
-    fn idle_before(&self, arrival: Cycle) -> Idle {
-        match self.slots[self.next_slot] {
-            (left, true) if left == arrival => Idle::Blocked,
-            (left, false) if left == arrival && left > 0 => Idle::Full,
-            _ => Idle::Starved,
-        }
-    }
-
-    /// When a warp that got its slot at `arrival` is done.
-    fn run(&mut self, arrival: Cycle, machine: &mut Machine<'_>) -> Cycle {
-        let spec = &self.spec;
-        let (mut instructions, mut latency) =
-            (spec.fragment_instructions, spec.fragment_latency_cycles);
-        if self.merging {
-            instructions += spec.merge_instructions;
-            latency += spec.merge_latency_cycles;
-        }
-        let scheduler = self.next_scheduler;
-        self.next_scheduler += 1;
-        if self.next_scheduler == self.issued.len() {
-            self.next_scheduler = 0;
-        }
-        self.counters.warps += 1;
-        self.counters.instructions += instructions;
-        let owed = machine.shader_issue.pay(scheduler);
-        let before = self.idle_before(arrival);
-        let free = self.issued[scheduler] + owed;
-        let begin = free.max(arrival);
-        let end = begin + instructions * spec.issue_cycles;
-        let activity = &mut self.activity[scheduler];
-        activity.idle_until(self.issued[scheduler] + owed, Idle::Contended);
-        activity.idle_until(arrival, before);
-        activity.busy_until(end);
-        self.issued[scheduler] = end;
-        end.max(arrival + latency)
     }
 
     /// Shades the quads and merges the pairs; leaves in `out` what is left of them.
@@ -252,23 +201,19 @@ impl<'m> Stage<Machine<'m>> for Cores {
         machine: &mut Machine<'m>,
         next: &mut impl Sink<ShadedWarp, Machine<'m>>,
     ) -> Cycle {
-        let done = self.run(arrival, machine);
+        self.counters.warps += 1;
+        self.counters.instructions += self.program.instructions;
+        let owed = machine.shader_issue.pay(self.schedule.next_scheduler());
+        let done = self.schedule.run(arrival, self.program, owed);
         self.shade(&warp, machine);
-        // In launch order, whatever finishes first.
-        let ready = done.max(self.left_at);
-        self.left_at = if self.out.quads.is_empty() {
-            ready
-        } else {
-            next.offer(self.out, ready, machine)
-        };
-        // Done behind a warp that was kept waiting, it was kept waiting too.
-        self.held_up = self.left_at > ready || ready > done && self.held_up;
-        self.slots[self.next_slot] = (self.left_at, self.held_up);
-        self.next_slot += 1;
-        if self.next_slot == self.slots.len() {
-            self.next_slot = 0;
-        }
-        self.left_at
+        let out = self.out;
+        self.schedule.leave(done, |ready| {
+            if out.quads.is_empty() {
+                ready
+            } else {
+                next.offer(out, ready, machine)
+            }
+        })
     }
 
     fn drain(
@@ -277,6 +222,6 @@ impl<'m> Stage<Machine<'m>> for Cores {
         _machine: &mut Machine<'m>,
         _next: &mut impl Sink<ShadedWarp, Machine<'m>>,
     ) -> Cycle {
-        at.max(self.left_at)
+        at.max(self.schedule.left_at())
     }
 }

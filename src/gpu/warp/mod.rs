@@ -4,6 +4,7 @@ pub mod cores;
 mod exact_alpha;
 pub mod fragment;
 pub mod launch;
+pub mod schedule;
 
 pub use cores::ShaderIssue;
 pub use exact_alpha::{ExactAlpha, NearCut};

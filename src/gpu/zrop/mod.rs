@@ -1,6 +1,7 @@
 //! Raster operations before shading: ordering (PROP) and the termination, stencil and depth tests
 //! (ZROP).
 
+pub mod early;
 pub mod prop;
 pub mod samples;
 pub mod surface;

@@ -2,18 +2,20 @@
 //! (VR-Pipe, section V-B).
 //!
 //! In: beats of quads. Out: the same beats without the quads that have no fragment left; a flush's
-//! last beat always goes on, so that its end is seen. Rate: quads a cycle, less the cycles that
+//! last beat always goes on, so that its end is seen. Quads that come without a fragment, which only
+//! units that merge quads ask for, pass untested. Rate: quads a cycle, less the cycles that
 //! termination updates take the port for. A fragment is terminated only if its pixel's bit was
 //! written before the cycle of its test.
 
 use serde::Serialize;
 
-use crate::gpu::machine::{Feedback, Machine};
+use crate::gpu::machine::Feedback;
 use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, fragments};
 use crate::gpu::spec::spec;
 use crate::gpu::stage::{Pipe, Sink, Stage};
 use crate::gpu::timing::{Cycle, Idle, Pace, Queue};
 
+use super::early::EarlyTests;
 use super::zcache::{LINE_BYTES, ZCache};
 
 spec! {
@@ -110,13 +112,13 @@ impl Zrop {
     }
 
     /// Lets the updates that came by `cycle` go first; returns when the port is free.
-    fn let_updates_in(&mut self, cycle: Cycle, machine: &mut Machine<'_>) -> Cycle {
+    fn let_updates_in(&mut self, cycle: Cycle, machine: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
-        while let Some((due, quad)) = machine.updates[self.gpc].next_due(start) {
+        while let Some((due, quad)) = machine.next_update(self.gpc, start) {
             self.counters.updates += 1;
             let begin = self.pipe.free().max(due);
-            let line = quad * machine.surface.test_bytes_per_pixel() * 4 / LINE_BYTES;
-            self.cache.access(line, true, begin, &mut machine.memory);
+            let line = quad * machine.bytes_per_quad() / LINE_BYTES;
+            self.cache.access(line, true, begin, machine.memory());
             self.pipe.hold_until(begin, Idle::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, Idle::Contended);
@@ -126,17 +128,21 @@ impl Zrop {
     }
 
     /// When the stencil and depth values of a beat are there.
-    fn fetch(&mut self, beat: &Beat, at: Cycle, machine: &mut Machine<'_>) -> Cycle {
-        let per_quad = machine.surface.test_bytes_per_pixel() * 4;
+    fn fetch(&mut self, beat: &Beat, at: Cycle, machine: &mut impl EarlyTests) -> Cycle {
+        let per_quad = machine.bytes_per_quad();
+        let lines = (per_quad / LINE_BYTES).max(1);
+        let written = machine.tests_write();
         let mut ready = at;
         let mut previous = u64::MAX;
         for quad in beat.quads.iter() {
             let place = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) + u64::from(quad.position);
-            let line = place * per_quad / LINE_BYTES;
-            if line != previous {
-                previous = line;
-                let written = machine.surface.tests_write();
-                ready = ready.max(self.cache.access(line, written, at, &mut machine.memory));
+            let first = place * per_quad / LINE_BYTES;
+            if first != previous && quad.mask != 0 {
+                previous = first;
+                for line in first..first + lines {
+                    let there = self.cache.access(line, written, at, machine.memory());
+                    ready = ready.max(there);
+                }
             }
         }
         ready
@@ -147,21 +153,23 @@ impl Zrop {
         tile: u32,
         quad: Quad,
         at: Cycle,
-        machine: &mut Machine<'_>,
+        machine: &mut impl EarlyTests,
     ) -> Option<Quad> {
+        if quad.mask == 0 {
+            // Came without a fragment: there is nothing to test.
+            return Some(quad);
+        }
         let mut mask = quad.mask;
         self.counters.fragments.tested += fragments(mask);
         self.counters.quads.tested += 1;
         if self.terminating {
-            let terminated = machine.surface.terminated(tile, quad.position, at) & mask;
+            let terminated = machine.terminated(tile, quad.position, at) & mask;
             self.counters.fragments.terminated += fragments(terminated);
             mask &= !terminated;
             self.counters.quads.terminated += u64::from(mask == 0);
         }
-        if mask != 0 && machine.surface.has_tests() {
-            let depth = machine.draw.splats[quad.splat as usize].depth;
-            let place = (tile, quad.position);
-            let outcome = machine.surface.test(place, mask, depth);
+        if mask != 0 && machine.has_tests() {
+            let outcome = machine.test(tile, &Quad { mask, ..quad });
             self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);
             self.counters.fragments.depth_failed += fragments(outcome.depth_failed);
             mask &= !(outcome.stencil_failed | outcome.depth_failed);
@@ -175,7 +183,7 @@ impl Zrop {
     }
 }
 
-impl<'m> Stage<Machine<'m>> for Zrop {
+impl<M: EarlyTests> Stage<M> for Zrop {
     type In = Beat;
     type Out = Beat;
 
@@ -183,12 +191,12 @@ impl<'m> Stage<Machine<'m>> for Zrop {
         &mut self,
         mut beat: Beat,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Beat, Machine<'m>>,
+        machine: &mut M,
+        next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         let mut left = arrival;
         let mut ready = arrival;
-        let tests = self.terminating || machine.surface.has_tests();
+        let tests = self.terminating || machine.has_tests();
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
             ready = self.fetch(&beat, left, machine);
@@ -231,12 +239,7 @@ impl<'m> Stage<Machine<'m>> for Zrop {
         left
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'m>,
-        _next: &mut impl Sink<Beat, Machine<'m>>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

@@ -197,6 +197,13 @@ impl PixelMerge {
         self.entries.len()
     }
 
+    /// Entries held at a place: those that a quad there is compared with.
+    #[must_use]
+    pub fn held_at(&self, [x, y]: [u16; 2]) -> u64 {
+        let place = u64::from(y) << 16 | u64::from(x);
+        self.entries.of(place).count() as u64
+    }
+
     fn leave(&mut self, slot: u32, emit: &mut impl FnMut(MergedQuad)) {
         emit(self.entries.get(slot).quad());
         self.entries.remove(slot);

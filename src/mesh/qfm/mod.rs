@@ -250,6 +250,16 @@ impl QuadMerge {
         self.counters.released_full += 1;
     }
 
+    /// A step of a flush: the oldest entry leaves, into another one or to the shader.
+    pub fn evict_one(
+        &mut self,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        self.evict(Leave::Flushed, pattern.full_quad(), merges, emit);
+    }
+
     /// Takes the oldest entry out: into another one, or to the shader.
     fn evict(
         &mut self,
@@ -351,7 +361,7 @@ impl Merging for QuadMerge {
         emit: &mut impl FnMut(MergedQuad),
     ) {
         while self.held() > 0 {
-            self.evict(Leave::Flushed, pattern.full_quad(), merges, emit);
+            self.evict_one(pattern, merges, emit);
         }
     }
 }

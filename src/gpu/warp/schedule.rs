@@ -1,0 +1,109 @@
+//! When warps run: slots, schedulers, and the order in which warps leave. The times of the shader
+//! cores, whatever the program.
+
+use super::cores::CoresSpec;
+use crate::gpu::timing::{Activity, Cycle, Idle};
+
+/// What a warp costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Program {
+    /// Instructions issued.
+    pub instructions: u64,
+    /// Cycles of its chain of dependent instructions.
+    pub latency: u64,
+}
+
+/// The schedulers and warp slots of one GPC's cores.
+#[derive(Debug)]
+pub struct Schedule {
+    issue_cycles: u64,
+    /// When each scheduler has issued all that it has been given.
+    issued: Vec<Cycle>,
+    next_scheduler: usize,
+    /// For each slot, in turn: when the warp in it left, and whether the next unit kept it waiting.
+    slots: Vec<(Cycle, bool)>,
+    next_slot: usize,
+    /// Whether the next unit kept the last warp waiting.
+    held_up: bool,
+    left_at: Cycle,
+    /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
+    pub activity: Vec<Activity>,
+}
+
+impl Schedule {
+    /// Of idle cores.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "validated to be at most 2^20"
+    )]
+    pub fn new(spec: &CoresSpec) -> Self {
+        let schedulers = (spec.cores * spec.schedulers) as usize;
+        Self {
+            issue_cycles: spec.issue_cycles,
+            issued: vec![0; schedulers],
+            next_scheduler: 0,
+            slots: vec![(0, false); (spec.cores * spec.warps_per_core) as usize],
+            next_slot: 0,
+            held_up: false,
+            left_at: 0,
+            activity: vec![Activity::default(); schedulers],
+        }
+    }
+
+    /// The scheduler that the next warp goes to.
+    #[must_use]
+    pub fn next_scheduler(&self) -> usize {
+        self.next_scheduler
+    }
+
+    /// Why nothing was issued before a warp came at `arrival`: if that is when its slot was given
+    /// up, slots were what was lacking; and if the slot was given up late, the next unit's taking.
+    fn idle_before(&self, arrival: Cycle) -> Idle {
+        match self.slots[self.next_slot] {
+            (left, true) if left == arrival => Idle::Blocked,
+            (left, false) if left == arrival && left > 0 => Idle::Full,
+            _ => Idle::Starved,
+        }
+    }
+
+    /// When a warp that got its slot at `arrival` is done, on a scheduler that owes `owed` cycles.
+    pub fn run(&mut self, arrival: Cycle, program: Program, owed: u64) -> Cycle {
+        let scheduler = self.next_scheduler;
+        self.next_scheduler += 1;
+        if self.next_scheduler == self.issued.len() {
+            self.next_scheduler = 0;
+        }
+        let before = self.idle_before(arrival);
+        let free = self.issued[scheduler] + owed;
+        let begin = free.max(arrival);
+        let end = begin + program.instructions * self.issue_cycles;
+        let activity = &mut self.activity[scheduler];
+        activity.idle_until(free, Idle::Contended);
+        activity.idle_until(arrival, before);
+        activity.busy_until(end);
+        self.issued[scheduler] = end;
+        end.max(arrival + program.latency)
+    }
+
+    /// The warp that was done at `done` leaves: in launch order, whatever finishes first, when
+    /// `take` says that what comes next has taken it. Returns when it left.
+    pub fn leave(&mut self, done: Cycle, take: impl FnOnce(Cycle) -> Cycle) -> Cycle {
+        let ready = done.max(self.left_at);
+        self.left_at = take(ready);
+        // Done behind a warp that was kept waiting, it was kept waiting too.
+        self.held_up = self.left_at > ready || ready > done && self.held_up;
+        self.slots[self.next_slot] = (self.left_at, self.held_up);
+        self.next_slot += 1;
+        if self.next_slot == self.slots.len() {
+            self.next_slot = 0;
+        }
+        self.left_at
+    }
+
+    /// When the last warp left.
+    #[must_use]
+    pub fn left_at(&self) -> Cycle {
+        self.left_at
+    }
+}

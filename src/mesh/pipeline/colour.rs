@@ -1,0 +1,193 @@
+//! Colour: writes what quads still show into a buffer of samples.
+//!
+//! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still says
+//! that it shows the triangle that covered it; merging lets quads that overlap change order, so the
+//! test after shading decides between them ("Reducing Shading on GPUs using Quad-Fragment Merging",
+//! section 3). It sees what has been tested while the quad was held for merging or packing, not what
+//! is tested while it is shaded, and reads what the test before shading has brought into its cache,
+//! at no cost of its own (assumptions).
+//!
+//! RGBA of 8 bits a sample, the samples of a cell side by side; nothing is blended. Rates and cache
+//! are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes a cycle, in whole
+//! sectors, and quads at most. A sector that lies in memory is fetched before it is written, even
+//! where all of it will be (assumption: the cache is that of blending).
+
+use serde::Serialize;
+
+use super::machine::{COLOUR_BYTES, MeshMachine};
+use super::slab::NONE;
+use crate::gpu::crop::cache::{CropCache, LINE_BYTES, SECTOR_BYTES};
+use crate::gpu::crop::unit::CropSpec;
+use crate::gpu::packets::{Quad, Warp};
+use crate::gpu::stage::{Sink, Stage};
+use crate::gpu::timing::{Activity, Cycle, Pace, Queue};
+
+/// Samples of a sector.
+const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
+/// Sectors of a line.
+const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ColourCounters {
+    /// Quads of which a sample was written.
+    pub quads: u64,
+    /// Quads that later ones hid before they came.
+    pub quads_hidden: u64,
+    /// Samples written.
+    pub samples: u64,
+    /// Samples shaded that later quads hid before they came.
+    pub samples_hidden: u64,
+    /// Sectors written.
+    pub sectors: u64,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Colour {
+    write_cycles: u64,
+    lookup: Pace,
+    /// Quads and sectors written.
+    quads: Pace,
+    sectors: Pace,
+    waiting: Queue,
+    /// The cache.
+    pub cache: CropCache,
+    /// Where the cycles of the writing port went.
+    pub activity: Activity,
+    last_done: Cycle,
+    /// Counters.
+    pub counters: ColourCounters,
+}
+
+impl Colour {
+    /// A unit of this specification in front of a surface of so many lines.
+    #[must_use]
+    pub fn new(spec: &CropSpec, surface_lines: usize) -> Self {
+        Self {
+            write_cycles: spec.blend_cycles,
+            lookup: Pace::new(spec.quads_per_cycle, 1),
+            quads: Pace::new(spec.quads_per_cycle, 1),
+            sectors: Pace::new(spec.bytes_per_cycle, SECTOR_BYTES),
+            waiting: Queue::new(spec.wait_queue),
+            cache: CropCache::new(spec, surface_lines, 0),
+            activity: Activity::default(),
+            last_done: 0,
+            counters: ColourCounters::default(),
+        }
+    }
+
+    /// The samples of a quad that it still shows, and where it is kept; forgets its parts.
+    fn shown(quad: &Quad, machine: &mut MeshMachine) -> (u64, u64, u32) {
+        let count = machine.pattern().count();
+        let (mut covered, mut shown) = (0, 0);
+        let index = machine.parts.get(quad.splat).index;
+        let mut at = quad.splat;
+        while at != NONE {
+            let part = *machine.parts.get(at);
+            machine.parts.remove(at);
+            covered |= part.coverage;
+            let owners = &machine.depths.quad(index).owners;
+            let mut left = part.coverage;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let owner = owners[(bit / count) as usize][(bit % count) as usize];
+                shown |= u64::from(owner == part.owner) << bit;
+            }
+            at = part.next;
+        }
+        (covered, shown, index)
+    }
+
+    /// Times a quad from its look-up to the end of its write; returns when it was looked up.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "surfaces have fewer than 2^32 lines"
+    )]
+    fn write(
+        &mut self,
+        index: u32,
+        shown: u64,
+        arrival: Cycle,
+        machine: &mut MeshMachine,
+    ) -> Cycle {
+        let bytes = 4 * u64::from(machine.pattern().count()) * COLOUR_BYTES;
+        let sector_bit = |sector: u64| {
+            let samples = shown >> (sector * SECTOR_SAMPLES) & ((1 << SECTOR_SAMPLES) - 1);
+            u64::from(samples != 0) << sector
+        };
+        let sectors = bytes.div_ceil(SECTOR_BYTES);
+        let written = (0..sectors).fold(0, |mask, sector| mask | sector_bit(sector));
+        let first = u64::from(index) * bytes;
+        let first_sector = first / SECTOR_BYTES % LINE_SECTORS;
+        let lines = written << first_sector;
+        let entry = self.waiting.entry(arrival);
+        let looked_up = self.lookup.serve(entry);
+        let mut ready = looked_up;
+        let mut slots = [(0, 0); 2];
+        for (k, slot) in slots.iter_mut().enumerate() {
+            let mask = (lines >> (k as u64 * LINE_SECTORS)) as u8 & 15;
+            if mask != 0 {
+                let line = (first / LINE_BYTES) as u32 + k as u32;
+                let (number, there) = self
+                    .cache
+                    .access(line, mask, looked_up, &mut machine.memory);
+                ready = ready.max(there);
+                *slot = (number, mask);
+            }
+        }
+        let mut begin = self.quads.serve(ready);
+        for _ in 0..written.count_ones() {
+            begin = begin.max(self.sectors.serve(ready));
+        }
+        self.counters.sectors += u64::from(written.count_ones());
+        self.activity.idle_for_data(arrival, begin);
+        let free = self.quads.free().max(self.sectors.free());
+        self.activity.busy_until(free.max(begin + 1));
+        self.waiting.leave(begin);
+        let done = begin + self.write_cycles;
+        for (slot, mask) in slots.into_iter().filter(|(_, mask)| *mask != 0) {
+            self.cache.blended(slot, mask, done);
+        }
+        self.last_done = self.last_done.max(done);
+        looked_up
+    }
+}
+
+impl Stage<MeshMachine> for Colour {
+    type In = Warp;
+    type Out = ();
+
+    fn accept(
+        &mut self,
+        warp: Warp,
+        arrival: Cycle,
+        machine: &mut MeshMachine,
+        _next: &mut impl Sink<(), MeshMachine>,
+    ) -> Cycle {
+        let mut left = arrival;
+        for quad in warp.quads.iter() {
+            let (covered, shown, index) = Self::shown(quad, machine);
+            let counters = &mut self.counters;
+            counters.samples += u64::from(shown.count_ones());
+            counters.samples_hidden += u64::from((covered & !shown).count_ones());
+            if shown == 0 {
+                counters.quads_hidden += 1;
+                continue;
+            }
+            counters.quads += 1;
+            left = left.max(self.write(index, shown, arrival, machine));
+        }
+        left
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut MeshMachine,
+        _next: &mut impl Sink<(), MeshMachine>,
+    ) -> Cycle {
+        at.max(self.last_done)
+    }
+}

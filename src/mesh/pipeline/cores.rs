@@ -1,0 +1,92 @@
+//! The shader cores on the pixel shader of meshes: slots, schedulers and launch order are those of
+//! the emulated pipeline (see [`Schedule`]), the program is another.
+//!
+//! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, in launch
+//! order, every quad of which has been shaded. Colours are the frame's affair: which quads run and
+//! when is all that matters here. Texture reads cost latency alone (assumption).
+
+use serde::Serialize;
+
+use super::machine::MeshMachine;
+use crate::gpu::packets::Warp;
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Sink, Stage};
+use crate::gpu::timing::Cycle;
+use crate::gpu::warp::cores::CoresSpec;
+use crate::gpu::warp::schedule::{Program, Schedule};
+
+spec! {
+    /// The pixel shader of meshes.
+    PixelShaderSpec in "pixel_shader" {
+        /// Instructions of a warp.
+        instructions: u64 = 80, 1..=100_000, Assumed "interpolation of eight attributes, two texture reads, normal map, two lights";
+        /// Cycles of its dependent chain.
+        latency_cycles: u64 = 600, 1..=1_000_000, Assumed "80 instructions of ALU latency 4, two texture reads that hit the L2";
+    }
+}
+
+/// What was shaded.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MeshCoresCounters {
+    /// Warps run.
+    pub warps: u64,
+    /// Quads shaded.
+    pub quads: u64,
+    /// Warp instructions issued.
+    pub instructions: u64,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct MeshCores {
+    program: Program,
+    /// Slots and schedulers.
+    pub schedule: Schedule,
+    /// Counters.
+    pub counters: MeshCoresCounters,
+}
+
+impl MeshCores {
+    /// Cores that run a shader.
+    #[must_use]
+    pub fn new(cores: &CoresSpec, shader: &PixelShaderSpec) -> Self {
+        Self {
+            program: Program {
+                instructions: shader.instructions,
+                latency: shader.latency_cycles,
+            },
+            schedule: Schedule::new(cores),
+            counters: MeshCoresCounters::default(),
+        }
+    }
+}
+
+impl Stage<MeshMachine> for MeshCores {
+    type In = Warp;
+    type Out = Warp;
+
+    fn accept(
+        &mut self,
+        warp: Warp,
+        arrival: Cycle,
+        machine: &mut MeshMachine,
+        next: &mut impl Sink<Warp, MeshMachine>,
+    ) -> Cycle {
+        self.counters.warps += 1;
+        self.counters.quads += warp.quads.len() as u64;
+        self.counters.instructions += self.program.instructions;
+        let owed = machine.shader_issue.pay(self.schedule.next_scheduler());
+        let done = self.schedule.run(arrival, self.program, owed);
+        self.schedule
+            .leave(done, |ready| next.offer(warp, ready, machine))
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut MeshMachine,
+        _next: &mut impl Sink<Warp, MeshMachine>,
+    ) -> Cycle {
+        at.max(self.schedule.left_at())
+    }
+}

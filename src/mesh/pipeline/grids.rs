@@ -1,0 +1,170 @@
+//! Grids: the tessellator's vertices, the depth test of whole grids, vertex shading ("Reducing
+//! Shading on GPUs using Quad-Fragment Merging", section 2: what comes before the rasterizer).
+//!
+//! In: grids in submission order. Out: triangles of those that are not hidden, in order. Rates:
+//! vertices and triangles a cycle. A grid is tested against the farthest depths of the raster tiles
+//! in its bounding box as soon as its vertices are known; one that is hidden costs no more.
+//! Vertices of others are shaded in warps of 32, which take issue slots of the shader cores before
+//! any fragment.
+//!
+//! Nothing is read from memory: vertices are the tessellator's (assumption; for polygon meshes it
+//! leaves out what an index and a vertex fetch would move).
+
+use serde::Serialize;
+
+use super::machine::{GridFate, MeshMachine};
+use crate::gpu::packets::Primitive;
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::{Cycle, Idle, Queue};
+use crate::mesh::grid::Grid;
+
+/// Lanes of a warp.
+const WARP_LANES: u64 = 32;
+
+spec! {
+    /// Tessellation and vertex shading.
+    GridsSpec in "grids" {
+        /// Grids in the queue before it.
+        queue: u64 = 2, 1..=65_536, Assumed "one is made while one is tessellated";
+        /// Vertices a cycle.
+        vertices_per_cycle: u64 = 1, 1..=1024, Assumed "a grid of 512 triangles has 289 vertices: triangles are what limits";
+        /// Cycles of the depth test of a grid.
+        test_cycles: u64 = 1, 0..=10_000, Assumed "a pyramid of depths answers for a box at once";
+        /// Grids whose vertices are kept.
+        grids: u64 = 4, 1..=65_536, Assumed "enough to hide the latency of vertex shading";
+        /// Instructions of a vertex warp.
+        instructions: u64 = 16, 1..=10_000, Assumed "transform and a few moves, as for splats";
+        /// Cycles from a grid's vertices to the results.
+        latency_cycles: u64 = 64, 0..=100_000, Assumed "16 dependent instructions of ALU latency 4";
+    }
+}
+
+/// What became of grids.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct GridsCounters {
+    /// Grids in.
+    pub grids: u64,
+    /// Triangles in them.
+    pub triangles: u64,
+    /// Grids outside the picture, or seen from behind.
+    pub outside: u64,
+    /// Grids hidden by earlier ones.
+    pub hidden: u64,
+    /// Grids whose triangles went on.
+    pub visible: u64,
+    /// Vertices of those: shaded.
+    pub vertices: u64,
+    /// Vertex warps run.
+    pub warps: u64,
+    /// Triangles out, with the pieces that clipping made.
+    pub triangles_out: u64,
+}
+
+/// A grid and the draw it belongs to.
+#[derive(Debug, Clone)]
+pub struct Submitted {
+    /// The draw.
+    pub draw: u32,
+    /// The grid.
+    pub grid: Grid,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Grids {
+    spec: GridsSpec,
+    kept: Queue,
+    triangles: Vec<Primitive>,
+    /// Tessellates and tests.
+    pub input: Pipe,
+    /// Hands one triangle on a cycle.
+    pub pipe: Pipe,
+    /// Counters.
+    pub counters: GridsCounters,
+}
+
+impl Grids {
+    /// A unit of this specification.
+    #[must_use]
+    pub fn new(spec: &GridsSpec) -> Self {
+        Self {
+            kept: Queue::new(spec.grids),
+            triangles: Vec::new(),
+            input: Pipe::new(0),
+            pipe: Pipe::new(0),
+            counters: GridsCounters::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// Takes a grid; whether its triangles go on.
+    fn take(&mut self, submitted: &Submitted, machine: &mut MeshMachine) -> bool {
+        let grid = &submitted.grid;
+        let counters = &mut self.counters;
+        counters.grids += 1;
+        counters.triangles += grid.topology.triangles.len() as u64;
+        self.triangles.clear();
+        match machine.take(submitted.draw, grid, &mut self.triangles) {
+            GridFate::Outside => counters.outside += 1,
+            GridFate::Hidden => counters.hidden += 1,
+            GridFate::Visible => {
+                counters.visible += 1;
+                counters.vertices += grid.vertices.len() as u64;
+                counters.triangles_out += self.triangles.len() as u64;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Stage<MeshMachine> for Grids {
+    type In = Submitted;
+    type Out = Primitive;
+
+    fn accept(
+        &mut self,
+        submitted: Submitted,
+        arrival: Cycle,
+        machine: &mut MeshMachine,
+        next: &mut impl Sink<Primitive, MeshMachine>,
+    ) -> Cycle {
+        let vertices = submitted.grid.vertices.len() as u64;
+        self.input.start(arrival);
+        self.input.hold_until(self.kept.entry(arrival), Idle::Full);
+        let start = self.input.free().max(arrival);
+        let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
+        self.input.work(start, cycles);
+        let placed = start + cycles;
+        if !self.take(&submitted, machine) {
+            self.kept.leave(placed);
+            return start;
+        }
+        for _ in 0..vertices.div_ceil(WARP_LANES) {
+            let number = self.counters.warps;
+            machine
+                .shader_issue
+                .charge_vertex_warp(number, self.spec.instructions);
+            self.counters.warps += 1;
+        }
+        self.pipe.start(placed);
+        self.pipe
+            .hold_until(placed + self.spec.latency_cycles, Idle::Miss);
+        for &triangle in &self.triangles {
+            let start = self.pipe.free();
+            self.pipe.issue(triangle, start, 1, machine, next);
+        }
+        self.kept.leave(self.pipe.free());
+        start
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut MeshMachine,
+        _next: &mut impl Sink<Primitive, MeshMachine>,
+    ) -> Cycle {
+        at.max(self.input.done()).max(self.pipe.done())
+    }
+}

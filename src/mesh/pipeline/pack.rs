@@ -1,0 +1,133 @@
+//! Packing: quads for the shader fill warps (VR-Pipe, section III-B: the port from PROP to the
+//! shader cores).
+//!
+//! In: quads of any place. Out: warps of up to 8, in order. Rate: quads a cycle. A warp leaves when
+//! it is full, when a quad of another draw comes, and at the end (assumption: draws differ in state,
+//! and warps do not wait for a time-out).
+
+use serde::Serialize;
+
+use super::machine::MeshMachine;
+use crate::gpu::packets::{Few, QUADS_PER_TILE, Quad, Warp};
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::{Activity, Cycle, Idle, Pace};
+
+spec! {
+    /// Packing of warps.
+    PackSpec in "pack" {
+        /// Quads in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "two warps";
+        /// Quads a cycle.
+        quads_per_cycle: u64 = 4, 1..=64, Assumed "as PROP's port towards the shader cores";
+        /// Latency in cycles.
+        latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
+    }
+}
+
+/// What was packed.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PackCounters {
+    /// Quads in, all of which go out.
+    pub quads: u64,
+    /// Warps out.
+    pub warps: u64,
+    /// Of those, with fewer quads than fit.
+    pub partial_warps: u64,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Pack {
+    scan: Pace,
+    held: Few<Quad, { crate::gpu::packets::WARP_QUADS }>,
+    draw: u32,
+    /// Quads come through it.
+    pub input: Activity,
+    /// Warps leave through it.
+    pub pipe: Pipe,
+    /// Counters.
+    pub counters: PackCounters,
+}
+
+impl Pack {
+    /// A unit of this specification.
+    #[must_use]
+    pub fn new(spec: &PackSpec) -> Self {
+        Self {
+            scan: Pace::new(spec.quads_per_cycle, 1),
+            held: Few::default(),
+            draw: 0,
+            input: Activity::default(),
+            pipe: Pipe::new(spec.latency_cycles),
+            counters: PackCounters::default(),
+        }
+    }
+
+    /// Sends the warp off, if it holds anything, no earlier than `at`.
+    fn emit(
+        &mut self,
+        at: Cycle,
+        machine: &mut MeshMachine,
+        next: &mut impl Sink<Warp, MeshMachine>,
+    ) {
+        let Some(first) = self.held.first() else {
+            return;
+        };
+        self.counters.warps += 1;
+        self.counters.partial_warps += u64::from(!self.held.is_full());
+        let warp = Warp {
+            tile: machine.parts.get(first.splat).index / QUADS_PER_TILE,
+            quads: self.held,
+            merge: 0,
+        };
+        let start = self.pipe.start(at);
+        self.pipe.issue(warp, start, 1, machine, next);
+        self.held.clear();
+        // What would make the next warp full waits for this one.
+        let free = self.pipe.free();
+        if free > at + 1 {
+            self.scan.hold_until(free);
+            self.input.idle_until(free, Idle::Blocked);
+        }
+    }
+}
+
+impl Stage<MeshMachine> for Pack {
+    type In = Quad;
+    type Out = Warp;
+
+    fn accept(
+        &mut self,
+        quad: Quad,
+        arrival: Cycle,
+        machine: &mut MeshMachine,
+        next: &mut impl Sink<Warp, MeshMachine>,
+    ) -> Cycle {
+        self.counters.quads += 1;
+        let draw = machine.parts.get(quad.splat).draw;
+        if draw != self.draw {
+            self.emit(arrival, machine, next);
+            self.draw = draw;
+        }
+        let at = self.scan.serve(arrival);
+        self.input.idle_until(at, Idle::Starved);
+        self.input.busy_until(at + 1);
+        self.held.push(quad);
+        if self.held.is_full() {
+            self.emit(at, machine, next);
+        }
+        at
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        machine: &mut MeshMachine,
+        next: &mut impl Sink<Warp, MeshMachine>,
+    ) -> Cycle {
+        let at = at.max(self.input.accounted());
+        self.emit(at, machine, next);
+        at.max(self.pipe.done())
+    }
+}

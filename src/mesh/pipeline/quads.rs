@@ -1,0 +1,140 @@
+//! Quads: raster tiles cut into the quads that the depth test takes.
+//!
+//! In: raster tiles. Out: beats of the quads that a triangle covers a sample of, in order; for
+//! quad-fragment merging also of those that it only touches ("Reducing Shading on GPUs using
+//! Quad-Fragment Merging", section 3.3). Rate: a beat a cycle, of up to 8 quads. Tiles share no
+//! beat: tile coalescing, which VR-Pipe describes, serves blending and is left out.
+
+use serde::Serialize;
+
+use super::machine::MeshMachine;
+use crate::gpu::packets::{Beat, Few, Quad, RasterTile, TILE_QUADS};
+use crate::gpu::raster::sampled::TileSamples;
+use crate::gpu::spec::spec;
+use crate::gpu::stage::{Pipe, Sink, Stage};
+use crate::gpu::timing::Cycle;
+
+spec! {
+    /// Raster tiles to quads.
+    QuadsSpec in "quads" {
+        /// Raster tiles in the queue before it.
+        queue: u64 = 5, 1..=65_536, Assumed "as the raster units";
+        /// Quads a cycle.
+        quads_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing";
+        /// Latency in cycles.
+        latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
+    }
+}
+
+/// What went through.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct QuadsCounters {
+    /// Raster tiles in.
+    pub tiles: u64,
+    /// Quads out with a sample covered.
+    pub covered: u64,
+    /// Quads that a triangle only touches.
+    pub touched: u64,
+    /// Of those, handed on.
+    pub empties_out: u64,
+}
+
+/// The unit.
+#[derive(Debug)]
+pub struct Quads {
+    together: usize,
+    /// Issue port.
+    pub pipe: Pipe,
+    /// Counters.
+    pub counters: QuadsCounters,
+}
+
+impl Quads {
+    /// A unit of this specification.
+    #[must_use]
+    pub fn new(spec: &QuadsSpec) -> Self {
+        Self {
+            together: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
+            pipe: Pipe::new(spec.latency_cycles),
+            counters: QuadsCounters::default(),
+        }
+    }
+
+    /// Makes the quad at `at` of a raster tile, if it goes on.
+    #[inline]
+    fn quad(
+        &mut self,
+        tile: &RasterTile<TileSamples>,
+        at: u8,
+        machine: &mut MeshMachine,
+    ) -> Option<Quad> {
+        let samples = tile.samples.quads[usize::from(at)];
+        if samples.coverage == 0 {
+            self.counters.touched += 1;
+            if !machine.passes_empties {
+                return None;
+            }
+            self.counters.empties_out += 1;
+        } else {
+            self.counters.covered += 1;
+        }
+        let row = (tile.quarter >> 1) * 4 + at / 4;
+        let column = (tile.quarter & 1) * 4 + at % 4;
+        let position = row * TILE_QUADS.to_le_bytes()[0] + column;
+        let place = machine.depths.place(tile.tile, position);
+        Some(Quad {
+            splat: machine.fragment(tile.splat, place, samples.coverage, samples.centres),
+            position,
+            mask: machine.pattern().cells(samples.coverage),
+        })
+    }
+}
+
+impl Stage<MeshMachine> for Quads {
+    type In = RasterTile<TileSamples>;
+    type Out = Beat;
+
+    fn accept(
+        &mut self,
+        tile: RasterTile<TileSamples>,
+        arrival: Cycle,
+        machine: &mut MeshMachine,
+        next: &mut impl Sink<Beat, MeshMachine>,
+    ) -> Cycle {
+        self.counters.tiles += 1;
+        let mut start = self.pipe.start(arrival);
+        let mut beat = Beat {
+            tile: tile.tile,
+            quads: Few::default(),
+            last: false,
+        };
+        let mut is_idle = true;
+        for at in 0..16 {
+            if tile.samples.touched >> at & 1 == 1
+                && let Some(quad) = self.quad(&tile, at, machine)
+            {
+                beat.quads.push(quad);
+            }
+            let ends = beat.quads.len() == self.together || at == 15;
+            if ends && !beat.quads.is_empty() {
+                start = self.pipe.start(arrival);
+                self.pipe.issue(beat, start, 1, machine, next);
+                beat.quads.clear();
+                is_idle = false;
+            }
+        }
+        if is_idle {
+            self.pipe.work(start, 1);
+        }
+        start
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _machine: &mut MeshMachine,
+        _next: &mut impl Sink<Beat, MeshMachine>,
+    ) -> Cycle {
+        at.max(self.pipe.done())
+    }
+}

@@ -1,0 +1,142 @@
+//! Small meshes for tests, and views of them.
+
+use std::f64::consts::FRAC_PI_2;
+
+use nalgebra::{Rotation3, Vector3};
+use quadrille::gpu::raster::samples::SamplePattern;
+use quadrille::math::SimdLevel;
+use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
+use quadrille::mesh::grid::Source;
+use quadrille::mesh::surface::catmull_clark::CatmullClark;
+use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
+use quadrille::mesh::triangles::Triangles;
+use quadrille::mesh::view::View;
+use quadrille::scene::mesh::{Corner, Material, Mesh, NONE, ShaderEffects};
+use quadrille::scene::{Camera, Intrinsics};
+
+/// A mesh of one draw and one material without attributes.
+pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
+    let mut mesh = Mesh {
+        positions,
+        face_starts: vec![0],
+        materials: vec![Material::default()],
+        face_materials: vec![0; faces.len()],
+        draws: std::iter::once(0..u32::try_from(faces.len()).unwrap()).collect(),
+        ..Mesh::default()
+    };
+    for face in faces {
+        let corner = |&position: &u32| Corner {
+            position,
+            uv: NONE,
+            normal: NONE,
+        };
+        mesh.corners.extend(face.iter().map(corner));
+        mesh.face_starts.push(mesh.corners.len() as u32);
+    }
+    mesh
+}
+
+/// Rounded cubes behind, before and beside each other, as micropolygons.
+pub(crate) fn cubes() -> Box<dyn Source> {
+    let (mut positions, mut faces) = (Vec::new(), Vec::new());
+    let cubes = [
+        ([0.0, 0.0, 5.0], 2.6),
+        ([0.2, 0.1, 9.0], 1.5),
+        ([1.2, 0.4, 2.8], 0.9),
+    ];
+    for (centre, half) in cubes {
+        let first = positions.len() as u32;
+        positions.extend((0..8).map(|i| {
+            [0, 1, 2].map(|axis| centre[axis] + if i >> axis & 1 == 1 { half } else { -half })
+        }));
+        let sides: [[u32; 4]; 6] = [
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+        ];
+        faces.extend(sides.map(|side| side.map(|v| v + first).to_vec()));
+    }
+    let surface = CatmullClark::new(&mesh(positions, &faces), 2).unwrap();
+    let settings = TessellateSettings {
+        triangle_area_px: 3.0,
+        ..TessellateSettings::default()
+    };
+    Box::new(Tessellated::new(surface, settings).unwrap())
+}
+
+/// Two triangles that pass through each other, one of them through the near plane.
+pub(crate) fn crossing() -> Box<dyn Source> {
+    let positions = vec![
+        [-2.0, -1.0, 3.0],
+        [2.0, -1.5, 6.0],
+        [0.1, 2.0, 4.0],
+        [-2.0, 1.0, 6.0],
+        [0.3, -2.0, 5.0],
+        [0.6, 0.5, -0.2],
+    ];
+    let mut mesh = mesh(positions, &[vec![0, 1, 2], vec![3, 4, 5]]);
+    mesh.materials[0].two_sided = true;
+    Box::new(Triangles::new(mesh))
+}
+
+/// Two waves in two draws; the shader of a part of the second bars merging pixels.
+pub(crate) fn waves() -> Box<dyn Source> {
+    const SIDE: u32 = 24;
+    let (mut positions, mut faces) = (Vec::new(), Vec::new());
+    for wave in 0..2 {
+        let first = positions.len() as u32;
+        for k in 0..(SIDE + 1) * (SIDE + 1) {
+            let [x, y] = [k % (SIDE + 1), k / (SIDE + 1)].map(|v| v as f32 * 0.2 - 2.4);
+            let z = 4.0 + (x * 3.0 + wave as f32).sin() * (y * 2.0).cos() + 0.3 * wave as f32;
+            positions.push([x, y, z]);
+        }
+        for k in 0..SIDE * SIDE {
+            let at = first + k / SIDE * (SIDE + 1) + k % SIDE;
+            faces.push(vec![at, at + SIDE + 1, at + SIDE + 2, at + 1]);
+        }
+    }
+    let mut mesh = mesh(positions, &faces);
+    let count = SIDE * SIDE;
+    mesh.draws = vec![0..count, count..2 * count];
+    mesh.materials[0].two_sided = true;
+    mesh.materials.push(Material {
+        effects: ShaderEffects {
+            reads_coverage: true,
+            ..ShaderEffects::default()
+        },
+        two_sided: true,
+        ..Material::default()
+    });
+    mesh.face_materials[(count + count / 2) as usize..].fill(1);
+    Box::new(Triangles::new(mesh))
+}
+
+/// A picture of an odd size, seen a little askew.
+pub(crate) const SIZE: [u32; 2] = [147, 101];
+
+/// The view of it.
+pub(crate) fn view() -> View {
+    let lens = Intrinsics::from_vertical_fov(SIZE[0], SIZE[1], FRAC_PI_2);
+    let turned = Rotation3::from_euler_angles(0.05, -0.04, 0.2);
+    let camera = Camera::new("view", lens, *turned.matrix(), Vector3::zeros()).unwrap();
+    View::new(camera, 0.05)
+}
+
+/// Settings of a picture of [`SIZE`].
+pub(crate) fn settings(pattern: &'static SamplePattern, cull: Cull) -> FrameSettings {
+    FrameSettings {
+        size: SIZE,
+        pattern,
+        faces: Faces::Front,
+        cull,
+        level: SimdLevel::best(),
+    }
+}
+
+/// The pattern of so many samples a pixel.
+pub(crate) fn pattern(samples: u32) -> &'static SamplePattern {
+    Box::leak(Box::new(SamplePattern::standard(samples).unwrap()))
+}
