@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::gpu::config::{Config, PRESETS};
+use crate::mesh::pipeline::MeshConfig;
 
 /// The longest configuration file, in bytes: a whole one is some 10 KB.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
@@ -27,21 +28,42 @@ pub(super) struct GpuArgs {
 }
 
 impl GpuArgs {
+    /// The configuration of the mesh path: as [`Self::config`], with assignments to its own units
+    /// as well.
+    ///
+    /// # Errors
+    /// As [`Self::config`].
+    pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
+        let mut config = MeshConfig {
+            gpu: self.base()?,
+            ..MeshConfig::default()
+        };
+        for assignment in &self.set {
+            config = config.with(assignment)?;
+        }
+        Ok(config)
+    }
+
     /// The configuration: preset, then file, then assignments.
     ///
     /// # Errors
     /// [`Error::Read`] when the file cannot be read; [`Error::Caller`] naming a preset, line, field
     /// or value that does not fit.
     pub(super) fn config(&self) -> Result<Config> {
-        let mut config = Config::preset(&self.preset)?;
-        if let Some(path) = &self.config {
-            let text = read(path)?;
-            config = config.overlaid(&text, &path.display().to_string())?;
-        }
+        let mut config = self.base()?;
         for assignment in &self.set {
             config = config.with(assignment)?;
         }
         Ok(config)
+    }
+
+    /// Preset and file.
+    fn base(&self) -> Result<Config> {
+        let config = Config::preset(&self.preset)?;
+        match &self.config {
+            Some(path) => config.overlaid(&read(path)?, &path.display().to_string()),
+            None => Ok(config),
+        }
     }
 }
 

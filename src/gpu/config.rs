@@ -1,6 +1,7 @@
 //! The configuration of the emulated GPU: every unit's specification, presets, and how both are
 //! changed from outside.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::coalesce::qru::QruSpec;
@@ -135,30 +136,9 @@ impl Config {
     /// # Errors
     /// [`Error::Caller`] naming the line or field that does not fit.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
-        let overlay: toml::Table = toml::from_str(text)
-            .map_err(|e| Error::caller(from, "TOML", e.to_string().trim().to_owned()))?;
-        let mut table = self.table();
-        for (unit, fields) in overlay {
-            let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
-                let units: Vec<_> = table.keys().map(String::as_str).collect();
-                return Err(Error::caller(
-                    from,
-                    format!("a table named after a unit ({})", units.join(", ")),
-                    unit,
-                ));
-            };
-            let toml::Value::Table(fields) = fields else {
-                return Err(Error::caller(
-                    from,
-                    format!("a table [{unit}]"),
-                    fields.to_string(),
-                ));
-            };
-            for (field, value) in fields {
-                put(ours, &unit, &field, value, from)?;
-            }
-        }
-        Self::from_table(table, from)
+        let config: Self = overlaid(self, text, from)?;
+        config.validate()?;
+        Ok(config)
     }
 
     /// This configuration with one assignment `unit.field=value`.
@@ -166,35 +146,65 @@ impl Config {
     /// # Errors
     /// [`Error::Caller`] naming what does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
-        let flag = || format!("--set {assignment}");
-        let malformed = || Error::caller(flag(), "unit.field=value", assignment);
-        let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
-        let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
-        // A value that is no TOML by itself is taken for a word.
-        let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
-        let value = parsed
-            .ok()
-            .and_then(|mut t| t.remove("v"))
-            .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
-        let overlay = toml::Table::from_iter([(
-            unit.to_owned(),
-            toml::Value::Table(toml::Table::from_iter([(field.to_owned(), value)])),
-        )]);
-        self.overlaid(&overlay.to_string(), &flag())
+        self.overlaid(&as_toml(assignment)?, &format!("--set {assignment}"))
     }
+}
 
-    fn table(&self) -> toml::Table {
-        // Numbers, words and truth values only: TOML holds them all.
-        toml::Table::try_from(self).unwrap_or_default()
-    }
+/// An assignment `unit.field=value` as TOML.
+///
+/// # Errors
+/// [`Error::Caller`] when it has another form.
+pub fn as_toml(assignment: &str) -> Result<String> {
+    let flag = format!("--set {assignment}");
+    let malformed = || Error::caller(flag.as_str(), "unit.field=value", assignment);
+    let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
+    let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
+    // A value that is no TOML by itself is taken for a word.
+    let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
+    let value = parsed
+        .ok()
+        .and_then(|mut t| t.remove("v"))
+        .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
+    let overlay = toml::Table::from_iter([(
+        unit.to_owned(),
+        toml::Value::Table(toml::Table::from_iter([(field.to_owned(), value)])),
+    )]);
+    Ok(overlay.to_string())
+}
 
-    fn from_table(table: toml::Table, from: &str) -> Result<Self> {
-        let config: Self = table
-            .try_into()
-            .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", one_line(&e)))?;
-        config.validate()?;
-        Ok(config)
+/// A struct of units' specifications with what a TOML text gives in place of its own values; not
+/// validated. `from` names the text in errors.
+///
+/// # Errors
+/// [`Error::Caller`] naming the line or field that does not fit.
+pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
+    let overlay: toml::Table = toml::from_str(text)
+        .map_err(|e| Error::caller(from, "TOML", e.to_string().trim().to_owned()))?;
+    // Numbers, words and truth values only: TOML holds them all.
+    let mut table = toml::Table::try_from(units).unwrap_or_default();
+    for (unit, fields) in overlay {
+        let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
+            let units: Vec<_> = table.keys().map(String::as_str).collect();
+            return Err(Error::caller(
+                from,
+                format!("a table named after a unit ({})", units.join(", ")),
+                unit,
+            ));
+        };
+        let toml::Value::Table(fields) = fields else {
+            return Err(Error::caller(
+                from,
+                format!("a table [{unit}]"),
+                fields.to_string(),
+            ));
+        };
+        for (field, value) in fields {
+            put(ours, &unit, &field, value, from)?;
+        }
     }
+    table
+        .try_into()
+        .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", one_line(&e)))
 }
 
 /// What a value fails of, and the field it stands in.

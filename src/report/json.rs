@@ -104,7 +104,8 @@ fn crop(outcome: &Outcome) -> Value {
     object
 }
 
-fn unit(unit: &UnitCycles) -> Value {
+/// A unit's cycles.
+pub(super) fn unit(unit: &UnitCycles) -> Value {
     let idle = unit.idle.iter();
     json!({
         "busy": unit.busy,

@@ -2,12 +2,49 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::json::unit;
 use crate::mesh::outcome::MeshOutcome;
+use crate::mesh::pipeline::TimedOutcome;
+
+/// The frame as the emulated pipeline ran it.
+#[derive(Debug)]
+pub struct Timed {
+    /// Cycles and counters.
+    pub outcome: TimedOutcome,
+    /// Clock of the emulated GPU, in MHz.
+    pub clock_mhz: f64,
+    /// Host time in milliseconds.
+    pub host_ms: f64,
+}
+
+impl Timed {
+    #[allow(clippy::cast_precision_loss, reason = "cycles far below 2^53")]
+    fn json(&self) -> Value {
+        let o = &self.outcome;
+        let units = o.units.iter();
+        json!({
+            "cycles": o.cycles,
+            "frame_ms": o.cycles as f64 / (self.clock_mhz * 1e3),
+            "limited_by": o.limiting_unit().map(|u| u.name),
+            "warps": o.warps,
+            "colour": o.colour,
+            "grids": o.grids,
+            "raster_tiles_hidden": o.tiles_hidden,
+            "colour_cache": o.colour_cache,
+            "z_cache": o.z_cache,
+            "l2": o.l2,
+            "dram_bytes": o.dram_bytes,
+            "units": units.map(|u| (u.name.to_owned(), unit(u))).collect::<Map<_, _>>(),
+            "discrepancies": o.discrepancies(),
+            "host_ms": self.host_ms,
+        })
+    }
+}
 
 /// One combination of settings and what came out.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct MeshRow {
     /// The mesh, as the command line names it.
     pub mesh: String,
@@ -31,6 +68,8 @@ pub struct MeshRow {
     pub psnr_db: Option<f64>,
     /// PSNR against 64 shaded samples a pixel in dB, if asked for.
     pub psnr_vs_truth_db: Option<f64>,
+    /// The frame in cycles, if asked for.
+    pub timed: Option<Timed>,
     /// Host time in milliseconds: tessellation to depth test, and merging.
     pub host_ms: [f64; 2],
 }
@@ -84,6 +123,7 @@ impl MeshRow {
                 "qfm": o.merging.qfm,
                 "pmu": o.merging.pmu,
             },
+            "timed": self.timed.as_ref().map(Timed::json),
             "host_ms": { "visibility": self.host_ms[0], "merging": self.host_ms[1] },
         })
     }
@@ -184,6 +224,32 @@ pub fn table(rows: &[MeshRow]) -> String {
                 o.efficiency()
             }),
             decibels(row.psnr_db),
+        );
+    }
+    text
+}
+
+/// What the emulated pipeline says of rows that it ran, below their table.
+#[must_use]
+pub fn cycles_table(rows: &[MeshRow]) -> String {
+    let mut text = String::new();
+    for (row, timed) in rows.iter().filter_map(|r| Some((r, r.timed.as_ref()?))) {
+        let o = &timed.outcome;
+        let mut units: Vec<_> = o.units.iter().collect();
+        units.sort_by(|a, b| b.utilisation().total_cmp(&a.utilisation()));
+        let busiest: Vec<_> = units
+            .iter()
+            .take(4)
+            .map(|u| format!("{} {:.0} %", u.name, 100.0 * u.utilisation()))
+            .collect();
+        let _ = writeln!(
+            text,
+            "{:>5} {:>9}: {:>10} cycles, {:>8} warps; busiest: {}",
+            row.unit,
+            row.buffer.as_deref().unwrap_or("-"),
+            o.cycles,
+            o.warps.warps,
+            busiest.join(", ")
         );
     }
     text

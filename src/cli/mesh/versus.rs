@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::Args;
+use super::job::psnr;
 use super::subject::Subject;
-use super::{Args, psnr};
 use crate::cli::Verbosity;
 use crate::cli::render::report_dropped;
 use crate::error::{Error, Result};

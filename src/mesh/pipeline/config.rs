@@ -7,7 +7,7 @@ use super::grids::GridsSpec;
 use super::pack::PackSpec;
 use super::quads::QuadsSpec;
 use crate::error::{Error, Result};
-use crate::gpu::config::Config;
+use crate::gpu::config::{Config, as_toml, overlaid};
 use crate::gpu::spec::Field;
 use crate::mesh::pmu::PmuSpec;
 use crate::mesh::qfm::QfmSpec;
@@ -51,6 +51,27 @@ impl MeshConfig {
             return Err(Error::caller("gpu.gpcs", "1 for meshes in cycles", found));
         }
         Ok(())
+    }
+
+    /// This configuration with one assignment `unit.field=value`, of its own units or of those of
+    /// the emulated GPU.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming what does not fit.
+    pub fn with(&self, assignment: &str) -> Result<Self> {
+        let text = as_toml(assignment)?;
+        let unit = assignment.split('.').next().unwrap_or_default().trim();
+        let own = ["grids", "quads", "qfm", "pmu", "pack", "pixel_shader"];
+        let config = if own.contains(&unit) {
+            overlaid(self, &text, &format!("--set {assignment}"))?
+        } else {
+            Self {
+                gpu: self.gpu.with(assignment)?,
+                ..self.clone()
+            }
+        };
+        config.validate()?;
+        Ok(config)
     }
 
     /// Every field of every unit.

@@ -1,0 +1,307 @@
+//! What `mesh` does with every view and combination of settings.
+
+use std::time::Instant;
+
+use super::super::output_path::{Output, Placeholder, Template};
+use super::super::render;
+use super::super::render_options::Background;
+use super::Args;
+use super::options::{Choice, UnitName};
+use super::subject::Subject;
+use crate::error::{Error, Result};
+use crate::image::metrics::{self, Protocol};
+use crate::image::{Frame, files};
+use crate::math::SimdLevel;
+use crate::mesh::difference::scaled_difference;
+use crate::mesh::frame::Visible;
+use crate::mesh::frame::merging::{Shading, Unit};
+use crate::mesh::frame::settings::FrameSettings;
+use crate::mesh::grid::Source;
+use crate::mesh::heat::shading_rate_picture;
+use crate::mesh::outcome::MeshOutcome;
+use crate::mesh::pipeline::{self, MeshConfig};
+use crate::mesh::shade::Shader;
+use crate::mesh::shade::texture::Textures;
+use crate::mesh::truth;
+use crate::mesh::view::View;
+use crate::report::mesh::{MeshRow, Timed};
+use crate::scene::Camera;
+
+/// What differences of pictures are multiplied with, as the PMU paper's Figure 1 has it.
+const DIFFERENCE_SCALE: f32 = 100.0;
+
+/// What to do with every view and combination.
+pub(super) struct Job<'a> {
+    args: &'a Args,
+    config: MeshConfig,
+    level: SimdLevel,
+    choices: Vec<Choice>,
+    output: Option<Output>,
+    heat: Option<Template>,
+    diff: Option<Template>,
+}
+
+/// A frame with its visibility resolved and what it is compared with.
+struct Prepared<'a> {
+    camera: &'a Camera,
+    area: Option<f64>,
+    msaa: u32,
+    visible: Visible,
+    visibility_ms: f64,
+    shader: Shader<'a>,
+    unmerged: Option<Frame>,
+    truth: Option<Frame>,
+}
+
+impl<'j> Job<'j> {
+    /// What the flags ask for.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] about flags that do not fit together.
+    pub(super) fn new(args: &'j Args, level: SimdLevel) -> Result<Self> {
+        let job = Self {
+            args,
+            config: args.gpu.mesh_config()?,
+            level,
+            choices: args.pipeline.choices()?,
+            output: args.output.as_deref().map(Output::parse).transpose()?,
+            heat: args.heat.as_deref().map(Template::new),
+            diff: args.diff.as_deref().map(Template::new),
+        };
+        job.check()?;
+        Ok(job)
+    }
+
+    /// Whether the picture goes to standard output.
+    pub(super) fn writes_to_stdout(&self) -> bool {
+        self.output.as_ref().is_some_and(Output::is_stdout)
+    }
+
+    fn check(&self) -> Result<()> {
+        for &msaa in &self.args.pipeline.msaa {
+            self.args.pipeline.pattern(msaa)?;
+        }
+        self.args.pipeline.shade()?;
+        if self.args.json && self.writes_to_stdout() {
+            return Err(Error::caller(
+                "-o -",
+                "a file beside --json",
+                "the picture on stdout as well",
+            ));
+        }
+        let variants = self.combinations();
+        if let Some(output) = &self.output {
+            output.check_variants(variants)?;
+        }
+        for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
+            if let Some(template) = template {
+                template.require(flag, Placeholder::Variant, variants, "combinations")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn combinations(&self) -> usize {
+        let areas = self.args.subject.areas().len().max(1);
+        areas * self.args.pipeline.msaa.len() * self.choices.len()
+    }
+
+    /// Several views need several names of outputs.
+    pub(super) fn check_views(&self, cameras: &[Camera]) -> Result<()> {
+        if let Some(output) = &self.output {
+            output.check_views(cameras.len())?;
+        }
+        for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
+            if let Some(template) = template {
+                template.require(flag, Placeholder::View, cameras.len(), "views")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every row, in order.
+    pub(super) fn run_all(&self, subject: &Subject, cameras: &[Camera]) -> Result<Vec<MeshRow>> {
+        let mut rows = Vec::new();
+        for source in subject.sources()? {
+            let (area, source) = source?;
+            let textures = Textures::new(source.textures(), source.materials());
+            for camera in cameras {
+                let view = View::new(
+                    camera.clone(),
+                    subject.near(camera, self.args.subject.near)?,
+                );
+                for &msaa in &self.args.pipeline.msaa {
+                    let prepared =
+                        self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
+                    for &choice in &self.choices {
+                        rows.push(self.row(source.as_ref(), &prepared, choice)?);
+                    }
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn prepare<'a>(
+        &self,
+        source: &'a dyn Source,
+        (area, msaa): (Option<f64>, u32),
+        camera: &'a Camera,
+        view: &View,
+        textures: &'a Textures,
+    ) -> Result<Prepared<'a>> {
+        let settings = FrameSettings {
+            size: [camera.width, camera.height],
+            pattern: self.args.pipeline.pattern(msaa)?,
+            faces: self.args.pipeline.faces(),
+            cull: self.args.pipeline.cull(),
+            level: self.level,
+        };
+        let begun = Instant::now();
+        let visible = Visible::new(source, view, view, &settings)?;
+        let visibility_ms = milliseconds(begun);
+        let shade = self.args.pipeline.shade()?;
+        let shader = Shader::new(source.materials(), textures, view, shade);
+        let mut prepared = Prepared {
+            camera,
+            area,
+            msaa,
+            visible,
+            visibility_ms,
+            shader,
+            unmerged: None,
+            truth: None,
+        };
+        if self.args.psnr || self.diff.is_some() {
+            let shading = prepared.visible.merged(source, Unit::None);
+            prepared.unmerged = Some(self.picture(&prepared, &shading, None));
+        }
+        if self.args.truth {
+            let shade = |view: &View| Shader::new(source.materials(), textures, view, shade);
+            let frame = truth::supersampled(source, view, &settings, shade, self.background())?;
+            prepared.truth = Some(frame);
+        }
+        Ok(prepared)
+    }
+
+    /// What the picture is drawn over; `None` to keep its alpha.
+    fn background(&self) -> Option<[f32; 3]> {
+        let background = self
+            .args
+            .background
+            .or_else(|| self.output.as_ref().map(Output::default_background));
+        match background.unwrap_or(Background::Opaque([0.0; 3])) {
+            Background::Transparent => None,
+            Background::Opaque(colour) => Some(colour),
+        }
+    }
+
+    fn picture(&self, prepared: &Prepared<'_>, shading: &Shading, choice: Option<Choice>) -> Frame {
+        let visible = &prepared.visible;
+        if choice.is_some_and(|c| c.name == UnitName::Reyes) {
+            return visible.reyes_picture(&prepared.shader, self.background());
+        }
+        let sampling = self.args.pipeline.sampling();
+        visible.picture(&prepared.shader, shading, sampling, self.background())
+    }
+
+    fn row(&self, source: &dyn Source, prepared: &Prepared<'_>, choice: Choice) -> Result<MeshRow> {
+        let visible = &prepared.visible;
+        let begun = Instant::now();
+        let shading = visible.merged(source, choice.unit());
+        let merging_ms = milliseconds(begun);
+        let view = prepared.camera.name.as_str();
+        let mut row = MeshRow {
+            mesh: self.args.mesh.display().to_string(),
+            view: view.to_owned(),
+            area_px: prepared.area,
+            msaa: prepared.msaa,
+            unit: choice.unit_name(),
+            buffer: choice.buffer(),
+            shades_vertices: choice.name == UnitName::Reyes,
+            pixels: u64::from(prepared.camera.width) * u64::from(prepared.camera.height),
+            outcome: MeshOutcome::of(visible, &shading),
+            psnr_db: None,
+            psnr_vs_truth_db: None,
+            timed: self.timed(source, visible, choice)?,
+            host_ms: [prepared.visibility_ms, merging_ms],
+        };
+        let variant = variant_name(&row);
+        if let Some(template) = &self.heat {
+            let cells = visible.settings.cells();
+            let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
+            let counts = visible.fragments_a_cell(&shading);
+            let picture = shading_rate_picture(size, &counts);
+            files::write(&template.path(view, &variant), &picture)?;
+        }
+        let compared = prepared.unmerged.is_some() || prepared.truth.is_some();
+        if self.output.is_none() && !compared {
+            return Ok(row);
+        }
+        let picture = self.picture(prepared, &shading, Some(choice));
+        if let Some(unmerged) = &prepared.unmerged {
+            row.psnr_db = Some(psnr(&picture, unmerged)?);
+            if let Some(template) = &self.diff {
+                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE)?;
+                files::write(&template.path(view, &variant), &difference)?;
+            }
+        }
+        if let Some(truth) = &prepared.truth {
+            row.psnr_vs_truth_db = Some(psnr(&picture, truth)?);
+        }
+        if let Some(output) = &self.output {
+            let picture = match &self.args.crop {
+                Some(crop) => crop.of(&picture)?,
+                None => picture,
+            };
+            let names = [view, variant.as_str()];
+            render::save(output, &picture, names, Some(Background::Transparent))?;
+        }
+        Ok(row)
+    }
+}
+
+impl Job<'_> {
+    /// The frame in cycles, where that is asked for and there is a pipeline of quads.
+    fn timed(
+        &self,
+        source: &dyn Source,
+        visible: &Visible,
+        choice: Choice,
+    ) -> Result<Option<Timed>> {
+        if !self.args.cycles || choice.name == UnitName::Reyes {
+            return Ok(None);
+        }
+        let begun = Instant::now();
+        let settings = &visible.settings;
+        let outcome = pipeline::run(source, &visible.view, settings, &self.config, choice.unit())?;
+        Ok(Some(Timed {
+            outcome,
+            clock_mhz: self.config.gpu.gpu.clock_mhz,
+            host_ms: milliseconds(begun),
+        }))
+    }
+}
+
+/// A combination of settings, for names of files.
+fn variant_name(row: &MeshRow) -> String {
+    let mut name = row.unit.to_owned();
+    if let Some(buffer) = &row.buffer {
+        name += &format!("-{buffer}");
+    }
+    name += &format!("-{}x", row.msaa);
+    if let Some(area) = row.area_px {
+        name += &format!("-{area}px");
+    }
+    name
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// PSNR of a picture; infinite when both are the same.
+pub(super) fn psnr(picture: &Frame, other: &Frame) -> Result<f64> {
+    let compared = metrics::compare(picture, other, Protocol::Float)?;
+    Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
+}
