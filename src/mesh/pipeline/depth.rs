@@ -12,12 +12,20 @@ use crate::math::SimdLevel;
 /// Raster tiles of a screen tile.
 const QUARTERS: usize = 4;
 
+/// What is known of a raster tile.
+#[derive(Debug, Clone, Copy)]
+struct Tile {
+    /// Its farthest depth, or `None` where it has to be found again.
+    farthest: Option<f32>,
+    /// The quad that was not near enough when that was asked last.
+    shows: u32,
+}
+
 /// The depth buffer.
 #[derive(Debug)]
 pub struct DepthBuffer {
     quads: Vec<QuadDepths>,
-    /// Farthest depth of each raster tile, or `None` where it has changed since.
-    farthest: Vec<Cell<Option<f32>>>,
+    tiles: Vec<Cell<Tile>>,
     tiles_across: u32,
     pattern: &'static SamplePattern,
     level: SimdLevel,
@@ -29,9 +37,13 @@ impl DepthBuffer {
     pub fn new(cells: PixelRect, pattern: &'static SamplePattern, level: SimdLevel) -> Self {
         let [across, down] = [cells.x1, cells.y1].map(|c| c.unsigned_abs().div_ceil(TILE_PX));
         let tiles = across as usize * down as usize;
+        let empty = Tile {
+            farthest: Some(0.0),
+            shows: 0,
+        };
         Self {
             quads: vec![QuadDepths::default(); tiles * QUADS_PER_TILE as usize],
-            farthest: vec![Cell::new(Some(0.0)); tiles * QUARTERS],
+            tiles: vec![Cell::new(empty); tiles * QUARTERS],
             tiles_across: across,
             pattern,
             level,
@@ -99,27 +111,43 @@ impl DepthBuffer {
             let position = u32::from(position);
             let row = position / TILE_QUADS / half;
             let quarter = row * 2 + position % TILE_QUADS / half;
-            self.farthest[tile as usize * QUARTERS + quarter as usize].set(None);
+            let known = self.tiles[tile as usize * QUARTERS + quarter as usize].get_mut();
+            known.farthest = None;
         }
         passed
     }
 
-    /// The farthest depth of a raster tile.
+    /// Whether everything in a raster tile is at least as near as `depth`.
     #[must_use]
-    pub fn farthest(&self, tile: u32, quarter: u8) -> f32 {
-        let kept = &self.farthest[tile as usize * QUARTERS + usize::from(quarter)];
-        if let Some(known) = kept.get() {
-            return known;
+    pub fn hides_tile(&self, tile: u32, quarter: u8, depth: f32) -> bool {
+        let kept = &self.tiles[tile as usize * QUARTERS + usize::from(quarter)];
+        let known = kept.get();
+        if let Some(farthest) = known.farthest {
+            return farthest >= depth;
         }
         let half = TILE_QUADS / 2;
         let quarter = u32::from(quarter);
         let first =
             tile * QUADS_PER_TILE + (quarter >> 1) * half * TILE_QUADS + (quarter & 1) * half;
-        let quads = (0..half * half).map(|k| self.quad(first + k / half * TILE_QUADS + k % half));
-        let depths = quads.map(|q| q.farthest(self.pattern));
-        let found = depths.fold(f32::INFINITY, f32::min);
-        kept.set(Some(found));
-        found
+        let mut farthest = f32::INFINITY;
+        // The quad that showed something last is likely to do so again.
+        for k in 0..half * half {
+            let at = (known.shows + k) % (half * half);
+            let quad = self.quad(first + at / half * TILE_QUADS + at % half);
+            farthest = farthest.min(quad.farthest(self.pattern));
+            if farthest < depth {
+                kept.set(Tile {
+                    farthest: None,
+                    shows: at,
+                });
+                return false;
+            }
+        }
+        kept.set(Tile {
+            farthest: Some(farthest),
+            ..known
+        });
+        true
     }
 
     /// Whether everything in `area`, inside the picture, is at least as near as `depth`.
@@ -132,7 +160,7 @@ impl DepthBuffer {
             tiles(area.x0, area.x1).all(|column| {
                 let tile = row / 2 * self.tiles_across + column / 2;
                 let quarter = u8::from(row % 2 == 1) * 2 + u8::from(column % 2 == 1);
-                self.farthest(tile, quarter) >= depth
+                self.hides_tile(tile, quarter, depth)
             })
         })
     }

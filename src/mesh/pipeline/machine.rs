@@ -260,7 +260,7 @@ impl Screen for MeshMachine {
         };
         let nearest = self.grid.pieces[tile.splat as usize].nearest;
         self.settings.culls_quads()
-            && self.depths.farthest(tile.tile, tile.quarter) >= nearest
+            && self.depths.hides_tile(tile.tile, tile.quarter, nearest)
             && (!self.passes_empties || lacks_empties())
     }
 }
