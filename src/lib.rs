@@ -11,6 +11,9 @@
 //!                                       +--gpu--> Outcome   (sort, then unit by unit: picture,
 //!                                                  |         cycles, counters)
 //!                    report, image::files <--------+-------> image::metrics
+//!                                                  |
+//! file --scene::mesh--> Mesh --mesh--> MeshOutcome, Frame   (tessellate, raster and depth test on
+//!                                       samples, merge quads, shade; without time or in cycles)
 //! ```
 //!
 //! | module | what it holds |
@@ -22,6 +25,7 @@
 //! | [`preprocess`] | from splats in the world to splats on the picture plane, in drawing order |
 //! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast one |
 //! | [`gpu`] | the emulated graphics pipeline, with VR-Pipe's additions |
+//! | [`mesh`] | triangle meshes with multi-sampling: tessellation, units that merge quads, Reyes |
 //! | [`report`] | results for people and programs: pages, JSON, maps, traces |
 //! | [`cli`] | the command line |
 //!
@@ -66,6 +70,16 @@
 //! - **ROP**: raster operation unit: PROP keeps the order, ZROP tests, CROP blends.
 //! - **GPC**: a graphics processing cluster: one of each unit from coalescing to CROP.
 //! - **termination**: a pixel whose accumulated alpha has reached a threshold takes no more.
+//!
+//! And of the mesh path:
+//!
+//! - **sample**: a place in a pixel at which coverage and depth are known; **coverage**: the samples
+//!   of a quad that a triangle covers.
+//! - **cell**: what is shaded once: a pixel or, with coarse shading, 2x2 pixels.
+//! - **grid**: up to 512 connected triangles that a patch is tessellated into.
+//! - **quad-fragment merging** (QFM): quads of triangles that share an edge become one before they are
+//!   shaded; **pixel merge unit** (PMU): the same pixel by pixel.
+//! - **Reyes**: grid vertices are shaded, before the raster.
 
 mod buffer;
 pub mod cli;

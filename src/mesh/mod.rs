@@ -1,5 +1,21 @@
-//! The mesh path: triangle meshes and subdivision surfaces through the same kind of pipeline, with
-//! 1 to 16 samples a pixel, and the units that merge quads of adjacent triangles.
+//! The mesh path: triangle meshes and subdivision surfaces through the same kind of pipeline as
+//! splats, with 1 to 16 samples a pixel, and the units that merge quads of adjacent triangles before
+//! they are shaded.
+//!
+//! ```text
+//! scene::mesh::Mesh --triangles-----------------------------+
+//! control cage, Bezier patches, procedural --surface        +--> grids in submission order
+//!                              --tessellate-----------------+
+//!
+//! grids --frame-----> counts and picture, on all cores
+//!       --pipeline--> the same counts and the same picture, in cycles
+//! ```
+//!
+//! Between the depth test and the shader stands a unit, or none: quad-fragment merging ([`qfm`]),
+//! the pixel merge unit ([`pmu`]). Their function is defined once, in those modules; `frame` runs it
+//! as fast as the host allows, `pipeline` as stages with queues, rates and latencies. Coverage and
+//! depth test are the emulated pipeline's own ([`crate::gpu::raster::sampled`],
+//! [`crate::gpu::zrop::samples`]).
 
 pub mod assemble;
 mod cam;
