@@ -33,8 +33,8 @@ use versus::VersusFlags;
 #[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The mesh: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt), or a procedural one: plane,
-    /// sinewave, ptcloud, furball
+    /// The mesh: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
+    /// procedural one: plane, sinewave, ptcloud, furball
     mesh: PathBuf,
     /// The picture: .png, .exr or .npy; "{view}" and "{variant}" in it become the view's name and the
     /// combination of settings; "-" writes a PNG to standard output

@@ -148,10 +148,9 @@ impl SubjectFlags {
         if let Ok(scene) = ProceduralScene::from_name(name) {
             return Ok(What::Procedural(scene));
         }
-        if path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("bpt"))
-        {
+        // Files of patches mostly have no extension.
+        let is_patches = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("bpt");
+        if path.extension().is_none_or(is_patches) {
             return Ok(What::Patches(mesh::BezierPatches::load(path)?));
         }
         let loaded = load(path)?;
