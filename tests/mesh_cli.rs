@@ -114,6 +114,42 @@ fn combinations_make_rows_and_pictures() {
     assert!(String::from_utf8_lossy(&page.stdout).contains("per px"));
 }
 
+/// PMU, section 3: five things that a shader may do turn the unit off.
+#[test]
+fn shader_effects_bar_the_pixel_merge_unit() {
+    let folder = folder();
+    let merged = |effect: &[&str], unit: &str| {
+        let mut arguments = vec![
+            "mesh",
+            "cube.obj",
+            "--tessellate",
+            "4",
+            "--json",
+            "--unit",
+            unit,
+        ];
+        arguments.extend(SMALL);
+        arguments.extend(effect);
+        json(&quadrille(folder.path(), &arguments))
+    };
+    let saved = |document: &Value| document["quads"]["merged"].as_u64().unwrap();
+    assert!(saved(&merged(&[], "pmu")) > 0);
+    for effect in [
+        "discard",
+        "depth",
+        "memory",
+        "alpha-to-coverage",
+        "primitive-id",
+        "coverage",
+    ] {
+        let document = merged(&["--shader-effects", effect], "pmu");
+        assert_eq!(saved(&document), 0, "{effect}");
+        let shaded = &document["quads"]["shaded"];
+        assert_eq!(&document["unit_counters"]["barred"], shaded, "{effect}");
+    }
+    assert!(saved(&merged(&["--shader-effects", "depth"], "qfm")) > 0);
+}
+
 #[test]
 fn the_picture_is_the_same_on_any_number_of_threads() {
     let folder = folder();

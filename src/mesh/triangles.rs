@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Source, Topology};
 use super::view::View;
-use crate::scene::mesh::{Corner, Material, Mesh, NONE, Texture};
+use crate::scene::mesh::{Corner, Material, Mesh, NONE, Texture, bounds};
 
 /// The triangles of a mesh.
 #[derive(Debug)]
@@ -188,19 +188,6 @@ fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
     #[allow(clippy::cast_possible_truncation, reason = "normals are f32")]
     let narrow = |v: Vector3<f64>| [v.x as f32, v.y as f32, v.z as f32];
     sums.into_iter().map(|v| narrow(unit(v))).collect()
-}
-
-/// A box around points; empty at the origin for none.
-fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
-    let around = points
-        .iter()
-        .copied()
-        .map(|p| [p, p])
-        .reduce(|[a, b], [p, q]| {
-            let axes = [0, 1, 2];
-            [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
-        });
-    around.unwrap_or_default()
 }
 
 #[allow(

@@ -18,7 +18,7 @@ use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
 use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, Subject as Ball};
-use crate::scene::mesh::{self, Material, Mesh, Texture, load};
+use crate::scene::mesh::{self, Material, Mesh, ShaderEffects, Texture, bounds, load};
 
 /// Area of triangles where a surface has to be tessellated and no flag says how finely, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
@@ -55,6 +55,10 @@ pub(super) struct SubjectFlags {
     /// Phong exponent of the highlight of all materials, 0 for none
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,
+    /// What the pixel shader of all materials does beside giving a colour: any of these bars the
+    /// pixel merge unit
+    #[arg(long, value_enum, value_delimiter = ',')]
+    shader_effects: Vec<Effect>,
     /// Draw an army: that many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
     army: Option<[u16; 2]>,
@@ -69,6 +73,36 @@ pub(super) struct SubjectFlags {
     /// middle of the mesh]
     #[arg(long, value_name = "DISTANCE")]
     pub(super) near: Option<f64>,
+}
+
+/// What a pixel shader may do beside giving a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Effect {
+    /// Discards fragments
+    Discard,
+    /// Writes depth
+    Depth,
+    /// Writes to memory beside the colour buffer
+    Memory,
+    /// Turns alpha into coverage
+    AlphaToCoverage,
+    /// Reads the primitive's number
+    PrimitiveId,
+    /// Reads the coverage
+    Coverage,
+}
+
+impl Effect {
+    fn set(self, effects: &mut ShaderEffects) {
+        *match self {
+            Self::Discard => &mut effects.discards,
+            Self::Depth => &mut effects.writes_depth,
+            Self::Memory => &mut effects.writes_memory,
+            Self::AlphaToCoverage => &mut effects.alpha_to_coverage,
+            Self::PrimitiveId => &mut effects.reads_primitive_id,
+            Self::Coverage => &mut effects.reads_coverage,
+        } = true;
+    }
 }
 
 fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
@@ -158,9 +192,17 @@ impl SubjectFlags {
             verbosity.warn(warning);
         }
         let mut mesh = loaded.mesh;
-        if let Some(shininess) = self.shininess {
-            for material in &mut mesh.materials {
-                material.shininess = shininess;
+        for material in &mut mesh.materials {
+            material.shininess = self.shininess.unwrap_or(material.shininess);
+            for effect in &self.shader_effects {
+                effect.set(&mut material.effects);
+            }
+            if material.alpha_cutoff.is_some() {
+                verbosity.warn(&format!(
+                    "material {:?} discards where it is transparent: drawn opaque, and not merged \
+                     by the pixel merge unit",
+                    material.name
+                ));
             }
         }
         let mut add = |picture: &Option<PathBuf>, set: fn(&mut Material, u32)| -> Result<()> {
@@ -302,12 +344,4 @@ impl Subject {
         }
         Ok(surface)
     }
-}
-
-fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
-    let around = points.iter().map(|&p| [p, p]).reduce(|[a, b], [p, q]| {
-        let axes = [0, 1, 2];
-        [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
-    });
-    around.unwrap_or_default()
 }

@@ -86,6 +86,16 @@ impl Mesh {
     }
 }
 
+/// A box around points: least and greatest corner; both the origin for none.
+#[must_use]
+pub fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
+    let around = points.iter().map(|&p| [p, p]).reduce(|[a, b], [p, q]| {
+        let axes = [0, 1, 2];
+        [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
+    });
+    around.unwrap_or_default()
+}
+
 /// What the pixel shader of a material does beside giving a colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(
