@@ -116,6 +116,36 @@ impl TileCover for TileSamples {
 }
 
 impl SampledPolygon {
+    /// Twice the area, positive where the corners come clockwise as seen with y down; `None` when it
+    /// is zero or a vertex is outside the guard band.
+    #[inline]
+    fn turn([v0, v1, v2]: [Vertex; 3]) -> Option<i64> {
+        let is_fit = |v: Vertex| v.x.unsigned_abs().max(v.y.unsigned_abs()) <= GUARD_BAND as u32;
+        if !(is_fit(v0) & is_fit(v1) & is_fit(v2)) {
+            return None;
+        }
+        let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
+            - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
+        (area != 0).then_some(area)
+    }
+
+    /// Whether a triangle's corners come counter-clockwise on the picture, seen with y up; `None`
+    /// where there is no outline of it. Takes less than the outline does.
+    #[must_use]
+    #[inline]
+    pub fn facing(corners: [Vertex; 3]) -> Option<bool> {
+        Self::turn(corners).map(|area| area < 0)
+    }
+
+    /// The [bounds](Outline::bounds) of a triangle's outline, without the outline.
+    #[must_use]
+    #[inline]
+    pub fn bounds_of([v0, v1, v2]: [Vertex; 3], pattern: &SamplePattern) -> PixelRect {
+        let least = [v0.x.min(v1.x).min(v2.x), v0.y.min(v1.y).min(v2.y)];
+        let greatest = [v0.x.max(v1.x).max(v2.x), v0.y.max(v1.y).max(v2.y)];
+        cells_around([least, greatest], pattern.cell_units())
+    }
+
     /// A triangle of either winding; `None` when its area is zero or a vertex is outside the guard
     /// band.
     #[must_use]
@@ -128,16 +158,11 @@ impl SampledPolygon {
         pattern: &'static SamplePattern,
         level: SimdLevel,
     ) -> Option<Self> {
-        let is_fit = |v: &Vertex| v.x.unsigned_abs().max(v.y.unsigned_abs()) <= GUARD_BAND as u32;
-        if ![v0, v1, v2].iter().all(is_fit) {
-            return None;
-        }
-        let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
-            - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
-        let edges = match area.signum() {
-            0 => return None,
-            1 => [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)],
-            _ => [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)],
+        let area = Self::turn([v0, v1, v2])?;
+        let edges = if area > 0 {
+            [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)]
+        } else {
+            [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)]
         };
         let steepness = |e: &Edge| i64::from(e.a.abs()) + i64::from(e.b.abs());
         let positions = pattern.lanes();
@@ -302,21 +327,27 @@ impl SampledPolygon {
     }
 }
 
+/// The cells, of `cell` units a side (a power of two), around a box: whole quads, since the empty
+/// parts of a quad are not worth clipping.
+#[inline]
+fn cells_around([least, greatest]: [[i32; 2]; 2], cell: i32) -> PixelRect {
+    let bits = cell.trailing_zeros();
+    let first = |v: i32| v >> bits & !1;
+    let end = |v: i32| (v >> bits | 1) + 1;
+    PixelRect {
+        x0: first(least[0]),
+        y0: first(least[1]),
+        x1: end(greatest[0]),
+        y1: end(greatest[1]),
+    }
+}
+
 impl Outline for SampledPolygon {
     type Rows = ();
     type Samples = TileSamples;
 
     fn bounds(&self) -> PixelRect {
-        let [least, greatest] = self.corners;
-        // Whole quads: the empty parts of a quad are not worth clipping.
-        let first = |v: i32| v.div_euclid(self.cell) & !1;
-        let end = |v: i32| (v.div_euclid(self.cell) | 1) + 1;
-        PixelRect {
-            x0: first(least[0]),
-            y0: first(least[1]),
-            x1: end(greatest[0]),
-            y1: end(greatest[1]),
-        }
+        cells_around(self.corners, self.cell)
     }
 
     #[inline]

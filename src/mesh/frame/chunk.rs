@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::settings::{Faces, FrameSettings};
-use crate::gpu::raster::outline::{Outline, raster_tiles};
+use crate::gpu::raster::outline::raster_tiles;
 use crate::gpu::raster::polygon::PixelRect;
 use crate::gpu::raster::sampled::SampledPolygon;
 use crate::gpu::zrop::samples::DepthPlane;
@@ -159,16 +159,20 @@ impl Chunk {
             triangles(view, corners, |corners, depth_plane| {
                 plane = depth_plane;
                 pieces += 1;
-                let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
-                let clipped = outline.map(|o| (o, o.bounds().intersect(picture)));
-                let Some((outline, area)) = clipped.filter(|(_, area)| !area.is_empty()) else {
-                    self.counters.triangles_dropped += 1;
-                    return;
-                };
-                if !outline.is_front() && !both_faces {
+                let area = SampledPolygon::bounds_of(corners, settings.pattern);
+                let area = area.intersect(picture);
+                let facing = SampledPolygon::facing(corners).filter(|_| !area.is_empty());
+                if facing == Some(false) && !both_faces {
                     self.counters.triangles_back += 1;
                     return;
                 }
+                let outline = facing.and_then(|_| {
+                    SampledPolygon::triangle(corners, settings.pattern, settings.level)
+                });
+                let Some(outline) = outline else {
+                    self.counters.triangles_dropped += 1;
+                    return;
+                };
                 bounds = Some(bounds.map_or(area, |b| around(b, area)));
                 raster_tiles(
                     &outline,
