@@ -13,7 +13,9 @@ use crate::mesh::surface::Surface;
 use crate::mesh::surface::bezier::BezierPatches;
 use crate::mesh::surface::catmull_clark::CatmullClark;
 use crate::mesh::surface::displaced::{Displaced, HeightChannel, HeightMap};
-use crate::mesh::surface::procedural::{PICTURE_PX, ProceduralScene, army};
+use crate::mesh::surface::procedural::{
+    FurBall, HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene, army,
+};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
@@ -66,6 +68,9 @@ pub(super) struct SubjectFlags {
     /// smaller patches that are nearer to the limit surface where it is irregular
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=4))]
     cage_steps: u32,
+    /// Hairs of the furball [default: 6000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_HAIRS)))]
+    hairs: Option<u32>,
     /// Seed of procedural meshes and armies
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -327,6 +332,10 @@ impl Subject {
                 &patches.patches,
                 Material::default(),
             )?),
+            What::Procedural(ProceduralScene::FurBall) => Box::new(FurBall::new(
+                self.flags.seed,
+                self.flags.hairs.unwrap_or(HAIRS),
+            )),
             What::Procedural(scene) => scene.surface(self.flags.seed),
         };
         if let (Some(texture), Some(by)) = (&self.heights, self.flags.displace_by) {

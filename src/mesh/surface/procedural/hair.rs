@@ -5,8 +5,11 @@ use super::sphere::Sphere;
 use crate::mesh::surface::{CornerOwner, SideOwner, Surface, SurfacePoint, cross, unit};
 use crate::scene::mesh::{Material, Texture};
 
-/// Hairs.
-const HAIRS: u64 = 6000;
+/// Hairs where nothing else is said. An assumption, and one that counts: the denser the fur, the
+/// more of a visible hair is hidden.
+pub const HAIRS: u32 = 6000;
+/// Most hairs: their patches are held in memory.
+pub const MAX_HAIRS: u32 = 1 << 22;
 /// Lengths of hairs, least and greatest, in radii of the ball.
 const LENGTHS: [f32; 2] = [0.5, 0.8];
 /// Width of a hair at its root, in radii of the ball: about 3 pixels as seen from the viewpoint.
@@ -32,9 +35,10 @@ pub struct FurBall {
 }
 
 impl FurBall {
-    /// The ball as chance with `seed` makes it.
+    /// The ball as chance with `seed` makes it, with so many hairs, at most [`MAX_HAIRS`].
     #[must_use]
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, hairs: u32) -> Self {
+        let hairs = u64::from(hairs.min(MAX_HAIRS));
         let named = |name: &str, colour, two_sided| Material {
             name: name.to_owned(),
             base_colour: colour,
@@ -44,7 +48,7 @@ impl FurBall {
         let skin = named("skin", [0.25, 0.15, 0.1], false);
         Self {
             ball: Sphere::new(skin.clone()),
-            hairs: (0..HAIRS).map(|number| hair(seed, number)).collect(),
+            hairs: (0..hairs).map(|number| hair(seed, number)).collect(),
             materials: [skin, named("hair", [0.6, 0.4, 0.25], true)],
         }
     }

@@ -14,7 +14,7 @@ use super::Surface;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
-pub use hair::FurBall;
+pub use hair::{FurBall, HAIRS, MAX_HAIRS};
 pub use instances::{Instance, Instances, army, point_cloud};
 pub use sheet::Sheet;
 pub use sphere::Sphere;
@@ -88,7 +88,7 @@ impl ProceduralScene {
             Self::Plane => Box::new(Sheet::plane()),
             Self::SineWave => Box::new(Sheet::sine_wave()),
             Self::PtCloud => Box::new(point_cloud(seed)),
-            Self::FurBall => Box::new(FurBall::new(seed)),
+            Self::FurBall => Box::new(FurBall::new(seed, HAIRS)),
         }
     }
 
