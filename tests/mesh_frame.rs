@@ -307,6 +307,40 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
 }
 
 #[test]
+fn reyes_shows_both_sides_as_quads_do() {
+    // From inside and outside at once: an open bowl whose material has two sides.
+    let mut mesh = ball(24);
+    let keep: Vec<_> = (0..mesh.faces())
+        .filter(|&f| {
+            mesh.face(f)
+                .iter()
+                .all(|c| mesh.positions[c.position as usize][1] < 0.3)
+        })
+        .collect();
+    mesh.corners = keep.iter().flat_map(|&f| mesh.face(f).to_vec()).collect();
+    let count = u32::try_from(keep.len()).unwrap();
+    mesh.face_starts = (0..=count).map(|f| 3 * f).collect();
+    mesh.face_materials.truncate(keep.len());
+    mesh.draws[0] = 0..count;
+    mesh.materials[0].two_sided = true;
+    let source = Triangles::new(mesh);
+    let view = view([0.4, 1.1, 2.3]);
+    let textures = Textures::new(source.textures(), source.materials());
+    let shade = ShadeSettings::default();
+    let shader = Shader::new(source.materials(), &textures, &view, shade);
+    let pattern = SamplePattern::standard(4).unwrap();
+    let settings = settings(&pattern, Faces::Front);
+    let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+    let quads = visible.chunks.iter().flat_map(|c| &c.quads);
+    assert!(quads.clone().any(|q| q.is_front) && quads.clone().any(|q| !q.is_front));
+    let plain = visible.merged(&source, Unit::None);
+    let unmerged = visible.picture(&shader, &plain, Sampling::Centre, Some([0.0; 3]));
+    let reyes = visible.reyes_picture(&shader, Some([0.0; 3]));
+    let compared = metrics::compare(&reyes, &unmerged, Protocol::Float).unwrap();
+    assert!(compared.psnr_db.unwrap() > 38.0, "{:?}", compared.psnr_db);
+}
+
+#[test]
 fn one_plane_of_one_colour_is_the_same_merged() {
     // Flat, facing the viewer, lit alike everywhere but for the highlight: merged or not, every
     // pixel inside has the same inputs.

@@ -24,12 +24,15 @@ pub fn vertices_shaded(chunks: &[Chunk]) -> u64 {
 }
 
 /// Colours of all vertices of visible grids, by chunk, grid by grid.
+///
+/// A vertex of a grid that shows both its sides has a colour for each: its triangles take that of
+/// the side that they show. It counts once.
 pub struct VertexColours<'a> {
     chunks: &'a [Chunk],
     numbers: &'a Numbers,
     settings: &'a FrameSettings,
     view: &'a View,
-    colours: Vec<Vec<[f32; 3]>>,
+    colours: Vec<Vec<SideColours>>,
     /// Where each grid's vertices begin, by chunk.
     firsts: Vec<Vec<u32>>,
 }
@@ -43,8 +46,9 @@ impl<'a> VertexColours<'a> {
             for (grid, span) in chunk.grids.iter().zip(&chunk.spans) {
                 firsts.push(index(colours.len()));
                 if span.is_visible.load(Ordering::Relaxed) {
-                    let is_front = chunk.quads[span.first_quad as usize].is_front;
-                    shade_grid(shaded, grid, is_front, &mut colours);
+                    let quads = &chunk.quads[span.first_quad as usize..span.end_quad as usize];
+                    let shows = [true, false].map(|side| quads.iter().any(|q| q.is_front == side));
+                    shade_grid(shaded, grid, shows, &mut colours);
                 }
             }
             (colours, firsts)
@@ -61,8 +65,12 @@ impl<'a> VertexColours<'a> {
     }
 }
 
-/// Shades the vertices of a grid; each takes its derivatives along two edges of a triangle.
-fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, is_front: bool, out: &mut Vec<[f32; 3]>) {
+/// Colours of a vertex seen from the front and from the back.
+type SideColours = [[f32; 3]; 2];
+
+/// Shades the vertices of a grid for the sides, front and back, that it `shows`; each takes its
+/// derivatives along two edges of a triangle.
+fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<SideColours>) {
     let mut around: Vec<Option<[u16; 2]>> = vec![None; grid.vertices.len()];
     for corners in &grid.topology.triangles {
         for k in 0..3 {
@@ -75,7 +83,11 @@ fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, is_front: bool, out: &mut Vec<[f
             others.map(|o| VertexStep::between(vertex, &grid.vertices[usize::from(o)], shaded.view))
         });
         let material = grid.material;
-        out.push(shaded.shader.vertex(vertex, &steps, material, is_front));
+        let shade = |is_front| shaded.shader.vertex(vertex, &steps, material, is_front);
+        out.push([
+            if shows[0] { shade(true) } else { [0.0; 3] },
+            if shows[1] { shade(false) } else { [0.0; 3] },
+        ]);
     }
 }
 
@@ -94,12 +106,13 @@ impl Colours for VertexColours<'_> {
         let chunk = &self.chunks[number];
         let at = chunk.grid_of(quad);
         let grid = &chunk.grids[at];
-        let triangle = usize::from(chunk.quads[quad as usize].triangle);
+        let shown = &chunk.quads[quad as usize];
+        let (triangle, side) = (usize::from(shown.triangle), usize::from(!shown.is_front));
         let corners = grid.topology.triangles[triangle];
         let first = self.firsts[number][at];
         ColouredTriangle {
             planes: TrianglePlanes::new(corners.map(|c| &grid.vertices[usize::from(c)]), self.view),
-            colours: corners.map(|c| self.colours[number][first as usize + usize::from(c)]),
+            colours: corners.map(|c| self.colours[number][first as usize + usize::from(c)][side]),
         }
     }
 
