@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::mesh::grid::Source;
 use crate::mesh::surface::Surface;
 use crate::mesh::surface::bezier::BezierPatches;
-use crate::mesh::surface::catmull_clark::CatmullClark;
+use crate::mesh::surface::catmull_clark::{CatmullClark, DEFAULT_LEVELS, MAX_LEVELS};
 use crate::mesh::surface::displaced::{Displaced, HeightChannel, HeightMap};
 use crate::mesh::surface::procedural::{
     FurBall, HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene, army,
@@ -66,7 +66,7 @@ pub(super) struct SubjectFlags {
     army: Option<[u16; 2]>,
     /// Steps of uniform subdivision of the control cage before patches are made of it: more make
     /// smaller patches that are nearer to the limit surface where it is irregular
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=4))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LEVELS, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LEVELS)))]
     cage_steps: u32,
     /// Hairs of the furball [default: 6000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_HAIRS)))]
