@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::image::metrics::{self, Protocol};
 use crate::image::{Frame, files};
 use crate::math::SimdLevel;
-use crate::mesh::difference::scaled_difference;
+use crate::mesh::difference::{SHOWN_SCALE, scaled_difference};
 use crate::mesh::frame::Visible;
 use crate::mesh::frame::merging::{Shading, Unit};
 use crate::mesh::frame::settings::FrameSettings;
@@ -26,9 +26,6 @@ use crate::mesh::truth;
 use crate::mesh::view::View;
 use crate::report::mesh::{MeshRow, Timed};
 use crate::scene::Camera;
-
-/// What differences of pictures are multiplied with, as the PMU paper's Figure 1 has it.
-const DIFFERENCE_SCALE: f32 = 100.0;
 
 /// What to do with every view and combination.
 pub(super) struct Job<'a> {
@@ -242,7 +239,7 @@ impl<'j> Job<'j> {
         if let Some(unmerged) = &prepared.unmerged {
             row.psnr_db = Some(psnr(&picture, unmerged)?);
             if let Some(template) = &self.diff {
-                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE)?;
+                let difference = scaled_difference(&picture, unmerged, SHOWN_SCALE)?;
                 files::write(&template.path(view, &variant), &difference)?;
             }
         }

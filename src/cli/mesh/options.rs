@@ -8,11 +8,10 @@ use crate::mesh::pmu::PmuSettings;
 use crate::mesh::qfm::QfmSettings;
 use crate::mesh::shade::quad::Sampling;
 use crate::mesh::shade::{Albedo, ShadeSettings};
+use crate::mesh::tessellate::AREA_RANGE_PX;
 
 /// Entries of a merging unit's buffer at most, beside "unbounded".
 const MAX_ENTRIES: u32 = 1 << 20;
-/// Triangle areas that can be asked for, in pixels.
-const AREAS: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
 
 /// What stands between the depth test and the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -244,12 +243,13 @@ fn entries(text: &str) -> Result<Option<u32>> {
 /// # Errors
 /// [`Error::Caller`] when it is out of range.
 pub(super) fn area(value: f64) -> Result<f64> {
-    if AREAS.contains(&value) {
+    let (least, most) = AREA_RANGE_PX;
+    if (least..=most).contains(&value) {
         return Ok(value);
     }
     Err(Error::caller(
         "--tessellate",
-        format!("an area from {} to {} pixels", AREAS.start(), AREAS.end()),
+        format!("an area from {least} to {most} pixels"),
         value.to_string(),
     ))
 }
