@@ -1,4 +1,7 @@
 //! What units hand each other.
+//!
+//! The field `splat` names what a packet is part of: a splat or, in the mesh path, the triangle or the
+//! record of the quad that the state shared by all units holds.
 
 use super::raster::polygon::{PixelRect, Polygon, Vertex};
 use crate::shading::QuadColour;
