@@ -110,7 +110,8 @@ pub(crate) fn waves() -> Box<dyn Source> {
         two_sided: true,
         ..Material::default()
     });
-    mesh.face_materials[(count + count / 2) as usize..].fill(1);
+    // A stretch in the middle: quads before it must leave before it, and others come after.
+    mesh.face_materials[(count + count / 4) as usize..(count + count / 2) as usize].fill(1);
     Box::new(Triangles::new(mesh))
 }
 

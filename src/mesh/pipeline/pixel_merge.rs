@@ -71,6 +71,8 @@ impl TimedPixelMerge {
         let quad = &fragment.quad;
         let (mut aged, mut compared) = (0, 0);
         if fragment.is_barred {
+            // What is held came first and may lie below.
+            self.flush(arrival, machine, next);
             self.counters.barred += 1;
             self.out.push(machine.alone(from, quad));
         } else {

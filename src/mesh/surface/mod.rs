@@ -101,83 +101,50 @@ pub trait Surface: Sync {
     fn textures(&self) -> &[Texture];
 }
 
-impl<S: Surface + ?Sized> Surface for Box<S> {
-    fn patches(&self) -> usize {
-        (**self).patches()
-    }
-    fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
-        (**self).position(patch, u, v)
-    }
-    fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
-        (**self).point(patch, u, v)
-    }
-    fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        (**self).uv(patch, u, v)
-    }
-    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        (**self).side_owner(patch, side)
-    }
-    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        (**self).corner_owner(patch, corner)
-    }
-    fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        (**self).patch_bounds(patch)
-    }
-    fn bounds(&self) -> [[f32; 3]; 2] {
-        (**self).bounds()
-    }
-    fn material(&self, patch: usize) -> u32 {
-        (**self).material(patch)
-    }
-    fn draw(&self, patch: usize) -> u32 {
-        (**self).draw(patch)
-    }
-    fn materials(&self) -> &[Material] {
-        (**self).materials()
-    }
-    fn textures(&self) -> &[Texture] {
-        (**self).textures()
-    }
+/// A pointer to a surface is one.
+macro_rules! through_pointers {
+    ($($pointer:ty),+) => {$(
+        impl<S: Surface + ?Sized> Surface for $pointer {
+            fn patches(&self) -> usize {
+                (**self).patches()
+            }
+            fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
+                (**self).position(patch, u, v)
+            }
+            fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
+                (**self).point(patch, u, v)
+            }
+            fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
+                (**self).uv(patch, u, v)
+            }
+            fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
+                (**self).side_owner(patch, side)
+            }
+            fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
+                (**self).corner_owner(patch, corner)
+            }
+            fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
+                (**self).patch_bounds(patch)
+            }
+            fn bounds(&self) -> [[f32; 3]; 2] {
+                (**self).bounds()
+            }
+            fn material(&self, patch: usize) -> u32 {
+                (**self).material(patch)
+            }
+            fn draw(&self, patch: usize) -> u32 {
+                (**self).draw(patch)
+            }
+            fn materials(&self) -> &[Material] {
+                (**self).materials()
+            }
+            fn textures(&self) -> &[Texture] {
+                (**self).textures()
+            }
+        }
+    )+};
 }
-
-impl<S: Surface + ?Sized> Surface for &S {
-    fn patches(&self) -> usize {
-        (**self).patches()
-    }
-    fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
-        (**self).position(patch, u, v)
-    }
-    fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
-        (**self).point(patch, u, v)
-    }
-    fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        (**self).uv(patch, u, v)
-    }
-    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        (**self).side_owner(patch, side)
-    }
-    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        (**self).corner_owner(patch, corner)
-    }
-    fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        (**self).patch_bounds(patch)
-    }
-    fn bounds(&self) -> [[f32; 3]; 2] {
-        (**self).bounds()
-    }
-    fn material(&self, patch: usize) -> u32 {
-        (**self).material(patch)
-    }
-    fn draw(&self, patch: usize) -> u32 {
-        (**self).draw(patch)
-    }
-    fn materials(&self) -> &[Material] {
-        (**self).materials()
-    }
-    fn textures(&self) -> &[Texture] {
-        (**self).textures()
-    }
-}
+through_pointers!(Box<S>, &S);
 
 /// The parameters of a point of side `side`, `t` (0 to 1) of the way along it.
 #[must_use]
