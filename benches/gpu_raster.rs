@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::gpu::raster::polygon::{PixelRect, Polygon, Vertex};
-use quadrille::gpu::raster::spans::tile_quads;
+use quadrille::raster::polygon::{PixelRect, Polygon, Vertex};
+use quadrille::raster::spans::tile_quads;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -13,9 +13,9 @@ use criterion::measurement::WallTime;
 use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
 };
-use quadrille::gpu::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
 use quadrille::gpu::warp::{ExactAlpha, FragmentShader, ShadedQuad};
 use quadrille::math::SimdLevel;
+use quadrille::pipeline::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
 use quadrille::preprocess::{PixelBounds, Preprocessed, ProjectedSplat, View};
 use quadrille::shading::{ColourFormat, Profile, QuadColour, under};
 

@@ -24,8 +24,6 @@ use quadrille::gpu::raster::coarse::Coarse;
 use quadrille::gpu::raster::fine::Fine;
 use quadrille::gpu::raster::hi_z::HiZ;
 use quadrille::gpu::raster::setup::Setup;
-use quadrille::gpu::stage::{Sink, Stage};
-use quadrille::gpu::timing::Cycle;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::warp::FragmentShader;
@@ -36,9 +34,11 @@ use quadrille::gpu::zrop::surface::{Surface, Tests};
 use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::gpu::zrop::zcache::ZCache;
 use quadrille::math::SimdLevel;
+use quadrille::pipeline::stage::{Sink, Stage};
+use quadrille::pipeline::timing::Cycle;
 use quadrille::scene::load;
-use quadrille::scene::synthetic::{Recipe, Synthetic};
 use quadrille::shading::{ColourFormat, Profile};
+use quadrille::synth::{Recipe, Synthetic};
 
 /// Size of the picture.
 const SIZE: [u32; 2] = [480, 270];

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::scene::ply::PlyWriter;
+use quadrille::scene::formats::ply::PlyWriter;
 use quadrille::scene::{Splat, load};
 use rand::{RngExt, SeedableRng};
 

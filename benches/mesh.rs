@@ -9,7 +9,6 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::gpu::raster::samples::SamplePattern;
 use quadrille::math::SimdLevel;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::frame::chunk::Chunk;
@@ -17,14 +16,15 @@ use quadrille::mesh::frame::merging::Unit;
 use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
 use quadrille::mesh::frame::visibility;
 use quadrille::mesh::grid::Source;
-use quadrille::mesh::pmu::PmuSettings;
-use quadrille::mesh::qfm::QfmSettings;
+use quadrille::mesh::merge::pmu::PmuSettings;
+use quadrille::mesh::merge::qfm::QfmSettings;
 use quadrille::mesh::shade::quad::Sampling;
 use quadrille::mesh::shade::texture::Textures;
 use quadrille::mesh::shade::{Albedo, ShadeSettings, Shader};
 use quadrille::mesh::surface::procedural::ProceduralScene;
 use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
 use quadrille::mesh::view::View;
+use quadrille::raster::samples::SamplePattern;
 
 const SIZE: [u32; 2] = [864, 540];
 

@@ -36,7 +36,7 @@
 //!
 //! ```
 //! use quadrille::cpu::{RenderSettings, Renderer};
-//! use quadrille::scene::synthetic::{Recipe, Synthetic};
+//! use quadrille::synth::{Recipe, Synthetic};
 //! use quadrille::scene::Splats;
 //!
 //! let recipe = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
@@ -81,7 +81,6 @@
 //!   shaded; **pixel merge unit** (PMU): the same pixel by pixel.
 //! - **Reyes**: grid vertices are shaded, before the raster.
 
-mod buffer;
 pub mod cli;
 pub mod cpu;
 pub mod error;
@@ -90,9 +89,13 @@ pub mod image;
 pub mod math;
 pub mod mesh;
 pub mod output;
+pub mod pipeline;
 pub mod preprocess;
+pub mod raster;
 pub mod report;
 pub mod scene;
 pub mod shading;
+pub mod suite;
+pub mod synth;
 
 pub use error::{Error, Fault, Result};

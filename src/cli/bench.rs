@@ -3,7 +3,6 @@
 //! A view's row is in the results file before the next view begins, so that a run that was stopped,
 //! however hard, goes on where it was.
 
-mod results_file;
 mod suite_file;
 
 use std::collections::HashMap;
@@ -22,10 +21,10 @@ use crate::gpu::config::Config;
 use crate::gpu::pipeline::Watch;
 use crate::gpu::view::PreparedView;
 use crate::math::SimdLevel;
-use crate::report::suite::{Row, RowKey, VariantRow, summaries, table};
 use crate::scene::{Camera, Scene, load};
 use crate::shading::Profile;
-use results_file::ResultsFile;
+use crate::suite::results::{Row, RowKey, VariantRow, summaries, table};
+use crate::suite::results_file::ResultsFile;
 use suite_file::{Suite, SuiteScene};
 
 /// Run a suite of views through the variants of the emulated pipeline

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::output::write_whole;
 use crate::scene::Splat;
 use crate::scene::cameras::write_inria_json;
-use crate::scene::ply::PlyWriter;
-use crate::scene::synthetic::{Order, Recipe, Synthetic};
+use crate::scene::formats::ply::PlyWriter;
+use crate::synth::{Order, Recipe, Synthetic};
 
 /// Splats made at once, before they are written: 23 MB, and enough to keep every core busy.
 const BATCH: u64 = 1 << 16;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::order::Sorter;
 use super::tile::TILE_PX;
-use crate::buffer::{Buffer, as_atomic_u64};
+use crate::math::buffer::{Buffer, as_atomic_u64};
 use crate::math::{SimdLevel, prefetch};
 use crate::preprocess::{PixelBounds, Projected};
 

@@ -10,18 +10,18 @@ use super::coalesce::tgc::TgcSpec;
 use super::crop::unit::CropSpec;
 use super::geometry::assembly::AssemblySpec;
 use super::geometry::vertex::VertexSpec;
-use super::memory::dram::DramSpec;
-use super::memory::l2::L2Spec;
 use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
 use super::raster::setup::SetupSpec;
-use super::spec::{Field, spec};
 use super::warp::cores::CoresSpec;
 use super::warp::launch::LaunchSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
 use crate::error::{Error, Result};
+use crate::pipeline::memory::dram::DramSpec;
+use crate::pipeline::memory::l2::L2Spec;
+use crate::pipeline::spec::{Field, spec};
 
 spec! {
     /// The GPU as a whole.

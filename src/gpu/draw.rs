@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::geometry::splat_box::splat_box;
-use super::packets::{Primitive, Shape};
-use super::raster::polygon::{PixelRect, SUBPIXEL_BITS, Vertex};
+use crate::pipeline::packets::{Primitive, Shape};
 use crate::preprocess::{Preprocessed, ProjectedSplat};
+use crate::raster::polygon::{PixelRect, SUBPIXEL_BITS, Vertex};
 
 /// How splats are drawn.
 #[derive(Debug)]

@@ -9,18 +9,18 @@ use super::config::Config;
 use super::crop::cache::LINE_BYTES;
 use super::crop::unit::bytes_per_quad;
 use super::draw::Draw;
-use super::maps::Maps;
-use super::memory::Memory;
-use super::packets::{QUADS_PER_TILE, Quad, RasterTile, Shape, WARP_QUADS, Warp};
-use super::raster::outline::Screen;
-use super::raster::polygon::{PixelRect, Polygon};
-use super::timing::Cycle;
 use super::warp::ShaderIssue;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::early::EarlyTests;
 use super::zrop::surface::{Failed, Surface};
 use super::zrop::zcache;
 use crate::math::SimdLevel;
+use crate::pipeline::maps::Maps;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::packets::{QUADS_PER_TILE, Quad, RasterTile, Shape, WARP_QUADS, Warp};
+use crate::pipeline::timing::Cycle;
+use crate::raster::outline::Screen;
+use crate::raster::polygon::{PixelRect, Polygon};
 
 /// Whether termination bits take time to land.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]

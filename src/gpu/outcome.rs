@@ -7,14 +7,14 @@ use super::fates::{Fragments, Quads, Raster};
 use super::geometry::assembly::{Assembly, Distribute};
 use super::geometry::vertex::VertexShading;
 use super::machine::Machine;
-use super::maps::Maps;
-use super::memory::l2::L2Counters;
 use super::pipeline::{Gpc, Named, Units};
-use super::stage::Link;
-use super::timing::{Activity, Cycle, Idle, Timeline};
 use super::variant::Variant;
 use super::zrop::surface::Surface;
 use super::zrop::zcache::ZCacheCounters;
+use crate::pipeline::maps::Maps;
+use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::stage::Link;
+use crate::pipeline::timing::{Activity, Cycle, Idle, Timeline};
 
 /// A unit's cycles.
 #[derive(Debug, Clone)]

@@ -10,15 +10,11 @@ use super::draw::Draw;
 use super::geometry::assembly::{Assembly, Distribute, TileOwner};
 use super::geometry::vertex::VertexShading;
 use super::machine::{Machine, SurfaceLines};
-use super::maps::Maps;
 use super::outcome::Outcome;
-use super::packets::QUADS_PER_TILE;
 use super::raster::coarse::Coarse;
 use super::raster::fine::Fine;
 use super::raster::hi_z::HiZ;
 use super::raster::setup::Setup;
-use super::stage::{Link, Sink, Stage};
-use super::timing::{Activity, Cycle};
 use super::variant::Variant;
 use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
@@ -27,6 +23,10 @@ use super::zrop::prop::Prop;
 use super::zrop::surface::{Surface, Tests};
 use super::zrop::unit::Zrop;
 use super::zrop::zcache::ZCache;
+use crate::pipeline::maps::Maps;
+use crate::pipeline::packets::QUADS_PER_TILE;
+use crate::pipeline::stage::{Link, Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle};
 
 /// The end of the pipeline: notes when the last of its input was done.
 #[derive(Debug, Default)]

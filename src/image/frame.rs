@@ -1,6 +1,6 @@
 //! A picture in memory.
 
-use crate::buffer::Buffer;
+use crate::math::buffer::Buffer;
 
 /// A picture: linear, premultiplied RGBA, f32, not clamped; rows from the top.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,6 @@
 //! Numbers: SIMD levels and the functions that lanes need, spherical harmonics.
 
+pub(crate) mod buffer;
 mod harmonics;
 pub mod lanes;
 mod prefetch;

@@ -2,8 +2,8 @@
 //! the plane of their depths.
 
 use super::view::{Seen, View};
-use crate::gpu::raster::polygon::Vertex;
-use crate::gpu::zrop::samples::DepthPlane;
+use crate::raster::polygon::Vertex;
+use crate::raster::sample_depth::DepthPlane;
 
 /// How far from the picture's corner a vertex may lie, in pixels: half of what the edge functions
 /// bear.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::view::View;
-use crate::scene::mesh::{Material, Texture};
+use crate::mesh::files::{Material, Texture};
 
 /// Most triangles of a grid: the bits of a triangle mask (QFM, section 3).
 pub const MAX_GRID_TRIANGLES: usize = 512;

@@ -14,24 +14,20 @@
 //! Between the depth test and the shader stands a unit, or none: quad-fragment merging ([`qfm`]),
 //! the pixel merge unit ([`pmu`]). Their function is defined once, in those modules; `frame` runs it
 //! as fast as the host allows, `pipeline` as stages with queues, rates and latencies. Coverage and
-//! depth test are the emulated pipeline's own ([`crate::gpu::raster::sampled`],
-//! [`crate::gpu::zrop::samples`]).
+//! depth test are the emulated pipeline's own ([`crate::raster::sampled`],
+//! [`crate::raster::sample_depth`]).
 
 pub mod assemble;
-mod cam;
 pub mod difference;
+pub mod files;
 pub mod frame;
 pub mod grid;
 pub mod heat;
 pub mod merge;
 pub mod outcome;
 pub mod pipeline;
-pub mod pmu;
-pub mod qfm;
 pub mod shade;
 pub mod splats;
-#[cfg(test)]
-mod streams;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;

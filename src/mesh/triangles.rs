@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Source, Topology};
 use super::view::View;
-use crate::scene::mesh::{Corner, Material, Mesh, NONE, Texture, bounds};
+use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 
 /// The triangles of a mesh.
 #[derive(Debug)]

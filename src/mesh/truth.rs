@@ -12,8 +12,8 @@ use super::shade::quad::Sampling;
 use super::shade::{Shader, decode_srgb, encode_srgb};
 use super::view::View;
 use crate::error::Result;
-use crate::gpu::raster::samples::SamplePattern;
 use crate::image::Frame;
+use crate::raster::samples::SamplePattern;
 
 /// Samples along the side of a pixel.
 const SIDE: u32 = 8;

@@ -7,7 +7,7 @@ use super::exact::ExactSplat;
 use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view::View;
-use crate::buffer::Buffer;
+use crate::math::buffer::Buffer;
 use crate::math::{SimdLevel, prefetch};
 use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, SplatBlock, Splats};
 use crate::shading::Profile;

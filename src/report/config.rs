@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::gpu::config::Config;
-use crate::gpu::spec::Source;
+use crate::pipeline::spec::Source;
 
 /// The whole configuration. The source that a field names is its default's, so that stands there as
 /// well.

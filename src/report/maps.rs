@@ -6,10 +6,10 @@ use super::Simulated;
 use super::heat::{self, Map};
 use super::legend::{Curve, Scale};
 use crate::error::Result;
-use crate::gpu::maps::MapKind;
 use crate::gpu::outcome::Outcome;
 use crate::gpu::zrop::surface::NEVER;
 use crate::image::files;
+use crate::pipeline::maps::MapKind;
 
 /// A map of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

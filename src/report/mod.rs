@@ -21,7 +21,6 @@ pub mod maps;
 pub mod mesh;
 pub mod ratios;
 pub mod screen;
-pub mod suite;
 pub mod trace;
 pub mod versus;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Simulated, VariantRun};
 use crate::gpu::outcome::UnitCycles;
-use crate::gpu::timing::{Idle, STATES, Timeline};
+use crate::pipeline::timing::{Idle, STATES, Timeline};
 
 /// Most windows of a unit; with it, and a bound on the samples of all of
 /// them together, a file stays below 8 MB.

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::activate::{Encoding, Extra, activate};
 use super::dropped::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
-use crate::buffer::Buffer;
 use crate::error::{Error, Result};
+use crate::math::buffer::Buffer;
 
 /// Values of a splat apart from the higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;

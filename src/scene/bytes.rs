@@ -21,7 +21,7 @@ const RELEASE_ABOVE_BYTES: usize = 32 << 20;
 const PAGE_BYTES: usize = 64 << 10;
 
 /// The bytes of a file.
-pub(super) enum Bytes<'a> {
+pub(crate) enum Bytes<'a> {
     /// Mapped from a file.
     Mapped(Mmap),
     /// Read from a pipe.
@@ -35,7 +35,7 @@ impl Bytes<'_> {
     ///
     /// # Errors
     /// [`Error::Read`], or [`Error::Limit`] for a pipe of more than 4 GiB.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             return read_pipe(std::io::stdin().lock(), path);
         }
@@ -51,7 +51,7 @@ impl Bytes<'_> {
 
     /// Tells the system that `range` will not be read again. The bytes stay readable; only the
     /// memory that held them may be given back.
-    pub(super) fn release(&self, range: Range<usize>) {
+    pub(crate) fn release(&self, range: Range<usize>) {
         if let Self::Mapped(map) = self
             && map.len() > RELEASE_ABOVE_BYTES
         {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::bytes::Bytes;
 use super::dropped::Dropped;
+use super::formats::{dot_splat, ply};
 use super::splats::Splats;
-use super::{dot_splat, ply};
 use crate::error::{Error, Result};
 
 /// A scene as read from a file.

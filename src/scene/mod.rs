@@ -2,18 +2,15 @@
 
 mod activate;
 mod assemble;
-mod bytes;
+pub(crate) mod bytes;
 mod camera;
 pub mod cameras;
-mod dot_splat;
 mod dropped;
 mod exponential;
+pub mod formats;
 mod load;
-pub mod mesh;
-pub mod ply;
 mod splats;
 mod statistics;
-pub mod synthetic;
 mod visibility;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::buffer::Buffer;
+use crate::math::buffer::Buffer;
 
 /// Splats in a block: one lane each. Every vector width in use divides it.
 pub const BLOCK: usize = 16;

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-use quadrille::gpu::stage::{Link, Sink, Stage};
-use quadrille::gpu::timing::{Activity, Cycle, Idle};
+use quadrille::pipeline::stage::{Link, Sink, Stage};
+use quadrille::pipeline::timing::{Activity, Cycle, Idle};
 
 use super::gpu::Collector;
 

@@ -3,11 +3,11 @@
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
 use quadrille::gpu::machine::Machine;
-use quadrille::gpu::stage::Sink;
-use quadrille::gpu::timing::Cycle;
 use quadrille::gpu::warp::FragmentShader;
 use quadrille::gpu::zrop::surface::{Surface, Tests};
 use quadrille::math::SimdLevel;
+use quadrille::pipeline::stage::Sink;
+use quadrille::pipeline::timing::Cycle;
 
 /// The end of a pipeline of one unit: notes what is offered and when, and takes an item only every
 /// so many cycles.

@@ -3,15 +3,15 @@
 use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::{Rotation3, Vector3};
-use quadrille::gpu::raster::samples::SamplePattern;
 use quadrille::math::SimdLevel;
+use quadrille::mesh::files::{Corner, Material, Mesh, NONE, ShaderEffects};
 use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
 use quadrille::mesh::grid::Source;
 use quadrille::mesh::surface::catmull_clark::CatmullClark;
 use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
 use quadrille::mesh::triangles::Triangles;
 use quadrille::mesh::view::View;
-use quadrille::scene::mesh::{Corner, Material, Mesh, NONE, ShaderEffects};
+use quadrille::raster::samples::SamplePattern;
 use quadrille::scene::{Camera, Intrinsics};
 
 /// A mesh of one draw and one material without attributes.

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use quadrille::image::{Frame, files};
 use quadrille::scene::cameras::write_inria_json;
-use quadrille::scene::ply::PlyWriter;
+use quadrille::scene::formats::ply::PlyWriter;
 use serde_json::Value;
 
 use super::scenes::{self, Random};

@@ -1,14 +1,14 @@
 //! The flags of `mesh` that say what is done to a frame, checked.
 
 use crate::error::{Error, Result};
-use crate::gpu::raster::samples::SamplePattern;
 use crate::mesh::frame::merging::Unit;
 use crate::mesh::frame::settings::{Cull, Faces};
-use crate::mesh::pmu::PmuSettings;
-use crate::mesh::qfm::QfmSettings;
+use crate::mesh::merge::pmu::PmuSettings;
+use crate::mesh::merge::qfm::QfmSettings;
 use crate::mesh::shade::quad::Sampling;
 use crate::mesh::shade::{Albedo, ShadeSettings};
 use crate::mesh::tessellate::AREA_RANGE_PX;
+use crate::raster::samples::SamplePattern;
 
 /// Entries of a merging unit's buffer at most, beside "unbounded".
 const MAX_ENTRIES: u32 = 1 << 20;

@@ -8,6 +8,7 @@ use super::super::Verbosity;
 use super::super::views::{Framing, Stand};
 use super::options::area;
 use crate::error::{Error, Result};
+use crate::mesh::files::{Material, Mesh, ShaderEffects, Texture, bounds, load};
 use crate::mesh::grid::Source;
 use crate::mesh::surface::Surface;
 use crate::mesh::surface::bezier::BezierPatches;
@@ -20,7 +21,6 @@ use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
 use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, Subject as Ball};
-use crate::scene::mesh::{self, Material, Mesh, ShaderEffects, Texture, bounds, load};
 
 /// Area of triangles where a surface has to be tessellated and no flag says how finely, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
@@ -135,7 +135,7 @@ pub(super) struct Subject {
 
 enum What {
     Polygons(Box<Mesh>),
-    Patches(mesh::BezierPatches),
+    Patches(crate::mesh::files::BezierPatches),
     Procedural(ProceduralScene),
 }
 
@@ -190,7 +190,9 @@ impl SubjectFlags {
         // Files of patches mostly have no extension.
         let is_patches = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("bpt");
         if path.extension().is_none_or(is_patches) {
-            return Ok(What::Patches(mesh::BezierPatches::load(path)?));
+            return Ok(What::Patches(crate::mesh::files::BezierPatches::load(
+                path,
+            )?));
         }
         let loaded = load(path)?;
         for warning in &loaded.warnings {

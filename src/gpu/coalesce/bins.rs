@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gpu::timing::Cycle;
+use crate::pipeline::timing::Cycle;
 
 /// No bin.
 const NONE: u32 = u32::MAX;
@@ -36,7 +36,7 @@ pub struct Flushes {
 
 impl Flushes {
     /// Adds another unit's.
-    pub(in crate::gpu) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.full += other.full;
         self.evicted += other.evicted;
         self.timeout += other.timeout;

@@ -10,10 +10,10 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, WARP_QUADS, Warp};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Idle, Pace, Queue};
+use crate::pipeline::packets::{Beat, Few, QUADS_PER_TILE, Quad, WARP_QUADS, Warp};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, Idle, Pace, Queue};
 
 spec! {
     /// Quad reordering and warp packing.

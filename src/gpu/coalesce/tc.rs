@@ -7,11 +7,11 @@
 //! the end of the draw. Each quad's place is free again when it has left.
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{BEAT_QUADS, Beat, Few, Quad, RasterTile};
-use crate::gpu::raster::spans::tile_quads;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Idle};
+use crate::pipeline::packets::{BEAT_QUADS, Beat, Few, Quad, RasterTile};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, Idle};
+use crate::raster::spans::tile_quads;
 
 use super::bins::{Bins, Evict, Flushes, Reason};
 

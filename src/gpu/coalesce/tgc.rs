@@ -6,11 +6,11 @@
 //! one a cycle out. Switched off, it hands primitives on as they come and takes no time.
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{Primitive, TILE_PX};
-use crate::gpu::raster::polygon::PixelRect;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Idle};
+use crate::pipeline::packets::{Primitive, TILE_PX};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, Idle};
+use crate::raster::polygon::PixelRect;
 
 use super::bins::{Bins, Evict, Flushes, Reason};
 

@@ -1,9 +1,9 @@
 //! What CROP does to colours, a warp at a time: drop, blend, store, alpha test.
 
 use crate::gpu::machine::Feedback;
-use crate::gpu::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
 use crate::gpu::zrop::surface::Surface;
 use crate::math::SimdLevel;
+use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
 use crate::shading::{QuadColour, under};
 
 use super::unit::Termination;

@@ -8,9 +8,9 @@
 use serde::Serialize;
 
 use super::unit::CropSpec;
-use crate::gpu::memory::Memory;
-use crate::gpu::packets::fragments;
-use crate::gpu::timing::{Cycle, Pace};
+use crate::pipeline::memory::Memory;
+use crate::pipeline::packets::fragments;
+use crate::pipeline::timing::{Cycle, Pace};
 
 /// Bytes of a line.
 pub const LINE_BYTES: u64 = 128;
@@ -39,7 +39,7 @@ pub struct CropCacheCounters {
 
 impl CropCacheCounters {
     /// Adds another cache's; the peak is that of the fuller one.
-    pub(in crate::gpu) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.hits += other.hits;
         self.misses += other.misses;
         self.fetched += other.fetched;

@@ -8,11 +8,11 @@
 use serde::Serialize;
 
 use crate::gpu::machine::{Feedback, Machine};
-use crate::gpu::packets::{QUADS_PER_TILE, ShadedWarp, fragments};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Pace, Queue};
 use crate::gpu::zrop::surface::Surface;
+use crate::pipeline::packets::{QUADS_PER_TILE, ShadedWarp, fragments};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, Pace, Queue};
 use crate::shading::ColourFormat;
 
 use super::blend::blend_warp;

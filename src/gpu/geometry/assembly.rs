@@ -5,12 +5,12 @@
 
 use serde::Serialize;
 
-use crate::gpu::packets::{Primitive, Shape};
-use crate::gpu::raster::outline::{Outline, Screen};
-use crate::gpu::raster::polygon::{PixelRect, Polygon};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::{Primitive, Shape};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::outline::{Outline, Screen};
+use crate::raster::polygon::{PixelRect, Polygon};
 
 spec! {
     /// Primitive assembly.
@@ -127,7 +127,7 @@ impl TileOwner {
     #[must_use]
     #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]
     pub fn may_own_in(self, bounds: PixelRect) -> bool {
-        use crate::gpu::packets::TILE_PX;
+        use crate::pipeline::packets::TILE_PX;
         if self.count == 1 {
             return true;
         }

@@ -9,10 +9,10 @@
 //! twice, while a vertex warp itself never waits for fragments (assumption).
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::Primitive;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Cycle, Idle, Queue};
+use crate::pipeline::packets::Primitive;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Cycle, Idle, Queue};
 
 spec! {
     /// Vertex shading.

@@ -3,12 +3,12 @@
 use crate::gpu::config::Config;
 use crate::gpu::draw::Draw;
 use crate::gpu::outcome::Outcome;
-use crate::gpu::packets::TILE_PX;
 use crate::gpu::pipeline::{self, Watch};
 use crate::gpu::variant::Variant;
 use crate::gpu::warp::FragmentShader;
 use crate::gpu::zrop::surface::Tests;
 use crate::math::SimdLevel;
+use crate::pipeline::packets::TILE_PX;
 
 /// A rectangle: x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];

@@ -11,8 +11,8 @@ use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Check, Expected};
 use crate::gpu::config::Config;
 use crate::gpu::crop::cache::CropCacheCounters;
-use crate::gpu::packets::TILE_PX;
 use crate::gpu::zrop::surface::Tests;
+use crate::pipeline::packets::TILE_PX;
 use crate::shading::ColourFormat;
 
 /// Side of the picture, in pixels.

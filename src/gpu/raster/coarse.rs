@@ -7,12 +7,12 @@
 //! to be empty in the fine raster. What pixels each tile covers is worked out here, for whole rows
 //! at once, and travels along; the fine raster is where it counts.
 
-use super::outline::{SamplesOf, Screen, raster_tiles};
 use crate::gpu::geometry::assembly::TileOwner;
-use crate::gpu::packets::{RasterTile, SetUp};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::{RasterTile, SetUp};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::outline::{SamplesOf, Screen, raster_tiles};
 
 spec! {
     /// Coarse raster.

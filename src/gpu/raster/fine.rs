@@ -7,11 +7,11 @@
 
 use serde::Serialize;
 
-use super::outline::{SamplesOf, Screen, TileCover};
-use crate::gpu::packets::RasterTile;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::RasterTile;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::outline::{SamplesOf, Screen, TileCover};
 
 spec! {
     /// Fine raster.

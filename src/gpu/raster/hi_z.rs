@@ -3,11 +3,11 @@
 //! In and out: raster tiles, in order. Rate: one a cycle. Splats have one depth each and are drawn
 //! without a depth buffer unless one is given; then the greatest depth of each raster tile decides.
 
-use super::outline::{SamplesOf, Screen, TileCover};
-use crate::gpu::packets::RasterTile;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::RasterTile;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::outline::{SamplesOf, Screen, TileCover};
 
 spec! {
     /// Hi-Z.

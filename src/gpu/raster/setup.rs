@@ -2,11 +2,11 @@
 //!
 //! In: primitives. Out: the same with their edges, in order. Rate: one a cycle.
 
-use super::outline::Screen;
-use crate::gpu::packets::{Primitive, SetUp};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::{Primitive, SetUp};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::outline::Screen;
 
 spec! {
     /// Setup.

@@ -12,10 +12,10 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Machine;
-use crate::gpu::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::Cycle;
 use crate::shading::under;
 
 use super::fragment::ShadedQuad;

@@ -11,9 +11,9 @@
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
 use super::exact_alpha::NearCut;
-use crate::gpu::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
 use crate::math::SimdLevel;
 use crate::math::unfused::exp2_lanes;
+use crate::pipeline::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use crate::shading::{QuadColour, cap_rounded_down, falloff_alpha, falloff_exponent};
 

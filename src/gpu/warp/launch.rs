@@ -2,10 +2,10 @@
 //!
 //! In and out: warps, in order.
 
-use crate::gpu::packets::Warp;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::Warp;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
 
 spec! {
     /// Warp launch.

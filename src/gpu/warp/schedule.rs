@@ -2,7 +2,7 @@
 //! cores, whatever the program.
 
 use super::cores::CoresSpec;
-use crate::gpu::timing::{Activity, Cycle, Idle};
+use crate::pipeline::timing::{Activity, Cycle, Idle};
 
 /// What a warp costs.
 #[derive(Debug, Clone, Copy)]

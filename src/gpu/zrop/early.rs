@@ -1,9 +1,9 @@
 //! What the unit of the early tests asks of the state that all units of a draw share.
 
 use super::surface::Failed;
-use crate::gpu::memory::Memory;
-use crate::gpu::packets::Quad;
-use crate::gpu::timing::Cycle;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::packets::Quad;
+use crate::pipeline::timing::Cycle;
 
 /// Tests before shading, and what they read.
 pub trait EarlyTests {

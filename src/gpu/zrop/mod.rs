@@ -3,7 +3,6 @@
 
 pub mod early;
 pub mod prop;
-pub mod samples;
 pub mod surface;
 pub mod unit;
 pub mod zcache;

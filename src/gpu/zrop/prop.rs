@@ -3,10 +3,10 @@
 //!
 //! In and out: beats of quads, in order. Rate: quads a cycle.
 
-use crate::gpu::packets::Beat;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::Beat;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
 
 spec! {
     /// PROP, both ports.

@@ -4,10 +4,10 @@
 //! Values are stored quad by quad, screen tile by screen tile; [`Surface::quad_index`] maps a place
 //! in a tile.
 
-use crate::gpu::packets::{QUADS_PER_TILE, TILE_PX, TILE_QUADS};
-use crate::gpu::raster::polygon::PixelRect;
-use crate::gpu::timing::Cycle;
 use crate::image::Frame;
+use crate::pipeline::packets::{QUADS_PER_TILE, TILE_PX, TILE_QUADS};
+use crate::pipeline::timing::Cycle;
+use crate::raster::polygon::PixelRect;
 use crate::shading::{
     ColourFormat, Comparison, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };

@@ -10,10 +10,10 @@
 use serde::Serialize;
 
 use crate::gpu::machine::Feedback;
-use crate::gpu::packets::{Beat, Few, QUADS_PER_TILE, Quad, fragments};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Cycle, Idle, Pace, Queue};
+use crate::pipeline::packets::{Beat, Few, QUADS_PER_TILE, Quad, fragments};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Cycle, Idle, Pace, Queue};
 
 use super::early::EarlyTests;
 use super::zcache::{LINE_BYTES, ZCache};

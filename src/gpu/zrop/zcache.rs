@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use crate::gpu::memory::Memory;
-use crate::gpu::timing::Cycle;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::timing::Cycle;
 
 /// Bytes of a line.
 pub const LINE_BYTES: u64 = 128;

@@ -6,13 +6,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::settings::{Faces, FrameSettings};
-use crate::gpu::raster::outline::raster_tiles;
-use crate::gpu::raster::polygon::PixelRect;
-use crate::gpu::raster::sampled::SampledPolygon;
-use crate::gpu::zrop::samples::DepthPlane;
 use crate::mesh::assemble::{PlacedVertex, place, triangles};
 use crate::mesh::grid::{Grid, Source};
 use crate::mesh::view::View;
+use crate::raster::outline::raster_tiles;
+use crate::raster::polygon::PixelRect;
+use crate::raster::sample_depth::DepthPlane;
+use crate::raster::sampled::SampledPolygon;
 
 /// A quad of a triangle as the raster makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, index};
 use super::settings::FrameSettings;
 use crate::mesh::grid::{Grid, Source};
+use crate::mesh::merge::pmu::{PixelMerge, PmuCounters, PmuSettings};
+use crate::mesh::merge::qfm::{QfmCounters, QfmSettings, QuadMerge};
 use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
-use crate::mesh::pmu::{PixelMerge, PmuCounters, PmuSettings};
-use crate::mesh::qfm::{QfmCounters, QfmSettings, QuadMerge};
 
 /// The unit between the depth test and the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

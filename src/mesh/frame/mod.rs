@@ -31,8 +31,8 @@ use super::shade::Shader;
 use super::shade::quad::Sampling;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::gpu::zrop::samples::NO_OWNER;
 use crate::image::Frame;
+use crate::raster::sample_depth::NO_OWNER;
 
 /// Chunks that a frame is cut into, if it has as many batches: enough to keep many cores busy to
 /// the end, few enough that each is worth a task.

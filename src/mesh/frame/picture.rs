@@ -8,12 +8,12 @@ use super::chunk::Chunk;
 use super::merging::{NOT_SHADED, ShadedQuad, Shading};
 use super::settings::FrameSettings;
 use super::visibility::Owners;
-use crate::gpu::zrop::samples::NO_OWNER;
 use crate::image::Frame;
 use crate::mesh::shade::interpolate::TrianglePlanes;
 use crate::mesh::shade::quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
 use crate::mesh::shade::{Shader, decode_srgb, encode_srgb};
 use crate::mesh::view::View;
+use crate::raster::sample_depth::NO_OWNER;
 
 /// Quads that one task shades.
 const QUADS_A_TASK: usize = 1024;

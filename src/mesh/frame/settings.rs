@@ -1,8 +1,8 @@
 //! What a frame is made with.
 
-use crate::gpu::raster::polygon::PixelRect;
-use crate::gpu::raster::samples::SamplePattern;
 use crate::math::SimdLevel;
+use crate::raster::polygon::PixelRect;
+use crate::raster::samples::SamplePattern;
 
 /// Which sides of triangles are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::chunk::{Chunk, GridQuads};
 use super::settings::FrameSettings;
-use crate::gpu::raster::polygon::PixelRect;
-use crate::gpu::zrop::samples::{DepthFragment, NO_OWNER, QuadDepths};
+use crate::raster::polygon::PixelRect;
+use crate::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
 
 /// Cells along the side of a raster tile.
 const TILE_CELLS: i32 = 8;

@@ -1,14 +1,14 @@
 //! The grid at hand: its triangles on the picture, and whether earlier grids hide it.
 
-use crate::gpu::packets::{Primitive, Shape};
-use crate::gpu::raster::outline::{Outline, raster_tiles};
-use crate::gpu::raster::polygon::{PixelRect, Vertex};
-use crate::gpu::raster::sampled::SampledPolygon;
-use crate::gpu::zrop::samples::DepthPlane;
 use crate::mesh::assemble::{PlacedVertex, place, triangles};
 use crate::mesh::frame::settings::FrameSettings;
 use crate::mesh::grid::Grid;
 use crate::mesh::view::View;
+use crate::pipeline::packets::{Primitive, Shape};
+use crate::raster::outline::{Outline, raster_tiles};
+use crate::raster::polygon::{PixelRect, Vertex};
+use crate::raster::sample_depth::DepthPlane;
+use crate::raster::sampled::SampledPolygon;
 
 use super::depth::DepthBuffer;
 

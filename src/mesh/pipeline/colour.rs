@@ -18,9 +18,9 @@ use super::machine::{COLOUR_BYTES, MeshMachine};
 use super::slab::NONE;
 use crate::gpu::crop::cache::{CropCache, LINE_BYTES, SECTOR_BYTES};
 use crate::gpu::crop::unit::CropSpec;
-use crate::gpu::packets::{Quad, Warp};
-use crate::gpu::stage::{Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Pace, Queue};
+use crate::pipeline::packets::{Quad, Warp};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, Pace, Queue};
 
 /// Samples of a sector.
 const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;

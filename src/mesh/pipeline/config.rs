@@ -8,9 +8,9 @@ use super::pack::PackSpec;
 use super::quads::QuadsSpec;
 use crate::error::{Error, Result};
 use crate::gpu::config::{Config, as_toml, overlaid};
-use crate::gpu::spec::Field;
-use crate::mesh::pmu::PmuSpec;
-use crate::mesh::qfm::QfmSpec;
+use crate::mesh::merge::pmu::PmuSpec;
+use crate::mesh::merge::qfm::QfmSpec;
+use crate::pipeline::spec::Field;
 
 /// Every unit's specification.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

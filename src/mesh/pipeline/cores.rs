@@ -8,12 +8,12 @@
 use serde::Serialize;
 
 use super::machine::MeshMachine;
-use crate::gpu::packets::Warp;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Sink, Stage};
-use crate::gpu::timing::Cycle;
 use crate::gpu::warp::cores::CoresSpec;
 use crate::gpu::warp::schedule::{Program, Schedule};
+use crate::pipeline::packets::Warp;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::Cycle;
 
 spec! {
     /// The pixel shader of meshes.

@@ -3,11 +3,11 @@
 
 use std::cell::Cell;
 
-use crate::gpu::packets::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
-use crate::gpu::raster::polygon::PixelRect;
-use crate::gpu::raster::samples::SamplePattern;
-use crate::gpu::zrop::samples::{DepthFragment, QuadDepths};
 use crate::math::SimdLevel;
+use crate::pipeline::packets::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
+use crate::raster::polygon::PixelRect;
+use crate::raster::sample_depth::{DepthFragment, QuadDepths};
+use crate::raster::samples::SamplePattern;
 
 /// Raster tiles of a screen tile.
 const QUARTERS: usize = 4;

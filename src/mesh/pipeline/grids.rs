@@ -13,11 +13,11 @@
 use serde::Serialize;
 
 use super::machine::{GridFate, MeshMachine};
-use crate::gpu::packets::Primitive;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Cycle, Idle, Queue};
 use crate::mesh::grid::Grid;
+use crate::pipeline::packets::Primitive;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Cycle, Idle, Queue};
 
 /// Lanes of a warp.
 const WARP_LANES: u64 = 32;

@@ -3,9 +3,9 @@
 
 use super::machine::{MeshMachine, Part};
 use super::slab::{NONE, Slab};
-use crate::gpu::packets::Quad;
-use crate::gpu::raster::samples::SamplePattern;
 use crate::mesh::merge::{MergedQuad, Merges, QuadFragment};
+use crate::pipeline::packets::Quad;
+use crate::raster::samples::SamplePattern;
 
 /// Samples of a fragment whose quad has not left the unit yet.
 #[derive(Debug, Clone, Copy)]

@@ -6,16 +6,16 @@ use super::grids::GridsCounters;
 use super::machine::MeshMachine;
 use super::pack::PackCounters;
 use crate::gpu::crop::cache::CropCacheCounters;
-use crate::gpu::memory::l2::L2Counters;
 use crate::gpu::outcome::UnitCycles;
-use crate::gpu::packets::{Beat, Quad};
-use crate::gpu::raster::samples::SamplePattern;
-use crate::gpu::stage::{Pipe, Stage};
-use crate::gpu::timing::Cycle;
 use crate::gpu::zrop::zcache::ZCacheCounters;
 use crate::mesh::frame::merging::MergeCounters;
-use crate::mesh::pmu::PmuCounters;
-use crate::mesh::qfm::QfmCounters;
+use crate::mesh::merge::pmu::PmuCounters;
+use crate::mesh::merge::qfm::QfmCounters;
+use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::packets::{Beat, Quad};
+use crate::pipeline::stage::{Pipe, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::samples::SamplePattern;
 
 /// What came to a merging unit, and what it counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

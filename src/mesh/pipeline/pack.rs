@@ -8,10 +8,10 @@
 use serde::Serialize;
 
 use super::machine::MeshMachine;
-use crate::gpu::packets::{Few, QUADS_PER_TILE, Quad, Warp};
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::{Activity, Cycle, Idle, Pace};
+use crate::pipeline::packets::{Few, QUADS_PER_TILE, Quad, Warp};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, Idle, Pace};
 
 spec! {
     /// Packing of warps.
@@ -40,7 +40,7 @@ pub struct PackCounters {
 #[derive(Debug)]
 pub struct Pack {
     scan: Pace,
-    held: Few<Quad, { crate::gpu::packets::WARP_QUADS }>,
+    held: Few<Quad, { crate::pipeline::packets::WARP_QUADS }>,
     draw: u32,
     /// Quads come through it.
     pub input: Activity,

@@ -5,9 +5,9 @@
 
 use super::machine::MeshMachine;
 use super::outcome::{MergeStage, UnitCounters};
-use crate::gpu::packets::{Beat, Quad};
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::{Beat, Quad};
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
 
 /// The unit.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use super::machine::{Fragment, MeshMachine};
 use super::membership::Membership;
 use super::outcome::{MergeStage, UnitCounters};
 use super::port::Port;
-use crate::gpu::packets::{Beat, Quad};
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::mesh::merge::pmu::{PixelMerge, PmuCounters, PmuSettings, PmuSpec};
 use crate::mesh::merge::{MergedQuad, Merging};
-use crate::mesh::pmu::{PixelMerge, PmuCounters, PmuSettings, PmuSpec};
+use crate::pipeline::packets::{Beat, Quad};
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
 
 /// The unit.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! The ports of a merging unit: look-ups on one side, one quad a cycle on the other.
 
 use super::machine::MeshMachine;
-use crate::gpu::packets::Quad;
-use crate::gpu::stage::{Pipe, Sink};
-use crate::gpu::timing::{Cycle, Idle};
+use crate::pipeline::packets::Quad;
+use crate::pipeline::stage::{Pipe, Sink};
+use crate::pipeline::timing::{Cycle, Idle};
 
 /// The ports.
 #[derive(Debug)]

@@ -16,11 +16,11 @@ use super::machine::{Fragment, MeshMachine};
 use super::membership::Membership;
 use super::outcome::{MergeStage, UnitCounters};
 use super::port::Port;
-use crate::gpu::packets::{Beat, Quad};
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::mesh::merge::qfm::{QfmCounters, QfmSettings, QfmSpec, QuadMerge};
 use crate::mesh::merge::{MergedQuad, Merging};
-use crate::mesh::qfm::{QfmCounters, QfmSettings, QfmSpec, QuadMerge};
+use crate::pipeline::packets::{Beat, Quad};
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
 
 /// The unit.
 #[derive(Debug)]

@@ -8,11 +8,11 @@
 use serde::Serialize;
 
 use super::machine::MeshMachine;
-use crate::gpu::packets::{Beat, Few, Quad, RasterTile, TILE_QUADS};
-use crate::gpu::raster::sampled::TileSamples;
-use crate::gpu::spec::spec;
-use crate::gpu::stage::{Pipe, Sink, Stage};
-use crate::gpu::timing::Cycle;
+use crate::pipeline::packets::{Beat, Few, Quad, RasterTile, TILE_QUADS};
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::timing::Cycle;
+use crate::raster::sampled::TileSamples;
 
 spec! {
     /// Raster tiles to quads.

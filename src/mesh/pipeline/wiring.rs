@@ -19,8 +19,6 @@ use crate::gpu::raster::coarse::Coarse;
 use crate::gpu::raster::fine::Fine;
 use crate::gpu::raster::hi_z::HiZ;
 use crate::gpu::raster::setup::Setup;
-use crate::gpu::stage::{Link, Sink};
-use crate::gpu::timing::{Activity, Cycle};
 use crate::gpu::warp::launch::Launch;
 use crate::gpu::zrop::prop::Prop;
 use crate::gpu::zrop::unit::Zrop;
@@ -29,6 +27,8 @@ use crate::mesh::frame::merging::{MergeCounters, Unit};
 use crate::mesh::frame::settings::FrameSettings;
 use crate::mesh::grid::Source;
 use crate::mesh::view::View;
+use crate::pipeline::stage::{Link, Sink};
+use crate::pipeline::timing::{Activity, Cycle};
 
 type FromPack = Link<Pack, Link<Launch, Link<MeshCores, Link<Colour, Retired>>>>;
 type FromQuads<U> = Link<Quads, Link<Prop, Link<Zrop, Link<U, FromPack>>>>;

@@ -6,7 +6,7 @@ use super::Shader;
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::texture::Pyramid;
 use crate::math::unfused::exp2;
-use crate::scene::mesh::Material;
+use crate::mesh::files::Material;
 
 /// Lights hang on the camera, so that every view of every scene is lit: direction towards the light
 /// in view space (x right, y down, z forward) and its colour, linear; a white surface that faces a

@@ -18,8 +18,8 @@ mod testing;
 
 pub use srgb::{decode_srgb, encode_srgb};
 
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::view::View;
-use crate::scene::mesh::{Material, Texture};
 use light::Lights;
 use texture::{Pyramid, Role, Textures};
 

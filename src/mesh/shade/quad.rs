@@ -4,9 +4,9 @@ use super::Shader;
 use super::derivatives::Stencil;
 use super::interpolate::TrianglePlanes;
 use super::light::SurfacePoints;
-use crate::gpu::raster::polygon::SUBPIXEL_BITS;
-use crate::gpu::raster::samples::SamplePattern;
 use crate::mesh::grid::GridVertex;
+use crate::raster::polygon::SUBPIXEL_BITS;
+use crate::raster::samples::SamplePattern;
 
 /// Subpixel units a pixel, as [`SamplePattern::offsets`] counts.
 const UNITS_A_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;

@@ -5,9 +5,9 @@ use nalgebra::{Matrix3, Vector3};
 use super::Shader;
 use super::interpolate::TrianglePlanes;
 use super::quad::{QuadInputs, TriangleRef};
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::grid::GridVertex;
 use crate::mesh::view::View;
-use crate::scene::mesh::{Material, Texture};
 use crate::scene::{Camera, Intrinsics};
 
 /// Side of the texture of [`noisy`], in texels.

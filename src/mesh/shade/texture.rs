@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::lanes::{Lanes, log2};
 use super::srgb::decoding_table;
-use crate::scene::mesh::{Material, Texture};
+use crate::mesh::files::{Material, Texture};
 
 /// The largest value of a stored channel: 1.
 const ONE: f32 = 65535.0;

@@ -15,12 +15,12 @@ use super::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use super::merge::QuadFragment;
 use crate::error::{Error, Result};
 use crate::gpu::draw::Draw;
-use crate::gpu::raster::outline::{Outline, raster_tiles};
-use crate::gpu::raster::polygon::{PixelRect, Vertex};
-use crate::gpu::raster::sampled::SampledPolygon;
-use crate::gpu::raster::samples::SamplePattern;
 use crate::math::SimdLevel;
-use crate::scene::mesh::ShaderEffects;
+use crate::mesh::files::ShaderEffects;
+use crate::raster::outline::{Outline, raster_tiles};
+use crate::raster::polygon::{PixelRect, Vertex};
+use crate::raster::sampled::SampledPolygon;
+use crate::raster::samples::SamplePattern;
 
 /// What the splats' fragment shader does beside giving a colour: it discards fragments whose alpha
 /// is below 1/255.

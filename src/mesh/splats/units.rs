@@ -6,9 +6,9 @@ use crate::gpu::draw::Draw;
 use crate::gpu::warp::FragmentShader;
 use crate::image::Frame;
 use crate::mesh::frame::merging::Unit;
+use crate::mesh::merge::pmu::PixelMerge;
+use crate::mesh::merge::qfm::{QfmCounters, QuadMerge};
 use crate::mesh::merge::{MergedQuad, Merges, Merging};
-use crate::mesh::pmu::PixelMerge;
-use crate::mesh::qfm::{QfmCounters, QuadMerge};
 
 /// What a unit made of a draw's splats.
 #[derive(Debug, Clone)]
@@ -113,8 +113,8 @@ fn between_splats(quads: &SplatQuads, merges: &Merges) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::raster::samples::SamplePattern;
     use crate::mesh::splats::SplatQuad;
+    use crate::raster::samples::SamplePattern;
 
     /// The counter counts: merges are made by hand, for no unit makes them.
     #[test]

@@ -4,7 +4,7 @@ use super::cubic::Cubic;
 use super::owners::{Owners, PatchNames};
 use super::{CornerOwner, SideOwner, Surface, SurfacePoint};
 use crate::error::{Error, Result};
-use crate::scene::mesh::{Material, Texture};
+use crate::mesh::files::{Material, Texture};
 
 /// Control points of the sides in walking order, as indices into the 16 of a patch.
 const SIDES: [[usize; 4]; 4] = [

@@ -3,7 +3,7 @@
 
 use super::{CornerOwner, SideOwner, Surface, SurfacePoint, cross, unit};
 use crate::error::{Error, Result};
-use crate::scene::mesh::{Material, Texture};
+use crate::mesh::files::{Material, Texture};
 
 /// Half the way, in parameters, over which the slope of a displaced surface is taken. An
 /// assumption: a few tenths of a texel on the meshes at hand, far above the rounding of `f32`.

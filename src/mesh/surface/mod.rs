@@ -15,7 +15,7 @@ pub mod procedural;
 #[cfg(test)]
 pub(crate) mod sample_cages;
 
-use crate::scene::mesh::{Material, Texture};
+use crate::mesh::files::{Material, Texture};
 
 /// Parameters of the corners of a patch, in order.
 pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];

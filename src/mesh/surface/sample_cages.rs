@@ -1,6 +1,6 @@
 //! Control cages for tests.
 
-use crate::scene::mesh::{Corner, Crease, Material, Mesh, NONE};
+use crate::mesh::files::{Corner, Crease, Material, Mesh, NONE};
 
 /// A mesh of faces without attributes.
 pub(crate) fn mesh(positions: &[[f32; 3]], faces: &[Vec<u32>]) -> Mesh {

@@ -17,7 +17,7 @@ use super::grid::{Grid, Source};
 use super::surface::Surface;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::scene::mesh::{Material, Texture};
+use crate::mesh::files::{Material, Texture};
 use split::Splitter;
 use topology::Topologies;
 

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use nalgebra::Vector3;
 
 use super::*;
+use crate::mesh::files::{Mesh, NONE};
 use crate::mesh::surface::bezier::BezierPatches;
 use crate::mesh::surface::catmull_clark::CatmullClark;
 use crate::mesh::surface::displaced::{Displaced, HeightChannel, HeightMap};
 use crate::mesh::surface::procedural::{ProceduralScene, Sphere, army};
 use crate::mesh::surface::sample_cages::{creased_cube, cube, odd_solid};
-use crate::scene::mesh::{Mesh, NONE};
 use crate::scene::{Camera, Intrinsics};
 
 /// A view of the origin from `eye`.

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use quadrille::scene::mesh::{BezierPatches, parse};
+use quadrille::mesh::files::{BezierPatches, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     // Files that the mesh names hold what stands from the first material on.

@@ -1,11 +1,11 @@
 use super::*;
+use crate::mesh::files::Texture;
 use crate::mesh::grid::GridVertex;
 use crate::mesh::shade::interpolate::TrianglePlanes;
 use crate::mesh::shade::quad::QuadInputs;
 use crate::mesh::shade::testing::{noisy, plane_triangle, quad_inputs, shade_plane, view};
 use crate::mesh::shade::texture::Textures;
 use crate::mesh::shade::{Albedo, ShadeSettings};
-use crate::scene::mesh::Texture;
 
 fn close(a: [f32; 3], b: [f32; 3], limit: f32) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() < limit)

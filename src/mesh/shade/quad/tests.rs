@@ -1,10 +1,10 @@
 use super::*;
+use crate::mesh::files::Material;
 use crate::mesh::shade::ShadeSettings;
 use crate::mesh::shade::testing::{
     TEXELS, noisy, plane_triangle, quad_inputs, shade_plane, vertex, view,
 };
 use crate::mesh::shade::texture::Textures;
-use crate::scene::mesh::Material;
 
 /// Texture levels that the cells of a quad of the plane would be filtered at.
 fn levels(points_px: [[f32; 2]; 4], texels_a_px: f32) -> [f32; 4] {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nalgebra::Vector3;
 
 use crate::error::{Error, Result};
-use crate::scene::mesh::Mesh;
+use crate::mesh::files::Mesh;
 
 /// For an edge: no face.
 pub(super) const NO_FACE: u32 = u32::MAX;

@@ -22,7 +22,7 @@ use super::cubic::Cubic;
 use super::owners::{Owners, PatchNames, side_name};
 use super::{CornerOwner, SideOwner, Surface, SurfacePoint, bilinear, joined};
 use crate::error::{Error, Result};
-use crate::scene::mesh::{Material, Mesh, NONE, Texture};
+use crate::mesh::files::{Material, Mesh, NONE, Texture};
 use cage::{Cage, Edges, Origin};
 use fans::Walks;
 use limit::ControlPoints;

@@ -2,8 +2,8 @@
 
 use super::chance::Dice;
 use super::sphere::Sphere;
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::surface::{CornerOwner, SideOwner, Surface, SurfacePoint, cross, unit};
-use crate::scene::mesh::{Material, Texture};
 
 /// Hairs where nothing else is said. An assumption, and one that counts: the denser the fur, the
 /// more of a visible hair is hidden.

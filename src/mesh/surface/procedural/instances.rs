@@ -3,8 +3,8 @@
 use super::chance::Dice;
 use super::sphere::Sphere;
 use crate::error::{Error, Result};
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::surface::{CornerOwner, SideOwner, Surface, SurfacePoint, bounds_of, cross, unit};
-use crate::scene::mesh::{Material, Texture};
 
 /// Balls of PTCLOUD.
 const CLOUD_BALLS: u64 = 20_000;

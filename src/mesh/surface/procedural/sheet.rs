@@ -1,11 +1,11 @@
 //! Height fields over a rectangle: PLANE and SINEWAVE.
 
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::surface::{
     CornerOwner, SideOwner, Surface, SurfacePoint,
     owners::{Owners, PatchNames, side_name},
     unit,
 };
-use crate::scene::mesh::{Material, Texture};
 
 /// One wave of a height field: `amplitude * sin(along . (x, y) + phase)`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,11 +1,11 @@
 //! A ball as six patches: the faces of a cube blown up.
 
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::surface::{
     CORNERS, CornerOwner, SideOwner, Surface, SurfacePoint, cross,
     owners::{Owners, PatchNames, side_name},
     unit,
 };
-use crate::scene::mesh::{Material, Texture};
 
 /// For each patch the axes along which u and v grow; the third axis points outwards.
 const FRAMES: [[[i8; 3]; 2]; 6] = [

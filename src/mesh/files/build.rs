@@ -1,0 +1,252 @@
+//! Putting a mesh together while a file is read: welding, limits, draws, warnings.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::{Corner, Loaded, Material, Mesh, NONE};
+use crate::error::{Error, Result};
+
+/// Most triangles of a mesh, an n-gon counted as n - 2.
+pub(crate) const MAX_TRIANGLES: u64 = 1 << 26;
+
+/// Most positions, texture coordinates and normals that a mesh is read from, each.
+pub(crate) const MAX_VERTICES: u64 = 1 << 26;
+
+/// Most warnings kept; the rest are counted.
+const MAX_WARNINGS: usize = 100;
+
+/// What was expected, and what was found.
+pub(crate) type Mismatch = (String, String);
+
+/// What a reader tells about a file beside its mesh.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    texts: Vec<String>,
+    more: usize,
+}
+
+impl Warnings {
+    /// Adds a warning, unless it has been said or there are many already.
+    pub(crate) fn add(&mut self, text: impl Into<String>) {
+        if self.texts.len() >= MAX_WARNINGS {
+            self.more += 1;
+            return;
+        }
+        let text = text.into();
+        if !self.texts.contains(&text) {
+            self.texts.push(text);
+        }
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.texts.push(format!("{} more warnings", self.more));
+        }
+        self.texts
+    }
+}
+
+/// A mesh in the making.
+pub(crate) struct Builder {
+    path: PathBuf,
+    mesh: Mesh,
+    /// Indices of positions by their bits.
+    welded: HashMap<[u32; 3], u32>,
+    triangles: u64,
+    /// First face of the draw in the making.
+    draw_start: u32,
+    /// What the file's user should know.
+    pub(crate) warnings: Warnings,
+}
+
+impl Builder {
+    /// A mesh of the file `path` without anything in it.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            mesh: Mesh {
+                face_starts: vec![0],
+                ..Mesh::default()
+            },
+            welded: HashMap::new(),
+            triangles: 0,
+            draw_start: 0,
+            warnings: Warnings::default(),
+        }
+    }
+
+    /// The index of a finite position: that of an equal one, if there is one.
+    pub(crate) fn position(&mut self, position: [f32; 3]) -> Result<u32> {
+        // Adding zero makes -0 into 0.
+        let position = position.map(|x| x + 0.0);
+        let bits = position.map(f32::to_bits);
+        if let Some(&at) = self.welded.get(&bits) {
+            return Ok(at);
+        }
+        let at = self.index(self.mesh.positions.len(), "positions")?;
+        self.welded.insert(bits, at);
+        self.mesh.positions.push(position);
+        Ok(at)
+    }
+
+    /// The index of a new, finite texture coordinate.
+    pub(crate) fn uv(&mut self, uv: [f32; 2]) -> Result<u32> {
+        let at = self.index(self.mesh.uvs.len(), "texture coordinates")?;
+        self.mesh.uvs.push(uv);
+        Ok(at)
+    }
+
+    /// The index of a new, finite normal, which gets length 1; [`NONE`] if it has no direction.
+    pub(crate) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
+        let [x, y, z] = normal.map(f64::from);
+        let length = (x * x + y * y + z * z).sqrt();
+        if length == 0.0 {
+            self.warnings.add("normals of length 0 are left out");
+            return Ok(NONE);
+        }
+        let at = self.index(self.mesh.normals.len(), "normals")?;
+        #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
+        let unit = [x, y, z].map(|c| (c / length) as f32);
+        self.mesh.normals.push(unit);
+        Ok(at)
+    }
+
+    fn index(&self, count: usize, what: &str) -> Result<u32> {
+        let next = u32::try_from(count).ok();
+        next.filter(|_| (count as u64) < MAX_VERTICES)
+            .ok_or_else(|| self.limit(what, MAX_VERTICES, count as u64 + 1))
+    }
+
+    fn limit(&self, what: &str, limit: u64, found: u64) -> Error {
+        Error::Limit {
+            what: format!("{}: {what}", self.path.display()),
+            limit,
+            found,
+        }
+    }
+
+    /// Refuses what will not fit, before it is made: `vertices` and `triangles` to come.
+    pub(crate) fn expect(&self, vertices: u64, triangles: u64) -> Result<()> {
+        if vertices > MAX_VERTICES {
+            return Err(self.limit("vertices of all instances", MAX_VERTICES, vertices));
+        }
+        self.check_triangles(triangles)
+    }
+
+    fn check_triangles(&self, more: u64) -> Result<()> {
+        let triangles = self.triangles.saturating_add(more);
+        if triangles > MAX_TRIANGLES {
+            return Err(self.limit("triangles", MAX_TRIANGLES, triangles));
+        }
+        Ok(())
+    }
+
+    /// Adds a face of at least three corners, whose indices came from this builder.
+    pub(crate) fn face(&mut self, corners: &[Corner], material: u32) -> Result<()> {
+        let triangles = (corners.len() as u64).saturating_sub(2);
+        self.check_triangles(triangles)?;
+        self.triangles += triangles;
+        self.mesh.corners.extend_from_slice(corners);
+        // Corners are at most three times the triangles' limit, so they fit.
+        let end = u32::try_from(self.mesh.corners.len()).unwrap_or(NONE);
+        self.mesh.face_starts.push(end);
+        self.mesh.face_materials.push(material);
+        Ok(())
+    }
+
+    /// Ends a draw; without faces it is none.
+    pub(crate) fn end_draw(&mut self) {
+        let end = u32::try_from(self.mesh.face_materials.len()).unwrap_or(NONE);
+        if end > self.draw_start {
+            self.mesh.draws.push(self.draw_start..end);
+            self.draw_start = end;
+        }
+    }
+
+    /// The index that the next material will get.
+    pub(crate) fn materials(&self) -> u32 {
+        u32::try_from(self.mesh.materials.len()).unwrap_or(NONE)
+    }
+
+    /// Adds a material.
+    pub(crate) fn material(&mut self, material: Material) -> u32 {
+        let at = self.materials();
+        self.mesh.materials.push(material);
+        at
+    }
+
+    /// The mesh so far, for what only one reader fills.
+    pub(crate) fn mesh(&mut self) -> &mut Mesh {
+        &mut self.mesh
+    }
+
+    /// The mesh; one without faces is warned of.
+    pub(crate) fn finish(mut self) -> Loaded {
+        self.end_draw();
+        if self.mesh.materials.is_empty() {
+            self.material(Material::default());
+        }
+        if self.mesh.face_materials.is_empty() {
+            self.warnings.add("no faces");
+        }
+        Loaded {
+            mesh: self.mesh,
+            warnings: self.warnings.finish(),
+        }
+    }
+}
+
+/// Passes numbers on if all are finite.
+pub(crate) fn finite<const N: usize>(values: [f32; N]) -> Result<[f32; N], Mismatch> {
+    match values.iter().find(|value| !value.is_finite()) {
+        None => Ok(values),
+        Some(value) => Err(("finite numbers".into(), value.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_positions_are_one() {
+        let mut builder = Builder::new(Path::new("a"));
+        let at: Vec<u32> = [[0.0, 1.0, 2.0], [1.0; 3], [-0.0, 1.0, 2.0], [1.0; 3]]
+            .into_iter()
+            .map(|position| builder.position(position).unwrap())
+            .collect();
+        assert_eq!(at, [0, 1, 0, 1]);
+        assert_eq!(builder.finish().mesh.positions.len(), 2);
+    }
+
+    #[test]
+    fn normals_get_length_1_or_none() {
+        let mut builder = Builder::new(Path::new("a"));
+        assert_eq!(builder.normal([0.0, 3e-30, 4e-30]).unwrap(), 0);
+        assert_eq!(builder.normal([0.0; 3]).unwrap(), NONE);
+        let loaded = builder.finish();
+        assert_eq!(loaded.mesh.normals, [[0.0, 0.6, 0.8]]);
+        assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
+    }
+
+    #[test]
+    fn too_much_is_refused_before_it_is_made() {
+        let builder = Builder::new(Path::new("a"));
+        assert!(builder.expect(10, MAX_TRIANGLES).is_ok());
+        for (vertices, triangles) in [(0, MAX_TRIANGLES + 1), (MAX_VERTICES + 1, 0)] {
+            let error = builder.expect(vertices, triangles).unwrap_err();
+            assert!(matches!(error, Error::Limit { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn warnings_are_said_once_and_bounded() {
+        let mut warnings = Warnings::default();
+        for i in 0..1000 {
+            warnings.add(format!("{}", i / 2));
+        }
+        let texts = warnings.finish();
+        assert_eq!(texts.len(), MAX_WARNINGS + 1);
+        assert!(texts.last().unwrap().ends_with(" more warnings"));
+    }
+}

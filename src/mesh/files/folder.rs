@@ -1,0 +1,129 @@
+//! Files that a mesh names, confined to the mesh's folder.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Most bytes of all files that a mesh names.
+const LIMIT_BYTES: u64 = 4 << 30;
+
+/// The folder of a mesh file.
+pub(crate) struct Folder {
+    /// The mesh file, for errors.
+    named: PathBuf,
+    /// The folder, resolved at the first use.
+    root: Option<PathBuf>,
+    left_bytes: u64,
+}
+
+impl Folder {
+    /// The folder of the mesh file `path`.
+    pub(crate) fn of(path: &Path) -> Self {
+        Self {
+            named: path.to_path_buf(),
+            root: None,
+            left_bytes: LIMIT_BYTES,
+        }
+    }
+
+    /// The content of the file `name`, a path relative to the folder.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a name that leaves the folder, also by a link, or that is no plain file;
+    /// [`Error::Read`]; [`Error::Limit`] for more than 4 GiB in all.
+    pub(crate) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
+        let path = self.confined(name)?;
+        let mut bytes = Vec::new();
+        let file = File::open(&path).map_err(|e| Error::read(&path, e))?;
+        file.take(self.left_bytes + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|e| Error::read(&path, e))?;
+        let found = bytes.len() as u64;
+        self.left_bytes = self.left_bytes.checked_sub(found).ok_or(Error::Limit {
+            what: format!("bytes of files that {} names", self.named.display()),
+            limit: LIMIT_BYTES,
+            found: LIMIT_BYTES - self.left_bytes + found,
+        })?;
+        Ok(bytes)
+    }
+
+    /// The real path of `name`, a plain file in the folder.
+    fn confined(&mut self, name: &str) -> Result<PathBuf> {
+        let refuse = |named: &Path, found: &str| {
+            let expected = "a file inside the mesh's folder";
+            Error::file(named, format!("file name {name:?}"), expected, found)
+        };
+        let relative = Path::new(name);
+        let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        if name.is_empty() || name.contains('\0') || !relative.components().all(plain) {
+            return Err(refuse(&self.named, "a path that may leave it"));
+        }
+        let root = match &self.root {
+            Some(root) => root,
+            None => self.root.insert(self.resolve_root()?),
+        };
+        let joined = root.join(relative);
+        let path = joined.canonicalize().map_err(|e| Error::read(&joined, e))?;
+        if !path.starts_with(root) {
+            return Err(refuse(&self.named, "a link that leaves it"));
+        }
+        // A pipe or a device could go on for ever.
+        if !path.is_file() {
+            return Err(refuse(&self.named, "no plain file"));
+        }
+        Ok(path)
+    }
+
+    fn resolve_root(&self) -> Result<PathBuf> {
+        let parent = self.named.parent().filter(|p| !p.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        parent.canonicalize().map_err(|e| Error::read(parent, e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_the_folder() {
+        let outer = tempfile::tempdir().unwrap();
+        let inner = outer.path().join("inner");
+        std::fs::create_dir_all(inner.join("sub")).unwrap();
+        std::fs::write(outer.path().join("secret"), "secret").unwrap();
+        std::fs::write(inner.join("sub/a b.mtl"), "text").unwrap();
+        let mut folder = Folder::of(&inner.join("mesh.obj"));
+        assert_eq!(folder.read("sub/a b.mtl").unwrap(), b"text");
+        assert_eq!(folder.read("./sub/a b.mtl").unwrap(), b"text");
+        for name in [
+            "../secret",
+            "sub/../../secret",
+            "/etc/passwd",
+            "",
+            "a\0b",
+            "sub",
+        ] {
+            let error = folder.read(name).unwrap_err();
+            assert!(matches!(error, Error::File { .. }), "{name}: {error}");
+        }
+        assert!(matches!(folder.read("none"), Err(Error::Read { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_leave_are_refused() {
+        let outer = tempfile::tempdir().unwrap();
+        let inner = outer.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(outer.path().join("secret"), "secret").unwrap();
+        std::fs::write(inner.join("open"), "open").unwrap();
+        std::os::unix::fs::symlink(outer.path().join("secret"), inner.join("out")).unwrap();
+        std::os::unix::fs::symlink(inner.join("open"), inner.join("in")).unwrap();
+        let mut folder = Folder::of(&inner.join("mesh.obj"));
+        assert_eq!(folder.read("in").unwrap(), b"open");
+        let text = folder.read("out").unwrap_err().to_string();
+        assert!(text.contains("a link that leaves it"), "{text}");
+    }
+}

@@ -1,0 +1,322 @@
+//! Buffers and the views and accessors into them, with every range checked.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::json::{Accessor, Document, SparseIndices};
+use super::{Resolve, uri};
+use crate::error::{Error, Result};
+
+/// Elements that an accessor without a buffer may have: they are all zero, and cost no bytes in
+/// the file. More are allowed where the buffers are larger.
+const MIN_ZEROS: usize = 1 << 16;
+
+/// The buffers of a document.
+pub(crate) struct Store<'a> {
+    document: &'a Document,
+    /// Their bytes, or why there are none: a document may hold buffers that nothing drawn uses.
+    buffers: Vec<Result<Cow<'a, [u8]>, String>>,
+    path: PathBuf,
+}
+
+/// The type of a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    fn of(code: u32) -> Option<Self> {
+        Some(match code {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+
+    fn size_bytes(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+
+    /// The number at the start of `bytes`, which are enough.
+    fn read(self, bytes: &[u8]) -> f64 {
+        let [a, b, c, d] = std::array::from_fn(|at| bytes.get(at).copied().unwrap_or(0));
+        match self {
+            Self::I8 => f64::from(i8::from_le_bytes([a])),
+            Self::U8 => f64::from(a),
+            Self::I16 => f64::from(i16::from_le_bytes([a, b])),
+            Self::U16 => f64::from(u16::from_le_bytes([a, b])),
+            Self::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
+            Self::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
+        }
+    }
+
+    /// What a normalised number is divided by.
+    fn scale(self) -> Option<f64> {
+        match self {
+            Self::I8 => Some(f64::from(i8::MAX)),
+            Self::U8 => Some(f64::from(u8::MAX)),
+            Self::I16 => Some(f64::from(i16::MAX)),
+            Self::U16 => Some(f64::from(u16::MAX)),
+            Self::U32 | Self::F32 => None,
+        }
+    }
+}
+
+/// Elements in a buffer: all lie inside `bytes`.
+#[derive(Clone, Copy)]
+struct Strided<'s> {
+    bytes: &'s [u8],
+    stride: usize,
+    count: usize,
+    component: Component,
+}
+
+impl<'s> Strided<'s> {
+    fn elements(self) -> impl Iterator<Item = &'s [u8]> {
+        (0..self.count).map(move |at| &self.bytes[at * self.stride..])
+    }
+}
+
+impl<'a> Store<'a> {
+    /// Reads the buffers of `document`; `binary` is that of a GLB.
+    pub(crate) fn new(
+        document: &'a Document,
+        binary: Option<&'a [u8]>,
+        path: &Path,
+        resolve: &mut Resolve<'_>,
+    ) -> Self {
+        let mut buffers = Vec::new();
+        for (at, buffer) in document.buffers.iter().enumerate() {
+            let bytes = match (&buffer.uri, binary) {
+                (Some(uri), _) => uri::read(uri, resolve).map(Cow::from),
+                (None, Some(binary)) if at == 0 => Ok(binary.into()),
+                (None, _) => Err("neither a URI nor a GLB's buffer".to_owned()),
+            };
+            let length = buffer.byte_length;
+            buffers.push(bytes.and_then(|bytes| {
+                if bytes.len() < length {
+                    return Err(format!("{} bytes", bytes.len()));
+                }
+                Ok(bytes)
+            }));
+        }
+        Self {
+            document,
+            buffers,
+            path: path.to_path_buf(),
+        }
+    }
+
+    /// An error at `place` of the document.
+    pub(crate) fn wrong(
+        &self,
+        place: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Error {
+        Error::file(&self.path, place, expected, found)
+    }
+
+    /// The element `at` of the document's array called `name`.
+    pub(crate) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
+        array.get(at).ok_or_else(|| {
+            let expected = format!("one of {} in the document", array.len());
+            self.wrong(format!("{name}[{at}]"), expected, "an index beyond them")
+        })
+    }
+
+    /// The bytes of a view, and its stride.
+    pub(crate) fn view(&self, at: usize) -> Result<(&[u8], Option<usize>)> {
+        let view = self.get(&self.document.buffer_views, at, "bufferViews")?;
+        let length = self
+            .get(&self.document.buffers, view.buffer, "buffers")?
+            .byte_length;
+        let buffer = self.buffers.get(view.buffer).map(Result::as_ref);
+        if let Some(Err(reason)) = buffer {
+            let place = format!("buffers[{}]", view.buffer);
+            return Err(self.wrong(place, format!("{length} bytes"), reason));
+        }
+        let end = view.byte_offset.checked_add(view.byte_length);
+        let end = end.filter(|end| *end <= length);
+        let range = end.map(|end| view.byte_offset..end);
+        let bytes = range.and_then(|range| buffer?.ok()?.get(range));
+        let bytes = bytes.ok_or_else(|| {
+            let found = format!("{} from {}", view.byte_length, view.byte_offset);
+            self.wrong(
+                format!("bufferViews[{at}]"),
+                format!("bytes inside the {length} of its buffer"),
+                found,
+            )
+        })?;
+        Ok((bytes, view.byte_stride))
+    }
+
+    /// The accessor `at`.
+    pub(crate) fn accessor(&self, at: usize) -> Result<&'a Accessor> {
+        self.get(&self.document.accessors, at, "accessors")
+    }
+
+    /// `count` elements of `width` components each from `offset` of a view; `place` is for errors.
+    fn strided(
+        &self,
+        place: &str,
+        (view, offset): (usize, usize),
+        count: usize,
+        (width, code): (usize, u32),
+    ) -> Result<Strided<'_>> {
+        let Some(component) = Component::of(code) else {
+            let found = code.to_string();
+            return Err(self.wrong(place, "a component type of glTF", found));
+        };
+        let (bytes, stride) = self.view(view)?;
+        let size = width * component.size_bytes();
+        let stride = stride.unwrap_or(size);
+        if stride < size {
+            let expected = format!("a stride of {size} bytes at least");
+            return Err(self.wrong(place, expected, stride.to_string()));
+        }
+        let last = count.checked_sub(1).map(|last| last.checked_mul(stride));
+        let needed = match last {
+            None => Some(0),
+            Some(last) => last.and_then(|last| last.checked_add(size)),
+        };
+        let end = needed.and_then(|needed| needed.checked_add(offset));
+        if end.is_none_or(|end| end > bytes.len()) {
+            let expected = format!("{count} elements of {size} bytes from {offset}");
+            let found = format!("{} bytes in bufferViews[{view}]", bytes.len());
+            return Err(self.wrong(place, expected, found));
+        }
+        Ok(Strided {
+            bytes: bytes.get(offset..).unwrap_or(&[]),
+            stride,
+            count,
+            component,
+        })
+    }
+
+    /// The elements of the accessor `at`, of `N` components each, normalised where it says so.
+    pub(crate) fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
+        let accessor = self.accessor(at)?;
+        let place = format!("accessors[{at}]");
+        let shape = ["", "SCALAR", "VEC2", "VEC3", "VEC4"].get(N).unwrap_or(&"");
+        if accessor.shape != *shape {
+            return Err(self.wrong(place, *shape, accessor.shape.clone()));
+        }
+        let kind = (N, accessor.component_type);
+        let mut values = match accessor.buffer_view {
+            Some(view) => {
+                let from = (view, accessor.byte_offset);
+                let elements = self.strided(&place, from, accessor.count, kind)?;
+                let decode = |bytes: &[u8]| decode(bytes, elements.component, accessor.normalized);
+                elements.elements().map(decode).collect()
+            }
+            None => self.zeros(&place, accessor.count)?,
+        };
+        if let Some(sparse) = &accessor.sparse {
+            let from = (sparse.values.buffer_view, sparse.values.byte_offset);
+            let elements = self.strided(&place, from, sparse.count, kind)?;
+            let indices = self.sparse_indices(&place, &sparse.indices, sparse.count)?;
+            for (index, bytes) in indices.zip(elements.elements()) {
+                let Some(value) = values.get_mut(index) else {
+                    let expected = format!("sparse indices below {}", accessor.count);
+                    return Err(self.wrong(place, expected, index.to_string()));
+                };
+                *value = decode(bytes, elements.component, accessor.normalized);
+            }
+        }
+        Ok(values)
+    }
+
+    fn zeros<const N: usize>(&self, place: &str, count: usize) -> Result<Vec<[f32; N]>> {
+        let bytes = self.buffers.iter().flatten().map(|buffer| buffer.len());
+        let most = bytes.sum::<usize>().max(MIN_ZEROS);
+        if count > most {
+            let expected = format!("at most {most} elements without a buffer view");
+            return Err(self.wrong(place, expected, count.to_string()));
+        }
+        Ok(vec![[0.0; N]; count])
+    }
+
+    fn sparse_indices(
+        &self,
+        place: &str,
+        indices: &SparseIndices,
+        count: usize,
+    ) -> Result<impl Iterator<Item = usize> + use<'_, 'a>> {
+        let from = (indices.buffer_view, indices.byte_offset);
+        let elements = self.strided(place, from, count, (1, indices.component_type))?;
+        self.check_unsigned(place, elements.component)?;
+        Ok(elements
+            .elements()
+            .map(move |bytes| whole(elements.component, bytes) as usize))
+    }
+
+    fn check_unsigned(&self, place: &str, component: Component) -> Result<()> {
+        if matches!(component, Component::U8 | Component::U16 | Component::U32) {
+            return Ok(());
+        }
+        let found = format!("{component:?}");
+        Err(self.wrong(place, "indices of an unsigned type", found))
+    }
+
+    /// The numbers of the accessor `at`, which must be below `limit`.
+    pub(crate) fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
+        let accessor = self.accessor(at)?;
+        let place = format!("accessors[{at}]");
+        let (Some(view), None) = (accessor.buffer_view, &accessor.sparse) else {
+            let expected = "indices in a buffer view, not sparse";
+            return Err(self.wrong(place, expected, "something else"));
+        };
+        if accessor.shape != "SCALAR" {
+            return Err(self.wrong(place, "SCALAR", accessor.shape.clone()));
+        }
+        let from = (view, accessor.byte_offset);
+        let kind = (1, accessor.component_type);
+        let elements = self.strided(&place, from, accessor.count, kind)?;
+        self.check_unsigned(&place, elements.component)?;
+        let indices: Vec<u32> = elements
+            .elements()
+            .map(|bytes| whole(elements.component, bytes))
+            .collect();
+        match indices.iter().find(|index| **index as usize >= limit) {
+            None => Ok(indices),
+            Some(index) => {
+                let expected = format!("indices below {limit}");
+                Err(self.wrong(place, expected, index.to_string()))
+            }
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
+fn decode<const N: usize>(bytes: &[u8], component: Component, normalised: bool) -> [f32; N] {
+    let scale = component.scale().filter(|_| normalised);
+    std::array::from_fn(|at| {
+        let value = component.read(&bytes[at * component.size_bytes()..]);
+        scale.map_or(value, |scale| (value / scale).max(-1.0)) as f32
+    })
+}
+
+/// An index of an unsigned type.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the types hold whole numbers of at most 32 bits"
+)]
+fn whole(component: Component, bytes: &[u8]) -> u32 {
+    component.read(bytes) as u32
+}

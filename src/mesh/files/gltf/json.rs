@@ -1,0 +1,177 @@
+//! The parts of a glTF document that are read. Other members are skipped.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// A glTF document.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Document {
+    pub(crate) asset: Asset,
+    #[serde(default)]
+    pub(crate) extensions_used: Vec<String>,
+    #[serde(default)]
+    pub(crate) extensions_required: Vec<String>,
+    pub(crate) scene: Option<usize>,
+    #[serde(default)]
+    pub(crate) scenes: Vec<Scene>,
+    #[serde(default)]
+    pub(crate) nodes: Vec<Node>,
+    #[serde(default)]
+    pub(crate) meshes: Vec<Mesh>,
+    #[serde(default)]
+    pub(crate) accessors: Vec<Accessor>,
+    #[serde(default)]
+    pub(crate) buffer_views: Vec<BufferView>,
+    #[serde(default)]
+    pub(crate) buffers: Vec<Buffer>,
+    #[serde(default)]
+    pub(crate) materials: Vec<Material>,
+    #[serde(default)]
+    pub(crate) textures: Vec<Texture>,
+    #[serde(default)]
+    pub(crate) images: Vec<Image>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Asset {
+    pub(crate) version: String,
+    pub(crate) min_version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Scene {
+    #[serde(default)]
+    pub(crate) nodes: Vec<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Node {
+    #[serde(default)]
+    pub(crate) children: Vec<usize>,
+    pub(crate) mesh: Option<usize>,
+    pub(crate) skin: Option<usize>,
+    pub(crate) matrix: Option<[f64; 16]>,
+    pub(crate) translation: Option<[f64; 3]>,
+    pub(crate) rotation: Option<[f64; 4]>,
+    pub(crate) scale: Option<[f64; 3]>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Mesh {
+    #[serde(default)]
+    pub(crate) primitives: Vec<Primitive>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Primitive {
+    #[serde(default)]
+    pub(crate) attributes: BTreeMap<String, usize>,
+    pub(crate) indices: Option<usize>,
+    pub(crate) material: Option<usize>,
+    pub(crate) mode: Option<u32>,
+    #[serde(default)]
+    pub(crate) targets: Vec<serde::de::IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Accessor {
+    pub(crate) buffer_view: Option<usize>,
+    #[serde(default)]
+    pub(crate) byte_offset: usize,
+    pub(crate) component_type: u32,
+    #[serde(default)]
+    pub(crate) normalized: bool,
+    pub(crate) count: usize,
+    #[serde(rename = "type")]
+    pub(crate) shape: String,
+    pub(crate) sparse: Option<Sparse>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sparse {
+    pub(crate) count: usize,
+    pub(crate) indices: SparseIndices,
+    pub(crate) values: SparseValues,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SparseIndices {
+    pub(crate) buffer_view: usize,
+    #[serde(default)]
+    pub(crate) byte_offset: usize,
+    pub(crate) component_type: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SparseValues {
+    pub(crate) buffer_view: usize,
+    #[serde(default)]
+    pub(crate) byte_offset: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BufferView {
+    pub(crate) buffer: usize,
+    #[serde(default)]
+    pub(crate) byte_offset: usize,
+    pub(crate) byte_length: usize,
+    pub(crate) byte_stride: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Buffer {
+    pub(crate) uri: Option<String>,
+    pub(crate) byte_length: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Material {
+    #[serde(default)]
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) pbr_metallic_roughness: Roughness,
+    pub(crate) normal_texture: Option<TextureInfo>,
+    pub(crate) alpha_mode: Option<String>,
+    pub(crate) alpha_cutoff: Option<f32>,
+    #[serde(default)]
+    pub(crate) double_sided: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Roughness {
+    pub(crate) base_color_factor: Option<[f32; 4]>,
+    pub(crate) base_color_texture: Option<TextureInfo>,
+    pub(crate) roughness_factor: Option<f32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TextureInfo {
+    pub(crate) index: usize,
+    #[serde(default)]
+    pub(crate) tex_coord: usize,
+    #[serde(default)]
+    pub(crate) extensions: BTreeMap<String, serde::de::IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Texture {
+    pub(crate) source: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Image {
+    pub(crate) uri: Option<String>,
+    pub(crate) buffer_view: Option<usize>,
+}

@@ -1,0 +1,165 @@
+//! Materials and textures.
+//!
+//! The shading model has a highlight with a Phong exponent: of a roughness r it is 2/r^4 - 2, the
+//! exponent whose highlight is as wide (r^2 being the width of glTF's microfacets), and at most
+//! 10 000. Metalness, occlusion, emission and roughness textures are left out.
+
+use std::collections::HashMap;
+
+use super::super::build::Builder;
+use super::super::texture::Textures;
+use super::super::{Material, Resolve};
+use super::accessor::Store;
+use super::json::{self, Document, TextureInfo};
+use super::uri;
+use crate::error::Result;
+
+/// Largest Phong exponent.
+const MAX_SHININESS: f32 = 10_000.0;
+
+/// The materials of a document, each read when a primitive first asks for it.
+pub(crate) struct Materials<'a> {
+    document: &'a Document,
+    store: &'a Store<'a>,
+    textures: Textures,
+    known: HashMap<Option<usize>, u32>,
+}
+
+impl<'a> Materials<'a> {
+    /// None yet.
+    pub(crate) fn new(document: &'a Document, store: &'a Store<'a>) -> Self {
+        Self {
+            document,
+            store,
+            textures: Textures::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The index in the mesh of the document's material `at`; of the default one for `None`.
+    pub(crate) fn index(
+        &mut self,
+        at: Option<usize>,
+        builder: &mut Builder,
+        resolve: &mut Resolve<'_>,
+    ) -> Result<u32> {
+        if let Some(&known) = self.known.get(&at) {
+            return Ok(known);
+        }
+        let material = match at {
+            Some(at) => {
+                let material = self.store.get(&self.document.materials, at, "materials")?;
+                self.read(material, at, builder, resolve)?
+            }
+            None => Material {
+                base_colour: [1.0; 3],
+                ..Material::default()
+            },
+        };
+        let index = builder.material(material);
+        self.known.insert(at, index);
+        Ok(index)
+    }
+
+    fn read(
+        &mut self,
+        json: &json::Material,
+        at: usize,
+        builder: &mut Builder,
+        resolve: &mut Resolve<'_>,
+    ) -> Result<Material> {
+        let rough = &json.pbr_metallic_roughness;
+        let [red, green, blue, alpha] = rough.base_color_factor.unwrap_or([1.0; 4]);
+        let factors = [red, green, blue, alpha];
+        let roughness = rough.roughness_factor.unwrap_or(1.0);
+        let cutoff = json.alpha_cutoff.unwrap_or(0.5);
+        let numbers = factors.iter().chain([&roughness, &cutoff]);
+        if let Some(wrong) = numbers.copied().find(|v| !(v.is_finite() && *v >= 0.0)) {
+            let place = format!("materials[{at}]");
+            let expected = "factors and cutoff of 0 or more";
+            return Err(self.store.wrong(place, expected, wrong.to_string()));
+        }
+        let mut material = Material {
+            name: json.name.clone(),
+            base_colour: [red, green, blue],
+            shininess: shininess(roughness),
+            two_sided: json.double_sided,
+            ..Material::default()
+        };
+        match json.alpha_mode.as_deref() {
+            Some("MASK") => {
+                // The test is of the texture's alpha times the factor.
+                material.alpha_cutoff = Some((cutoff / alpha.max(f32::MIN_POSITIVE)).min(2.0));
+                material.effects.discards = true;
+            }
+            Some("BLEND") => builder
+                .warnings
+                .add("transparent materials are drawn opaque"),
+            _ => {}
+        }
+        let mut texture = |info: &Option<TextureInfo>| match info {
+            Some(info) => self.texture(info, builder, resolve),
+            None => Ok(None),
+        };
+        material.base_texture = texture(&rough.base_color_texture)?;
+        material.normal_texture = texture(&json.normal_texture)?;
+        Ok(material)
+    }
+
+    /// The index in the mesh of a texture, if it can be had.
+    fn texture(
+        &mut self,
+        info: &TextureInfo,
+        builder: &mut Builder,
+        resolve: &mut Resolve<'_>,
+    ) -> Result<Option<u32>> {
+        if info.tex_coord != 0 {
+            let warning = "textures use the first set of texture coordinates, not others";
+            builder.warnings.add(warning);
+        }
+        if info.extensions.contains_key("KHR_texture_transform") {
+            builder.warnings.add("transforms of textures are left out");
+        }
+        let texture = self
+            .store
+            .get(&self.document.textures, info.index, "textures")?;
+        let Some(source) = texture.source else {
+            let warning = format!("textures[{}] is left out: no PNG or JPEG", info.index);
+            builder.warnings.add(warning);
+            return Ok(None);
+        };
+        let image = self.store.get(&self.document.images, source, "images")?;
+        let name = match &image.uri {
+            Some(uri) if !uri.starts_with("data:") => format!("images[{source}] {uri}"),
+            _ => format!("images[{source}]"),
+        };
+        if let Some(view) = image.buffer_view {
+            let (bytes, _) = self.store.view(view)?;
+            return Ok(self.textures.get(&name, builder, || Ok(bytes)));
+        }
+        let content = || match &image.uri {
+            Some(uri) => uri::read(uri, resolve),
+            None => Err("neither a URI nor a buffer view".into()),
+        };
+        Ok(self.textures.get(&name, builder, content))
+    }
+}
+
+/// The Phong exponent of a roughness.
+fn shininess(roughness: f32) -> f32 {
+    // Division by zero gives the largest.
+    (2.0 / roughness.powi(4) - 2.0).clamp(0.0, MAX_SHININESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rough_surfaces_have_no_highlight() {
+        assert_eq!(shininess(1.0), 0.0);
+        assert_eq!(shininess(2.0), 0.0);
+        assert_eq!(shininess(0.5), 30.0);
+        assert_eq!(shininess(0.0), MAX_SHININESS);
+    }
+}

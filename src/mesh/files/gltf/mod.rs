@@ -1,0 +1,132 @@
+//! glTF 2.0 and GLB.
+//!
+//! Read are the meshes of the document's scene, each where its nodes place it: a draw for each
+//! primitive of each instance. Skins and morph targets stay at rest.
+
+mod accessor;
+mod container;
+mod json;
+mod materials;
+mod nodes;
+mod primitive;
+mod uri;
+
+use std::path::Path;
+
+use super::build::Builder;
+use super::{Loaded, Resolve};
+use crate::error::{Error, Result};
+use accessor::Store;
+use json::Document;
+use materials::Materials;
+use primitive::Shape;
+
+/// Extensions that a document may require: their effect is read, or only changes colours.
+const EXTENSIONS: [&str; 3] = [
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+    "KHR_lights_punctual",
+];
+
+/// Begin of the names of extensions that only change colours.
+const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
+
+/// Reads a mesh; `path` is for errors.
+pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+    let parts = container::split(bytes, path)?;
+    let document: Document = serde_json::from_slice(parts.json).map_err(|error| {
+        let place = format!("JSON, line {}, column {}", error.line(), error.column());
+        Error::file(path, place, "a glTF document", error.to_string())
+    })?;
+    check_version(&document, path)?;
+    let mut builder = Builder::new(path);
+    check_extensions(&document, &mut builder, path)?;
+    let store = Store::new(&document, parts.binary, path, resolve);
+    let instances = nodes::instances(&document, &store)?;
+    let shapes = document
+        .meshes
+        .iter()
+        .enumerate()
+        .map(|(at, mesh)| {
+            let primitives = mesh.primitives.iter().enumerate();
+            let shape = |(nth, primitive)| {
+                let place = format!("meshes[{at}].primitives[{nth}]");
+                Shape::of(primitive, place, &document, &store, &mut builder)
+            };
+            primitives.map(shape).collect::<Result<Vec<_>>>()
+        })
+        .collect::<Result<Vec<_>>>()?;
+    // All sizes are known before anything is made: instances cost a file next to nothing.
+    let (mut vertices, mut triangles) = (0u64, 0u64);
+    for instance in &instances {
+        for shape in store
+            .get(&shapes, instance.mesh, "meshes")?
+            .iter()
+            .flatten()
+        {
+            vertices = vertices.saturating_add(shape.vertices());
+            triangles = triangles.saturating_add(shape.triangles());
+        }
+    }
+    builder.expect(vertices, triangles)?;
+    let mut materials = Materials::new(&document, &store);
+    for instance in &instances {
+        if document.nodes[instance.node].skin.is_some() {
+            builder
+                .warnings
+                .add("skins are left out: meshes are at rest");
+        }
+        for shape in shapes[instance.mesh].iter().flatten() {
+            let material = materials.index(shape.material(), &mut builder, resolve)?;
+            shape.place(instance, material, &store, &mut builder)?;
+        }
+    }
+    Ok(builder.finish())
+}
+
+fn check_version(document: &Document, path: &Path) -> Result<()> {
+    let asset = &document.asset;
+    let least = asset.min_version.as_deref().unwrap_or("2.0");
+    if !asset.version.starts_with("2.") || least != "2.0" {
+        let found = format!("version {:?}, at least {least:?}", asset.version);
+        return Err(Error::file(path, "asset", "glTF 2.0", found));
+    }
+    Ok(())
+}
+
+fn check_extensions(document: &Document, builder: &mut Builder, path: &Path) -> Result<()> {
+    let known = |name: &String| {
+        EXTENSIONS.contains(&name.as_str()) || name.starts_with(MATERIAL_EXTENSIONS)
+    };
+    if let Some(name) = document
+        .extensions_required
+        .iter()
+        .find(|name| !known(name))
+    {
+        let found = match name.as_str() {
+            "KHR_draco_mesh_compression" => "its Draco compression (save without)",
+            "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+                "its meshopt compression (save without)"
+            }
+            "KHR_texture_basisu" => "its KTX2 textures (save as PNG or JPEG)",
+            _ => "it required",
+        };
+        return Err(Error::file(
+            path,
+            "extensionsRequired",
+            "extensions that are read",
+            format!("{name:?}: {found}"),
+        ));
+    }
+    for name in &document.extensions_used {
+        if name.starts_with(MATERIAL_EXTENSIONS) || name == "EXT_mesh_gpu_instancing" {
+            builder
+                .warnings
+                .add(format!("extension {name:?} is left out"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Primitives: attributes and indices to faces.
+
+use super::super::build::{Builder, finite};
+use super::super::{Corner, NONE};
+use super::accessor::Store;
+use super::json::{Document, Primitive};
+use super::nodes::Instance;
+use crate::error::Result;
+
+/// How indices make triangles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topology {
+    List,
+    Strip,
+    Fan,
+}
+
+impl Topology {
+    /// The corners of the triangle `at`, as places in the row of indices.
+    fn triangle(self, at: usize) -> [usize; 3] {
+        match self {
+            Self::List => [3 * at, 3 * at + 1, 3 * at + 2],
+            Self::Strip if at % 2 == 1 => [at, at + 2, at + 1],
+            Self::Strip => [at, at + 1, at + 2],
+            Self::Fan => [at + 1, at + 2, 0],
+        }
+    }
+}
+
+/// A primitive whose attributes fit each other; values are not yet read.
+pub(crate) struct Shape<'a> {
+    place: String,
+    topology: Topology,
+    position: usize,
+    normal: Option<usize>,
+    uv: Option<usize>,
+    json: &'a Primitive,
+    vertices: usize,
+    /// Places in the row of indices.
+    indices: usize,
+}
+
+impl<'a> Shape<'a> {
+    /// The primitive at `place` of the document; `None`, with a warning, where it has no triangles.
+    pub(crate) fn of(
+        json: &'a Primitive,
+        place: String,
+        document: &Document,
+        store: &Store<'_>,
+        builder: &mut Builder,
+    ) -> Result<Option<Self>> {
+        let topology = match json.mode.unwrap_or(4) {
+            0..=3 => {
+                builder.warnings.add("points and lines are left out");
+                return Ok(None);
+            }
+            4 => Topology::List,
+            5 => Topology::Strip,
+            6 => Topology::Fan,
+            mode => return Err(store.wrong(place, "a mode of 0 to 6", mode.to_string())),
+        };
+        let Some(&position) = json.attributes.get("POSITION") else {
+            let warning = "primitives without positions are left out";
+            builder.warnings.add(warning);
+            return Ok(None);
+        };
+        if !json.targets.is_empty() {
+            builder.warnings.add("morph targets are left out");
+        }
+        let vertices = store.accessor(position)?.count;
+        let attribute = |name: &str| json.attributes.get(name).copied();
+        let (normal, uv) = (attribute("NORMAL"), attribute("TEXCOORD_0"));
+        for (name, accessor) in [("NORMAL", normal), ("TEXCOORD_0", uv)] {
+            let Some(at) = accessor else { continue };
+            let count = store.accessor(at)?.count;
+            if count != vertices {
+                let expected = format!("{vertices} of {name}, as many as positions");
+                return Err(store.wrong(place, expected, count.to_string()));
+            }
+        }
+        let quantised = document
+            .extensions_used
+            .iter()
+            .any(|e| e == "KHR_mesh_quantization");
+        for (accessor, plain) in [
+            (Some(position), &[5126][..]),
+            (normal, &[5126]),
+            (uv, &[5126, 5121, 5123]),
+        ] {
+            let kind = accessor.map(|at| store.accessor(at)).transpose()?;
+            let kind = kind.map_or(5126, |a| a.component_type);
+            if !(plain.contains(&kind) || quantised && kind != 5125) {
+                let expected = format!("component types {plain:?} or KHR_mesh_quantization");
+                return Err(store.wrong(place, expected, kind.to_string()));
+            }
+        }
+        let indices = match json.indices {
+            Some(at) => store.accessor(at)?.count,
+            None => vertices,
+        };
+        if topology == Topology::List && !indices.is_multiple_of(3) {
+            let warning = format!("{place}: {indices} corners, the last few are left out");
+            builder.warnings.add(warning);
+        }
+        Ok(Some(Self {
+            place,
+            topology,
+            position,
+            normal,
+            uv,
+            json,
+            vertices,
+            indices,
+        }))
+    }
+
+    /// Index of its material in the document.
+    pub(crate) fn material(&self) -> Option<usize> {
+        self.json.material
+    }
+
+    /// Vertices that it names.
+    pub(crate) fn vertices(&self) -> u64 {
+        self.vertices as u64
+    }
+
+    /// Triangles that it makes.
+    pub(crate) fn triangles(&self) -> u64 {
+        let indices = self.indices as u64;
+        match self.topology {
+            Topology::List => indices / 3,
+            Topology::Strip | Topology::Fan => indices.saturating_sub(2),
+        }
+    }
+
+    /// Adds its triangles, placed in the world, as a draw.
+    pub(crate) fn place(
+        &self,
+        instance: &Instance,
+        material: u32,
+        store: &Store<'_>,
+        builder: &mut Builder,
+    ) -> Result<()> {
+        let indices = self.json.indices;
+        let indices = indices
+            .map(|at| store.indices(at, self.vertices))
+            .transpose()?;
+        let vertices = self.corners(instance, store, builder)?;
+        let mirrors = instance.placement.mirrors();
+        let triangles = usize::try_from(self.triangles()).unwrap_or(usize::MAX);
+        for triangle in 0..triangles {
+            let [a, b, c] = self.topology.triangle(triangle).map(|at| match &indices {
+                Some(indices) => vertices[indices[at] as usize],
+                None => vertices[at],
+            });
+            let corners = if mirrors { [a, c, b] } else { [a, b, c] };
+            builder.face(&corners, material)?;
+        }
+        builder.end_draw();
+        Ok(())
+    }
+
+    /// The corners that its vertices make.
+    fn corners(
+        &self,
+        instance: &Instance,
+        store: &Store<'_>,
+        builder: &mut Builder,
+    ) -> Result<Vec<Corner>> {
+        let wrong = |what: &'static str| {
+            move |(expected, found)| {
+                let place = format!("{}, {what}, nodes[{}]", self.place, instance.node);
+                store.wrong(place, expected, found)
+            }
+        };
+        let mut corners = Vec::new();
+        for position in store.vectors::<3>(self.position)? {
+            let placed = instance.placement.point(position);
+            let position = builder.position(finite(placed).map_err(wrong("POSITION"))?)?;
+            corners.push(Corner {
+                position,
+                uv: NONE,
+                normal: NONE,
+            });
+        }
+        if let Some(at) = self.normal {
+            let turn = instance.placement.normals();
+            for (corner, normal) in corners.iter_mut().zip(store.vectors::<3>(at)?) {
+                let normal = finite(normal).and_then(|normal| finite(turn(normal)));
+                corner.normal = builder.normal(normal.map_err(wrong("NORMAL"))?)?;
+            }
+        }
+        if let Some(at) = self.uv {
+            for (corner, uv) in corners.iter_mut().zip(store.vectors::<2>(at)?) {
+                corner.uv = builder.uv(finite(uv).map_err(wrong("TEXCOORD_0"))?)?;
+            }
+        }
+        Ok(corners)
+    }
+}

@@ -1,0 +1,302 @@
+use super::*;
+use crate::mesh::files::Mesh;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+/// A square of two triangles: 4 positions, 4 texture coordinates, 6 indices of 16 bits, a sparse
+/// index with its position.
+fn document() -> Value {
+    let mut bytes = Vec::new();
+    let positions = [
+        [0.0f32, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [1.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+    ];
+    let uvs = [0.0f32, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+    for value in positions.as_flattened().iter().chain(&uvs) {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+    for index in [0u16, 1, 2, 0, 2, 3, 3, 0] {
+        bytes.extend_from_slice(&index.to_le_bytes());
+    }
+    for value in [5.0f32, 6.0, 7.0] {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+    let uri = format!(
+        "data:application/octet-stream;base64,{}",
+        STANDARD.encode(&bytes)
+    );
+    json!({
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{
+            "attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2
+        }]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC2"},
+            {"bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"}
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 48, "byteLength": 32},
+            {"buffer": 0, "byteOffset": 80, "byteLength": 16},
+            {"buffer": 0, "byteOffset": 96, "byteLength": 12}
+        ],
+        "buffers": [{"byteLength": 108, "uri": uri}]
+    })
+}
+
+fn parse(document: &Value) -> Result<Loaded> {
+    let path = Path::new("a.gltf");
+    read(document.to_string().as_bytes(), path, &mut |name| {
+        Err(Error::file(path, name, "a file", "none"))
+    })
+}
+
+/// The document with the value at `pointer` replaced.
+fn with(pointer: &str, value: Value) -> Value {
+    let mut document = document();
+    set(&mut document, pointer, value);
+    document
+}
+
+fn set(document: &mut Value, pointer: &str, value: Value) {
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match document.pointer_mut(parent).unwrap() {
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
+        parent => parent[key] = value,
+    }
+}
+
+fn refused(pointer: &str, value: Value) -> String {
+    parse(&with(pointer, value)).unwrap_err().to_string()
+}
+
+fn positions(mesh: &Mesh) -> Vec<u32> {
+    mesh.corners.iter().map(|corner| corner.position).collect()
+}
+
+#[test]
+fn a_square() {
+    let mesh = parse(&document()).unwrap().mesh;
+    assert_eq!(positions(&mesh), [0, 1, 2, 0, 2, 3]);
+    assert_eq!((mesh.faces(), mesh.draws.len()), (2, 1));
+    assert_eq!(mesh.uvs[1], [1.0, 1.0]);
+    assert_eq!(mesh.materials[0].base_colour, [1.0; 3]);
+}
+
+#[test]
+fn every_range_is_checked() {
+    for (pointer, value, expected) in [
+        ("/accessors/0/count", json!(5), "as many as positions"),
+        (
+            "/accessors/0/count",
+            json!(u64::MAX / 4),
+            "as many as positions",
+        ),
+        ("/accessors/2/count", json!(u64::MAX / 2), "triangles"),
+        (
+            "/accessors/2/count",
+            json!(9),
+            "9 elements of 2 bytes from 0",
+        ),
+        (
+            "/accessors/2/byteOffset",
+            json!(u64::MAX),
+            "from 18446744073709551615",
+        ),
+        ("/accessors/2/componentType", json!(5120), "unsigned"),
+        (
+            "/accessors/2/componentType",
+            json!(5124),
+            "a component type",
+        ),
+        ("/accessors/0/type", json!("VEC2"), "expected VEC3"),
+        ("/accessors/0/bufferView", json!(9), "bufferViews[9]"),
+        (
+            "/accessors/0/componentType",
+            json!(5123),
+            "KHR_mesh_quantization",
+        ),
+        ("/bufferViews/0/byteStride", json!(8), "a stride of 12"),
+        (
+            "/bufferViews/0/byteOffset",
+            json!(u64::MAX),
+            "inside the 108",
+        ),
+        ("/bufferViews/0/buffer", json!(1), "buffers[1]"),
+        ("/buffers/0/byteLength", json!(109), "109 bytes"),
+        ("/buffers/0/uri", json!("a.bin"), "buffers[0]"),
+        ("/meshes/0/primitives/0/mode", json!(7), "a mode of 0 to 6"),
+        ("/meshes/0/primitives/0/material", json!(0), "materials[0]"),
+        ("/nodes/0/mesh", json!(1), "meshes[1]"),
+        ("/nodes/0/children", json!([0]), "one parent"),
+        (
+            "/nodes/0/matrix",
+            json!([1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]),
+            "affine",
+        ),
+        ("/nodes/0/scale", json!([1e200, 1e200, 1e200]), "finite"),
+        ("/scene", json!(1), "scenes[1]"),
+        ("/scenes/0/nodes", json!([0, 0]), "one parent"),
+        ("/asset/version", json!("1.0"), "glTF 2.0"),
+        ("/nodes", json!({}), "JSON, line 1"),
+        (
+            "/extensionsRequired",
+            json!(["KHR_draco_mesh_compression"]),
+            "Draco",
+        ),
+        ("/extensionsRequired", json!(["EXT_new"]), "\"EXT_new\""),
+    ] {
+        let text = refused(pointer, value);
+        assert!(text.contains(expected), "{pointer}: {text}");
+    }
+}
+
+#[test]
+fn indices_beyond_the_vertices_are_refused() {
+    let mut short = document();
+    set(&mut short, "/accessors/0/count", json!(3));
+    set(&mut short, "/accessors/1/count", json!(3));
+    let text = parse(&short).unwrap_err().to_string();
+    assert!(
+        text.contains("accessors[2]: expected indices below 3, found 3"),
+        "{text}"
+    );
+}
+
+#[test]
+fn strips_and_fans_and_points() {
+    let mode = |mode: u32, indexed: bool| {
+        let mut document = with("/meshes/0/primitives/0/mode", json!(mode));
+        if !indexed {
+            set(&mut document, "/meshes/0/primitives/0/indices", Value::Null);
+        }
+        parse(&document).unwrap()
+    };
+    assert_eq!(positions(&mode(5, false).mesh), [0, 1, 2, 1, 3, 2]);
+    assert_eq!(positions(&mode(6, false).mesh), [1, 2, 0, 2, 3, 0]);
+    assert_eq!(mode(5, true).mesh.faces(), 4);
+    let list = mode(4, false);
+    assert_eq!((list.mesh.faces(), list.warnings.len()), (1, 1));
+    let points = mode(0, false);
+    assert_eq!((points.mesh.faces(), points.mesh.draws.len()), (0, 0));
+    assert!(points.warnings.iter().any(|w| w.contains("points")));
+}
+
+#[test]
+fn instances_stand_where_their_nodes_put_them() {
+    let mut two = with("/scenes/0/nodes", json!([0, 1]));
+    let half_turn = [0.0, 0.0, 1.0, 0.0];
+    set(
+        &mut two,
+        "/nodes",
+        json!([
+            {"mesh": 0, "scale": [-2, 2, 2]},
+            {"translation": [10, 0, 0], "children": [2]},
+            {"mesh": 0, "rotation": half_turn}
+        ]),
+    );
+    let mesh = parse(&two).unwrap().mesh;
+    assert_eq!(mesh.draws, [0..2, 2..4]);
+    assert_eq!(mesh.positions[1], [-2.0, 0.0, 0.0]);
+    assert_eq!(mesh.positions[4..6], [[10.0, 0.0, 0.0], [9.0, 0.0, 0.0]]);
+    assert_eq!(positions(&mesh)[..3], [0, 2, 1]);
+    assert_eq!(positions(&mesh)[6..9], [4, 5, 6]);
+}
+
+#[test]
+fn sparse_accessors() {
+    let sparse = |index_offset: u32| {
+        with(
+            "/accessors/0/sparse",
+            json!({
+                "count": 1,
+                "indices": {
+                    "bufferView": 2, "byteOffset": index_offset, "componentType": 5123
+                },
+                "values": {"bufferView": 3}
+            }),
+        )
+    };
+    let mesh = parse(&sparse(12)).unwrap().mesh;
+    assert_eq!(mesh.positions[3], [5.0, 6.0, 7.0]);
+    assert!(parse(&sparse(16)).is_err());
+    let mut zeros = sparse(12);
+    set(&mut zeros, "/accessors/0/bufferView", Value::Null);
+    assert_eq!(parse(&zeros).unwrap().mesh.positions.len(), 2);
+    set(&mut zeros, "/accessors/0/count", json!(1_000_000));
+    set(&mut zeros, "/accessors/1/count", json!(1_000_000));
+    assert!(
+        parse(&zeros)
+            .unwrap_err()
+            .to_string()
+            .contains("without a buffer view")
+    );
+}
+
+#[test]
+fn many_instances_are_refused_before_they_are_made() {
+    let mut many = with(
+        "/accessors/2",
+        json!({
+            "bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"
+        }),
+    );
+    let primitive = many["meshes"][0]["primitives"][0].clone();
+    set(
+        &mut many,
+        "/meshes/0/primitives",
+        json!(vec![primitive; 6000]),
+    );
+    set(&mut many, "/nodes", json!(vec![json!({"mesh": 0}); 6000]));
+    set(
+        &mut many,
+        "/scenes/0/nodes",
+        json!((0..6000).collect::<Vec<_>>()),
+    );
+    let error = parse(&many).unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+}
+
+#[test]
+fn materials_are_read() {
+    let mut document = with("/meshes/0/primitives/0/material", json!(1));
+    set(
+        &mut document,
+        "/materials",
+        json!([{}, {
+            "name": "leaf", "alphaMode": "MASK", "alphaCutoff": 0.25, "doubleSided": true,
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [0.5, 1, 1, 0.5], "roughnessFactor": 0.5,
+                "baseColorTexture": {"index": 0}
+            },
+            "normalTexture": {"index": 0}
+        }]),
+    );
+    set(&mut document, "/textures", json!([{"source": 0}]));
+    set(&mut document, "/images", json!([{"uri": "none.png"}]));
+    let loaded = parse(&document).unwrap();
+    assert_eq!(loaded.mesh.materials.len(), 1);
+    let leaf = &loaded.mesh.materials[0];
+    assert_eq!(
+        (leaf.name.as_str(), leaf.two_sided, leaf.shininess),
+        ("leaf", true, 30.0)
+    );
+    assert_eq!(
+        (leaf.alpha_cutoff, leaf.effects.discards),
+        (Some(0.5), true)
+    );
+    assert_eq!(leaf.base_texture, None);
+    assert!(
+        loaded.warnings.iter().any(|w| w.contains("none.png")),
+        "{:?}",
+        loaded.warnings
+    );
+    set(&mut document, "/textures/0/source", json!(1));
+    assert!(parse(&document).is_err());
+}

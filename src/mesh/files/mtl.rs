@@ -1,0 +1,274 @@
+//! Wavefront MTL: the materials of OBJ files.
+//!
+//! Materials only colour a mesh: what cannot be read is left out with a warning. A black `Kd` next
+//! to a `map_Kd` is what some exporters write for the texture alone, and read so.
+
+use std::collections::HashMap;
+
+use super::build::{Builder, Mismatch};
+use super::text::{self, Lines, numbers, words};
+use super::texture::Textures;
+use super::{Material, Resolve};
+use crate::scene::formats::ply::quoted;
+
+/// Largest Phong exponent that `Ns` may give.
+const MAX_SHININESS: f32 = 10_000.0;
+
+/// Alpha below which fragments of a material with `map_d` are discarded.
+const ALPHA_CUTOFF: f32 = 0.5;
+
+/// A material as its file describes it.
+#[derive(Default)]
+struct Described {
+    diffuse: Option<[f32; 3]>,
+    specular: bool,
+    exponent: f32,
+    base: Option<String>,
+    normal: Option<String>,
+    alpha: Option<String>,
+}
+
+/// Adds the materials called `names` to `builder`, in order, from the material libraries that the
+/// lines `mtllib` name.
+pub(crate) fn read(
+    libraries: &[String],
+    names: &[String],
+    builder: &mut Builder,
+    resolve: &mut Resolve<'_>,
+) {
+    let mut described: HashMap<&str, Option<Described>> =
+        names.iter().map(|name| (name.as_str(), None)).collect();
+    for library in libraries {
+        for (file, bytes) in files(library, builder, resolve) {
+            parse(&file, &bytes, &mut described, builder);
+        }
+    }
+    let mut textures = Textures::new();
+    for name in names {
+        let found = described.remove(name.as_str()).flatten();
+        if found.is_none() && !name.is_empty() {
+            let warning = format!("material {name:?} is not described, drawn grey");
+            builder.warnings.add(warning);
+        }
+        let material = found.map_or_else(Material::default, |found| {
+            found.material(&mut textures, builder, resolve)
+        });
+        builder.material(Material {
+            name: name.clone(),
+            ..material
+        });
+    }
+}
+
+/// The files that a line `mtllib` names: one whose name may hold spaces, or else several.
+fn files(
+    library: &str,
+    builder: &mut Builder,
+    resolve: &mut Resolve<'_>,
+) -> Vec<(String, Vec<u8>)> {
+    let mut try_file = |name: &str| {
+        let name = name.replace('\\', "/");
+        resolve(&name).map(|bytes| (name, bytes))
+    };
+    let whole = try_file(library);
+    if whole.is_err() && library.contains(char::is_whitespace) {
+        let parts: Vec<_> = library.split_whitespace().map(&mut try_file).collect();
+        if parts.iter().any(Result::is_ok) {
+            return parts.into_iter().flatten().collect();
+        }
+    }
+    let warning = whole
+        .as_ref()
+        .err()
+        .map(|error| format!("materials are left out: {error}"));
+    if let Some(warning) = warning {
+        builder.warnings.add(warning);
+    }
+    whole.into_iter().collect()
+}
+
+/// Reads the materials that `described` asks for; the first description of a name counts.
+fn parse(
+    file: &str,
+    bytes: &[u8],
+    described: &mut HashMap<&str, Option<Described>>,
+    builder: &mut Builder,
+) {
+    let mut current: Option<&mut Described> = None;
+    for (number, line) in Lines::new(bytes) {
+        let (keyword, rest) = text::keyword(&line);
+        if keyword == b"newmtl" {
+            current = described
+                .get_mut(text::name(rest).as_str())
+                .filter(|found| found.is_none())
+                .map(|found| found.insert(Described::default()));
+        } else if let Some(material) = &mut current {
+            let keyword = keyword.to_ascii_lowercase();
+            match material.line(&keyword, rest) {
+                Ok(None) => {}
+                Ok(Some(warning)) => builder.warnings.add(warning),
+                Err((expected, found)) => builder.warnings.add(format!(
+                    "{file}: line {number} is left out: expected {expected}, found {found}"
+                )),
+            }
+        }
+    }
+}
+
+impl Described {
+    /// Reads a line that begins with `keyword`, in lower case; may give a warning.
+    fn line(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<&'static str>, Mismatch> {
+        match keyword {
+            b"kd" => self.diffuse = Some(colour(rest)?),
+            b"ks" => self.specular = colour(rest)? != [0.0; 3],
+            b"ns" => {
+                let [exponent] = numbers(&mut words(rest))?;
+                self.exponent = exponent.clamp(0.0, MAX_SHININESS);
+            }
+            b"d" => {
+                let opacity = words(rest).last().map_or(Ok(1.0), text::number)?;
+                return Ok((opacity < 1.0).then_some(TRANSPARENT));
+            }
+            b"tr" => {
+                let [transparency] = numbers(&mut words(rest))?;
+                return Ok((transparency > 0.0).then_some(TRANSPARENT));
+            }
+            b"map_kd" => self.base = Some(texture(rest)?),
+            b"map_d" => self.alpha = Some(texture(rest)?),
+            b"norm" => self.normal = Some(texture(rest)?),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn material(
+        self,
+        textures: &mut Textures,
+        builder: &mut Builder,
+        resolve: &mut Resolve<'_>,
+    ) -> Material {
+        let mut material = Material::default();
+        if let Some(diffuse) = self.diffuse {
+            let alone = self.base.is_some() && diffuse == [0.0; 3];
+            material.base_colour = if alone { [1.0; 3] } else { diffuse };
+        } else if self.base.is_some() {
+            material.base_colour = [1.0; 3];
+        }
+        if self.specular {
+            material.shininess = self.exponent;
+        }
+        let mut load = |name: &String| textures.file(name, builder, resolve);
+        material.base_texture = self.base.as_ref().and_then(&mut load);
+        material.normal_texture = self.normal.as_ref().and_then(&mut load);
+        if self.alpha.is_some() {
+            material.alpha_cutoff = Some(ALPHA_CUTOFF);
+            material.effects.discards = true;
+            if self.alpha != self.base {
+                builder
+                    .warnings
+                    .add("alpha is read from map_Kd, not from map_d");
+            }
+        }
+        material
+    }
+}
+
+/// The warning of materials that are seen through.
+const TRANSPARENT: &str = "transparent materials are drawn opaque";
+
+/// A colour; one number stands for all three.
+fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
+    let mut words = words(rest);
+    let [red] = numbers(&mut words)?;
+    let Some(green) = words.next() else {
+        return Ok([red; 3]);
+    };
+    let [blue] = numbers(&mut words)?;
+    Ok([red, text::number(green)?, blue].map(|value| value.max(0.0)))
+}
+
+/// The file name after a texture's options.
+fn texture(rest: &[u8]) -> Result<String, Mismatch> {
+    let mut rest = rest;
+    loop {
+        let (option, after) = text::keyword(rest);
+        let (least, most) = match option {
+            b"-mm" => (2, 2),
+            b"-o" | b"-s" | b"-t" => (1, 3),
+            b"-blendu" | b"-blendv" | b"-boost" | b"-bm" | b"-cc" | b"-clamp" | b"-colorspace"
+            | b"-imfchan" | b"-texres" | b"-type" => (1, 1),
+            _ => break,
+        };
+        rest = after;
+        for at in 0..most {
+            let (value, after) = text::keyword(rest);
+            // Optional arguments are numbers, and names seldom are.
+            if at >= least && (text::number(value).is_err() || after.is_empty()) {
+                break;
+            }
+            rest = after;
+        }
+    }
+    if rest.is_empty() {
+        return Err(("a file name".into(), quoted(rest)));
+    }
+    Ok(text::name(rest).replace('\\', "/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::mesh::files::Loaded;
+    use std::path::Path;
+
+    /// The material `m` of the library `text`.
+    fn read_text(text: &str) -> (Material, Vec<String>) {
+        let mut builder = Builder::new(Path::new("a.obj"));
+        let mut resolve = |name: &str| match name {
+            "a b.mtl" => Ok(text.as_bytes().to_vec()),
+            _ => Err(Error::file(Path::new("a.obj"), name, "a file", "none")),
+        };
+        let names = ["m".to_owned()];
+        read(&["a b.mtl".to_owned()], &names, &mut builder, &mut resolve);
+        let Loaded { mesh, warnings } = builder.finish();
+        (mesh.materials[0].clone(), warnings)
+    }
+
+    #[test]
+    fn colours_and_highlights() {
+        let text = "newmtl other\nKd 1 0 0\nnewmtl m\nKd .1 .2 .3\nKs 1 1 1\nNs 20\nillum 2\n";
+        let (material, _) = read_text(text);
+        assert_eq!(material.base_colour, [0.1, 0.2, 0.3]);
+        assert_eq!((material.shininess, material.name.as_str()), (20.0, "m"));
+        assert_eq!(read_text("newmtl m\nNs 20\nKs 0 0 0\n").0.shininess, 0.0);
+        assert_eq!(read_text("newmtl m\nKd 0.5").0.base_colour, [0.5; 3]);
+        assert_eq!(
+            read_text("newmtl m\nKd 0 0 0\nmap_Kd a.png").0.base_colour,
+            [1.0; 3]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_warning() {
+        let text = "newmtl m\nKd red\nd 0.5\nmap_Kd none.png\nmap_d none.png\nnorm\n";
+        let (material, warnings) = read_text(text);
+        assert_eq!(material.base_colour, [1.0; 3]);
+        assert_eq!(material.alpha_cutoff, Some(0.5));
+        assert!(material.effects.discards && material.base_texture.is_none());
+        for part in ["line 2", "opaque", "none.png", "line 6"] {
+            assert!(warnings.iter().any(|w| w.contains(part)), "{warnings:?}");
+        }
+        assert!(read_text("").1.iter().any(|w| w.contains("\"m\"")));
+    }
+
+    #[test]
+    fn options_of_textures_are_skipped() {
+        let name = |rest: &str| texture(rest.as_bytes()).unwrap();
+        assert_eq!(name("a b.png"), "a b.png");
+        assert_eq!(name("-s 1 1 1 -bm 0.5 sub\\a.png"), "sub/a.png");
+        assert_eq!(name("-o 1 2 -clamp on -mm 0 1 a.png"), "a.png");
+        assert_eq!(name("-s 1 12"), "12");
+        assert!(texture(b"-clamp on").is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! Polygons in PLY files.
+//!
+//! Positions, normals and texture coordinates come from the element `vertex`, polygons from the
+//! first list of `face` that is called `vertex_indices` or `vertex_index`; all else is left out.
+//! The header's parser is that of splat files, whose strictness a second PLY library would undo.
+
+use std::path::Path;
+
+use super::build::{Builder, Mismatch, finite};
+use super::{Corner, Loaded, NONE};
+use crate::error::{Error, Result};
+use crate::scene::formats::ply::{Element, Header, Kind, Row, Values};
+
+/// Names of the list of a polygon's vertices.
+const LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
+
+/// Names of texture coordinates.
+const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
+
+/// Reads a mesh; `path` is for errors.
+pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
+    let header = Header::parse(bytes, path)?;
+    let element = |name: &str| header.elements.iter().position(|e| e.name == name);
+    let Some(vertices) = element("vertex") else {
+        return Err(Error::file(path, "header", "an element \"vertex\"", "none"));
+    };
+    let faces = element("face");
+    if faces.is_none() && element("tristrips").is_some() {
+        let found = "strips of triangles, which are not read (save polygons instead)";
+        return Err(Error::file(path, "header", "an element \"face\"", found));
+    }
+    let mut reader = Reader {
+        columns: Columns::of(&header.elements[vertices], path)?,
+        list: faces
+            .map(|at| list(&header.elements[at], path))
+            .transpose()?,
+        builder: Builder::new(path),
+        vertices: Vec::new(),
+        polygons: Polygons::default(),
+    };
+    let mut values = Values::new(&header, bytes, path);
+    for (at, element) in header.elements.iter().enumerate() {
+        if at == vertices {
+            values.rows(element, |row| reader.vertex(row))?;
+        } else if Some(at) == faces {
+            let count = header.elements[vertices].count;
+            values.rows(element, |row| Ok(reader.polygon(row, count)))?;
+        } else {
+            values.skip(element)?;
+        }
+    }
+    reader.finish()
+}
+
+/// Where in a row of `vertex` what stands.
+struct Columns {
+    position: [usize; 3],
+    normal: Option<[usize; 3]>,
+    uv: Option<[usize; 2]>,
+}
+
+impl Columns {
+    fn of(element: &Element, path: &Path) -> Result<Self> {
+        let scalar = |name: &str| {
+            let at = element.properties.iter().position(|p| p.name == name)?;
+            matches!(element.properties[at].kind, Kind::Scalar(_)).then_some(at)
+        };
+        let mut position = [0; 3];
+        for (at, name) in position.iter_mut().zip(["x", "y", "z"]) {
+            *at = scalar(name).ok_or_else(|| {
+                let expected = format!("a property \"{name}\" of one number");
+                Error::file(path, "element \"vertex\"", expected, "none")
+            })?;
+        }
+        Ok(Self {
+            position,
+            normal: all(["nx", "ny", "nz"].map(scalar)),
+            uv: UVS.iter().find_map(|names| all(names.map(scalar))),
+        })
+    }
+}
+
+fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
+    let mut found = [0; N];
+    for (slot, column) in found.iter_mut().zip(columns) {
+        *slot = column?;
+    }
+    Some(found)
+}
+
+/// The column of a polygon's vertices.
+fn list(element: &Element, path: &Path) -> Result<usize> {
+    let is_list = |at: &usize| {
+        let property = &element.properties[*at];
+        LISTS.contains(&property.name.as_str()) && matches!(property.kind, Kind::List { .. })
+    };
+    let mut columns = 0..element.properties.len();
+    columns.find(is_list).ok_or_else(|| {
+        let expected = "a list \"vertex_indices\" or \"vertex_index\"";
+        Error::file(path, "element \"face\"", expected, "none")
+    })
+}
+
+/// Polygons as the file has them: they may stand before the vertices.
+#[derive(Default)]
+struct Polygons {
+    corners: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+struct Reader {
+    columns: Columns,
+    list: Option<usize>,
+    builder: Builder,
+    vertices: Vec<Corner>,
+    polygons: Polygons,
+}
+
+impl Reader {
+    fn vertex(&mut self, row: &Row) -> Result<Result<(), Mismatch>> {
+        let position = match numbers(row, self.columns.position) {
+            Ok(position) => self.builder.position(position)?,
+            Err(mismatch) => return Ok(Err(mismatch)),
+        };
+        let normal = match self.columns.normal.map(|at| numbers(row, at)).transpose() {
+            Ok(normal) => normal.map_or(Ok(NONE), |normal| self.builder.normal(normal))?,
+            Err(mismatch) => return Ok(Err(mismatch)),
+        };
+        let uv = match self.columns.uv.map(|at| numbers(row, at)).transpose() {
+            Ok(uv) => uv.map_or(Ok(NONE), |[u, v]| self.builder.uv([u, 1.0 - v]))?,
+            Err(mismatch) => return Ok(Err(mismatch)),
+        };
+        self.vertices.push(Corner {
+            position,
+            uv,
+            normal,
+        });
+        Ok(Ok(()))
+    }
+
+    fn polygon(&mut self, row: &Row, count: u64) -> Result<(), Mismatch> {
+        let indices = self.list.map_or(&[][..], |list| row.property(list));
+        if indices.len() < 3 {
+            let found = indices.len().to_string();
+            return Err(("a face of 3 vertices or more".into(), found));
+        }
+        for &index in indices {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the comparison tells whether the value is a whole number of 32 bits"
+            )]
+            let whole = index as u32;
+            let fits = f64::from(whole).to_bits() == (index + 0.0).to_bits();
+            if !fits || u64::from(whole) >= count {
+                let expected = format!("a vertex of {count}, numbered from 0");
+                return Err((expected, index.to_string()));
+            }
+            self.polygons.corners.push(whole);
+        }
+        self.polygons.ends.push(self.polygons.corners.len());
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Loaded> {
+        let (mut start, mut corners) = (0, Vec::new());
+        for &end in &self.polygons.ends {
+            corners.clear();
+            let indices = &self.polygons.corners[start..end];
+            corners.extend(indices.iter().map(|at| self.vertices[*at as usize]));
+            self.builder.face(&corners, 0)?;
+            start = end;
+        }
+        Ok(self.builder.finish())
+    }
+}
+
+/// The numbers in the columns `at` of a row.
+fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
+    #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
+    finite(at.map(|at| row.property(at).first().map_or(0.0, |value| *value as f32)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(header: &str, body: &[u8]) -> Result<Loaded> {
+        let mut bytes = format!("ply\nformat {header}\nend_header\n").into_bytes();
+        bytes.extend_from_slice(body);
+        read(&bytes, Path::new("a.ply"))
+    }
+
+    const VERTEX: &str = "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+                          property float s\nproperty float t";
+    const FACE: &str = "element face 1\nproperty uchar flags\n\
+                        property list uchar int vertex_indices\nproperty int after";
+
+    #[test]
+    fn text_in_any_order_of_elements() {
+        let body = b"7 4 0 1 2 3 9\n0 0 0 0 0\n1 0 0 1 0\n1 1 0 1 1\n0 0 -0 0 1\n";
+        let loaded = parse(&format!("ascii 1.0\n{FACE}\n{VERTEX}"), body).unwrap();
+        let mesh = loaded.mesh;
+        assert_eq!(mesh.positions.len(), 3);
+        let corners: Vec<(u32, u32)> = mesh.corners.iter().map(|c| (c.position, c.uv)).collect();
+        assert_eq!(corners, [(0, 0), (1, 1), (2, 2), (0, 3)]);
+        assert_eq!(mesh.uvs[3], [0.0, 0.0]);
+        assert_eq!((mesh.draws.len(), mesh.draws[0].clone()), (1, 0..1));
+        assert_eq!(mesh.face_materials, [0]);
+    }
+
+    #[test]
+    fn binary_of_both_orders() {
+        let mut body = Vec::new();
+        for value in [0.0f32, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0] {
+            body.extend_from_slice(&value.to_be_bytes());
+        }
+        body.extend_from_slice(&body.clone());
+        body.extend_from_slice(&[0, 3]);
+        for index in [2, 1, 0, 9] {
+            body.extend_from_slice(&i32::to_be_bytes(index));
+        }
+        let header = format!("binary_big_endian 1.0\n{VERTEX}\n{FACE}");
+        let mesh = parse(&header, &body).unwrap().mesh;
+        let corners: Vec<u32> = mesh.corners.iter().map(|c| c.position).collect();
+        assert_eq!(corners, [0, 1, 0]);
+        assert!(parse(&header, &body[..body.len() - 5]).is_err());
+    }
+
+    #[test]
+    fn errors_name_the_row() {
+        let vertices = "0 0 0 0 0\n1 0 0 1 0\n1 1 0 1 1\n0 0 0 0 1\n";
+        let header = format!("ascii 1.0\n{VERTEX}\n{FACE}");
+        for (face, expected) in [
+            ("0 3 0 1 4 0", "row 0 of 1: expected a vertex of 4"),
+            ("0 3 0 1 -1 0", "a vertex of 4"),
+            ("0 3 0 1 1.5 0", "a vertex of 4"),
+            ("0 2 0 1 0", "3 vertices or more, found 2"),
+            ("0 200 0 1 0", "a value, found the end of the line"),
+            ("0 3 0 1 2 0 0", "more values"),
+        ] {
+            let error = parse(&header, format!("{vertices}{face}").as_bytes()).unwrap_err();
+            assert!(error.to_string().contains(expected), "{face}: {error}");
+        }
+        let error = parse(&header, b"0 0 nan 0 0\n").unwrap_err().to_string();
+        assert!(error.contains("element \"vertex\""), "{error}");
+    }
+}

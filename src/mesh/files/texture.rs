@@ -1,0 +1,199 @@
+//! Textures from PNG and JPEG files.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::path::Path;
+
+use image::{ImageFormat, ImageReader, Limits};
+
+use super::build::Builder;
+use super::{Resolve, Texture};
+use crate::error::Error;
+use crate::scene::bytes::Bytes;
+
+/// Most texels of a side.
+const MAX_SIDE: u32 = 16384;
+
+/// Most texels of all textures of a mesh: 64 Mi.
+const MAX_TEXELS: u64 = 64 << 20;
+
+/// Most bytes that decoding one texture may take.
+const MAX_DECODER_BYTES: u64 = 1 << 30;
+
+/// Texels that a file of any size may hold.
+const FREE_TEXELS: u64 = 1 << 20;
+
+/// Texels that each byte of a file may hold beyond them: twice what deflate can do for a picture
+/// of 8 bits. A header that claims more lies.
+const TEXELS_PER_BYTE: u64 = 2048;
+
+/// The textures of a mesh, each read once.
+pub(crate) struct Textures {
+    by_name: HashMap<String, Option<u32>>,
+    left: u64,
+}
+
+impl Textures {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            by_name: HashMap::new(),
+            left: MAX_TEXELS,
+        }
+    }
+
+    /// The index of the texture in the file `name`; where it cannot be had, a warning says why.
+    pub(crate) fn file(
+        &mut self,
+        name: &str,
+        builder: &mut Builder,
+        resolve: &mut Resolve<'_>,
+    ) -> Option<u32> {
+        self.get(name, builder, || resolve(name).map_err(|e| e.to_string()))
+    }
+
+    /// The index of the texture `name`, with its file's content from `bytes`.
+    pub(crate) fn get<B: AsRef<[u8]>>(
+        &mut self,
+        name: &str,
+        builder: &mut Builder,
+        bytes: impl FnOnce() -> Result<B, String>,
+    ) -> Option<u32> {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), self.left));
+        let at = match texture {
+            Ok(texture) => {
+                self.left -= texture.texels.len() as u64;
+                let textures = &mut builder.mesh().textures;
+                textures.push(texture);
+                u32::try_from(textures.len() - 1).ok()
+            }
+            Err(reason) => {
+                let warning = format!("texture {name:?} is left out: {reason}");
+                builder.warnings.add(warning);
+                None
+            }
+        };
+        self.by_name.insert(name.to_owned(), at);
+        at
+    }
+}
+
+impl Texture {
+    /// Reads a PNG or JPEG of at most 64 Mi texels.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when the file cannot be read, [`Error::File`] when it is no such picture.
+    pub fn read(path: &Path) -> crate::error::Result<Self> {
+        let bytes = Bytes::open(path)?;
+        decode(&bytes, MAX_TEXELS)
+            .map_err(|found| Error::file(path, "picture", "a PNG or JPEG", found))
+    }
+}
+
+/// Decodes a PNG or JPEG of at most `most` texels; or says why not.
+fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
+    let format = match image::guess_format(bytes) {
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
+        _ => return Err("neither PNG nor JPEG".into()),
+    };
+    let reader = || ImageReader::with_format(Cursor::new(bytes), format);
+    let size = reader().into_dimensions().map_err(|e| e.to_string())?;
+    let (width, height) = size;
+    let texels = u64::from(width) * u64::from(height);
+    if width == 0 || height == 0 || width.max(height) > MAX_SIDE {
+        return Err(format!("{width} x {height} texels, sides 1 to {MAX_SIDE}"));
+    }
+    if texels > most {
+        return Err(format!(
+            "{width} x {height} texels, of {MAX_TEXELS} in all {most} are left"
+        ));
+    }
+    let credible = FREE_TEXELS.saturating_add(TEXELS_PER_BYTE * bytes.len() as u64);
+    if texels > credible {
+        return Err(format!(
+            "{width} x {height} texels in {} bytes",
+            bytes.len()
+        ));
+    }
+    let mut reader = reader();
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_DECODER_BYTES);
+    reader.limits(limits);
+    let picture = reader.decode().map_err(|e| e.to_string())?.into_rgba8();
+    if picture.dimensions() != size {
+        return Err("a size unlike its header's".into());
+    }
+    Ok(Texture {
+        width,
+        height,
+        texels: picture.pixels().map(|pixel| pixel.0).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{Rgb, RgbImage, Rgba, RgbaImage};
+
+    fn png() -> Vec<u8> {
+        let picture = RgbaImage::from_fn(2, 3, |x, y| {
+            Rgba([x, y, 7, 128].map(|v| u8::try_from(v).unwrap()))
+        });
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn png_and_jpeg_are_read() {
+        let texture = decode(&png(), 6).unwrap();
+        assert_eq!((texture.width, texture.height), (2, 3));
+        assert_eq!(texture.texels[3], [1, 1, 7, 128]);
+        let mut bytes = Cursor::new(Vec::new());
+        let grey = RgbImage::from_pixel(8, 8, Rgb([128; 3]));
+        grey.write_to(&mut bytes, ImageFormat::Jpeg).unwrap();
+        let texture = decode(bytes.get_ref(), 64).unwrap();
+        assert_eq!(texture.texels.len(), 64);
+        assert!(texture.texels[9][0].abs_diff(128) < 3);
+    }
+
+    #[test]
+    fn claims_are_checked_before_they_are_believed() {
+        assert!(decode(&png(), 5).unwrap_err().contains("5 are left"));
+        let claim = |width: u32, height: u32| {
+            let mut header = *b"IHDR\0\0\0\0\0\0\0\0\x08\x06\0\0\0";
+            header[4..8].copy_from_slice(&width.to_be_bytes());
+            header[8..12].copy_from_slice(&height.to_be_bytes());
+            let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\r".to_vec();
+            bytes.extend_from_slice(&header);
+            bytes.extend_from_slice(&crc(&header).to_be_bytes());
+            bytes.extend_from_slice(b"\0\0\0\x04IDAT\0\0\0\0\0\0\0\0");
+            decode(&bytes, MAX_TEXELS).unwrap_err()
+        };
+        assert!(
+            claim(8000, 8000).contains("texels in"),
+            "{}",
+            claim(8000, 8000)
+        );
+        assert!(
+            claim(20000, 1).contains("sides 1 to"),
+            "{}",
+            claim(20000, 1)
+        );
+        assert!(decode(b"GIF89a", 1).is_err() && decode(&png()[..40], 6).is_err());
+    }
+
+    /// The checksum of a PNG chunk.
+    fn crc(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
+            })
+        })
+    }
+}

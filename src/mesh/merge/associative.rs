@@ -1,0 +1,227 @@
+//! The memory of a merging unit: entries found by what they hold, and by their age.
+//!
+//! A content-addressable memory compares a key with all its entries at once. Here entries of one
+//! bucket of a hash table form a chain, newest first, so that a look-up reads only those that can
+//! match; a second chain through all entries gives the order in which they came. Nothing is
+//! allocated for an entry unless the memory has no bound and grows.
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+/// Entries that a memory without bound begins with.
+const FIRST_ENTRIES: usize = 1024;
+
+#[derive(Debug, Clone, Copy)]
+struct Links {
+    key: u64,
+    /// Neighbours in the chain of the bucket.
+    older: u32,
+    newer: u32,
+    /// Neighbours in the order of coming; `after` also joins the free entries.
+    before: u32,
+    after: u32,
+}
+
+/// Entries by key and by age.
+#[derive(Debug, Clone)]
+pub(crate) struct Cam<T> {
+    links: Vec<Links>,
+    values: Vec<T>,
+    /// Newest entry of each bucket; a power of two of them.
+    heads: Vec<u32>,
+    shift: u32,
+    oldest: u32,
+    newest: u32,
+    free: u32,
+    len: u32,
+}
+
+impl<T> Cam<T> {
+    /// A memory that has room for `entries` from the start; it grows when it gets more.
+    pub(crate) fn new(entries: Option<u32>) -> Self {
+        let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
+        let mut cam = Self {
+            links: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+            heads: Vec::new(),
+            shift: 0,
+            oldest: NONE,
+            newest: NONE,
+            free: NONE,
+            len: 0,
+        };
+        cam.set_buckets(entries * 2);
+        cam
+    }
+
+    fn set_buckets(&mut self, buckets: usize) {
+        let buckets = buckets.next_power_of_two().max(64);
+        self.shift = 64 - buckets.ilog2();
+        self.heads.clear();
+        self.heads.resize(buckets, NONE);
+        let mut slot = self.oldest;
+        while slot != NONE {
+            self.join_bucket(slot);
+            slot = self.links[slot as usize].after;
+        }
+    }
+
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the shift leaves as many bits as there are buckets"
+    )]
+    fn bucket(&self, key: u64) -> usize {
+        // Fibonacci hashing: the high bits depend on all bits of the key.
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    #[inline]
+    fn join_bucket(&mut self, slot: u32) {
+        let bucket = self.bucket(self.links[slot as usize].key);
+        let head = std::mem::replace(&mut self.heads[bucket], slot);
+        let links = &mut self.links[slot as usize];
+        (links.older, links.newer) = (head, NONE);
+        if head != NONE {
+            self.links[head as usize].newer = slot;
+        }
+    }
+
+    /// Entries held.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The entry that came first.
+    #[inline]
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The key of an entry.
+    #[inline]
+    pub(crate) fn key(&self, slot: u32) -> u64 {
+        self.links[slot as usize].key
+    }
+
+    /// Entries of a key, newest first.
+    #[inline]
+    pub(crate) fn of(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
+        let mut next = self.heads[self.bucket(key)];
+        std::iter::from_fn(move || {
+            while next != NONE {
+                let (slot, links) = (next, &self.links[next as usize]);
+                next = links.older;
+                if links.key == key {
+                    return Some(slot);
+                }
+            }
+            None
+        })
+    }
+
+    /// What an entry holds.
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> &T {
+        &self.values[slot as usize]
+    }
+
+    /// What an entry holds, to change it.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
+        &mut self.values[slot as usize]
+    }
+
+    /// Adds an entry, the newest; returns its slot.
+    #[inline]
+    pub(crate) fn push(&mut self, key: u64, value: T) -> u32 {
+        let links = Links {
+            key,
+            older: NONE,
+            newer: NONE,
+            before: self.newest,
+            after: NONE,
+        };
+        let slot = if self.free == NONE {
+            let slot = u32::try_from(self.links.len()).unwrap_or(NONE);
+            self.links.push(links);
+            self.values.push(value);
+            slot
+        } else {
+            let slot = self.free;
+            self.free = self.links[slot as usize].after;
+            self.links[slot as usize] = links;
+            self.values[slot as usize] = value;
+            slot
+        };
+        match self.newest {
+            NONE => self.oldest = slot,
+            newest => self.links[newest as usize].after = slot,
+        }
+        self.newest = slot;
+        self.len += 1;
+        if self.len as usize > self.heads.len() {
+            self.set_buckets(self.heads.len() * 4);
+        } else {
+            self.join_bucket(slot);
+        }
+        slot
+    }
+
+    /// Removes an entry; what it held stays readable until the next one is added.
+    #[inline]
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let links = self.links[slot as usize];
+        match links.newer {
+            NONE => {
+                let bucket = self.bucket(links.key);
+                self.heads[bucket] = links.older;
+            }
+            newer => self.links[newer as usize].older = links.older,
+        }
+        if links.older != NONE {
+            self.links[links.older as usize].newer = links.newer;
+        }
+        match links.before {
+            NONE => self.oldest = links.after,
+            before => self.links[before as usize].after = links.after,
+        }
+        match links.after {
+            NONE => self.newest = links.before,
+            after => self.links[after as usize].before = links.before,
+        }
+        self.links[slot as usize].after = self.free;
+        self.free = slot;
+        self.len -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cam;
+
+    #[test]
+    fn entries_are_found_newest_first_and_age_in_order() {
+        let mut cam = Cam::new(Some(2));
+        // More than it began with, so that buckets are made anew.
+        for k in 0..200_u64 {
+            cam.push(k % 3, k);
+        }
+        let of = |cam: &Cam<u64>, key| cam.of(key).map(|s| *cam.get(s)).collect::<Vec<_>>();
+        assert_eq!(of(&cam, 1)[..3], [199, 196, 193]);
+        assert_eq!(of(&cam, 7), <[u64; 0]>::default());
+        let middle = cam.of(1).nth(1).into_iter().collect::<Vec<_>>();
+        cam.remove(middle[0]);
+        assert_eq!(of(&cam, 1)[..3], [199, 193, 190]);
+        let mut ages = Vec::new();
+        while let Some(slot) = cam.oldest() {
+            ages.push(*cam.get(slot));
+            assert_eq!(cam.key(slot), *cam.get(slot) % 3);
+            cam.remove(slot);
+        }
+        assert_eq!(ages.len(), 199);
+        assert!(ages.is_sorted() && cam.len() == 0);
+        cam.push(5, 1);
+        assert_eq!(of(&cam, 5), [1]);
+    }
+}

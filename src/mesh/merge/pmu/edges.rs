@@ -1,0 +1,175 @@
+//! The outer edges of each cell of each entry (PMU, section 4: `outerEdges`, `MergeOuterEdges`).
+//!
+//! An edge is a pair of vertex names, in the direction in which its triangle goes round: two
+//! triangles that share it name it in opposite directions.
+
+/// An edge from the vertex in the high half to that in the low half.
+type Edge = u64;
+
+/// The edge in the other direction.
+#[inline]
+fn reversed(edge: Edge) -> Edge {
+    edge.rotate_left(32)
+}
+
+/// Which edges of a cell two entries have in common: bit `k` for edge `k` of the one and of the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Shared {
+    one: u64,
+    two: u64,
+}
+
+impl Shared {
+    /// Whether there is none.
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.one == 0
+    }
+
+    /// The same with the other entry first.
+    #[inline]
+    pub(crate) fn swapped(self) -> Self {
+        Self {
+            one: self.two,
+            two: self.one,
+        }
+    }
+}
+
+/// Edges by entry and cell, in one array.
+#[derive(Debug, Clone)]
+pub(crate) struct OuterEdges {
+    edges: Vec<Edge>,
+    /// Edges kept, by entry and cell.
+    counts: Vec<[u8; 4]>,
+    /// Most of a cell.
+    most: usize,
+}
+
+impl OuterEdges {
+    /// Room for 1 to 64 edges a cell.
+    pub(crate) fn new(most: u32) -> Self {
+        Self {
+            edges: Vec::new(),
+            counts: Vec::new(),
+            most: most.clamp(1, 64) as usize,
+        }
+    }
+
+    /// Gives the cells `cells` of an entry the edges of its triangle, the others none; returns how
+    /// many had no room. An edge between two vertices of one name is none.
+    pub(crate) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], cells: u8) -> u64 {
+        let slot = slot as usize;
+        if slot >= self.counts.len() {
+            self.counts.resize(slot + 1, [0; 4]);
+            self.edges.resize((slot + 1) * 4 * self.most, 0);
+        }
+        self.counts[slot] = [0; 4];
+        let mut lost = 0;
+        for cell in (0..4).filter(|c| cells >> c & 1 == 1) {
+            let first = (slot * 4 + cell) * self.most;
+            let mut kept = 0;
+            for (from, to) in [(a, b), (b, c), (c, a)] {
+                if from == to {
+                    continue;
+                }
+                if kept == self.most {
+                    lost += 1;
+                    continue;
+                }
+                self.edges[first + kept] = u64::from(from) << 32 | u64::from(to);
+                kept += 1;
+            }
+            self.counts[slot][cell] = u8::try_from(kept).unwrap_or(u8::MAX);
+        }
+        lost
+    }
+
+    fn of(&self, slot: u32, cell: usize) -> &[Edge] {
+        let first = (slot as usize * 4 + cell) * self.most;
+        &self.edges[first..first + usize::from(self.counts[slot as usize][cell])]
+    }
+
+    /// The edges that two entries have in common in a cell.
+    #[inline]
+    pub(crate) fn shared(&self, one: u32, two: u32, cell: usize) -> Shared {
+        let others = self.of(two, cell);
+        let mut shared = Shared::default();
+        for (k, &edge) in self.of(one, cell).iter().enumerate() {
+            let sought = reversed(edge);
+            // Few: a loop of compares is faster run to its end than left early.
+            let equal = (0..)
+                .zip(others)
+                .map(|(at, &e)| u64::from(e == sought) << at);
+            let hits = equal.fold(0, |all: u64, hit: u64| all | hit);
+            shared.one |= u64::from(hits != 0) << k;
+            shared.two |= hits;
+        }
+        shared
+    }
+
+    /// Moves the edges of a cell of `from` to `to`, less those that are `shared` between `to` and
+    /// `from`; returns how many had no room.
+    pub(crate) fn join(&mut self, to: u32, from: u32, cell: usize, shared: Shared) -> u64 {
+        let most = self.most;
+        let [into, start] = [to, from].map(|slot| (slot as usize * 4 + cell) * most);
+        let [owned, more] = [to, from].map(|slot| usize::from(self.counts[slot as usize][cell]));
+        let mut kept = 0;
+        for k in (0..owned).filter(|k| shared.one >> k & 1 == 0) {
+            self.edges[into + kept] = self.edges[into + k];
+            kept += 1;
+        }
+        let mut lost = 0;
+        for k in (0..more).filter(|k| shared.two >> k & 1 == 0) {
+            if kept < most {
+                self.edges[into + kept] = self.edges[start + k];
+                kept += 1;
+            } else {
+                lost += 1;
+            }
+        }
+        self.counts[from as usize][cell] = 0;
+        self.counts[to as usize][cell] = u8::try_from(kept).unwrap_or(u8::MAX);
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OuterEdges;
+
+    #[test]
+    fn shared_edges_cancel_and_what_has_no_room_is_lost() {
+        let mut edges = OuterEdges::new(4);
+        assert_eq!(edges.begin(0, [1, 2, 3], 15), 0);
+        assert_eq!(edges.begin(1, [3, 2, 4], 15), 0);
+        assert_eq!(edges.begin(2, [4, 2, 5], 15), 0);
+        assert!(edges.shared(0, 2, 3).is_empty());
+        let shared = edges.shared(1, 0, 3).swapped();
+        assert_eq!(shared, edges.shared(0, 1, 3));
+        assert_eq!(edges.join(0, 1, 3, shared), 0);
+        let pair = |a: u64, b: u64| a << 32 | b;
+        assert_eq!(
+            edges.of(0, 3),
+            [pair(1, 2), pair(3, 1), pair(2, 4), pair(4, 3)]
+        );
+        assert!(edges.of(1, 3).is_empty() && edges.of(1, 2).len() == 3);
+        // (2, 4) meets (4, 2); of the two others one has no room.
+        let shared = edges.shared(0, 2, 3);
+        assert_eq!(edges.join(0, 2, 3, shared), 1);
+        assert_eq!(
+            edges.of(0, 3),
+            [pair(1, 2), pair(3, 1), pair(4, 3), pair(2, 5)]
+        );
+        // Vertices of one name make no edge, and a small store loses some from the start.
+        assert_eq!(edges.begin(0, [7, 7, 8], 15), 0);
+        assert_eq!(edges.of(0, 0).len(), 2);
+        // Cells that are not asked for have none.
+        edges.begin(0, [1, 2, 3], 0b0100);
+        assert_eq!(
+            [0, 1, 2, 3].map(|cell| edges.of(0, cell).len()),
+            [0, 0, 3, 0]
+        );
+        assert_eq!(OuterEdges::new(2).begin(0, [1, 2, 3], 15), 4);
+    }
+}

@@ -1,0 +1,384 @@
+//! Pixel merging ("Pixel Merge Unit", sections 3 and 4): quads at the edges between triangles share
+//! the shading of a neighbour, cell by cell.
+//!
+//! In: quad fragments after the early depth test, in submission order, draw by draw; a flush ends a
+//! draw. Out: quads of one triangle each; cells that were merged away are missing from their
+//! coverage. Rate: one quad a cycle ([`PmuSpec`]). Order: at every sample, quads leave in the order
+//! in which the fragments that cover it were submitted; quads with no sample in common may change
+//! order.
+//!
+//! A quad first evicts those at its place that cover one of its samples, oldest first, whichever way
+//! they face: what is held at one place never overlaps. A quad with no partially covered cell then
+//! passes straight on. Of others, every cell is compared with that of each entry at the place, most
+//! recent first. Two cells merge when both are covered, their triangles face the same way, and one
+//! has an outer edge (a, b), by vertex names, where the other has (b, a). The triangle that covers
+//! the cell's centre keeps the cell, else the one with the covered sample nearest to it, the first
+//! submitted if both do; it takes over the other's coverage and outer edges, without the shared one.
+//! The comparison goes on with the merged cell: a triangle between two others joins all three. One
+//! pass is enough: had two entries an edge in common, the later one would have merged as it came.
+//!
+//! A quad that has lost all its cells vanishes: it is saved. One whose cells are all full or empty
+//! leaves at once. What remains of a new quad takes an entry, for which the oldest leaves if need be.
+//!
+//! The unit is off for shaders that discard, write depth or unordered views, derive coverage from
+//! alpha, or read coverage or the primitive's number: they see what merging changes (section 3).
+
+mod edges;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::pipeline::spec::spec;
+use crate::raster::samples::SamplePattern;
+
+use crate::mesh::merge::associative::Cam;
+use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
+use edges::OuterEdges;
+
+spec! {
+    /// Pixel merging.
+    PmuSpec in "pmu" {
+        /// Quads in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "the quads of a raster tile of 8x8 pixels";
+        /// Entries.
+        entries: u64 = 512, 1..=65_536, Published "PMU 5: savings level off there";
+        /// Outer edges that are kept for each cell of an entry.
+        max_edges: u64 = 8, 1..=64, Published "PMU 4: MAX_EDGES";
+        /// Quads a cycle.
+        quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: quads at one place must see each other";
+        /// Cycles to compare a quad with one entry at its place.
+        compare_cycles: u64 = 1, 0..=10_000, Assumed "all pairs of edges of four cells at once";
+        /// Latency in cycles.
+        latency_cycles: u64 = 4, 0..=10_000, Assumed "look-up, comparison, merging, write";
+    }
+}
+
+impl PmuSpec {
+    /// What of it does not concern time.
+    #[must_use]
+    pub fn settings(&self) -> PmuSettings {
+        let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+        PmuSettings {
+            entries: count(self.entries),
+            max_edges: count(self.max_edges),
+        }
+    }
+}
+
+/// How cells are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PmuSettings {
+    /// Entries, at least 1.
+    pub entries: u32,
+    /// Outer edges kept for each cell, 1 to 64.
+    pub max_edges: u32,
+}
+
+impl Default for PmuSettings {
+    fn default() -> Self {
+        PmuSpec::default().settings()
+    }
+}
+
+/// What the unit saw.
+///
+/// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` +
+/// `early` + `flushed` + those still held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct PmuCounters {
+    /// Quads in.
+    pub quads: u64,
+    /// Of those, without coverage: dropped.
+    pub empties: u64,
+    /// Of those, without a partially covered cell: passed straight on.
+    pub straight: u64,
+    /// Of those, with one.
+    pub partial: u64,
+    /// Cells merged into another one.
+    pub cell_merges: u64,
+    /// Quads that lost all their cells: never shaded.
+    pub saved: u64,
+    /// Quads that left because a new one covers one of their samples.
+    pub by_overlap: u64,
+    /// Quads that left to make room.
+    pub by_age: u64,
+    /// Quads that left because all their cells had become full or empty.
+    pub early: u64,
+    /// Quads that left at a flush.
+    pub flushed: u64,
+    /// Outer edges that found no room, cell by cell.
+    pub edges_lost: u64,
+    /// Most entries held at a time.
+    pub peak_entries: u64,
+}
+
+impl std::ops::AddAssign for PmuCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.quads += other.quads;
+        self.empties += other.empties;
+        self.straight += other.straight;
+        self.partial += other.partial;
+        self.cell_merges += other.cell_merges;
+        self.saved += other.saved;
+        self.by_overlap += other.by_overlap;
+        self.by_age += other.by_age;
+        self.early += other.early;
+        self.flushed += other.flushed;
+        self.edges_lost += other.edges_lost;
+        self.peak_entries = self.peak_entries.max(other.peak_entries);
+    }
+}
+
+impl PmuCounters {
+    /// Quads handed to the shader.
+    #[must_use]
+    pub fn quads_out(&self) -> u64 {
+        self.straight + self.by_overlap + self.by_age + self.early + self.flushed
+    }
+}
+
+/// A quad that waits for its neighbours. Its place is its key in the memory.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    coverage: u64,
+    /// For each cell, how well its own triangle covers it: see [`QuadFragment::distance`].
+    distance: [u8; 4],
+    is_front: bool,
+    /// The fragment's number.
+    number: u32,
+}
+
+impl Entry {
+    fn quad(&self) -> MergedQuad {
+        MergedQuad {
+            leader: self.number,
+            coverage: self.coverage,
+            inputs: [self.number; 4],
+        }
+    }
+}
+
+/// The unit, without time.
+#[derive(Debug)]
+pub struct PixelMerge {
+    settings: PmuSettings,
+    /// Holds one entry more than the settings say while a new quad is merged.
+    entries: Cam<Entry>,
+    edges: OuterEdges,
+    /// Entries at the place of the new quad, oldest first.
+    here: Vec<u32>,
+    /// What it saw.
+    pub counters: PmuCounters,
+}
+
+impl PixelMerge {
+    /// An empty unit.
+    #[must_use]
+    pub fn new(settings: PmuSettings) -> Self {
+        let entries = settings.entries.max(1);
+        Self {
+            settings: PmuSettings {
+                entries,
+                ..settings
+            },
+            entries: Cam::new(Some(entries.saturating_add(1))),
+            edges: OuterEdges::new(settings.max_edges),
+            here: Vec::new(),
+            counters: PmuCounters::default(),
+        }
+    }
+
+    /// Entries held.
+    #[must_use]
+    pub fn held(&self) -> u32 {
+        self.entries.len()
+    }
+
+    /// Entries held at a place: those that a quad there is compared with.
+    #[must_use]
+    pub fn held_at(&self, [x, y]: [u16; 2]) -> u64 {
+        let place = u64::from(y) << 16 | u64::from(x);
+        self.entries.of(place).count() as u64
+    }
+
+    fn leave(&mut self, slot: u32, emit: &mut impl FnMut(MergedQuad)) {
+        emit(self.entries.get(slot).quad());
+        self.entries.remove(slot);
+    }
+
+    /// Notes the entries at a place, oldest first.
+    fn look_up(&mut self, place: u64) {
+        self.here.clear();
+        self.here.extend(self.entries.of(place));
+        self.here.reverse();
+    }
+
+    /// Hands on the entries noted that cover a sample of `coverage`; forgets them.
+    fn evict_overlapping(&mut self, coverage: u64, emit: &mut impl FnMut(MergedQuad)) {
+        let entries = &mut self.entries;
+        let counter = &mut self.counters.by_overlap;
+        self.here.retain(|&slot| {
+            let entry = entries.get(slot);
+            let stays = entry.coverage & coverage == 0;
+            if !stays {
+                emit(entry.quad());
+                entries.remove(slot);
+                *counter += 1;
+            }
+            stays
+        });
+    }
+
+    /// Merges cell `cell` of two entries that face the same way if it may; the slot that keeps it.
+    #[inline]
+    fn merge_cell(
+        &mut self,
+        first: u32,
+        second: u32,
+        cell: usize,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+    ) -> Option<u32> {
+        let one = self.entries.get(first);
+        if pattern.cell(one.coverage, cell) == 0 {
+            return None;
+        }
+        let shared = self.edges.shared(first, second, cell);
+        if shared.is_empty() {
+            return None;
+        }
+        let two = self.entries.get(second);
+        let better = |e: &Entry| (e.distance[cell], e.number);
+        let (keeps, loses, shared) = if better(one) < better(two) {
+            (first, second, shared)
+        } else {
+            (second, first, shared.swapped())
+        };
+        let loser = self.entries.get_mut(loses);
+        let number = loser.number;
+        let shift = cell * pattern.count() as usize;
+        let moved = loser.coverage & u64::from(pattern.full_cell()) << shift;
+        loser.coverage ^= moved;
+        let keeper = self.entries.get_mut(keeps);
+        keeper.coverage |= moved;
+        merges.merge_cell(number, keeper.number, cell);
+        self.counters.edges_lost += self.edges.join(keeps, loses, cell, shared);
+        self.counters.cell_merges += 1;
+        Some(keeps)
+    }
+
+    /// Merges the cells `cells` of the newest entry with those of the entries noted; whether any
+    /// did.
+    fn merge(&mut self, new: u32, cells: u8, pattern: &SamplePattern, merges: &mut Merges) -> bool {
+        let is_front = self.entries.get(new).is_front;
+        let entries = &self.entries;
+        // For the rest, only those that face the same way count.
+        self.here
+            .retain(|&slot| entries.get(slot).is_front == is_front);
+        let mut merged = false;
+        for cell in (0..4).filter(|c| cells >> c & 1 == 1) {
+            let mut holder = new;
+            for k in (0..self.here.len()).rev() {
+                let other = self.here[k];
+                if let Some(keeps) = self.merge_cell(other, holder, cell, pattern, merges) {
+                    holder = keeps;
+                    merged = true;
+                }
+            }
+        }
+        merged
+    }
+
+    /// Lets go of the entries noted that are empty or have nothing to wait for.
+    fn settle(&mut self, pattern: &SamplePattern, emit: &mut impl FnMut(MergedQuad)) {
+        for k in 0..self.here.len() {
+            let slot = self.here[k];
+            let coverage = self.entries.get(slot).coverage;
+            if coverage == 0 {
+                self.entries.remove(slot);
+                self.counters.saved += 1;
+            } else if partial_cells(coverage, pattern) == 0 {
+                self.leave(slot, emit);
+                self.counters.early += 1;
+            }
+        }
+    }
+}
+
+/// The cells of which some samples are covered but not all: bit `c` for cell `c`.
+#[inline]
+fn partial_cells(coverage: u64, pattern: &SamplePattern) -> u8 {
+    let full = pattern.full_cell();
+    (0..4).fold(0, |cells, c| {
+        let samples = pattern.cell(coverage, c);
+        cells | u8::from(samples != 0 && samples != full) << c
+    })
+}
+
+impl Merging for PixelMerge {
+    fn push(
+        &mut self,
+        fragment: &QuadFragment,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        let number = merges.push();
+        self.counters.quads += 1;
+        if fragment.coverage == 0 {
+            self.counters.empties += 1;
+            return;
+        }
+        let [x, y] = fragment.place;
+        let place = u64::from(y) << 16 | u64::from(x);
+        self.look_up(place);
+        self.evict_overlapping(fragment.coverage, emit);
+        let mut entry = Entry {
+            coverage: fragment.coverage,
+            distance: [u8::MAX; 4],
+            is_front: fragment.is_front,
+            number,
+        };
+        let cells = partial_cells(fragment.coverage, pattern);
+        if cells == 0 {
+            self.counters.straight += 1;
+            emit(entry.quad());
+            return;
+        }
+        self.counters.partial += 1;
+        for (cell, distance) in entry.distance.iter_mut().enumerate() {
+            if cells >> cell & 1 == 0 {
+                continue;
+            }
+            *distance = fragment.distance(cell, pattern).unwrap_or(u8::MAX);
+        }
+        let new = self.entries.push(place, entry);
+        self.counters.edges_lost += self.edges.begin(new, fragment.ids, cells);
+        if self.merge(new, cells, pattern, merges) {
+            self.here.push(new);
+            self.settle(pattern, emit);
+        }
+        if self.held() > self.settings.entries
+            && let Some(oldest) = self.entries.oldest()
+        {
+            self.leave(oldest, emit);
+            self.counters.by_age += 1;
+        }
+        self.counters.peak_entries = self.counters.peak_entries.max(u64::from(self.held()));
+    }
+
+    fn flush(
+        &mut self,
+        _pattern: &SamplePattern,
+        _merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        while let Some(oldest) = self.entries.oldest() {
+            self.leave(oldest, emit);
+            self.counters.flushed += 1;
+        }
+    }
+}

@@ -1,0 +1,267 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::oracle::Oracle;
+use super::*;
+use crate::mesh::merge::test_fragments::{check, jittered, noise, run};
+
+/// A fragment of triangle `k` of a strip, at one place, from the samples of its cells.
+fn strip(k: u32, cells: [u16; 4], centres: u8) -> QuadFragment {
+    let ids = if k.is_multiple_of(2) {
+        [k, k + 1, k + 2]
+    } else {
+        [k + 1, k, k + 2]
+    };
+    let coverage = cells
+        .iter()
+        .rev()
+        .fold(0, |all, &c| all << 4 | u64::from(c));
+    QuadFragment {
+        place: [3, 4],
+        coverage,
+        centres,
+        is_front: true,
+        triangle: 0,
+        ids,
+    }
+}
+
+fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, PmuCounters) {
+    let pattern = SamplePattern::standard(4).unwrap();
+    let mut unit = PixelMerge::new(settings);
+    let (quads, merges) = run(&mut unit, fragments, &pattern);
+    check_all(fragments, &pattern, &quads, &merges, &unit.counters);
+    (quads.iter().map(|q| q.leader).collect(), unit.counters)
+}
+
+/// What must hold of any stream: beside what holds of any unit, one triangle a quad, order at every
+/// sample, and counters that add up.
+fn check_all(
+    fragments: &[QuadFragment],
+    pattern: &SamplePattern,
+    quads: &[MergedQuad],
+    merges: &Merges,
+    counters: &PmuCounters,
+) {
+    check(fragments, pattern, quads, merges);
+    assert!(quads.iter().all(|q| q.inputs == [q.leader; 4]));
+    let left: HashMap<u32, usize> = quads.iter().map(|q| q.leader).zip(0..).collect();
+    let mut last = HashMap::new();
+    for (number, fragment) in (0..).zip(fragments) {
+        for bit in (0..64).filter(|b| fragment.coverage >> b & 1 == 1) {
+            let cell = bit / pattern.count() as usize;
+            let at = left[&merges.root(number, cell)];
+            let before = last.insert((fragment.place, bit), at);
+            assert!(before.is_none_or(|b| b < at), "order at a sample");
+        }
+    }
+    let c = counters;
+    assert_eq!(c.quads_out(), quads.len() as u64);
+    assert_eq!(c.quads, c.empties + c.straight + c.partial);
+    let gone = c.saved + c.by_overlap + c.by_age + c.early + c.flushed;
+    assert_eq!(c.partial, gone);
+}
+
+/// Figure 3: of six connected triangles four are shaded. The second's sample in the top right waits
+/// for the third, the fifth's two in the bottom left for the sixth.
+#[test]
+fn six_triangles_shade_four_quads() {
+    let fragments = [
+        strip(0, [0x7, 0, 0, 0], 0b0001),
+        strip(1, [0x8, 0x1, 0, 0], 0),
+        strip(2, [0, 0xe, 0, 0], 0b0010),
+        strip(3, [0, 0, 0, 0x3], 0b1000),
+        strip(4, [0, 0, 0x3, 0x4], 0),
+        strip(5, [0, 0, 0xc, 0x8], 0b0100),
+    ];
+    let (leaders, counters) = merge_all(PmuSettings::default(), &fragments);
+    assert_eq!(leaders, [0, 2, 3, 5]);
+    assert_eq!(
+        (counters.quads, counters.partial, counters.saved),
+        (6, 6, 2)
+    );
+    assert_eq!((counters.cell_merges, counters.early), (5, 4));
+}
+
+/// Only quads with a partially covered cell wait.
+#[test]
+fn quads_of_full_and_empty_cells_pass() {
+    let fragments = [strip(0, [0xf, 0, 0xf, 0], 5), strip(1, [0, 0x3, 0, 0xf], 8)];
+    let (_, counters) = merge_all(PmuSettings::default(), &fragments);
+    assert_eq!(
+        (counters.straight, counters.partial, counters.flushed),
+        (1, 1, 1)
+    );
+}
+
+/// What a new quad covers leaves before it, oldest first, whichever way it faces; what it does not
+/// cover stays.
+#[test]
+fn overlapped_quads_leave_in_order() {
+    let back = QuadFragment {
+        is_front: false,
+        ..strip(10, [0x2, 0, 0, 0], 0)
+    };
+    let fragments = [
+        strip(0, [0x1, 0, 0, 0], 0),
+        back,
+        strip(20, [0, 0x1, 0, 0], 0),
+        strip(30, [0x3, 0, 0xf, 0], 0b0100),
+    ];
+    let (leaders, counters) = merge_all(PmuSettings::default(), &fragments);
+    assert_eq!(leaders, [0, 1, 2, 3]);
+    assert_eq!((counters.by_overlap, counters.flushed), (2, 2));
+    // One that passes straight on evicts as well.
+    let straight = [fragments[0], strip(30, [0xf, 0, 0, 0], 1)];
+    let (leaders, counters) = merge_all(PmuSettings::default(), &straight);
+    assert_eq!((leaders, counters.by_overlap), (vec![0, 1], 1));
+}
+
+/// Neither of two that share no edge, or face different ways, or do so in different cells, merges.
+#[test]
+fn conditions_of_merging() {
+    let apart = [strip(0, [1, 0, 0, 0], 0), strip(5, [2, 0, 0, 0], 0)];
+    let facing = QuadFragment {
+        is_front: false,
+        ..strip(1, [2, 0, 0, 0], 0)
+    };
+    let cells = [apart[0], strip(1, [0, 2, 0, 0], 0)];
+    for fragments in [apart, [apart[0], facing], cells] {
+        assert_eq!(merge_all(PmuSettings::default(), &fragments).1.saved, 0);
+    }
+}
+
+/// A triangle between two that wait joins all three; the centre keeps the cell, or else the first
+/// sample of the order of distance does.
+#[test]
+fn a_triangle_joins_its_neighbours() {
+    let fragments = [
+        strip(0, [0x2, 0, 0, 0], 0),
+        strip(2, [0x4, 0, 0, 0], 1),
+        strip(1, [0x1, 0, 0, 0], 0),
+    ];
+    let (leaders, counters) = merge_all(PmuSettings::default(), &fragments);
+    assert_eq!((leaders, counters.saved), (vec![1], 2));
+    // At 4x all samples are equally far, so the one with sample 0 keeps.
+    let no_centre = fragments.map(|f| QuadFragment { centres: 0, ..f });
+    assert_eq!(merge_all(PmuSettings::default(), &no_centre).0, [2]);
+    // Covered by both, the first submitted.
+    let both = fragments.map(|f| QuadFragment { centres: 1, ..f });
+    assert_eq!(merge_all(PmuSettings::default(), &both).0, [0]);
+}
+
+/// A fan has an outer edge more with every triangle: with room for three the second one's last edge
+/// is lost, and the third finds nothing.
+#[test]
+fn lost_edges_merge_nothing() {
+    let fan = [0, 1, 2].map(|k| QuadFragment {
+        ids: [0, k + 1, k + 2],
+        ..strip(0, [1 << k, 0, 0, 0], 0)
+    });
+    let (_, counters) = merge_all(PmuSettings::default(), &fan);
+    assert_eq!((counters.saved, counters.edges_lost), (2, 0));
+    let three = PmuSettings {
+        max_edges: 3,
+        ..PmuSettings::default()
+    };
+    let (_, counters) = merge_all(three, &fan);
+    assert_eq!((counters.saved, counters.edges_lost), (1, 1));
+}
+
+/// With one entry, what waits leaves when a quad elsewhere needs it.
+#[test]
+fn the_oldest_makes_room() {
+    let elsewhere = QuadFragment {
+        place: [0, 0],
+        ..strip(9, [1, 0, 0, 0], 0)
+    };
+    let fragments = [
+        strip(0, [1, 0, 0, 0], 0),
+        elsewhere,
+        strip(1, [2, 0, 0, 0], 0),
+    ];
+    let one = PmuSettings {
+        entries: 1,
+        ..PmuSettings::default()
+    };
+    let (leaders, counters) = merge_all(one, &fragments);
+    assert_eq!((leaders, counters.by_age), (vec![0, 1, 2], 2));
+    assert_eq!(counters.peak_entries, 1);
+    assert_eq!(merge_all(PmuSettings::default(), &fragments).1.saved, 1);
+}
+
+fn compare(
+    draws: &[Vec<QuadFragment>],
+    pattern: &SamplePattern,
+    settings: PmuSettings,
+) -> PmuCounters {
+    let (mut unit, mut oracle) = (PixelMerge::new(settings), Oracle::new(settings, pattern));
+    let (mut quads, mut merges) = (Vec::new(), Merges::default());
+    for draw in draws {
+        for fragment in draw {
+            unit.push(fragment, pattern, &mut merges, &mut |q| quads.push(q));
+            oracle.push(fragment);
+            assert!(unit.held() <= settings.entries);
+        }
+        unit.flush(pattern, &mut merges, &mut |q| quads.push(q));
+        oracle.flush();
+        assert_eq!(unit.held(), 0);
+    }
+    assert_eq!(quads, oracle.emitted);
+    check_all(&draws.concat(), pattern, &quads, &merges, &unit.counters);
+    unit.counters
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn as_the_paper_says_it(
+        entries in prop_oneof![Just(1_u32), 1..60_u32, Just(512)],
+        max_edges in 1..12_u32,
+        samples in prop_oneof![Just(1), Just(2), Just(4), Just(8), Just(16)],
+        coarse in any::<bool>(),
+        seed in any::<u64>(),
+        pitch in 150..1200_i64,
+        jitter in 0..900_i64,
+    ) {
+        let pattern = match SamplePattern::coarse(samples) {
+            Ok(coarse_pattern) if coarse => coarse_pattern,
+            _ => SamplePattern::standard(samples).unwrap(),
+        };
+        let (grid, surface) = jittered(5, pitch, jitter, &pattern, seed);
+        let noise = noise(&grid, 300, &pattern, seed);
+        let settings = PmuSettings { entries, max_edges };
+        compare(&[surface, noise], &pattern, settings);
+    }
+}
+
+/// On a surface of triangles of some quads each, many quads on edges between them are saved, and
+/// more so with more entries.
+#[test]
+fn edges_between_triangles_are_saved() {
+    let pattern = SamplePattern::standard(4).unwrap();
+    let (_, fragments) = jittered(10, 2048, 900, &pattern, 5);
+    let draws = [fragments];
+    let saved = [1, 16, 512].map(|entries| {
+        let settings = PmuSettings {
+            entries,
+            ..PmuSettings::default()
+        };
+        let counters = compare(&draws, &pattern, settings);
+        (counters.saved, counters.partial)
+    });
+    assert!(saved.is_sorted(), "{saved:?}");
+    assert!(saved[2].0 * 5 > saved[2].1, "{saved:?}");
+}
+
+#[test]
+fn default_specification_is_the_published_unit() {
+    let spec = PmuSpec::default();
+    spec.validate().unwrap();
+    let settings = spec.settings();
+    assert_eq!((settings.entries, settings.max_edges), (512, 8));
+}

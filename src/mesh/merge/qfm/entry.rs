@@ -1,0 +1,125 @@
+//! An entry of the merge buffer: a quad under way, the triangles in it and around it (QFM, Figure 4).
+
+use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
+use crate::mesh::merge::{MergedQuad, QuadFragment};
+use crate::raster::samples::SamplePattern;
+
+use super::select::Selection;
+
+/// Words of a triangle mask.
+const WORDS: usize = MAX_GRID_TRIANGLES / 64;
+
+/// A set of triangles of a grid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TriangleMask([u64; WORDS]);
+
+impl TriangleMask {
+    /// Adds a triangle; one past the mask's bits is left out, so it never meets another.
+    #[inline]
+    pub(crate) fn insert(&mut self, triangle: u16) {
+        if let Some(word) = self.0.get_mut(usize::from(triangle >> 6)) {
+            *word |= 1 << (triangle & 63);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, triangle: u16) -> bool {
+        let word = self.0.get(usize::from(triangle >> 6));
+        word.is_some_and(|w| w >> (triangle & 63) & 1 == 1)
+    }
+
+    #[inline]
+    fn meets(&self, other: &Self) -> bool {
+        let both = self.0.iter().zip(&other.0).map(|(a, b)| a & b);
+        both.fold(0, |any, word| any | word) != 0
+    }
+
+    #[inline]
+    fn unite(&mut self, other: &Self) {
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+}
+
+/// A quad under way. Place, facing and grid are its key in the memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    /// Triangles in it.
+    triangles: TriangleMask,
+    /// Triangles that share an edge with one of those.
+    adjacent: TriangleMask,
+    pub(crate) coverage: u64,
+    selection: Selection,
+    /// The fragment that it began with.
+    pub(crate) leader: u32,
+}
+
+impl Entry {
+    /// The entry of fragment `number`, whose triangle has these neighbours.
+    #[inline]
+    pub(crate) fn new(
+        fragment: &QuadFragment,
+        number: u32,
+        neighbours: [u16; 3],
+        pattern: &SamplePattern,
+    ) -> Self {
+        let mut entry = Self {
+            triangles: TriangleMask::default(),
+            adjacent: TriangleMask::default(),
+            coverage: 0,
+            selection: Selection::default(),
+            leader: number,
+        };
+        entry.take(fragment, number, neighbours, pattern);
+        entry
+    }
+
+    /// Whether the triangle of a fragment shares an edge with one in here.
+    #[inline]
+    pub(crate) fn is_adjacent(&self, triangle: u16) -> bool {
+        self.adjacent.contains(triangle)
+    }
+
+    /// Whether the two may be one: `can_merge` for entries of one key.
+    #[inline]
+    pub(crate) fn can_merge(&self, other: &Self) -> bool {
+        self.coverage & other.coverage == 0 && self.triangles.meets(&other.adjacent)
+    }
+
+    /// Merges a fragment that has just come into this.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        fragment: &QuadFragment,
+        number: u32,
+        neighbours: [u16; 3],
+        pattern: &SamplePattern,
+    ) {
+        self.triangles.insert(fragment.triangle);
+        for neighbour in neighbours {
+            if neighbour != NO_NEIGHBOUR {
+                self.adjacent.insert(neighbour);
+            }
+        }
+        self.coverage |= fragment.coverage;
+        self.selection.take(fragment, number, pattern);
+    }
+
+    /// Merges another entry into this.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.triangles.unite(&other.triangles);
+        self.adjacent.unite(&other.adjacent);
+        self.coverage |= other.coverage;
+        self.selection.unite(&other.selection);
+    }
+
+    /// The quad for the shader.
+    pub(crate) fn quad(&self) -> MergedQuad {
+        MergedQuad {
+            leader: self.leader,
+            coverage: self.coverage,
+            inputs: self.selection.inputs(self.leader),
+        }
+    }
+}

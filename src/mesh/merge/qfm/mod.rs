@@ -1,0 +1,367 @@
+//! Quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3): one
+//! quad for the shader from quads of adjacent triangles.
+//!
+//! In: quad fragments after the early depth test, in submission order, grid by grid; also those that
+//! a triangle only touches (empty coverage: they connect, section 3.3). Out: merged quads. Rate: one
+//! fragment a cycle ([`QfmSpec`]). Order: quads leave in the order in which their entries were made,
+//! save those that are fully covered, which leave at once; so quads that overlap may change order,
+//! and the depth test after shading must decide between them.
+//!
+//! A fragment is compared with the most recently added entries at its place that face as it does
+//! (two by default). Two quads merge when their coverage does not overlap and their triangles share
+//! an edge; the entry that was there keeps its age. A fragment that finds none takes a free entry;
+//! if there is none, the oldest entry leaves. Before it does, it is compared once more with the most
+//! recent other entries at its place, and rather than leave merges into one of them (section 3.3).
+//! Quads without coverage never leave.
+//!
+//! Grids: masks name triangles of one grid, so entries of different grids never merge; the grid is
+//! part of what is compared. Emptying the buffer between grids changes no merge: a new grid only
+//! evicts its own entries when those of older grids, which are evicted first, have all gone.
+
+mod entry;
+#[cfg(test)]
+mod oracle;
+mod select;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::pipeline::spec::spec;
+use crate::raster::samples::SamplePattern;
+
+use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
+use crate::mesh::merge::associative::Cam;
+use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
+use entry::Entry;
+
+spec! {
+    /// Quad-fragment merging.
+    QfmSpec in "qfm" {
+        /// Quad fragments in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "the quads of a raster tile of 8x8 pixels";
+        /// Entries of the merge buffer; 0 for as many as it takes.
+        entries: u64 = 32, 0..=65_536, Published "QFM 4.1.2: over 90 % of the merges of an unbounded buffer";
+        /// Entries at a fragment's place that it is compared with, the most recent ones.
+        candidates: u64 = 2, 1..=64, Published "QFM 3: N = 2";
+        /// Whether an entry that is evicted may merge with another one instead.
+        merge_at_eviction: bool = true, .., Published "QFM 3.3";
+        /// Whether quads without coverage take part.
+        empties: bool = true, .., Published "QFM 3.3";
+        /// Quad fragments a cycle.
+        quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: fragments at one place must see each other";
+        /// Cycles between a look-up and the buffer with its outcome in it: a fragment at the same place waits.
+        compare_cycles: u64 = 1, 0..=10_000, Assumed "the masks of both candidates are compared at once";
+        /// Latency in cycles.
+        latency_cycles: u64 = 4, 0..=10_000, Assumed "look-up, comparison, selection of inputs, write";
+    }
+}
+
+impl QfmSpec {
+    /// What of it does not concern time.
+    #[must_use]
+    pub fn settings(&self) -> QfmSettings {
+        let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+        QfmSettings {
+            entries: (self.entries > 0).then(|| count(self.entries)),
+            candidates: count(self.candidates),
+            merge_at_eviction: self.merge_at_eviction,
+            empties: self.empties,
+        }
+    }
+}
+
+/// How quads are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QfmSettings {
+    /// Entries of the merge buffer, at least 1; `None` for as many as it takes.
+    pub entries: Option<u32>,
+    /// Entries that a fragment is compared with: the most recently added ones at its place.
+    pub candidates: u32,
+    /// Whether an entry that is evicted may merge with another one instead (section 3.3).
+    pub merge_at_eviction: bool,
+    /// Whether quads without coverage take part (section 3.3).
+    pub empties: bool,
+}
+
+impl Default for QfmSettings {
+    fn default() -> Self {
+        QfmSpec::default().settings()
+    }
+}
+
+/// What the unit saw.
+///
+/// Every fragment goes one way: `fragments` = `ignored` + `merged` + `passed_full` + the entries made
+/// (`alone` + `overlapping` + `apart`). Every entry does: those made = `merged_at_eviction` +
+/// `released_full` + `evicted` + `flushed` + `dropped_empty` + those still held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct QfmCounters {
+    /// Fragments in.
+    pub fragments: u64,
+    /// Of those, without coverage.
+    pub empties: u64,
+    /// Of those, left out because quads without coverage do not take part.
+    pub ignored: u64,
+    /// Fragments merged into an entry as they came.
+    pub merged: u64,
+    /// Fragments that cover their quad alone: handed on without an entry.
+    pub passed_full: u64,
+    /// Entries made for fragments with no candidate at their place.
+    pub alone: u64,
+    /// Entries made for fragments whose most recent candidate covers a sample that they cover.
+    pub overlapping: u64,
+    /// Entries made for fragments whose most recent candidate shares no edge with them.
+    pub apart: u64,
+    /// Entries merged into another one when they were to leave.
+    pub merged_at_eviction: u64,
+    /// Entries that left because they were fully covered.
+    pub released_full: u64,
+    /// Entries that left to make room.
+    pub evicted: u64,
+    /// Entries that left at a flush.
+    pub flushed: u64,
+    /// Entries without coverage that were dropped.
+    pub dropped_empty: u64,
+    /// Most entries held at a time.
+    pub peak_entries: u64,
+}
+
+impl std::ops::AddAssign for QfmCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.fragments += other.fragments;
+        self.empties += other.empties;
+        self.ignored += other.ignored;
+        self.merged += other.merged;
+        self.passed_full += other.passed_full;
+        self.alone += other.alone;
+        self.overlapping += other.overlapping;
+        self.apart += other.apart;
+        self.merged_at_eviction += other.merged_at_eviction;
+        self.released_full += other.released_full;
+        self.evicted += other.evicted;
+        self.flushed += other.flushed;
+        self.dropped_empty += other.dropped_empty;
+        self.peak_entries = self.peak_entries.max(other.peak_entries);
+    }
+}
+
+impl QfmCounters {
+    /// Quads handed to the shader.
+    #[must_use]
+    pub fn quads_out(&self) -> u64 {
+        self.passed_full + self.released_full + self.evicted + self.flushed
+    }
+}
+
+/// Why an entry leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    Evicted,
+    Flushed,
+}
+
+/// Why a fragment found no entry to merge into, by its most recent candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unmerged {
+    Alone,
+    Overlapping,
+    Apart,
+}
+
+/// The unit, without time.
+#[derive(Debug)]
+pub struct QuadMerge {
+    settings: QfmSettings,
+    buffer: Cam<Entry>,
+    /// Neighbours of each triangle of the grid that fragments come from.
+    neighbours: Vec<[u16; 3]>,
+    /// Number of that grid; it wraps long after its entries have gone.
+    grid: u32,
+    /// What it saw.
+    pub counters: QfmCounters,
+}
+
+impl QuadMerge {
+    /// An empty unit.
+    #[must_use]
+    pub fn new(settings: QfmSettings) -> Self {
+        let entries = settings.entries.map(|e| e.max(1));
+        Self {
+            settings: QfmSettings {
+                entries,
+                ..settings
+            },
+            buffer: Cam::new(entries),
+            neighbours: Vec::with_capacity(MAX_GRID_TRIANGLES),
+            grid: 0,
+            counters: QfmCounters::default(),
+        }
+    }
+
+    /// Fragments come from another grid from now on, with these triangles.
+    ///
+    /// Triangles past [`MAX_GRID_TRIANGLES`] have no bit in a mask and never merge.
+    pub fn begin_grid(&mut self, topology: &Topology) {
+        let count = topology.neighbours.len().min(MAX_GRID_TRIANGLES);
+        self.neighbours.clear();
+        self.neighbours
+            .extend_from_slice(&topology.neighbours[..count]);
+        self.grid = self.grid.wrapping_add(1);
+    }
+
+    /// Entries held.
+    #[must_use]
+    pub fn held(&self) -> u32 {
+        self.buffer.len()
+    }
+
+    fn key(&self, fragment: &QuadFragment) -> u64 {
+        let [x, y] = fragment.place;
+        let face = u64::from(self.grid) << 1 | u64::from(fragment.is_front);
+        face << 32 | u64::from(y) << 16 | u64::from(x)
+    }
+
+    /// The entry that a fragment merges into; if none, the counter of the reason.
+    #[inline]
+    fn partner(&self, key: u64, fragment: &QuadFragment) -> Result<u32, Unmerged> {
+        let mut reason = Unmerged::Alone;
+        for slot in self.buffer.of(key).take(self.settings.candidates as usize) {
+            let entry = self.buffer.get(slot);
+            let overlaps = entry.coverage & fragment.coverage != 0;
+            if !overlaps && entry.is_adjacent(fragment.triangle) {
+                return Ok(slot);
+            }
+            if reason == Unmerged::Alone {
+                reason = if overlaps {
+                    Unmerged::Overlapping
+                } else {
+                    Unmerged::Apart
+                };
+            }
+        }
+        Err(reason)
+    }
+
+    /// Takes a fully covered entry out.
+    fn release(&mut self, slot: u32, emit: &mut impl FnMut(MergedQuad)) {
+        emit(self.buffer.get(slot).quad());
+        self.buffer.remove(slot);
+        self.counters.released_full += 1;
+    }
+
+    /// A step of a flush: the oldest entry leaves, into another one or to the shader.
+    pub fn evict_one(
+        &mut self,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        self.evict(Leave::Flushed, pattern.full_quad(), merges, emit);
+    }
+
+    /// Takes the oldest entry out: into another one, or to the shader.
+    fn evict(
+        &mut self,
+        leave: Leave,
+        full: u64,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        let Some(slot) = self.buffer.oldest() else {
+            return;
+        };
+        let entry = *self.buffer.get(slot);
+        let key = self.buffer.key(slot);
+        self.buffer.remove(slot);
+        if self.settings.merge_at_eviction {
+            let mut others = self.buffer.of(key).take(self.settings.candidates as usize);
+            if let Some(other) = others.find(|&o| self.buffer.get(o).can_merge(&entry)) {
+                drop(others);
+                let into = self.buffer.get_mut(other);
+                into.absorb(&entry);
+                merges.merge(entry.leader, into.leader);
+                self.counters.merged_at_eviction += 1;
+                if into.coverage == full {
+                    self.release(other, emit);
+                }
+                return;
+            }
+        }
+        if entry.coverage == 0 {
+            self.counters.dropped_empty += 1;
+            return;
+        }
+        emit(entry.quad());
+        match leave {
+            Leave::Evicted => self.counters.evicted += 1,
+            Leave::Flushed => self.counters.flushed += 1,
+        }
+    }
+}
+
+impl Merging for QuadMerge {
+    fn push(
+        &mut self,
+        fragment: &QuadFragment,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        let number = merges.push();
+        self.counters.fragments += 1;
+        if fragment.coverage == 0 {
+            self.counters.empties += 1;
+            if !self.settings.empties {
+                self.counters.ignored += 1;
+                return;
+            }
+        }
+        let full = pattern.full_quad();
+        let triangle = usize::from(fragment.triangle);
+        let neighbours = self.neighbours.get(triangle);
+        let neighbours = neighbours.copied().unwrap_or([NO_NEIGHBOUR; 3]);
+        let key = self.key(fragment);
+        let reason = match self.partner(key, fragment) {
+            Ok(slot) => {
+                let entry = self.buffer.get_mut(slot);
+                entry.take(fragment, number, neighbours, pattern);
+                merges.merge(number, entry.leader);
+                self.counters.merged += 1;
+                if entry.coverage == full {
+                    self.release(slot, emit);
+                }
+                return;
+            }
+            Err(reason) => reason,
+        };
+        let entry = Entry::new(fragment, number, neighbours, pattern);
+        if entry.coverage == full {
+            // Nothing can be merged with it any more.
+            self.counters.passed_full += 1;
+            emit(entry.quad());
+            return;
+        }
+        match reason {
+            Unmerged::Alone => self.counters.alone += 1,
+            Unmerged::Overlapping => self.counters.overlapping += 1,
+            Unmerged::Apart => self.counters.apart += 1,
+        }
+        if self.settings.entries.is_some_and(|e| self.held() >= e) {
+            self.evict(Leave::Evicted, full, merges, emit);
+        }
+        self.buffer.push(key, entry);
+        self.counters.peak_entries = self.counters.peak_entries.max(u64::from(self.held()));
+    }
+
+    fn flush(
+        &mut self,
+        pattern: &SamplePattern,
+        merges: &mut Merges,
+        emit: &mut impl FnMut(MergedQuad),
+    ) {
+        while self.held() > 0 {
+            self.evict_one(pattern, merges, emit);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The merge buffer written down as the paper's Figure 4 and section 3 say it, slowly.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+
+use super::QfmSettings;
+use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
+use crate::mesh::merge::{MergedQuad, QuadFragment};
+use crate::raster::samples::SamplePattern;
+
+#[derive(Clone)]
+struct Entry {
+    place: [u16; 2],
+    facing: bool,
+    coverage: u64,
+    /// Which centres are covered (`shade_coverage`), and whose shading inputs they are.
+    centres: u8,
+    inputs: [u32; 4],
+    leader: u32,
+    /// With the number of the grid: an unbounded buffer holds several.
+    tri_mask: BTreeSet<(usize, u16)>,
+    adj_mask: BTreeSet<(usize, u16)>,
+    grid: usize,
+}
+
+fn can_merge(e1: &Entry, e2: &Entry) -> bool {
+    same_set(e1, e2) && e1.coverage & e2.coverage == 0 && !e1.tri_mask.is_disjoint(&e2.adj_mask)
+}
+
+fn same_set(e1: &Entry, e2: &Entry) -> bool {
+    e1.place == e2.place && e1.facing == e2.facing && e1.grid == e2.grid
+}
+
+fn merge(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
+    select_shading_inputs(e1, e2, pattern);
+    e1.coverage |= e2.coverage;
+    e1.centres |= e2.centres;
+    e1.tri_mask.extend(&e2.tri_mask);
+    e1.adj_mask.extend(&e2.adj_mask);
+}
+
+fn select_shading_inputs(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
+    let mut covered = [false; 4];
+    for (cell, covered) in covered.iter_mut().enumerate() {
+        let centre = |e: &Entry| e.centres >> cell & 1 == 1;
+        let nearest = |e: &Entry| pattern.nearest_to_centre(pattern.cell(e.coverage, cell));
+        let rank = |e: &Entry| nearest(e).map_or(u8::MAX, |(_, rank)| rank);
+        let second = match (centre(e1), centre(e2)) {
+            (true, true) => e2.inputs[cell] < e1.inputs[cell],
+            (false, false) => rank(e2) < rank(e1),
+            (_, second) => second,
+        };
+        *covered = centre(e1) || centre(e2) || rank(e1).min(rank(e2)) != u8::MAX;
+        if second {
+            e1.inputs[cell] = e2.inputs[cell];
+        }
+    }
+    let chosen = e1.inputs;
+    for cell in (0..4).filter(|&c| !covered[c]) {
+        let neighbours = [cell ^ 1, cell ^ 2, cell ^ 3];
+        if let Some(&neighbour) = neighbours.iter().find(|&&n| covered[n]) {
+            e1.inputs[cell] = chosen[neighbour];
+        }
+    }
+}
+
+/// The unit: its entries, oldest first.
+pub(crate) struct Oracle<'a> {
+    settings: QfmSettings,
+    pattern: &'a SamplePattern,
+    entries: Vec<Entry>,
+    pub(crate) emitted: Vec<MergedQuad>,
+    next: u32,
+}
+
+impl<'a> Oracle<'a> {
+    pub(crate) fn new(settings: QfmSettings, pattern: &'a SamplePattern) -> Self {
+        Self {
+            settings,
+            pattern,
+            entries: Vec::new(),
+            emitted: Vec::new(),
+            next: 0,
+        }
+    }
+
+    fn submit(&mut self, entry: &Entry) {
+        if entry.coverage != 0 {
+            self.emitted.push(MergedQuad {
+                leader: entry.leader,
+                coverage: entry.coverage,
+                inputs: entry.inputs,
+            });
+        }
+    }
+
+    /// Merges `e` into one of the N most recent entries of its set; whether it did.
+    fn try_merge(&mut self, e: &Entry) -> bool {
+        let set: Vec<usize> = (0..self.entries.len())
+            .filter(|&k| same_set(&self.entries[k], e))
+            .collect();
+        let recent = set.iter().rev().take(self.settings.candidates as usize);
+        let Some(&k) = recent.clone().find(|&&k| can_merge(&self.entries[k], e)) else {
+            return false;
+        };
+        merge(&mut self.entries[k], e, self.pattern);
+        if self.entries[k].coverage == self.pattern.full_quad() {
+            let full = self.entries.remove(k);
+            self.submit(&full);
+        }
+        true
+    }
+
+    pub(crate) fn push(&mut self, fragment: &QuadFragment, topology: &Topology, grid: usize) {
+        let number = self.next;
+        self.next += 1;
+        if fragment.coverage == 0 && !self.settings.empties {
+            return;
+        }
+        let neighbours = topology.neighbours[usize::from(fragment.triangle)];
+        let neighbours = neighbours.into_iter().filter(|&n| n != NO_NEIGHBOUR);
+        let e = Entry {
+            place: fragment.place,
+            facing: fragment.is_front,
+            coverage: fragment.coverage,
+            centres: fragment.centres,
+            inputs: [number; 4],
+            leader: number,
+            tri_mask: [(grid, fragment.triangle)].into(),
+            adj_mask: neighbours.map(|n| (grid, n)).collect(),
+            grid,
+        };
+        if self.try_merge(&e) {
+            return;
+        }
+        if e.coverage == self.pattern.full_quad() {
+            self.submit(&e);
+            return;
+        }
+        let entries = self.settings.entries.map_or(usize::MAX, |e| e as usize);
+        if self.entries.len() == entries {
+            self.evict();
+        }
+        self.entries.push(e);
+    }
+
+    fn evict(&mut self) {
+        let e = self.entries.remove(0);
+        if !(self.settings.merge_at_eviction && self.try_merge(&e)) {
+            self.submit(&e);
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        while !self.entries.is_empty() {
+            self.evict();
+        }
+    }
+}

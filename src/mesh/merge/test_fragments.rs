@@ -1,0 +1,207 @@
+//! Fragments for the tests of the merging units: a small scalar rasterizer, and noise.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::unwrap_used,
+    reason = "tests: small numbers"
+)]
+
+use std::collections::HashMap;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
+use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
+use crate::raster::samples::SamplePattern;
+
+/// Triangles of a strip or soup joined where two have the same edge in opposite directions.
+pub(crate) fn topology(triangles: &[[u16; 3]]) -> Topology {
+    let mut across = HashMap::new();
+    for (t, [a, b, c]) in (0_u16..).zip(triangles) {
+        for edge in [(a, b), (b, c), (c, a)] {
+            across.entry(edge).or_insert(t);
+        }
+    }
+    let neighbours = triangles.iter().map(|[a, b, c]| {
+        [(b, a), (c, b), (a, c)].map(|edge| across.get(&edge).copied().unwrap_or(NO_NEIGHBOUR))
+    });
+    Topology {
+        triangles: triangles.to_vec(),
+        neighbours: neighbours.collect(),
+    }
+}
+
+/// Twice the signed area of a triangle, and its edge functions at a point: all of one sign inside.
+fn edges(corners: &[[i64; 2]; 3], [x, y]: [i64; 2]) -> [i64; 3] {
+    std::array::from_fn(|k| {
+        let ([ax, ay], [bx, by]) = (corners[k], corners[(k + 1) % 3]);
+        (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+    })
+}
+
+/// Whether a triangle covers a point; a point on an edge belongs to one of the two triangles.
+fn covers(corners: &[[i64; 2]; 3], at: [i64; 2]) -> bool {
+    let area = edges(corners, corners[2])[0];
+    let sign = area.signum();
+    area != 0
+        && (0..3).all(|k| {
+            let ([ax, ay], [bx, by]) = (corners[k], corners[(k + 1) % 3]);
+            let (dx, dy) = ((bx - ax) * sign, (by - ay) * sign);
+            let inside = edges(corners, at)[k] * sign;
+            inside > 0 || inside == 0 && (dy < 0 || dy == 0 && dx > 0)
+        })
+}
+
+/// The fragments of a triangle with corners in 1/256 px: every quad that its bounding box touches, so
+/// some are empty.
+pub(crate) fn rasterize(
+    corners: [[i64; 2]; 3],
+    triangle: u16,
+    ids: [u32; 3],
+    pattern: &SamplePattern,
+    out: &mut Vec<QuadFragment>,
+) {
+    let span = |axis: usize| {
+        let all = corners.map(|c| c[axis].max(0) / 512);
+        *all.iter().min().unwrap()..=*all.iter().max().unwrap()
+    };
+    for y in span(1) {
+        for x in span(0) {
+            let (mut coverage, mut centres) = (0, 0);
+            for cell in 0..4 {
+                let corner = [
+                    x * 512 + (cell as i64 & 1) * 256,
+                    y * 512 + (cell as i64 >> 1) * 256,
+                ];
+                let at =
+                    |[dx, dy]: [i32; 2]| [corner[0] + i64::from(dx), corner[1] + i64::from(dy)];
+                for (k, &offset) in pattern.offsets().iter().enumerate() {
+                    let covered = u64::from(covers(&corners, at(offset)));
+                    coverage |= covered << (cell * pattern.count() as usize + k);
+                }
+                centres |= u8::from(covers(&corners, at([128, 128]))) << cell;
+            }
+            out.push(QuadFragment {
+                place: [x as u16, y as u16],
+                coverage,
+                centres,
+                is_front: edges(&corners, corners[2])[0] > 0,
+                triangle,
+                ids,
+            });
+        }
+    }
+}
+
+/// A grid of `side` x `side` jittered squares of two triangles, `pitch` 1/256 px apart, as fragments.
+/// With much jitter some triangles turn over and overlap others.
+pub(crate) fn jittered(
+    side: u16,
+    pitch: i64,
+    jitter: i64,
+    pattern: &SamplePattern,
+    seed: u64,
+) -> (Topology, Vec<QuadFragment>) {
+    let mut random = Pcg64::seed_from_u64(seed);
+    let row = side + 1;
+    let points: Vec<[i64; 2]> = (0..row * row)
+        .map(|k| [k % row, k / row].map(|v| i64::from(v) * pitch + random.random_range(0..=jitter)))
+        .collect();
+    let mut triangles = Vec::new();
+    for k in (0..side * row).filter(|k| k % row < side) {
+        triangles.push([k, k + 1, k + row]);
+        triangles.push([k + row, k + 1, k + row + 1]);
+    }
+    let mut fragments = Vec::new();
+    for (t, corners) in (0..).zip(&triangles) {
+        let at = corners.map(|c| points[usize::from(c)]);
+        rasterize(at, t, corners.map(u32::from), pattern, &mut fragments);
+    }
+    (topology(&triangles), fragments)
+}
+
+/// Fragments with any coverage of any triangle of a jittered grid, at few places: what no rasterizer
+/// makes, but a unit must survive.
+pub(crate) fn noise(
+    topology: &Topology,
+    count: usize,
+    pattern: &SamplePattern,
+    seed: u64,
+) -> Vec<QuadFragment> {
+    let mut random = Pcg64::seed_from_u64(seed);
+    let fragment = |_| {
+        let triangle = random.random_range(0..topology.triangles.len());
+        let mut coverage = random.random::<u64>() & random.random::<u64>();
+        match random.random_range(0..8) {
+            0 => coverage = 0,
+            1 => coverage = u64::MAX,
+            2..6 => coverage &= random.random::<u64>() & random.random::<u64>(),
+            _ => {}
+        }
+        QuadFragment {
+            place: [random.random_range(0..3), random.random_range(0..2)],
+            coverage: coverage & pattern.full_quad(),
+            centres: random.random::<u8>() & random.random::<u8>() & 15,
+            is_front: random.random_range(0..5) > 0,
+            triangle: triangle as u16,
+            ids: topology.triangles[triangle].map(u32::from),
+        }
+    };
+    (0..count).map(fragment).collect()
+}
+
+/// All that a unit hands on, and its merges.
+pub(crate) fn run(
+    unit: &mut impl Merging,
+    fragments: &[QuadFragment],
+    pattern: &SamplePattern,
+) -> (Vec<MergedQuad>, Merges) {
+    let (mut quads, mut merges) = (Vec::new(), Merges::default());
+    for fragment in fragments {
+        unit.push(fragment, pattern, &mut merges, &mut |q| quads.push(q));
+    }
+    unit.flush(pattern, &mut merges, &mut |q| quads.push(q));
+    (quads, merges)
+}
+
+/// Checks what must hold of any unit: every sample of every fragment is in the quad that its cell was
+/// merged into, each quad's samples are those of its fragments and no two of them overlap, quads are
+/// not empty, and inputs come from fragments of the same place that face as the leader does.
+pub(crate) fn check(
+    fragments: &[QuadFragment],
+    pattern: &SamplePattern,
+    quads: &[MergedQuad],
+    merges: &Merges,
+) {
+    assert_eq!(merges.len(), fragments.len());
+    let mut expected: HashMap<u32, u64> = HashMap::new();
+    for (number, fragment) in (0..).zip(fragments) {
+        for cell in 0..4 {
+            let samples = u64::from(pattern.cell(fragment.coverage, cell));
+            if samples != 0 {
+                let root = merges.root(number, cell);
+                let to = &fragments[root as usize];
+                assert_eq!((to.place, to.is_front), (fragment.place, fragment.is_front));
+                let bits = samples << (cell * pattern.count() as usize);
+                let all = expected.entry(root).or_default();
+                assert_eq!(*all & bits, 0, "merged fragments overlap");
+                *all |= bits;
+            }
+        }
+    }
+    assert_eq!(quads.len(), expected.len());
+    for quad in quads {
+        assert_eq!(expected.remove(&quad.leader), Some(quad.coverage));
+        let leader = &fragments[quad.leader as usize];
+        for input in quad.inputs {
+            let input = &fragments[input as usize];
+            assert_eq!(
+                (input.place, input.is_front),
+                (leader.place, leader.is_front)
+            );
+        }
+    }
+}

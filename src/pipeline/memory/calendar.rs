@@ -1,0 +1,101 @@
+//! Bandwidth as a calendar: so many bytes in each window of cycles, handed out in the order of
+//! asking, at or after the time asked for. Requests may come out of order of their times; no window
+//! is ever promised twice.
+
+use crate::pipeline::timing::Cycle;
+
+/// Cycles a window: the resolution of bandwidth. Far below the latency of any memory.
+const WINDOW_CYCLES: u64 = 16;
+/// Windows that are kept: requests further back than this from the latest one count as being here.
+const WINDOWS: usize = 1 << 14;
+
+/// The calendar of one port.
+#[derive(Debug)]
+pub struct Calendar {
+    bytes_per_window: u64,
+    bytes_per_cycle: u64,
+    /// 2^48 over the bytes a cycle, rounded up.
+    reciprocal: u64,
+    /// Bytes promised in each window, around a ring.
+    used: Vec<u64>,
+    /// First window of the ring.
+    first: u64,
+    /// Bytes promised in all.
+    pub bytes: u64,
+}
+
+impl Calendar {
+    /// A port of `bytes_per_cycle`.
+    #[must_use]
+    pub fn new(bytes_per_cycle: u64) -> Self {
+        Self {
+            bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
+            bytes_per_cycle,
+            reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
+            used: vec![0; WINDOWS],
+            first: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Books `bytes` at `at` or later; returns the cycle by which the last of them has passed.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a remainder of the ring's length"
+    )]
+    pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
+        self.bytes += bytes;
+        let mut window = (at / WINDOW_CYCLES).max(self.first);
+        let mut left = bytes;
+        loop {
+            self.advance_to(window);
+            let used = &mut self.used[(window % WINDOWS as u64) as usize];
+            let taken = left.min(self.bytes_per_window - *used);
+            *used += taken;
+            left -= taken;
+            if left == 0 {
+                // The quotient rounded up, exactly: at most 17 a cycle's bytes, times 2^48 over a
+                // cycle's bytes, is below 2^53, and what rounding adds is below 2^-23 of it, less
+                // than the least fraction, 2^-20.
+                let above = *used + self.bytes_per_cycle - 1;
+                let passed = (above * self.reciprocal) >> 48;
+                return at.max(window * WINDOW_CYCLES + passed - u64::from(passed > 0));
+            }
+            window += 1;
+        }
+    }
+
+    /// Makes room in the ring for `window`.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a remainder of the ring's length"
+    )]
+    fn advance_to(&mut self, window: u64) {
+        while window >= self.first + WINDOWS as u64 {
+            self.used[(self.first % WINDOWS as u64) as usize] = 0;
+            self.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 bytes a cycle, windows of 160 bytes.
+    #[test]
+    fn bandwidth_is_handed_out_once() {
+        let mut calendar = Calendar::new(10);
+        // 160 bytes fill the first window to its last cycle, 15.
+        assert_eq!(calendar.book(160, 0), 15);
+        // The next byte passes in cycle 16.
+        assert_eq!(calendar.book(1, 0), 16);
+        // A later request does not disturb an earlier one that is made after it.
+        assert_eq!(calendar.book(160, 1600), 1615);
+        assert_eq!(calendar.book(9, 3), 16);
+        assert_eq!(calendar.book(10, 3), 17);
+        // Alone in its window, a request passes when it asked to.
+        assert_eq!(calendar.book(10, 3205), 3205);
+        assert_eq!(calendar.bytes, 350);
+    }
+}

@@ -1,0 +1,9 @@
+//! The kernel that every emulated machine is made of: the contract of a stage, ports and queues,
+//! packets, specifications, memory, maps. Nothing in it belongs to one machine alone.
+
+pub mod maps;
+pub mod memory;
+pub mod packets;
+pub mod spec;
+pub mod stage;
+pub mod timing;

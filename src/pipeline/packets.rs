@@ -1,0 +1,235 @@
+//! What units hand each other.
+//!
+//! The field `splat` names what a packet is part of: a splat or, in the mesh path, the triangle or the
+//! record of the quad that the state shared by all units holds.
+
+use crate::raster::polygon::{PixelRect, Polygon, Vertex};
+use crate::shading::QuadColour;
+
+/// Pixels along the side of a screen tile (VR-Pipe, section II-A: 16x16 pixels).
+pub const TILE_PX: u32 = 16;
+/// Quads along the side of a screen tile.
+pub const TILE_QUADS: u32 = TILE_PX / 2;
+/// Quads of a screen tile.
+pub const QUADS_PER_TILE: u32 = TILE_QUADS * TILE_QUADS;
+/// Pixels along the side of a raster tile (VR-Pipe, Table I: 8x8 pixels).
+pub const RASTER_TILE_PX: u32 = 8;
+/// Quads that a warp of 32 lanes holds.
+pub const WARP_QUADS: usize = 8;
+/// Quads that cross a port together in one cycle.
+pub const BEAT_QUADS: usize = 8;
+
+/// The shape of a primitive on the screen.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// Three corners, either winding.
+    Triangle([Vertex; 3]),
+    /// An axis-aligned rectangle: least and greatest corner. One primitive, as in a fill-rectangle
+    /// draw.
+    Rectangle([Vertex; 2]),
+}
+
+/// A primitive after assembly.
+#[derive(Debug, Clone, Copy)]
+pub struct Primitive {
+    /// The splat it is part of, counted in drawing order.
+    pub splat: u32,
+    /// Its corners.
+    pub shape: Shape,
+    /// The pixels it may cover, inside the picture; later those of the tile grid it is drawn for.
+    pub bounds: PixelRect,
+}
+
+/// A primitive with its edges set up.
+#[derive(Debug, Clone, Copy)]
+pub struct SetUp<O = Polygon> {
+    /// The splat it is part of.
+    pub splat: u32,
+    /// Its edges.
+    pub outline: O,
+    /// The pixels to draw it in.
+    pub bounds: PixelRect,
+}
+
+/// The 8x8 pixels of one primitive in a raster tile.
+#[derive(Debug, Clone, Copy)]
+pub struct RasterTile<S = ()> {
+    /// The splat that the primitive is part of.
+    pub splat: u32,
+    /// The screen tile, row by row.
+    pub tile: u32,
+    /// Which quarter of the screen tile: bit 0 right, bit 1 bottom.
+    pub quarter: u8,
+    /// Pixels covered: bit `8 y + x`.
+    pub mask: u64,
+    /// Where pixels have samples: which of them are covered.
+    pub samples: S,
+}
+
+/// A 2x2 block of fragments of one primitive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Quad {
+    /// The splat, counted in drawing order.
+    pub splat: u32,
+    /// Place in its screen tile, row by row: `row * TILE_QUADS + column`.
+    pub position: u8,
+    /// Which fragments are covered: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    pub mask: u8,
+}
+
+/// Up to eight quads of one flush of one screen tile, as they cross a port together.
+#[derive(Debug, Clone, Copy)]
+pub struct Beat {
+    /// The screen tile.
+    pub tile: u32,
+    /// The quads.
+    pub quads: Few<Quad, BEAT_QUADS>,
+    /// Whether the flush ends with this beat.
+    pub last: bool,
+}
+
+/// Quads that run as one warp.
+#[derive(Debug, Clone, Copy)]
+pub struct Warp {
+    /// The screen tile that all of them lie in.
+    pub tile: u32,
+    /// The quads.
+    pub quads: Few<Quad, WARP_QUADS>,
+    /// Bit `n`: the quads at offsets `2n` and `2n + 1` lie at one position and are to be merged,
+    /// the older one first.
+    pub merge: u8,
+}
+
+/// A shaded quad on its way to the colour buffer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ColourQuad {
+    /// Place in its screen tile.
+    pub position: u8,
+    /// Fragments to be blended.
+    pub mask: u8,
+    /// Colours, zero outside the mask.
+    pub colour: QuadColour,
+}
+
+impl ColourQuad {
+    /// The quad without the fragments outside `mask`.
+    #[must_use]
+    pub fn kept(&self, mask: u8) -> Self {
+        let mut kept = *self;
+        kept.mask &= mask;
+        for fragment in 0..4 {
+            if kept.mask >> fragment & 1 == 0 {
+                for channel in &mut kept.colour {
+                    channel[fragment] = 0.0;
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// What a warp hands to the colour unit.
+#[derive(Debug, Clone, Copy)]
+pub struct ShadedWarp {
+    /// The screen tile.
+    pub tile: u32,
+    /// The quads with at least one fragment to blend, in order.
+    pub quads: Few<ColourQuad, WARP_QUADS>,
+}
+
+/// Fragments of a quad's mask: its four low bits, counted without the instruction for it, which not
+/// every machine has.
+#[must_use]
+#[inline]
+pub fn fragments(mask: u8) -> u64 {
+    const COUNTS: u64 = 0x4332_3221_3221_2110;
+    COUNTS >> ((mask & 15) * 4) & 7
+}
+
+/// A short list held in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Few<T, const N: usize> {
+    items: [T; N],
+    len: u8,
+}
+
+impl<T: Copy + Default, const N: usize> Default for Few<T, N> {
+    #[inline]
+    fn default() -> Self {
+        Self {
+            items: [T::default(); N],
+            len: 0,
+        }
+    }
+}
+
+impl<T: Copy, const N: usize> Few<T, N> {
+    /// Appends; the caller sees to it that there is room.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        self.items[usize::from(self.len)] = item;
+        self.len += 1;
+    }
+
+    /// The items of a slice, of which there are at most `N`.
+    #[must_use]
+    pub fn from_slice(items: &[T]) -> Self
+    where
+        T: Default,
+    {
+        let mut few = Self::default();
+        few.extend(items);
+        few
+    }
+
+    /// The first `len` of `items`: copied whole, which is cheaper than to stop there.
+    #[must_use]
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most `N` items, a few")]
+    pub fn first_of(items: &[T; N], len: usize) -> Self {
+        Self {
+            items: *items,
+            len: len.min(N) as u8,
+        }
+    }
+
+    /// Whether no more fit.
+    #[must_use]
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        usize::from(self.len) == N
+    }
+
+    /// Appends the items of a slice; the caller sees to it that there is room.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most `N` items, a few")]
+    pub fn extend(&mut self, items: &[T]) {
+        // Item by item: for a few, a call of memcpy costs more.
+        for (place, &item) in self.items[usize::from(self.len)..].iter_mut().zip(items) {
+            *place = item;
+        }
+        self.len += items.len() as u8;
+    }
+
+    /// Room that is left.
+    #[must_use]
+    #[inline]
+    pub fn room(&self) -> usize {
+        N - usize::from(self.len)
+    }
+
+    /// Empties the list.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+}
+
+impl<T, const N: usize> std::ops::Deref for Few<T, N> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.items[..usize::from(self.len)]
+    }
+}

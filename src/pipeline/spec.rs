@@ -1,0 +1,112 @@
+//! How a unit states its sizes, rates and latencies: one line a field, with default, bounds and
+//! source.
+
+use std::fmt::Debug;
+use std::ops::{Bound, RangeBounds};
+
+use crate::error::{Error, Result};
+
+/// Where a default comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Stated by a publication.
+    Published(&'static str),
+    /// Stated by none; the reason for the value chosen.
+    Assumed(&'static str),
+}
+
+/// A field of a unit's specification, for people to read.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// `unit.field`.
+    pub name: String,
+    /// Its value as TOML.
+    pub value: String,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Where its default comes from.
+    pub source: Source,
+}
+
+/// Checks a field against its bounds.
+///
+/// # Errors
+/// [`Error::Caller`] naming field, bounds and value.
+pub fn check<T: PartialOrd + Debug>(
+    unit: &str,
+    field: &str,
+    value: &T,
+    bounds: &impl RangeBounds<T>,
+) -> Result<()> {
+    if bounds.contains(value) {
+        return Ok(());
+    }
+    let end = |bound: Bound<&T>| match bound {
+        Bound::Included(b) | Bound::Excluded(b) => format!("{b:?}"),
+        Bound::Unbounded => "any".to_owned(),
+    };
+    Err(Error::caller(
+        format!("{unit}.{field}"),
+        format!(
+            "a value from {} to {}",
+            end(bounds.start_bound()),
+            end(bounds.end_bound())
+        ),
+        format!("{value:?}"),
+    ))
+}
+
+/// Declares the specification of a unit: a plain struct with its `Default`, `validate` and `fields`.
+macro_rules! spec {
+    (
+        $(#[doc = $unit_doc:literal])+
+        $name:ident in $unit:literal {
+            $($(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:expr, $bounds:expr, $source:ident $why:literal;)+
+        }
+    ) => {
+        $(#[doc = $unit_doc])+
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $($(#[doc = $doc])+ #[doc = concat!("\n", stringify!($source), ": ", $why, ".")] pub $field: $type,)+
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        impl $name {
+            /// The unit's name in configurations.
+            pub const UNIT: &'static str = $unit;
+
+            /// Checks every field against its bounds.
+            ///
+            /// # Errors
+            /// A caller's error naming the field, its bounds and its value.
+            pub fn validate(&self) -> $crate::error::Result<()> {
+                $($crate::pipeline::spec::check($unit, stringify!($field), &self.$field, &$bounds)?;)+
+                Ok(())
+            }
+
+            /// Every field with its value, meaning and source.
+            #[must_use]
+            pub fn fields(&self) -> Vec<$crate::pipeline::spec::Field> {
+                vec![$($crate::pipeline::spec::Field {
+                    name: concat!($unit, ".", stringify!($field)).to_owned(),
+                    value: $crate::pipeline::spec::toml_value(&self.$field),
+                    meaning: concat!($($doc),+).trim(),
+                    source: $crate::pipeline::spec::Source::$source($why),
+                },)+]
+            }
+        }
+    };
+}
+pub(crate) use spec;
+
+/// A value as TOML writes it.
+#[must_use]
+pub fn toml_value(value: &impl serde::Serialize) -> String {
+    toml::Value::try_from(value).map_or_else(|e| e.to_string(), |v| v.to_string())
+}

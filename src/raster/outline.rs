@@ -1,0 +1,138 @@
+//! What the raster units ask of a primitive's outline, so that they work on pixels covered at their
+//! centres and on samples alike.
+
+use crate::pipeline::packets::{RASTER_TILE_PX, RasterTile, Shape, TILE_PX};
+use crate::raster::polygon::{PixelRect, Polygon};
+use crate::raster::spans::{RowSpans, tile_quads};
+
+/// The edges of a primitive, set up.
+pub trait Outline: Copy {
+    /// What is worked out once for the pixels of 16 rows.
+    type Rows;
+    /// What is known of a raster tile's samples beside which pixels hold one.
+    type Samples: TileCover;
+
+    /// The pixels that may be covered, not clipped to any picture.
+    fn bounds(&self) -> PixelRect;
+
+    /// Prepares the 16 rows from `y0` on, the pixels in `clip` alone.
+    fn rows(&self, y0: i32, clip: PixelRect) -> Self::Rows;
+
+    /// Whether it may cover a part of the pixels `[x0, x0 + size) x [y0, y0 + size)`: never false
+    /// when it does.
+    fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
+
+    /// The raster tile at (x0, y0), of which the rows have been prepared, the pixels in `clip`
+    /// alone: bit `8 y + x` of the mask for each pixel that concerns it.
+    fn tile(&self, rows: &Self::Rows, origin: [i32; 2], clip: PixelRect) -> (u64, Self::Samples);
+}
+
+/// What a raster tile holds, to be counted.
+pub trait TileCover: Copy {
+    /// Quads that a fine raster hands on.
+    fn quads(&self, mask: u64) -> u64;
+    /// Of those, quads with coverage.
+    fn covered_quads(&self, mask: u64) -> u64;
+    /// Pixels covered.
+    fn fragments(&self, mask: u64) -> u64;
+}
+
+impl TileCover for () {
+    fn quads(&self, mask: u64) -> u64 {
+        tile_quads(mask).len() as u64
+    }
+
+    fn covered_quads(&self, mask: u64) -> u64 {
+        self.quads(mask)
+    }
+
+    fn fragments(&self, mask: u64) -> u64 {
+        u64::from(mask.count_ones())
+    }
+}
+
+impl Outline for Polygon {
+    type Rows = RowSpans;
+    type Samples = ();
+
+    #[inline]
+    fn bounds(&self) -> PixelRect {
+        self.pixel_bounds()
+    }
+
+    #[inline]
+    fn rows(&self, y0: i32, clip: PixelRect) -> RowSpans {
+        self.spans(y0, clip)
+    }
+
+    #[inline]
+    fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
+        Self::touches(self, x0, y0, size)
+    }
+
+    #[inline]
+    fn tile(&self, rows: &RowSpans, [x0, y0]: [i32; 2], _clip: PixelRect) -> (u64, ()) {
+        let half = usize::from(y0 & RASTER_TILE_PX.cast_signed() != 0) * 8;
+        (rows.tile_mask(x0, half), ())
+    }
+}
+
+/// What the raster units ask of the state that all units of a draw share.
+pub trait Screen {
+    /// Outlines of its primitives.
+    type Outline: Outline;
+
+    /// The outline of a primitive; `None` when it has no area.
+    fn outline(&self, shape: &Shape) -> Option<Self::Outline>;
+
+    /// The picture.
+    fn rect(&self) -> PixelRect;
+
+    /// Screen tiles a row.
+    fn tiles_across(&self) -> u32;
+
+    /// Whether all of a raster tile is known to be hidden.
+    fn hides(&self, tile: &RasterTile<SamplesOf<Self>>) -> bool;
+}
+
+/// What raster tiles of a machine carry.
+pub type SamplesOf<M> = <<M as Screen>::Outline as Outline>::Samples;
+
+/// The raster tiles that an outline touches inside `bounds` (inside the picture): screen tile by
+/// screen tile, row by row, of those that `owns` (column, row) accepts. Each is visited with the
+/// screen tile's column and row, which quarter of it, and what [`Outline::tile`] says.
+#[inline]
+#[allow(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "bounds lie inside the picture"
+)]
+pub fn raster_tiles<O: Outline>(
+    outline: &O,
+    bounds: PixelRect,
+    owns: impl Fn(u32, u32) -> bool,
+    mut visit: impl FnMut([u32; 2], u8, u64, O::Samples),
+) {
+    const TILE: i32 = TILE_PX as i32;
+    const RASTER: i32 = RASTER_TILE_PX as i32;
+    for row in bounds.y0 / TILE..=(bounds.y1 - 1) / TILE {
+        let rows = outline.rows(row * TILE, bounds);
+        for column in bounds.x0 / TILE..=(bounds.x1 - 1) / TILE {
+            if !owns(column as u32, row as u32) {
+                continue;
+            }
+            for quarter in 0..4_u8 {
+                let x = column * TILE + i32::from(quarter & 1) * RASTER;
+                let y = row * TILE + i32::from(quarter >> 1) * RASTER;
+                let outside = x >= bounds.x1
+                    || x + RASTER <= bounds.x0
+                    || y >= bounds.y1
+                    || y + RASTER <= bounds.y0;
+                if !outside && outline.touches(x, y, RASTER) {
+                    let (mask, samples) = outline.tile(&rows, [x, y], bounds);
+                    visit([column as u32, row as u32], quarter, mask, samples);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Which pixels a polygon covers: exact, by edge functions on fixed-point vertices.
+//!
+//! An edge from `a` to `b`, the inside on its right hand (y points down), has the edge function
+//!
+//! ```text
+//! E(p) = (a.y - b.y) (p.x - a.x) + (b.x - a.x) (p.y - a.y)      in 1/256 x 1/256 px
+//! ```
+//!
+//! which is positive inside. A point on the edge is inside when the edge is a left one (inside to
+//! its right) or a top one (level, inside below it): then `E >= 0` is asked for, else `E - 1 >= 0`.
+//! Pixel centres lie at `256 i + 128`, so `E = 256 (A i + B j) + rest`, and since `A i + B j` is
+//! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what `Edge` holds.
+//!
+//! With vertices inside [`GUARD_BAND`], `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
+//! the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
+
+use crate::raster::spans::{RowSpans, SPAN_ROWS};
+
+#[cfg(test)]
+mod tests;
+
+/// Bits of a coordinate below the pixel: vertices are in 1/256 px, as in D3D11 (section 3.4.1).
+pub const SUBPIXEL_BITS: u32 = 8;
+/// Largest |x| and |y| of a vertex, in 1/256 px: edge functions then fit `i64`.
+pub const GUARD_BAND: i32 = 1 << 29;
+/// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
+pub const MAX_COLUMN: i32 = 1 << 20;
+
+/// Subpixel units a pixel, and from a pixel's corner to its centre.
+const PIXEL: i32 = 1 << SUBPIXEL_BITS;
+const CENTRE: i32 = PIXEL / 2;
+
+/// A corner on the picture, in 1/256 px from the picture's top left corner: x right, y down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Vertex {
+    /// Across, |x| <= [`GUARD_BAND`].
+    pub x: i32,
+    /// Down, |y| <= [`GUARD_BAND`].
+    pub y: i32,
+}
+
+impl Vertex {
+    fn is_in_guard_band(self) -> bool {
+        self.x.unsigned_abs().max(self.y.unsigned_abs()) <= GUARD_BAND.unsigned_abs()
+    }
+}
+
+/// A half-open rectangle of pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PixelRect {
+    /// First column.
+    pub x0: i32,
+    /// First row.
+    pub y0: i32,
+    /// Column after the last.
+    pub x1: i32,
+    /// Row after the last.
+    pub y1: i32,
+}
+
+impl PixelRect {
+    /// The pixels in both.
+    #[must_use]
+    pub fn intersect(self, other: Self) -> Self {
+        Self {
+            x0: self.x0.max(other.x0),
+            y0: self.y0.max(other.y0),
+            x1: self.x1.min(other.x1),
+            y1: self.y1.min(other.y1),
+        }
+    }
+
+    /// Whether it holds no pixel.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.x0 >= self.x1 || self.y0 >= self.y1
+    }
+
+    /// Whether it holds pixel (x, y).
+    #[must_use]
+    pub fn contains(self, x: i32, y: i32) -> bool {
+        (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
+    }
+}
+
+/// `a i + b j + c >= 0` where the centre of pixel (i, j) is inside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Edge {
+    a: i32,
+    b: i32,
+    c: i64,
+    /// 1 / a; [`FAR`] for level edges, which then bound a row as left edges do: they begin it
+    /// before all columns, or after.
+    a_inverse: f64,
+}
+
+/// More than [`FAR`] times any numerator.
+const NOWHERE: f64 = 1e60;
+/// Stands for infinity, without its NaN: half of this is beyond all columns, and no numerator of an
+/// edge is less than a half.
+const FAR: f64 = 1e30;
+
+impl Edge {
+    /// Bounds nothing, from the left.
+    const OPEN_LEFT: Self = Self {
+        a: 0,
+        b: 0,
+        c: 0,
+        a_inverse: FAR,
+    };
+    /// Bounds nothing, from the right.
+    const OPEN_RIGHT: Self = Self {
+        a_inverse: -FAR,
+        ..Self::OPEN_LEFT
+    };
+
+    /// The edge from `from` to `to`, inside on the right hand; both inside the guard band.
+    fn new(from: Vertex, to: Vertex) -> Self {
+        let (a, b) = (from.y - to.y, to.x - from.x);
+        let is_top_left = a > 0 || (a == 0 && b > 0);
+        let rest =
+            i64::from(a) * i64::from(CENTRE - from.x) + i64::from(b) * i64::from(CENTRE - from.y);
+        Self {
+            a,
+            b,
+            c: (rest - i64::from(!is_top_left)) >> SUBPIXEL_BITS,
+            a_inverse: if a == 0 { FAR } else { 1.0 / f64::from(a) },
+        }
+    }
+
+    fn at(&self, x: i64, y: i64) -> i64 {
+        i64::from(self.a) * x + i64::from(self.b) * y + self.c
+    }
+
+    /// Whether it bounds rows from the left: it is a left or a level edge.
+    fn is_left(&self) -> bool {
+        self.a_inverse > 0.0
+    }
+
+    /// What [`Edge::crossing`] needs for rows `y0` and on: the numerator there.
+    fn numerator(&self, y0: i32) -> f64 {
+        let at_column_0 = i64::from(self.b) * i64::from(y0) + self.c;
+        0.5 * f64::from(self.a) - 0.5 - at_column_0 as f64
+    }
+
+    /// Where the edge crosses row `y0 + row`: of a left edge, the first column inside is the
+    /// nearest whole number; of a right edge, that is the first column outside.
+    ///
+    /// With `k = b j + c`, the first whole `i` with `a i + k >= 0` for a > 0 is that with
+    /// `a i > -k - 1/2`, so `ceil(x)` for `x = (-k - 1/2) / a`; for a < 0 the first with
+    /// `a i + k < 0`, so `a i < -k - 1/2`, is `ceil(x)` again. This returns `x + 1/2`, which rounds
+    /// to `ceil(x)` as `x` is never whole: it is at least `1 / (2 |a|) >= 2^-31` off.
+    ///
+    /// In f64 that still holds where the result is at most [`MAX_COLUMN`]: there the numerator is
+    /// at most `2^50`, a multiple of 1/2 and so exact, and the reciprocal and the product are each
+    /// off by a relative `2^-53`, in all by `2^20 * 2^-52 < 2^-31`. Elsewhere roundings of the
+    /// numerator, which begin at `2^52`, cannot bring the result back, as all steps are monotonic.
+    #[inline(always)]
+    fn crossing(&self, numerator: f64, row: f64) -> f64 {
+        (numerator - f64::from(self.b) * row) * self.a_inverse
+    }
+}
+
+/// A triangle, or a rectangle along the axes.
+///
+/// A triangle is three edges: a left one, a right one, and a third which may be either or level.
+/// A rectangle is its pixel bounds, half-open just as the fill rule wants them, and no other edge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Polygon {
+    edges: [Edge; 3],
+    bounds: PixelRect,
+}
+
+impl Polygon {
+    /// A triangle of either winding; `None` when its area is zero, or a vertex is outside the
+    /// guard band.
+    #[must_use]
+    pub fn triangle([v0, v1, v2]: [Vertex; 3]) -> Option<Self> {
+        if ![v0, v1, v2].into_iter().all(Vertex::is_in_guard_band) {
+            return None;
+        }
+        // Twice the area: differences of 2^30 at most, so below 2^61.
+        let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
+            - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
+        let edges = match area.signum() {
+            0 => return None,
+            1 => [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)],
+            _ => [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)],
+        };
+        // One edge at least goes up and one down, or there would be no area.
+        let left = edges.iter().position(|e| e.a > 0)?;
+        let right = edges.iter().position(|e| e.a < 0)?;
+        let [low, high] = [i32::min, i32::max].map(|one: fn(i32, i32) -> i32| Vertex {
+            x: one(one(v0.x, v1.x), v2.x),
+            y: one(one(v0.y, v1.y), v2.y),
+        });
+        Some(Self {
+            edges: [edges[left], edges[right], edges[3 - left - right]],
+            bounds: pixels_between(low, high),
+        })
+    }
+
+    /// The rectangle between two corners, along the axes; `None` when its area is zero or negative,
+    /// or a corner is outside the guard band.
+    #[must_use]
+    pub fn rectangle(min: Vertex, max: Vertex) -> Option<Self> {
+        let is_fit = min.is_in_guard_band() && max.is_in_guard_band();
+        (is_fit && min.x < max.x && min.y < max.y).then(|| Self {
+            edges: [Edge::OPEN_LEFT, Edge::OPEN_RIGHT, Edge::OPEN_LEFT],
+            bounds: pixels_between(min, max),
+        })
+    }
+
+    /// The pixels whose centres may be inside, not clipped to any picture.
+    #[must_use]
+    pub fn pixel_bounds(&self) -> PixelRect {
+        self.bounds
+    }
+
+    /// The coarse raster's test of the block of pixels `[x0, x0 + size) x [y0, y0 + size)`: does
+    /// it meet the bounds, and is the centre of its corner pixel that lies furthest inside each
+    /// edge inside that edge? Never false when a pixel of the block is covered; may be true when
+    /// none is, near corners.
+    #[must_use]
+    pub fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
+        let (x0, y0) = (i64::from(x0), i64::from(y0));
+        let (x1, y1) = (x0 + i64::from(size), y0 + i64::from(size));
+        let bounds = self.bounds;
+        let meets_bounds = (x0 < i64::from(bounds.x1)) & (x1 > i64::from(bounds.x0));
+        let meets_bounds = meets_bounds & (y0 < i64::from(bounds.y1)) & (y1 > i64::from(bounds.y0));
+        let is_inside = |edge: &Edge| {
+            let x = if edge.a > 0 { x1 - 1 } else { x0 };
+            let y = if edge.b > 0 { y1 - 1 } else { y0 };
+            edge.at(x, y) >= 0
+        };
+        let [left, right, third] = &self.edges;
+        meets_bounds & is_inside(left) & is_inside(right) & is_inside(third)
+    }
+
+    /// Whether the centre of pixel (x, y) is covered: the definition.
+    #[must_use]
+    pub fn covers(&self, x: i32, y: i32) -> bool {
+        let is_inside = |edge: &Edge| edge.at(x.into(), y.into()) >= 0;
+        self.bounds.contains(x, y) && self.edges.iter().all(is_inside)
+    }
+
+    /// The columns covered in rows `y0` to `y0 + 16`, those in `clip` alone.
+    ///
+    /// Exact for clips within [`MAX_COLUMN`] columns of the picture's left edge, to either side.
+    #[must_use]
+    pub fn spans(&self, y0: i32, clip: PixelRect) -> RowSpans {
+        debug_assert!(clip.x0 >= -MAX_COLUMN && clip.x1 <= MAX_COLUMN);
+        let clip = clip.intersect(self.bounds);
+        let (first, end) = (f64::from(clip.x0), f64::from(clip.x1));
+        let [left, right, third] = &self.edges;
+        let numerators = self.edges.map(|edge| edge.numerator(y0));
+        // The third edge bounds one side; added to it, these leave the other side alone.
+        let (no_left, no_right) = if third.is_left() {
+            (0.0, NOWHERE)
+        } else {
+            (-NOWHERE, 0.0)
+        };
+        let (mut start, mut after) = ([0; SPAN_ROWS], [0; SPAN_ROWS]);
+        for k in 0..SPAN_ROWS {
+            let third = third.crossing(numerators[2], ROWS[k]);
+            let from = larger(left.crossing(numerators[0], ROWS[k]), third + no_left);
+            let to = smaller(right.crossing(numerators[1], ROWS[k]), third + no_right);
+            let from = smaller(larger(from, first), end);
+            let to = larger(smaller(to, end), from);
+            start[k] = nearest(from);
+            after[k] = nearest(to);
+        }
+        let (first_row, end_row) = (clip.y0.saturating_sub(y0), clip.y1.saturating_sub(y0));
+        for (k, row) in (0..).zip(0..SPAN_ROWS) {
+            let is_in_clip = (first_row <= k) & (k < end_row);
+            after[row] = if is_in_clip { after[row] } else { start[row] };
+        }
+        RowSpans::new(start, after)
+    }
+}
+
+/// The pixels whose centres lie between two corners: at the low sides or inside. At the high sides
+/// the fill rule covers nothing, of triangles neither: the edge that comes down to the lowest
+/// corner is a right one or a level one with the inside above, and so on.
+fn pixels_between(low: Vertex, high: Vertex) -> PixelRect {
+    let first = |v: i32| (v + (PIXEL - 1 - CENTRE)) >> SUBPIXEL_BITS;
+    PixelRect {
+        x0: first(low.x),
+        y0: first(low.y),
+        x1: first(high.x),
+        y1: first(high.y),
+    }
+}
+
+/// The rows of a strip, as numbers to calculate with.
+const ROWS: [f64; SPAN_ROWS] = [
+    0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0,
+];
+
+/// The whole number nearest to `x`, |x| < 2^31, where that is not two.
+///
+/// Adding `1.5 * 2^52` leaves no bits for a fraction, and the number in the low bits.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
+fn nearest(x: f64) -> i32 {
+    ((x + 6_755_399_441_055_744.0).to_bits() as u32).cast_signed()
+}
+
+/// The larger; unlike `f64::max`, one instruction, since NaN does not occur.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller.
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}

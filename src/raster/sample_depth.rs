@@ -1,0 +1,236 @@
+//! The early depth test of samples, and the depth buffer behind it.
+//!
+//! Depth is the near plane's distance over that of the surface: 1 at the near plane, 0 infinitely
+//! far, linear on the picture along a plane, and finest where f32 is. Greater is nearer. Samples
+//! start at 0; a fragment that is nearer passes and leaves its depth.
+
+use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
+
+use crate::math::SimdLevel;
+use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
+use crate::shading::{Comparison, DepthTest};
+
+/// A fragment passes when it is nearer than what is there, and replaces it.
+pub const NEARER: DepthTest = DepthTest {
+    compare: Comparison::Greater,
+    write: true,
+};
+
+/// The depth of a triangle's plane as a function of the place on the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DepthPlane {
+    /// A corner of the triangle, in 1/256 px.
+    pub origin: [i32; 2],
+    /// Depth there.
+    pub depth: f32,
+    /// Change of depth a 1/256 px, right and down.
+    pub slope: [f32; 2],
+}
+
+/// A quad of one triangle, as the test sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DepthFragment {
+    /// The first cell's corner, in 1/256 px.
+    pub corner: [i32; 2],
+    /// Samples covered.
+    pub coverage: u64,
+    /// Their depths.
+    pub plane: DepthPlane,
+    /// What samples that pass are marked with.
+    pub owner: u32,
+}
+
+/// Depth and fragment of every sample of a quad of cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuadDepths {
+    /// Depths, cell by cell; those past the pattern's count are not used.
+    pub depths: [[f32; MAX_SAMPLES]; 4],
+    /// Which fragment each sample shows.
+    pub owners: [[u32; MAX_SAMPLES]; 4],
+}
+
+/// No fragment.
+pub const NO_OWNER: u32 = u32::MAX;
+
+impl Default for QuadDepths {
+    fn default() -> Self {
+        Self {
+            depths: [[0.0; MAX_SAMPLES]; 4],
+            owners: [[NO_OWNER; MAX_SAMPLES]; 4],
+        }
+    }
+}
+
+impl DepthPlane {
+    /// The plane's depth at the corner of a cell, in 1/256 px.
+    #[inline(always)]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "depths are f32; what leads to them is rounded once"
+    )]
+    fn at_corner(&self, x: i32, y: i32) -> f32 {
+        let along =
+            |axis: usize, v: i32| f64::from(self.slope[axis]) * f64::from(v - self.origin[axis]);
+        (f64::from(self.depth) + along(0, x) + along(1, y)) as f32
+    }
+
+    /// The depth at a sample: that of the cell's corner plus the way to the sample.
+    #[must_use]
+    pub fn at_sample(&self, corner: [i32; 2], offset: [i32; 2]) -> f32 {
+        #[allow(clippy::cast_precision_loss, reason = "at most 512")]
+        let [x, y] = offset.map(|v| v as f32);
+        self.at_corner(corner[0], corner[1]) + (self.slope[0] * x + self.slope[1] * y)
+    }
+}
+
+impl QuadDepths {
+    /// Tests the samples of a fragment; returns those that pass, which are then its own. The
+    /// definition.
+    pub fn test_slowly(&mut self, pattern: &SamplePattern, fragment: &DepthFragment) -> u64 {
+        let mut passed = 0;
+        for (cell, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {
+            let at = [0, 1].map(|axis| fragment.corner[axis] + c[axis] * pattern.cell_units());
+            let samples = pattern.cell(fragment.coverage, cell);
+            for (k, &offset) in pattern.offsets().iter().enumerate() {
+                let depth = fragment.plane.at_sample(at, offset);
+                let stored = &mut self.depths[cell][k];
+                if samples >> k & 1 == 1 && NEARER.passes(depth, *stored) {
+                    *stored = NEARER.updated(depth, *stored);
+                    self.owners[cell][k] = fragment.owner;
+                    passed |= 1 << (cell * pattern.count() as usize + k);
+                }
+            }
+        }
+        passed
+    }
+
+    /// The same, a cell at a time.
+    #[must_use]
+    #[inline]
+    pub fn test(
+        &mut self,
+        level: SimdLevel,
+        pattern: &SamplePattern,
+        fragment: &DepthFragment,
+    ) -> u64 {
+        dispatch!(level.level(), simd => self.test_lanes(simd, pattern, fragment))
+    }
+
+    /// The same for a SIMD level that is chosen already.
+    #[must_use]
+    #[inline(always)]
+    pub fn test_lanes<S: Simd>(
+        &mut self,
+        simd: S,
+        pattern: &SamplePattern,
+        fragment: &DepthFragment,
+    ) -> u64 {
+        let [xs, ys] = pattern.lanes_f32();
+        let lanes = |v: &[f32; MAX_SAMPLES]| f32x16::from_slice(simd, v);
+        let plane = &fragment.plane;
+        let way = lanes(xs) * plane.slope[0] + lanes(ys) * plane.slope[1];
+        let side = pattern.cell_units();
+        let mut passed = 0;
+        for (cell, [right, down]) in [[0, 0], [side, 0], [0, side], [side, side]]
+            .into_iter()
+            .enumerate()
+        {
+            let samples = pattern.cell(fragment.coverage, cell);
+            if samples == 0 {
+                continue;
+            }
+            let [x, y] = fragment.corner;
+            let depth = way + plane.at_corner(x + right, y + down);
+            let stored = lanes(&self.depths[cell]);
+            let covered = mask32x16::from_bitmask(simd, u64::from(samples));
+            let wins = depth.simd_gt(stored) & covered;
+            let bits = wins.to_bitmask();
+            if bits == 0 {
+                continue;
+            }
+            wins.select(depth, stored)
+                .store_slice(&mut self.depths[cell]);
+            let owners = u32x16::from_slice(simd, &self.owners[cell]);
+            wins.select(u32x16::splat(simd, fragment.owner), owners)
+                .store_slice(&mut self.owners[cell]);
+            passed |= bits << (cell * pattern.count() as usize);
+        }
+        passed
+    }
+
+    /// The farthest of its samples.
+    #[must_use]
+    pub fn farthest(&self, pattern: &SamplePattern) -> f32 {
+        let count = pattern.count() as usize;
+        let samples = self.depths.iter().flat_map(|cell| &cell[..count]);
+        samples.copied().fold(f32::INFINITY, f32::min)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plane() -> impl Strategy<Value = DepthPlane> {
+        let origin = [0..2000, 0..2000];
+        let slope = [-1e-4_f32..1e-4, -1e-4_f32..1e-4];
+        (origin, 0.0_f32..1.0, slope).prop_map(|(origin, depth, slope)| DepthPlane {
+            origin,
+            depth,
+            slope,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_do_what_the_definition_does(
+            planes in prop::collection::vec((plane(), any::<u64>()), 1..12),
+            place in [0..8, 0..8],
+        ) {
+            let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
+            for pattern in standard.into_iter().chain([SamplePattern::coarse(4)]) {
+                let pattern = pattern.unwrap();
+                let corner = place.map(|v| v * 2 * pattern.cell_units());
+                for level in SimdLevel::all() {
+                    let (mut fast, mut slow) = (QuadDepths::default(), QuadDepths::default());
+                    for ((plane, coverage), owner) in planes.iter().zip(0..) {
+                        let coverage = coverage & pattern.full_quad();
+                        let fragment = DepthFragment { corner, coverage, plane: *plane, owner };
+                        let one = fast.test(level, &pattern, &fragment);
+                        prop_assert_eq!(one, slow.test_slowly(&pattern, &fragment));
+                        prop_assert!(one & !coverage == 0);
+                    }
+                    prop_assert_eq!(&fast, &slow);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_equal_depth_does_not_pass() {
+        let pattern = SamplePattern::standard(4).unwrap();
+        let mut quad = QuadDepths::default();
+        let mut test = |coverage, depth, owner| {
+            let plane = DepthPlane {
+                origin: [0, 0],
+                depth,
+                slope: [0.0; 2],
+            };
+            let fragment = DepthFragment {
+                corner: [0, 0],
+                coverage,
+                plane,
+                owner,
+            };
+            quad.test(SimdLevel::best(), &pattern, &fragment)
+        };
+        assert_eq!(test(0x00ff, 0.5, 7), 0x00ff);
+        assert_eq!(test(0xffff, 0.5, 8), 0xff00);
+        assert_eq!(test(0x0001, 0.75, 9), 0x0001);
+        assert_eq!(quad.farthest(&pattern), 0.5);
+        assert_eq!(quad.owners[0][..4], [9, 7, 7, 7]);
+    }
+}

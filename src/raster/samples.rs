@@ -1,0 +1,297 @@
+//! Where the samples of a pixel lie, and which of a set of samples is nearest to its centre.
+//!
+//! The rasterizer works on cells: a cell is what is shaded once, a pixel or, with coarse shading, a
+//! block of 2x2 pixels that holds the samples of all four.
+
+use std::sync::LazyLock;
+
+use crate::error::{Error, Result};
+use crate::raster::polygon::SUBPIXEL_BITS;
+
+/// Most samples of a cell: the coverage of four cells fits 64 bits.
+pub const MAX_SAMPLES: usize = 16;
+
+/// Subpixel units a pixel.
+const PIXEL: i32 = 1 << SUBPIXEL_BITS;
+
+/// Positions in 1/16 px, as D3D's standard patterns place them.
+const STANDARD: [&[[i32; 2]]; 5] = [
+    &[[8, 8]],
+    &[[4, 4], [12, 12]],
+    &[[6, 2], [14, 6], [2, 10], [10, 14]],
+    &[
+        [9, 5],
+        [7, 11],
+        [13, 9],
+        [5, 3],
+        [3, 13],
+        [1, 7],
+        [11, 15],
+        [15, 1],
+    ],
+    &[
+        [9, 9],
+        [7, 5],
+        [5, 10],
+        [12, 7],
+        [3, 6],
+        [10, 13],
+        [13, 11],
+        [11, 3],
+        [6, 14],
+        [8, 1],
+        [4, 2],
+        [2, 12],
+        [0, 8],
+        [15, 4],
+        [14, 15],
+        [1, 0],
+    ],
+];
+
+/// The rank of none.
+const NO_RANK: u8 = u8::MAX;
+
+/// The samples of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplePattern {
+    per_pixel: u32,
+    /// Pixels along the side of a cell: 1 or 2.
+    cell_px: i32,
+    /// From the cell's top left corner, in 1/256 px; those past `count` are the first again.
+    offsets: [[i32; 2]; MAX_SAMPLES],
+    lanes_f32: [[f32; MAX_SAMPLES]; 2],
+    count: u32,
+    /// Samples by their distance from the cell's centre, nearest first, equal ones in order.
+    by_distance: [u8; MAX_SAMPLES],
+    /// For each four samples and each set of them: the least rank by distance, or [`NO_RANK`].
+    least_rank: [[u8; 16]; MAX_SAMPLES / 4],
+}
+
+impl SamplePattern {
+    /// The pattern of so many samples a pixel: 1, 2, 4, 8 or 16; one cell a pixel.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] for another number of samples.
+    pub fn standard(samples: u32) -> Result<Self> {
+        let positions = STANDARD.iter().find(|p| p.len() == samples as usize);
+        let positions = positions.ok_or_else(|| {
+            Error::caller(
+                "samples a pixel (--msaa)",
+                "1, 2, 4, 8 or 16",
+                samples.to_string(),
+            )
+        })?;
+        let offsets: Vec<_> = positions
+            .iter()
+            .map(|p| p.map(|v| v * PIXEL / 16))
+            .collect();
+        Ok(Self::new(samples, 1, &offsets))
+    }
+
+    /// The pattern of a cell of 2x2 pixels, pixel by pixel, row by row: 1, 2 or 4 samples a pixel.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] for another number of samples.
+    pub fn coarse(samples: u32) -> Result<Self> {
+        if samples > 4 {
+            return Err(Error::caller(
+                "samples a pixel with coarse shading (--msaa)",
+                "1, 2 or 4: a coarse pixel holds four times as many, at most 16",
+                samples.to_string(),
+            ));
+        }
+        let pixel = Self::standard(samples)?;
+        let corners = [[0, 0], [PIXEL, 0], [0, PIXEL], [PIXEL, PIXEL]];
+        let offsets: Vec<_> = corners
+            .iter()
+            .flat_map(|c| pixel.offsets().iter().map(|o| [c[0] + o[0], c[1] + o[1]]))
+            .collect();
+        Ok(Self::new(samples, 2, &offsets))
+    }
+
+    fn new(per_pixel: u32, cell_px: i32, positions: &[[i32; 2]]) -> Self {
+        let offsets: [[i32; 2]; MAX_SAMPLES] =
+            std::array::from_fn(|k| positions[k % positions.len()]);
+        #[allow(clippy::cast_precision_loss, reason = "below 512")]
+        let lanes_f32 = [0, 1].map(|axis| offsets.map(|o| o[axis] as f32));
+        let centre = cell_px * PIXEL / 2;
+        let distance = |k: u8| {
+            let [x, y] = positions[usize::from(k)];
+            (x - centre).pow(2) + (y - centre).pow(2)
+        };
+        let mut order: Vec<u8> = (0..).take(positions.len()).collect();
+        order.sort_by_key(|&k| (distance(k), k));
+        Self {
+            per_pixel,
+            cell_px,
+            offsets,
+            lanes_f32,
+            count: u32::try_from(positions.len()).unwrap_or(0),
+            by_distance: std::array::from_fn(|k| order[k % order.len()]),
+            least_rank: std::array::from_fn(|four| {
+                std::array::from_fn(|set| {
+                    let has = |k: u8| usize::from(k) / 4 == four && set >> (k % 4) & 1 == 1;
+                    let found = (0..).zip(&order).find(|&(_, &k)| has(k));
+                    found.map_or(NO_RANK, |(rank, _)| rank)
+                })
+            }),
+        }
+    }
+
+    /// The same pattern, kept for ever.
+    #[must_use]
+    pub fn shared(&self) -> &'static Self {
+        static ALL: LazyLock<Vec<SamplePattern>> = LazyLock::new(|| {
+            let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
+            let coarse = [1, 2, 4].map(SamplePattern::coarse);
+            standard.into_iter().chain(coarse).flatten().collect()
+        });
+        let found = ALL.iter().find(|p| *p == self);
+        // There are no others; were there, each would be kept once for all its uses.
+        found.unwrap_or_else(|| Box::leak(Box::new(self.clone())))
+    }
+
+    /// Samples of a cell: 1 to 16.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Samples of a pixel.
+    #[must_use]
+    pub fn per_pixel(&self) -> u32 {
+        self.per_pixel
+    }
+
+    /// Pixels along the side of a cell: 1, or 2 with coarse shading.
+    #[must_use]
+    pub fn cell_px(&self) -> i32 {
+        self.cell_px
+    }
+
+    /// Subpixel units along the side of a cell.
+    #[must_use]
+    pub fn cell_units(&self) -> i32 {
+        self.cell_px * PIXEL
+    }
+
+    /// Where the samples lie, in 1/256 px from the cell's top left corner.
+    #[must_use]
+    pub fn offsets(&self) -> &[[i32; 2]] {
+        &self.offsets[..self.count as usize]
+    }
+
+    /// The same with x and y apart and always sixteen of them: those past [`Self::count`] are the
+    /// first ones again.
+    #[must_use]
+    pub fn lanes(&self) -> [[i32; MAX_SAMPLES]; 2] {
+        [0, 1].map(|axis| self.offsets.map(|o| o[axis]))
+    }
+
+    /// The same as floating-point numbers.
+    #[must_use]
+    #[inline]
+    pub fn lanes_f32(&self) -> &[[f32; MAX_SAMPLES]; 2] {
+        &self.lanes_f32
+    }
+
+    /// All samples of a cell.
+    #[must_use]
+    pub fn full_cell(&self) -> u16 {
+        u16::MAX >> (16 - self.count)
+    }
+
+    /// All samples of a quad of cells. Cell `c` of a quad (0 top left, 1 top right, 2 bottom left,
+    /// 3 bottom right) has the bits from `c * count` on.
+    #[must_use]
+    pub fn full_quad(&self) -> u64 {
+        u64::MAX >> (64 - 4 * self.count)
+    }
+
+    /// The samples of cell `cell` in the coverage of a quad.
+    #[must_use]
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most 16 bits are kept")]
+    pub fn cell(&self, coverage: u64, cell: usize) -> u16 {
+        (coverage >> (self.count as usize * cell)) as u16 & self.full_cell()
+    }
+
+    /// Which cells of a quad have a sample in `coverage`: bit `c` for cell `c`.
+    #[must_use]
+    #[inline]
+    pub fn cells(&self, coverage: u64) -> u8 {
+        (0..4).fold(0, |mask, c| {
+            mask | u8::from(self.cell(coverage, c) != 0) << c
+        })
+    }
+
+    /// The sample of `samples` nearest to the cell's centre, and its rank among all (0 is the
+    /// nearest that a cell has); `None` of none. Of equally near ones it is the first.
+    #[must_use]
+    #[inline]
+    pub fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
+        let [a, b, c, d] = &self.least_rank;
+        let of = |ranks: &[u8; 16], shift: u32| ranks[usize::from(samples >> shift & 15)];
+        let rank = of(a, 0).min(of(b, 4)).min(of(c, 8)).min(of(d, 12));
+        let sample = self.by_distance.get(usize::from(rank));
+        sample.map(|&sample| (sample, rank))
+    }
+
+    /// Whether a sample lies at the cell's centre.
+    #[must_use]
+    pub fn has_centre(&self) -> bool {
+        let centre = self.cell_units() / 2;
+        self.offsets().contains(&[centre, centre])
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_as_large_as_asked_for_and_inside_the_cell() {
+        for samples in [1, 2, 4, 8, 16] {
+            let pattern = SamplePattern::standard(samples).unwrap();
+            assert_eq!(pattern.count(), samples);
+            let mut seen = pattern.offsets().to_vec();
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), samples as usize);
+            assert!(seen.iter().flatten().all(|v| (0..256).contains(v)));
+        }
+        for samples in [0, 3, 32] {
+            assert!(SamplePattern::standard(samples).is_err());
+        }
+        assert!(SamplePattern::coarse(8).is_err());
+        let coarse = SamplePattern::coarse(4).unwrap();
+        assert_eq!(coarse.count(), 16);
+        assert_eq!(coarse.offsets()[15], [256 + 160, 256 + 224]);
+    }
+
+    #[test]
+    fn nearest_samples() {
+        let sixteen = SamplePattern::standard(16).unwrap();
+        assert_eq!(sixteen.nearest_to_centre(u16::MAX), Some((0, 0)));
+        // (.625, .8125) against (0, .5): 0.1133 and 0.25.
+        assert_eq!(sixteen.nearest_to_centre(1 << 5 | 1 << 12).unwrap().0, 5);
+        assert_eq!(sixteen.nearest_to_centre(0), None);
+        // Of any set, the first in order of distance; samples that a cell has not are nothing.
+        for pattern in [1, 2, 4, 8, 16].map(|n| SamplePattern::standard(n).unwrap()) {
+            let order = &pattern.by_distance[..pattern.count() as usize];
+            for samples in 0..=u16::MAX {
+                let first = (0..).zip(order).find(|&(_, &k)| samples >> k & 1 == 1);
+                let expected = first.map(|(rank, &sample)| (sample, rank));
+                assert_eq!(pattern.nearest_to_centre(samples), expected);
+            }
+        }
+        assert!(!sixteen.has_centre());
+        assert!(SamplePattern::standard(1).unwrap().has_centre());
+        assert_eq!(sixteen.full_quad(), u64::MAX);
+        let four = SamplePattern::standard(4).unwrap();
+        assert_eq!((four.full_cell(), four.full_quad()), (15, 0xffff));
+        assert_eq!((four.cell(0x0420, 1), four.cells(0x0420)), (2, 0b0110));
+    }
+}

@@ -1,0 +1,109 @@
+//! The `.splat` format: 32 bytes a splat, nothing else.
+//!
+//! Little-endian f32 position x, y, z; f32 scale x, y, z, linear; u8 red, green, blue, opacity; u8
+//! rotation w, x, y, z as (v - 128) / 128. It has no description but its first reader, the web
+//! viewer antimatter15/splat.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::scene::activate::Encoding;
+use crate::scene::assemble::{RawBlock, Shape, assemble};
+use crate::scene::bytes::Bytes;
+use crate::scene::load::{Format, Scene};
+
+/// Bytes of a splat.
+const RECORD_BYTES: usize = 32;
+
+/// The constant spherical harmonic, in the format's precision.
+#[allow(clippy::cast_possible_truncation, reason = "colours are f32")]
+const SH_C0: f32 = crate::math::SH_C0 as f32;
+
+/// Reads a `.splat` file.
+pub(crate) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
+    let (records, rest) = bytes.as_chunks::<RECORD_BYTES>();
+    if !rest.is_empty() {
+        return Err(Error::file(
+            path,
+            "size",
+            "a multiple of 32 bytes (.splat)",
+            format!("{} bytes, {} too many", bytes.len(), rest.len()),
+        ));
+    }
+    let shape = Shape {
+        rows: records.len(),
+        sh_degree: 0,
+        encoding: Encoding::Linear,
+        scales: 3,
+        filtered: false,
+    };
+    let (splats, dropped) = assemble(shape, |batch| {
+        let rows = batch.rows();
+        let dropped = batch.fill(|rows, mut raw| {
+            decode(&records[rows], &mut raw);
+            Ok(())
+        });
+        bytes.release(rows.start * RECORD_BYTES..rows.end * RECORD_BYTES);
+        dropped
+    })?;
+    Ok(Scene {
+        splats,
+        dropped,
+        profile_hint: None,
+        format: Format::DotSplat,
+        comments: Vec::new(),
+        file_bytes: bytes.len() as u64,
+    })
+}
+
+fn decode(records: &[[u8; RECORD_BYTES]], raw: &mut RawBlock<'_>) {
+    for (lane, record) in records.iter().enumerate() {
+        let (words, _) = record.as_chunks();
+        for (lanes, word) in raw.plain.iter_mut().zip(&words[..6]) {
+            lanes[lane] = f32::from_le_bytes(*word);
+        }
+        let [red, green, blue, opacity] = words[6];
+        for (lanes, v) in raw.plain[6..10].iter_mut().zip(words[7]) {
+            lanes[lane] = (f32::from(v) - 128.0) / 128.0;
+        }
+        raw.plain[10][lane] = f32::from(opacity) / 255.0;
+        for (lanes, colour) in raw.plain[11..].iter_mut().zip([red, green, blue]) {
+            lanes[lane] = (f32::from(colour) / 255.0 - 0.5) / SH_C0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::load_bytes;
+
+    #[test]
+    fn a_record_is_decoded() {
+        let mut file = Vec::new();
+        for value in [1.0f32, -2.0, 3.0, 0.5, 0.25, 0.125] {
+            file.extend(value.to_le_bytes());
+        }
+        file.extend([255, 0, 51, 255, 128, 128, 64, 128]);
+        let path = Path::new("one.splat");
+        let scene = load_bytes(&file, path).unwrap();
+        assert_eq!(scene.format, Format::DotSplat);
+        let splat = scene.splats.splat(0);
+        assert_eq!(splat.mean, [1.0, -2.0, 3.0]);
+        assert_eq!(splat.scale, [0.5, 0.25, 0.125]);
+        assert_eq!(splat.rotation, [0.0, 0.0, -1.0, 0.0]);
+        assert_eq!(splat.opacity, 1.0);
+        let colour = splat.sh[0].map(|c| c * SH_C0 + 0.5);
+        for (found, exact) in colour.into_iter().zip([1.0, 0.0, 0.2]) {
+            assert!((found - exact).abs() < 1e-6);
+        }
+
+        file.push(0);
+        let error = load_bytes(&file, path).unwrap_err().to_string();
+        assert!(error.contains("33 bytes, 1 too many"), "{error}");
+        file.truncate(28);
+        file.extend([128; 4]);
+        let scene = load_bytes(&file, path).unwrap();
+        assert_eq!((scene.splats.len(), scene.dropped.zero_rotation), (0, 1));
+    }
+}

@@ -1,0 +1,172 @@
+//! What each property of a splat file means, by its name alone.
+
+use std::path::Path;
+
+use super::header::{Element, Header, Kind};
+use crate::error::{Error, Result};
+use crate::scene::activate;
+use crate::scene::assemble::{PLAIN_SLOTS, Shape};
+use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
+
+/// The element that holds the splats.
+const ELEMENT: &str = "vertex";
+
+/// Properties in the order of the slots that they fill (see `RawBlock`).
+const PLAIN: [&str; PLAIN_SLOTS] = [
+    "x", "y", "z", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "opacity",
+    "f_dc_0", "f_dc_1", "f_dc_2",
+];
+
+/// Index in [`PLAIN`] of the scale that 2DGS leaves out.
+const THIRD_SCALE: usize = 5;
+
+/// Stem of the higher SH coefficients, numbered channel-major.
+const REST: &str = "f_rest_";
+
+/// Mip-Splatting's 3D filter, a standard deviation in world units.
+pub(crate) const FILTER: &str = "filter_3D";
+
+/// Where the splats are in a file and which slot each property fills.
+#[derive(Debug)]
+pub(crate) struct Layout<'a> {
+    /// The element that holds the splats.
+    pub(crate) element: &'a Element,
+    /// The elements before it.
+    pub(crate) before: &'a [Element],
+    /// The slot of each property of the element, if it has one.
+    pub(crate) slots: Vec<Option<usize>>,
+    /// What all rows have in common.
+    pub(crate) shape: Shape,
+}
+
+impl<'a> Layout<'a> {
+    /// Finds the splats' properties in `header`.
+    ///
+    /// # Errors
+    /// [`Error::File`] when properties are missing, are lists, or make no SH degree.
+    pub(crate) fn of(header: &'a Header, path: &Path) -> Result<Self> {
+        let elements = &header.elements;
+        let Some(at) = elements.iter().position(|e| e.name == ELEMENT) else {
+            let names: Vec<&str> = elements.iter().map(|e| e.name.as_str()).take(8).collect();
+            return Err(Error::file(
+                path,
+                "header",
+                "an element \"vertex\" with splats",
+                format!("elements [{}]", names.join(", ")),
+            ));
+        };
+        let element = &elements[at];
+        check_plain(header, element, path)?;
+        let sh_degree = sh_degree(element, path)?;
+        let rest = 3 * rest_coefficients(sh_degree);
+        let slots: Vec<Option<usize>> = element
+            .properties
+            .iter()
+            .map(|property| slot(&property.name, rest))
+            .collect();
+        for (property, slot) in element.properties.iter().zip(&slots) {
+            if slot.is_some() && matches!(property.kind, Kind::List { .. }) {
+                let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
+                return Err(Error::file(path, place, "one number a row", "a list"));
+            }
+        }
+        let has = |slot| slots.contains(&Some(slot));
+        let shape = Shape {
+            rows: rows(element, path)?,
+            sh_degree,
+            encoding: activate::Encoding::Raw,
+            scales: if has(THIRD_SCALE) { 3 } else { 2 },
+            filtered: has(PLAIN_SLOTS + rest),
+        };
+        Ok(Self {
+            element,
+            before: &elements[..at],
+            slots,
+            shape,
+        })
+    }
+}
+
+/// The number of rows, as an array index.
+fn rows(element: &Element, path: &Path) -> Result<usize> {
+    usize::try_from(element.count)
+        .ok()
+        .filter(|rows| *rows < usize::MAX / 4096)
+        .ok_or_else(|| {
+            let place = format!("element \"{}\"", element.name);
+            let found = format!("{} rows", element.count);
+            Error::file(path, place, "a number of rows that fits in memory", found)
+        })
+}
+
+/// The slot that the property called `name` fills, with `rest` higher coefficients.
+fn slot(name: &str, rest: usize) -> Option<usize> {
+    if let Some(number) = rest_number(name) {
+        return Some(PLAIN_SLOTS + number);
+    }
+    if name == FILTER {
+        return Some(PLAIN_SLOTS + rest);
+    }
+    PLAIN.iter().position(|plain| *plain == name)
+}
+
+/// The number of an `f_rest_*` property.
+fn rest_number(name: &str) -> Option<usize> {
+    name.strip_prefix(REST)?.parse().ok()
+}
+
+/// Refuses an element that lacks a splat's properties, and says what it looks like instead.
+fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
+    let has = |name: &str| element.properties.iter().any(|p| p.name == name);
+    let missing: Vec<&str> = (0..PLAIN_SLOTS)
+        .filter(|slot| *slot != THIRD_SCALE && !has(PLAIN[*slot]))
+        .map(|slot| PLAIN[slot])
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let faces = ["face", "tristrips"]
+        .iter()
+        .any(|name| header.element(name).is_some_and(|faces| faces.count > 0));
+    let looks = match (has("x") && has("y") && has("z"), faces) {
+        (true, true) => "; it looks like a mesh",
+        (true, false) => "; it looks like a point cloud",
+        (false, _) => "",
+    };
+    Err(Error::file(
+        path,
+        format!("element \"{ELEMENT}\""),
+        "the properties of a splat (x y z f_dc_* opacity scale_* rot_*)",
+        format!("none called {}{looks}", missing.join(", ")),
+    ))
+}
+
+/// The SH degree, from the number of `f_rest_*` properties.
+fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
+    let mut numbers: Vec<usize> = element
+        .properties
+        .iter()
+        .filter_map(|property| rest_number(&property.name))
+        .collect();
+    numbers.sort_unstable();
+    let count = numbers.len();
+    let place = || format!("element \"{ELEMENT}\"");
+    let degree = (0..=MAX_SH_DEGREE).find(|degree| 3 * rest_coefficients(*degree) == count);
+    let Some(degree) = degree else {
+        return Err(Error::file(
+            path,
+            place(),
+            "0, 9, 24, 45 or 72 properties f_rest_* (SH degree 0 to 4)",
+            format!("{count} of them"),
+        ));
+    };
+    if let Some((number, found)) = numbers.iter().enumerate().find(|(i, n)| i != *n) {
+        return Err(Error::file(
+            path,
+            place(),
+            format!("f_rest_0 to f_rest_{}", count - 1),
+            format!("f_rest_{found} but no f_rest_{number}"),
+        ));
+    }
+    Ok(degree)
+}

@@ -1,0 +1,107 @@
+//! Lines of a PLY file, whatever ends them.
+
+/// Longest excerpt of a file that an error quotes, in bytes.
+const QUOTE_BYTES: usize = 60;
+
+/// What ends a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    /// `\n`, with a `\r` before it or not.
+    Newline,
+    /// `\r` alone, as on the classic Macintosh.
+    Return,
+}
+
+/// Lines of a text, without their ends. The first line's end decides for all of them: a body that
+/// begins with a newline byte must not lose it to the header.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    number: usize,
+    end: LineEnd,
+    unended: Unended,
+}
+
+/// What a last line without an end means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unended {
+    /// The text was cut off, unless the line is `end_header`.
+    EndOfHeader,
+    /// A line like the others.
+    Line,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a header at the start of `bytes`. A line that the text ends in is one only if
+    /// it says `end_header`.
+    pub(crate) fn header(bytes: &'a [u8]) -> Self {
+        let first = bytes.iter().position(|b| *b == b'\n' || *b == b'\r');
+        let end = match first {
+            Some(at) if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') => LineEnd::Return,
+            _ => LineEnd::Newline,
+        };
+        Self {
+            bytes,
+            offset: 0,
+            number: 0,
+            end,
+            unended: Unended::EndOfHeader,
+        }
+    }
+
+    /// The lines of the body at `offset` of `bytes`, which ends lines as its header does.
+    pub(crate) fn body(bytes: &'a [u8], offset: usize) -> Self {
+        Self {
+            offset,
+            unended: Unended::Line,
+            ..Self::header(bytes)
+        }
+    }
+
+    /// The next line with anything in it but white space.
+    pub(crate) fn next_filled(&mut self) -> Option<&'a [u8]> {
+        self.find(|line| !line.trim_ascii().is_empty())
+    }
+
+    /// Lines so far.
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Where the next line starts, in bytes.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.offset..).filter(|r| !r.is_empty())?;
+        let mark = match self.end {
+            LineEnd::Newline => b'\n',
+            LineEnd::Return => b'\r',
+        };
+        let (line, next) = match rest.iter().position(|b| *b == mark) {
+            Some(at) => (&rest[..at], at + 1),
+            None if self.unended == Unended::Line => (rest, rest.len()),
+            None if rest.trim_ascii() == b"end_header" => (rest, rest.len()),
+            None => return None,
+        };
+        self.offset += next;
+        self.number += 1;
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+/// An excerpt of a file for an error message: escaped, and cut where it is long.
+pub(crate) fn quoted(bytes: &[u8]) -> String {
+    let cut = &bytes[..bytes.len().min(QUOTE_BYTES)];
+    let dots = if cut.len() < bytes.len() { "..." } else { "" };
+    if bytes.is_empty() {
+        return "nothing".into();
+    }
+    format!("\"{}\"{dots}", cut.escape_ascii())
+}

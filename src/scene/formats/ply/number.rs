@@ -1,0 +1,131 @@
+//! Numbers of a PLY body.
+
+use super::header::{Encoding, Scalar};
+use super::lines::quoted;
+
+/// Reads a number at the start of `bytes`, exactly. Zero when there are not enough bytes, which the
+/// caller has ruled out.
+pub(crate) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
+    let mut raw = [0; 8];
+    let size = scalar.size_bytes();
+    let Some(source) = bytes.get(..size) else {
+        return 0.0;
+    };
+    raw[..size].copy_from_slice(source);
+    if encoding == Encoding::BigEndian {
+        raw[..size].reverse();
+    }
+    let [a, b, c, d, ..] = raw;
+    match scalar {
+        Scalar::I8 => f64::from(i8::from_le_bytes([a])),
+        Scalar::U8 => f64::from(a),
+        Scalar::I16 => f64::from(i16::from_le_bytes([a, b])),
+        Scalar::U16 => f64::from(u16::from_le_bytes([a, b])),
+        Scalar::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
+        Scalar::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
+        Scalar::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
+        Scalar::F64 => f64::from_le_bytes(raw),
+    }
+}
+
+/// A count, if `value` is a whole number from 0 to 2^32 - 1.
+pub(crate) fn whole(value: f64) -> Option<usize> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range is checked, and every u32 fits"
+    )]
+    (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0).then_some(value as usize)
+}
+
+/// Rounds to f32, as storing the value in a `float` property would have.
+#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
+pub(crate) fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+/// Parses the text of a number; or says what was expected and found.
+///
+/// NaN and infinity are numbers here, in C's and in Microsoft's spelling (`nan(ind)`, `1.#INF`).
+pub(crate) fn parse(word: &[u8], scalar: Scalar) -> Result<f32, (String, String)> {
+    if !matches!(scalar, Scalar::F32 | Scalar::F64) {
+        return parse_whole(word, scalar).map(narrow);
+    }
+    let text = std::str::from_utf8(word).unwrap_or("");
+    match text.parse() {
+        Ok(value) => Ok(value),
+        Err(_) if text.contains("1.#INF") => Ok(f32::INFINITY),
+        Err(_) if text.contains("1.#") || text.contains("nan(") => Ok(f32::NAN),
+        Err(_) => Err(("a number".to_owned(), quoted(word))),
+    }
+}
+
+/// [`parse`] that gives whole numbers exactly; the others are rounded to f32 all the same.
+pub(crate) fn parse_exact(word: &[u8], scalar: Scalar) -> Result<f64, (String, String)> {
+    match scalar {
+        Scalar::F32 | Scalar::F64 => parse(word, scalar).map(f64::from),
+        _ => parse_whole(word, scalar),
+    }
+}
+
+/// A number in the range of an integer type.
+fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, (String, String)> {
+    let text = std::str::from_utf8(word).unwrap_or("");
+    let range = match scalar {
+        Scalar::F32 | Scalar::F64 => (f64::MIN, f64::MAX),
+        Scalar::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
+        Scalar::U8 => (0.0, f64::from(u8::MAX)),
+        Scalar::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
+        Scalar::U16 => (0.0, f64::from(u16::MAX)),
+        Scalar::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        Scalar::U32 => (0.0, f64::from(u32::MAX)),
+    };
+    match text.parse::<f64>() {
+        Ok(value) if (range.0..=range.1).contains(&value) => Ok(value),
+        _ => {
+            let expected = format!("a number from {} to {}", range.0, range.1);
+            Err((expected, quoted(word)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_and_order() {
+        let bytes = [0xfe, 1, 2, 3, 4, 5, 6, 0x40];
+        let le = |scalar| read(&bytes, scalar, Encoding::LittleEndian);
+        let be = |scalar| read(&bytes, scalar, Encoding::BigEndian);
+        assert_eq!((le(Scalar::I8), le(Scalar::U8)), (-2.0, 254.0));
+        assert_eq!((le(Scalar::I16), be(Scalar::I16)), (510.0, -511.0));
+        assert_eq!((le(Scalar::U16), be(Scalar::U16)), (510.0, 65025.0));
+        assert_eq!(le(Scalar::I32), f64::from(0x0302_01fe));
+        assert_eq!(be(Scalar::U32), f64::from(0xfe01_0203u32));
+        assert_eq!(be(Scalar::F32), f64::from(f32::from_bits(0xfe01_0203)));
+        assert_eq!(le(Scalar::F64), f64::from_le_bytes(bytes));
+    }
+
+    #[test]
+    fn counts_are_whole() {
+        assert_eq!(whole(3.0), Some(3));
+        for value in [-1.0, 0.5, f64::NAN, f64::INFINITY, 4_294_967_296.0] {
+            assert_eq!(whole(value), None);
+        }
+    }
+
+    #[test]
+    fn text_is_parsed_or_refused() {
+        let float = |word: &str| parse(word.as_bytes(), Scalar::F32);
+        assert_eq!(float("-1.5e1"), Ok(-15.0));
+        assert_eq!(float("+.5"), Ok(0.5));
+        assert_eq!(float("1e400"), Ok(f32::INFINITY));
+        assert_eq!(float("-1.#INF"), Ok(f32::INFINITY));
+        assert!(float("-nan(ind)").is_ok_and(f32::is_nan));
+        assert!(float("NaN").is_ok_and(f32::is_nan));
+        assert!(float("0,5").is_err() && float("0x10").is_err() && float("zero").is_err());
+        assert_eq!(parse(b"255", Scalar::U8), Ok(255.0));
+        assert!(parse(b"256", Scalar::U8).is_err());
+    }
+}

@@ -1,0 +1,4 @@
+//! Suites of views: the results file, and the table over all rows.
+
+pub mod results;
+pub mod results_file;

@@ -1,0 +1,223 @@
+//! Procedural scenes with the statistics of trained ones, for tests and benches of any size.
+//!
+//! A recipe is a list of parts: a surface, its paint and how dense its splats are. Splats go evenly
+//! over the surfaces, most of them on the surface as flat disks of high opacity, some buried a
+//! few spacings beneath it, some as faint haze around it, so that opacities have two heaps (near
+//! 1 and near 0.05), scales are log-normal and a ray meets several times the splats it needs
+//! (fragments over fragments blended at alpha 0.996: `world` 2.3, `object` 3.0, `room` 3.1 to 3.4 at
+//! 140 to 150 thousand splats), as in scenes from training. Light is baked: sun with shadows, sky, and occlusion by neighbours.
+//! A splat's size goes with the count to the power -1/2, so coverage does not depend on it.
+//!
+//! Every splat is a function of recipe, seed, count, degree and its index alone; so scenes come
+//! out the same in any order and on any number of threads, and need no memory of their own.
+
+mod chance;
+mod harmonics;
+mod light;
+mod object;
+mod part;
+mod room;
+mod solids;
+mod splat;
+mod surface;
+mod world;
+
+use crate::error::{Error, Result};
+use crate::scene::Camera;
+use crate::scene::{Splat, Splats};
+use chance::Dice;
+use part::Stage;
+
+/// Fewest and most splats of a procedural scene.
+pub const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
+/// Highest degree of spherical harmonics of a procedural scene.
+pub const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
+
+/// What to build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recipe {
+    /// A furnished room: indoor, dense, surfaces behind surfaces.
+    Room,
+    /// A vase of flowers on a table top, seen from around it.
+    Object,
+    /// An island at sunset: terrain, sea, trees, houses, a lighthouse, clouds.
+    World,
+}
+
+impl Recipe {
+    /// All recipes.
+    pub const ALL: [Self; 3] = [Self::Room, Self::Object, Self::World];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Room => "room",
+            Self::Object => "object",
+            Self::World => "world",
+        }
+    }
+}
+
+/// In which order a scene's splats come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Neighbours in the file lie anywhere on their surface, as trainers leave them.
+    #[default]
+    Mixed,
+    /// Neighbours in the file are neighbours in space, as most exporters sort them (along a
+    /// space-filling curve; their median distance is below 0.01 of that of two random splats).
+    Space,
+}
+
+/// A procedural scene, splat by splat.
+pub struct Synthetic {
+    stage: Stage,
+    /// For each part, the index of its first splat; one more entry ends the last part.
+    starts: Vec<u64>,
+    /// Mean distance between neighbouring splats where density is 1, in world units.
+    spacing: f32,
+    seed: u64,
+    sh_degree: u8,
+    order: Order,
+}
+
+impl std::fmt::Debug for Synthetic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Synthetic")
+            .field("parts", &self.stage.parts.len())
+            .field("splats", &self.len())
+            .field("seed", &self.seed)
+            .field("sh_degree", &self.sh_degree)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Synthetic {
+    /// The scene of `count` splats of degree `sh_degree` that `recipe` and `seed` make.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] when `count` is outside [`COUNT_RANGE`] or the degree above
+    /// [`MAX_SYNTHETIC_SH_DEGREE`].
+    pub fn new(recipe: Recipe, seed: u64, count: u64, sh_degree: u8) -> Result<Self> {
+        let (least, most) = COUNT_RANGE;
+        if !(least..=most).contains(&count) {
+            return Err(Error::caller(
+                "--splats",
+                format!("{least} to {most}"),
+                count.to_string(),
+            ));
+        }
+        if sh_degree > MAX_SYNTHETIC_SH_DEGREE {
+            return Err(Error::caller(
+                "--sh-degree",
+                format!("0 to {MAX_SYNTHETIC_SH_DEGREE}"),
+                sh_degree.to_string(),
+            ));
+        }
+        let stage = match recipe {
+            Recipe::Room => room::build(seed),
+            Recipe::Object => object::build(seed),
+            Recipe::World => world::build(seed),
+        };
+        let total: f64 = stage.parts.iter().map(part::Part::load).sum();
+        let mut starts = vec![0];
+        let mut reached = 0.0;
+        for part in &stage.parts {
+            reached += part.load();
+            starts.push(share(count, reached / total));
+        }
+        if let Some(end) = starts.last_mut() {
+            *end = count;
+        }
+        Ok(Self {
+            spacing: narrow((total / count as f64).sqrt()),
+            stage,
+            starts,
+            seed,
+            sh_degree,
+            order: Order::default(),
+        })
+    }
+
+    /// The same scene with its splats in another order; positions change a little with it.
+    #[must_use]
+    pub fn in_order(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+
+    /// Number of splats, at least 1.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "there is always a splat")]
+    pub fn len(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Degree of the spherical harmonics, 0 to 3.
+    #[must_use]
+    pub fn sh_degree(&self) -> u8 {
+        self.sh_degree
+    }
+
+    /// Viewpoints from which the scene is worth looking at, the best one first.
+    #[must_use]
+    pub fn cameras(&self) -> &[Camera] {
+        &self.stage.cameras
+    }
+
+    /// Splat `index`, below [`Synthetic::len`].
+    #[must_use]
+    pub fn splat(&self, index: u64) -> Splat {
+        let last = self.stage.parts.len() - 1;
+        let part_index = self.starts.partition_point(|&start| start <= index);
+        let part_index = (part_index - 1).min(last);
+        let part = &self.stage.parts[part_index];
+        let mut dice = Dice::new(self.seed, index);
+        let number = index - self.starts[part_index];
+        let place = match self.order {
+            Order::Mixed => chance::even_pair(number, self.seed),
+            Order::Space => {
+                let count = self.starts[part_index + 1] - self.starts[part_index];
+                chance::pair_along_curve(number, count, self.seed)
+            }
+        };
+        let patch = part.surface.at(place, &mut dice);
+        let material = (part.paint)(&patch, &mut dice);
+        let spacing = self.spacing * patch.stretch / part.density.sqrt();
+        let cast = splat::cast(&patch, &material, spacing, &mut dice);
+        splat::finish(
+            &cast,
+            &material,
+            &self.stage.light,
+            self.sh_degree,
+            &mut dice,
+        )
+    }
+
+    /// The whole scene in memory.
+    #[must_use]
+    pub fn splats(&self) -> Splats {
+        Splats::from_splats(self.sh_degree, (0..self.len()).map(|i| self.splat(i)))
+    }
+}
+
+/// `fraction` (0 to 1) of `count`, rounded.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "count is at most 1e9, so the product is exact enough and within u64"
+)]
+fn share(count: u64, fraction: f64) -> u64 {
+    ((count as f64 * fraction).round() as u64).min(count)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to the nearest f32 is meant"
+)]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+#[cfg(test)]
+mod tests;

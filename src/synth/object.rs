@@ -1,0 +1,176 @@
+//! `object`: a vase of flowers on a round table top.
+
+use nalgebra::Vector3;
+
+use super::chance::{Dice, fractal};
+use super::light::{Light, Occluder};
+use super::part::{Grain, Material, Part, Stage, cameras};
+use super::surface::{Disk, Ellipsoid, Frustum};
+
+/// Radius and profile of the vase: heights and radii between which it is straight, in units.
+const PROFILE: [(f32, f32); 6] = [
+    (0.0, 0.22),
+    (0.12, 0.34),
+    (0.38, 0.42),
+    (0.66, 0.30),
+    (0.84, 0.15),
+    (0.96, 0.2),
+];
+/// Radius of the table top, in units.
+const TABLE_RADIUS: f32 = 1.6;
+/// Flowers in the vase.
+const FLOWERS: u64 = 17;
+/// Petals of a flower.
+const PETALS: u16 = 9;
+
+pub(crate) fn build(seed: u64) -> Stage {
+    let mut parts = vec![table(), rim()];
+    parts.extend(vase());
+    let mut occluders = vec![Occluder::round(
+        Vector3::new(0.0, 0.45, 0.0),
+        Vector3::new(0.42, 0.55, 0.42),
+        1.0,
+    )];
+    for index in 0..FLOWERS {
+        let mut dice = Dice::new(seed ^ 0xf10e, index);
+        parts.extend(flower(&mut dice, index, &mut occluders));
+    }
+    Stage {
+        parts,
+        light: light(occluders),
+        cameras: cameras(
+            36.0,
+            &[
+                ("front", [1.4, 1.9, 4.2], [0.0, 0.75, 0.0]),
+                ("left", [-4.0, 1.5, 1.9], [0.0, 0.75, 0.0]),
+                ("above", [0.8, 4.4, 2.2], [0.0, 0.5, 0.0]),
+                ("near", [0.7, 1.9, 1.9], [0.0, 1.2, 0.0]),
+                ("back", [-1.6, 2.2, -4.0], [0.0, 0.75, 0.0]),
+            ],
+        ),
+    }
+}
+
+fn light(occluders: Vec<Occluder>) -> Light {
+    Light {
+        to_sun: Vector3::new(-0.55, 0.72, 0.42).normalize(),
+        sun: Vector3::new(2.4, 2.1, 1.7),
+        sky: [
+            Vector3::new(0.5, 0.55, 0.65),
+            Vector3::new(0.35, 0.33, 0.32),
+            Vector3::new(0.2, 0.14, 0.1),
+        ],
+        exposure: 1.1,
+        occluders,
+        ground: None,
+    }
+}
+
+/// Rings of wood around the middle of the table, wavy as they grew.
+fn wood(p: Vector3<f32>) -> Material {
+    let wave = fractal(p.component_mul(&Vector3::new(1.2, 1.0, 5.0)), 3, 7);
+    let rings = ((p.x + 0.35 * wave) * 26.0).sin() * 0.5 + 0.5;
+    let dark = Material::dull([0.22, 0.1, 0.045]);
+    dark.mixed(Material::dull([0.42, 0.22, 0.1]), rings * 0.8 + 0.2 * wave)
+        .with_gloss(0.5)
+}
+
+fn table() -> Part {
+    let disk = Disk {
+        centre: Vector3::zeros(),
+        even_radius: TABLE_RADIUS,
+        radius: TABLE_RADIUS,
+    };
+    Part::new(disk, 0.8, |patch, _| wood(patch.position))
+}
+
+fn rim() -> Part {
+    let side = Frustum {
+        base: Vector3::new(0.0, -0.08, 0.0),
+        height: 0.08,
+        radii: [TABLE_RADIUS; 2],
+    };
+    Part::new(side, 0.8, |patch, _| wood(patch.position).shaded(0.7))
+}
+
+/// Blue glaze with a white band of waves.
+fn vase() -> impl Iterator<Item = Part> {
+    PROFILE.windows(2).map(|pair| {
+        let [(low, r0), (high, r1)] = [pair[0], pair[1]];
+        let side = Frustum {
+            base: Vector3::new(0.0, low, 0.0),
+            height: high - low,
+            radii: [r0, r1],
+        };
+        Part::new(side, 1.6, |patch, _| {
+            let p = patch.position;
+            let wave = (p.x.atan2(p.z) * 9.0).sin() * 0.05;
+            let white = (p.y - 0.4 + wave).abs() < 0.035 || (p.y - 0.85).abs() < 0.015;
+            let glaze = if white {
+                Material::dull([0.8, 0.78, 0.72])
+            } else {
+                Material::dull([0.03, 0.11, 0.32])
+            };
+            glaze.with_gloss(1.0)
+        })
+    })
+}
+
+fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+    let angle = index as f32 * 2.399_963 + dice.range(-0.3, 0.3);
+    let lean = 0.15 + 0.55 * (index as f32 / FLOWERS as f32).sqrt();
+    let out = Vector3::new(angle.cos(), 0.0, angle.sin());
+    let head = out * lean + Vector3::y() * (1.62 - 0.75 * lean * lean + dice.range(-0.08, 0.08));
+    let hues = [
+        [0.75, 0.06, 0.08],
+        [0.85, 0.4, 0.03],
+        [0.78, 0.62, 0.6],
+        [0.45, 0.08, 0.4],
+    ];
+    let hue =
+        Material::dull(hues[usize::from(dice.unit() < 0.4) + 2 * usize::from(dice.unit() < 0.4)]);
+    let up = (out * lean * 1.6 + Vector3::y()).normalize();
+    let mut parts = vec![stem(head, out * 0.1), heart(head)];
+    for petal in 0..PETALS {
+        let turn = std::f32::consts::TAU * f32::from(petal) / f32::from(PETALS);
+        let side = super::surface::perpendicular(up);
+        let away = side * turn.cos() + up.cross(&side) * turn.sin();
+        let blade = Ellipsoid {
+            centre: head + away * 0.1 + up * 0.02,
+            radii: Vector3::repeat(0.035) + away.abs() * 0.045,
+            cut: 0.0,
+        };
+        parts.push(Part::new(blade, 2.5, move |patch, dice| {
+            let tip = (patch.position - head).norm() * 5.0;
+            hue.shaded(0.6 + 0.4 * tip + dice.range(-0.08, 0.08))
+        }));
+    }
+    occluders.push(Occluder::round(head, Vector3::repeat(0.15), 0.8));
+    parts
+}
+
+fn heart(head: Vector3<f32>) -> Part {
+    let ball = Ellipsoid {
+        centre: head,
+        radii: Vector3::repeat(0.055),
+        cut: 0.0,
+    };
+    Part::new(ball, 2.5, |_, dice| {
+        Material::dull([0.6, 0.36, 0.03]).shaded(dice.range(0.5, 1.1))
+    })
+}
+
+/// A stem with leaves, from the vase's mouth to a head: a fuzzy spindle.
+fn stem(head: Vector3<f32>, foot: Vector3<f32>) -> Part {
+    let foot = foot + Vector3::y() * 0.85;
+    let spindle = Ellipsoid {
+        centre: (foot + head) / 2.0,
+        radii: (head - foot).abs() / 2.0 + Vector3::repeat(0.03),
+        cut: 0.0,
+    };
+    Part::new(spindle, 0.7, |_, dice| {
+        Material::dull([0.06, 0.2, 0.04])
+            .with_grain(Grain::Foliage)
+            .shaded(dice.range(0.6, 1.3))
+    })
+}

@@ -1,0 +1,210 @@
+//! From a point of a surface to a splat: shape, opacity, colour.
+
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
+
+use super::chance::Dice;
+use super::harmonics::{self, BASIS, Y00};
+use super::light::Light;
+use super::part::{Grain, Material};
+use super::surface::{Patch, perpendicular};
+use crate::scene::Splat;
+
+/// Shares of a solid's splats that are buried and that are haze; the rest lie on the surface.
+const BURIED: f32 = 0.24;
+const HAZE: f32 = 0.12;
+/// Deviation of the noise in view-dependent coefficients of band 1; each further band has
+/// [`BAND_DECAY`] of it. Trained scenes measure 0.04 to 0.1 in all bands, most of it overfitting.
+const COEFFICIENT_NOISE: f32 = 0.012;
+const BAND_DECAY: f32 = 0.6;
+/// Narrowness of the sun's highlight and of light through leaves.
+const HIGHLIGHT_G: f32 = 0.6;
+const THROUGH_G: f32 = 0.4;
+
+/// A splat before it has a colour, with y up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cast {
+    centre: Vector3<f32>,
+    /// Where light and occlusion are taken: on the surface, even for buried splats.
+    lit_at: Vector3<f32>,
+    lit_normal: Vector3<f32>,
+    /// The splat's axes in the world, the last one its thinnest.
+    axes: Matrix3<f32>,
+    scale: Vector3<f32>,
+    opacity: f32,
+    /// Factor on the colour's light.
+    dim: f32,
+}
+
+/// Places and shapes a splat of `material` at `patch`; `spacing` is the distance to neighbours.
+pub(crate) fn cast(patch: &Patch, material: &Material, spacing: f32, dice: &mut Dice) -> Cast {
+    match material.grain {
+        Grain::Solid => solid(patch, spacing, dice),
+        Grain::Skin => skin(patch, spacing, dice),
+        Grain::Foliage => foliage(patch, spacing, dice),
+        Grain::Cloud => cloud(patch, spacing, dice),
+    }
+}
+
+fn solid(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
+    let kind = dice.unit();
+    let (depth, opacity, size) = if kind < BURIED {
+        let depth = -spacing * dice.range(0.3, 2.5);
+        (depth, 1.0 - 0.3 * dice.unit(), 1.1)
+    } else if kind < BURIED + HAZE {
+        let opacity = 0.05 * dice.log_normal(0.5);
+        (spacing * dice.range(-0.5, 0.25), opacity, 1.6)
+    } else {
+        let faint = dice.unit();
+        (
+            spacing * 0.06 * dice.normal(),
+            1.0 - 0.25 * faint * faint,
+            1.0,
+        )
+    };
+    let long = size * 0.82 * spacing * dice.log_normal(0.25);
+    let wide = long / (1.0 + 0.7 * dice.unit());
+    let thin = 0.1 * spacing * dice.log_normal(0.5);
+    let turned = turn(patch, dice);
+    let side = patch.normal.cross(&turned);
+    let slip = turned * dice.normal() + side * dice.normal();
+    let lit_at = patch.position + slip * (0.18 * spacing);
+    Cast {
+        centre: lit_at + patch.normal * depth,
+        lit_at,
+        lit_normal: patch.normal,
+        axes: Matrix3::from_columns(&[turned, side, patch.normal]),
+        scale: Vector3::new(long, wide, thin),
+        opacity: opacity.clamp(0.01, 0.999),
+        dim: if depth < -0.3 * spacing { 0.97 } else { 1.0 },
+    }
+}
+
+fn skin(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
+    let side = patch.normal.cross(&patch.along);
+    let long = spacing * dice.log_normal(0.15);
+    Cast {
+        centre: patch.position,
+        lit_at: patch.position,
+        lit_normal: patch.normal,
+        axes: Matrix3::from_columns(&[patch.along, side, patch.normal]),
+        scale: Vector3::new(long, long * dice.range(0.7, 0.95), 0.03 * spacing),
+        opacity: dice.range(0.9, 0.995),
+        dim: 1.0,
+    }
+}
+
+fn foliage(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
+    let depth = dice.unit();
+    let normal = (patch.normal + 0.7 * dice.direction()).normalize();
+    let leaf = (patch.along * 0.6 + dice.direction()).normalize();
+    let leaf = (leaf - normal * leaf.dot(&normal))
+        .try_normalize(1e-3)
+        .unwrap_or_else(|| perpendicular(normal));
+    let long = 0.75 * spacing * dice.log_normal(0.3);
+    let faint = dice.unit() < 0.25;
+    let lit_at = patch.position + 0.5 * spacing * dice.direction();
+    Cast {
+        centre: lit_at + patch.normal * (spacing * (0.6 - 2.6 * depth * depth)),
+        lit_at,
+        lit_normal: (patch.normal + 0.35 * normal).normalize(),
+        axes: Matrix3::from_columns(&[leaf, normal.cross(&leaf), normal]),
+        scale: Vector3::new(long, long * dice.range(0.25, 0.6), 0.15 * spacing),
+        opacity: if faint {
+            0.06 * dice.log_normal(0.5)
+        } else {
+            dice.range(0.6, 0.98)
+        },
+        dim: (1.05 - 0.5 * depth * depth) * dice.range(0.75, 1.2),
+    }
+}
+
+fn cloud(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
+    let long = 1.5 * spacing * dice.log_normal(0.3);
+    let axis = perpendicular(patch.normal);
+    Cast {
+        centre: patch.position - patch.normal * (spacing * 2.0 * dice.unit()),
+        lit_at: patch.position,
+        lit_normal: patch.normal,
+        axes: Matrix3::from_columns(&[axis, patch.normal.cross(&axis), patch.normal]),
+        scale: Vector3::new(long, long * dice.range(0.5, 1.0), long * 0.5),
+        opacity: dice.range(0.08, 0.4),
+        dim: 1.0,
+    }
+}
+
+/// A random direction along the surface.
+fn turn(patch: &Patch, dice: &mut Dice) -> Vector3<f32> {
+    let (sin, cos) = dice.range(0.0, std::f32::consts::TAU).sin_cos();
+    patch.along * cos + patch.normal.cross(&patch.along) * sin
+}
+
+/// Lights a cast splat and turns it from y up, as recipes are built, to y down, as trained scenes
+/// are saved: half a turn about x.
+pub(crate) fn finish(
+    cast: &Cast,
+    material: &Material,
+    light: &Light,
+    sh_degree: u8,
+    dice: &mut Dice,
+) -> Splat {
+    let wrap = match material.grain {
+        Grain::Solid | Grain::Skin => 0.0,
+        Grain::Foliage => 0.35,
+        Grain::Cloud => 0.6,
+    };
+    let (colour, sunlit) = light.shade(cast.lit_at, cast.lit_normal, material, wrap);
+    let colour = colour * cast.dim;
+    let mut sh = [[0.0; 3]; 25];
+    if sh_degree > 0 {
+        view_dependence(&mut sh[..BASIS], cast, material, light, sunlit);
+        for (index, rgb) in sh[..BASIS].iter_mut().enumerate().skip(1) {
+            let grain = f32::from(harmonics::band(index)) - 1.0;
+            let noise = COEFFICIENT_NOISE * BAND_DECAY.powf(grain);
+            *rgb = rgb.map(|value| value + noise * dice.normal());
+        }
+    }
+    for channel in 0..3 {
+        sh[0][channel] += (colour[channel] - 0.5) / Y00;
+    }
+    let kept = (usize::from(sh_degree) + 1).pow(2);
+    sh[kept..].fill([0.0; 3]);
+    let half_turn = UnitQuaternion::from_quaternion(Quaternion::new(0.0, 1.0, 0.0, 0.0));
+    let rotation = Rotation3::from_matrix_unchecked(cast.axes);
+    let q = half_turn * UnitQuaternion::from_rotation_matrix(&rotation);
+    Splat {
+        mean: saved(cast.centre).into(),
+        scale: cast.scale.into(),
+        rotation: [q.w, q.i, q.j, q.k],
+        opacity: cast.opacity,
+        sh,
+    }
+}
+
+/// Highlights on glossy materials and light through leaves, in saved axes. Adds no mean colour:
+/// that of degree 0 stays the picture seen from all around.
+fn view_dependence(
+    sh: &mut [[f32; 3]],
+    cast: &Cast,
+    material: &Material,
+    light: &Light,
+    sunlit: f32,
+) {
+    let n = cast.lit_normal;
+    let tint = light.sun / light.sun.max().max(1e-6);
+    if material.gloss > 0.0 {
+        // The line of sight that the surface mirrors into the sun.
+        let axis = light.to_sun - n * (2.0 * light.to_sun.dot(&n));
+        let strength = 0.16 * material.gloss * sunlit.sqrt();
+        harmonics::add_lobe(sh, saved(axis), HIGHLIGHT_G, tint * strength);
+    }
+    if material.grain == Grain::Foliage || material.grain == Grain::Cloud {
+        let strength = tint.component_mul(&material.albedo.map(f32::sqrt)) * 0.05;
+        harmonics::add_lobe(sh, saved(light.to_sun), THROUGH_G, strength);
+    }
+    sh[0] = [0.0; 3];
+}
+
+/// A vector with y up as one with y down.
+fn saved(v: Vector3<f32>) -> Vector3<f32> {
+    Vector3::new(v.x, -v.y, -v.z)
+}

@@ -1,0 +1,138 @@
+//! The sky at sunset, and its clouds.
+
+use std::f32::consts::TAU;
+
+use nalgebra::Vector3;
+
+use crate::synth::chance::{Dice, fractal, step};
+use crate::synth::part::{Grain, Material, Part};
+use crate::synth::surface::{Ellipsoid, Patch, Surface, perpendicular};
+
+/// Radius of the dome.
+const DOME_RADIUS: f32 = 75.0;
+/// How much larger the dome's splats are than the island's.
+const DOME_STRETCH: f32 = 24.0;
+/// How much larger the clouds' splats are than the island's.
+const CLOUD_STRETCH: f32 = 6.5;
+/// Banks of clouds.
+const BANKS: u64 = 13;
+
+/// The upper half of a sphere and a little below the horizon, seen from inside.
+struct Dome;
+
+impl Surface for Dome {
+    fn area(&self) -> f32 {
+        1.1 * TAU * (DOME_RADIUS / DOME_STRETCH).powi(2)
+    }
+
+    fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
+        let y = 1.0 - 1.1 * v;
+        let r = (1.0 - y * y).max(0.0).sqrt();
+        let (sin, cos) = (u * TAU).sin_cos();
+        let out = Vector3::new(r * cos, y, r * sin);
+        Patch {
+            position: out * DOME_RADIUS,
+            normal: -out,
+            along: perpendicular(out),
+            stretch: DOME_STRETCH,
+        }
+    }
+}
+
+/// Linear colour of the sky in a direction of any length.
+pub(crate) fn colour(direction: Vector3<f32>) -> Vector3<f32> {
+    let d = direction.normalize();
+    let sun = Vector3::from(super::TO_SUN).normalize();
+    let near = d.dot(&sun).max(0.0);
+    // Around the horizon the glow depends on the bearing alone.
+    let level = |v: Vector3<f32>| Vector3::new(v.x, 0.0, v.z).normalize();
+    let bearing = 0.5 + 0.5 * level(d + Vector3::x() * 1e-6).dot(&level(sun));
+    let zenith = Vector3::new(0.07, 0.13, 0.32);
+    let high = Vector3::new(0.24, 0.26, 0.46);
+    let low = Vector3::new(0.4, 0.26, 0.36).lerp(&Vector3::new(1.35, 0.52, 0.16), bearing.powi(2));
+    let y = d.y.max(0.0);
+    let sky = low
+        .lerp(&high, step(0.0, 0.3, y))
+        .lerp(&zenith, step(0.15, 0.85, y));
+    let glow = Vector3::new(1.6, 0.75, 0.25)
+        * (0.5 * near.powi(12) + 2.2 * near.powi(250) + 8.0 * near.powi(3000));
+    sky + glow
+}
+
+pub(crate) fn all(seed: u64) -> Vec<Part> {
+    let mut parts = vec![Part::new(Dome, 1.0, |patch, _| {
+        let lit = colour(patch.position);
+        let veil = fractal(
+            patch.position.component_mul(&Vector3::new(0.03, 0.2, 0.03)),
+            3,
+            51,
+        );
+        let wisps = step(0.05, 0.5, veil) * step(0.02, 0.12, -patch.normal.y);
+        let pink = Vector3::new(1.0, 0.55, 0.45);
+        Material::glowing((lit + pink * (0.2 * wisps)).into()).with_grain(Grain::Skin)
+    })];
+    for bank in 0..BANKS {
+        let mut dice = Dice::new(seed ^ 0xc10d, bank);
+        let angle = TAU * (bank as f32 + dice.range(-0.3, 0.3)) / BANKS as f32;
+        let distance = dice.range(30.0, 48.0);
+        let middle = Vector3::new(
+            distance * angle.cos(),
+            dice.range(4.5, 11.5),
+            distance * angle.sin(),
+        );
+        parts.extend(bank_of_clouds(middle, &mut dice));
+    }
+    parts
+}
+
+/// A flat bank of fourteen puffs around `middle`.
+fn bank_of_clouds(middle: Vector3<f32>, dice: &mut Dice) -> Vec<Part> {
+    let across = Vector3::y().cross(&middle).normalize();
+    let length = dice.range(4.0, 8.0);
+    (0..14_u8)
+        .map(|i| {
+            let t = f32::from(i) / 6.5 - 1.0;
+            let size = (1.0 - 0.65 * t * t) * dice.range(0.5, 1.2);
+            let lift = Vector3::y() * (dice.range(-0.2, 1.4) * (1.0 - t * t));
+            let centre = middle + across * ((t + dice.range(-0.1, 0.1)) * length) + lift;
+            Part::new(
+                Puff(Ellipsoid {
+                    centre,
+                    radii: Vector3::new(2.0, 0.8, 2.0) * size,
+                    cut: 0.0,
+                }),
+                1.0,
+                |patch, _| vapour(patch),
+            )
+        })
+        .collect()
+}
+
+/// An ellipsoid with billows, of the clouds' large splats.
+struct Puff(Ellipsoid);
+
+impl Surface for Puff {
+    fn area(&self) -> f32 {
+        self.0.area() / (CLOUD_STRETCH * CLOUD_STRETCH)
+    }
+
+    fn at(&self, uv: [f32; 2], dice: &mut Dice) -> Patch {
+        let patch = self.0.at(uv, dice);
+        let billow = fractal(patch.position * 0.8, 3, 53);
+        Patch {
+            position: patch.position + patch.normal * (1.7 * billow),
+            stretch: CLOUD_STRETCH,
+            ..patch
+        }
+    }
+}
+
+/// Clouds catch the sun from below and from the side, and the sky's violet elsewhere.
+fn vapour(patch: &Patch) -> Material {
+    let behind = colour(patch.position);
+    Material {
+        emission: behind * 0.45 + Vector3::new(0.05, 0.04, 0.06),
+        ..Material::dull([0.5, 0.42, 0.4])
+    }
+    .with_grain(Grain::Cloud)
+}

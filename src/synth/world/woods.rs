@@ -1,0 +1,122 @@
+//! Conifers and broad-leaved trees in autumn colours.
+
+use nalgebra::Vector3;
+
+use super::{buildings, terrain};
+use crate::synth::chance::{Dice, fractal, step};
+use crate::synth::light::Occluder;
+use crate::synth::part::{Grain, Material, Part};
+use crate::synth::surface::{Ellipsoid, Frustum};
+
+/// Places tried for trees.
+const TRIES: u64 = 700;
+/// Least distance between trees.
+const SPACING: f32 = 0.26;
+/// Tiers of a conifer.
+const TIERS: u8 = 4;
+
+pub(crate) fn all(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut taken: Vec<Vector3<f32>> = Vec::new();
+    for index in 0..TRIES {
+        let mut dice = Dice::new(seed ^ 0x7e5, index);
+        let (x, z) = (dice.range(-4.2, 4.2), dice.range(-3.4, 3.4));
+        let foot = Vector3::new(x, terrain::height(x, z), z);
+        let wooded = fractal(foot * 0.8, 2, 61) + 0.3;
+        let grows = (0.2..1.75).contains(&foot.y)
+            && terrain::normal(x, z).y > 0.58
+            && wooded > dice.range(-0.25, 0.35)
+            && !buildings::keeps_clear(x, z)
+            && taken.iter().all(|t| (t - foot).norm() > SPACING);
+        if !grows {
+            continue;
+        }
+        taken.push(foot);
+        let conifer = dice.unit() < step(0.25, 0.95, foot.y) * 0.75 + 0.2;
+        if conifer {
+            parts.extend(conifer_at(foot, &mut dice, occluders));
+        } else {
+            parts.extend(broadleaf_at(foot, &mut dice, occluders));
+        }
+    }
+    parts
+}
+
+fn conifer_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+    let height = dice.range(0.5, 0.85);
+    let girth = height * dice.range(0.2, 0.26);
+    let green = Material::dull([0.035, 0.11, 0.045])
+        .mixed(Material::dull([0.09, 0.14, 0.03]), dice.unit())
+        .with_grain(Grain::Foliage);
+    occluders.push(Occluder::round(
+        foot + Vector3::y() * (0.5 * height),
+        Vector3::new(girth * 0.8, 0.5 * height, girth * 0.8),
+        0.85,
+    ));
+    let mut parts = vec![trunk(foot, height * 0.3, 0.025)];
+    for tier in 0..TIERS {
+        let t = f32::from(tier) / f32::from(TIERS);
+        let cone = Frustum {
+            base: foot + Vector3::y() * (height * (0.15 + 0.82 * t)),
+            height: height * 0.34,
+            radii: [girth * (1.0 - 0.8 * t), 0.01],
+        };
+        parts.push(Part::new(cone, 3.6, move |patch, _| {
+            let up = (patch.position.y - foot.y) / height;
+            green.shaded(0.65 + 0.7 * up)
+        }));
+    }
+    parts
+}
+
+fn broadleaf_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+    let height = dice.range(0.28, 0.46);
+    let hues = [
+        [0.16, 0.24, 0.04],
+        [0.34, 0.26, 0.035],
+        [0.46, 0.17, 0.03],
+        [0.1, 0.2, 0.05],
+        [0.5, 0.3, 0.04],
+    ];
+    let pick = hues
+        .iter()
+        .enumerate()
+        .find(|(i, _)| dice.unit() * 5.0 < (*i as f32 + 1.0))
+        .map_or(hues[0], |(_, hue)| *hue);
+    let leaves = Material::dull(pick).with_grain(Grain::Foliage);
+    let mut parts = vec![trunk(foot, height * 0.6, 0.03)];
+    for blob in 0..3_u8 {
+        let out = dice.direction().component_mul(&Vector3::new(0.4, 0.2, 0.4)) * height;
+        let size = height
+            * if blob == 0 {
+                0.48
+            } else {
+                dice.range(0.26, 0.38)
+            };
+        let crown = foot + Vector3::y() * (height * 0.85);
+        let centre = if blob == 0 { crown } else { crown + out };
+        let radii = Vector3::new(1.0, 0.85, 1.0) * size;
+        occluders.push(Occluder::round(centre, radii, 0.7));
+        let ball = Ellipsoid {
+            centre,
+            radii,
+            cut: 0.0,
+        };
+        parts.push(Part::new(ball, 3.2, move |patch, _| {
+            let up = (patch.position.y - centre.y) / size;
+            leaves.shaded(0.85 + 0.25 * up)
+        }));
+    }
+    parts
+}
+
+fn trunk(foot: Vector3<f32>, height: f32, radius: f32) -> Part {
+    let pole = Frustum {
+        base: foot - Vector3::y() * 0.03,
+        height: height + 0.03,
+        radii: [radius, radius * 0.7],
+    };
+    Part::new(pole, 1.2, |_, dice| {
+        Material::dull([0.13, 0.085, 0.06]).shaded(dice.range(0.7, 1.2))
+    })
+}

@@ -1,0 +1,93 @@
+//! The same bytes whatever the number of threads, and whatever a renderer drew before.
+use quadrille::cpu::{Counts, RenderSettings, Renderer};
+use quadrille::image::Frame;
+use quadrille::scene::{Camera, Splats};
+use rayon::ThreadPoolBuilder;
+
+use crate::support::scenes::{self, Random};
+use crate::support::shared;
+
+/// Thread counts: one, the usual two, and an odd one above most machines' shares of the work.
+const THREADS: [usize; 3] = [1, 2, 7];
+
+/// A frame as bytes: equal floats may differ in the sign of a zero, bytes may not.
+fn bytes(frame: &Frame) -> Vec<u8> {
+    let values = frame.pixels().as_flattened().iter();
+    values.flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn on_threads(threads: usize, splats: &Splats, camera: &Camera) -> (Vec<u8>, Counts) {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap();
+    let render = || Renderer::default().render(splats, camera, &RenderSettings::default());
+    let (frame, counts) = pool.install(render);
+    (bytes(&frame), counts)
+}
+
+fn assert_same_on_all_threads(splats: &Splats, camera: &Camera) {
+    let first = on_threads(THREADS[0], splats, camera);
+    assert!(
+        first.1.fragments_blended > 0,
+        "an empty picture proves nothing"
+    );
+    for threads in THREADS {
+        // Twice, since threads may race otherwise the second time.
+        for _ in 0..2 {
+            let again = on_threads(threads, splats, camera);
+            assert_eq!(first.1, again.1, "counts on {threads} threads");
+            assert!(first.0 == again.0, "bytes on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_random_scene_on_any_number_of_threads() {
+    let mut random = Random::new(11);
+    let camera = scenes::camera(&mut random, 231, 135);
+    // More than one chunk of 4096 splats a thread.
+    let splats = scenes::splats(&mut random, &camera, 60_000, 3);
+    assert_same_on_all_threads(&splats, &camera);
+}
+
+#[test]
+fn a_trained_scene_on_any_number_of_threads() {
+    let Some(splats) = shared::scene("truck") else {
+        return;
+    };
+    let Some(cameras) = shared::cameras("scenes/reference/truck.small.cameras.json") else {
+        return;
+    };
+    for camera in &cameras {
+        assert_same_on_all_threads(&splats, &camera.resized(500, 278).unwrap());
+    }
+}
+
+/// Frames of other scenes, views and sizes in between leave nothing behind.
+#[test]
+fn a_reused_renderer_draws_what_a_fresh_one_does() {
+    let mut random = Random::new(12);
+    let sizes = [(64, 48), (200, 150), (1, 1), (33, 31), (100, 7), (200, 150)];
+    let frames: Vec<(Splats, Camera)> = sizes
+        .into_iter()
+        .zip([300, 9000, 40, 5000, 0, 20_000])
+        .map(|((width, height), len)| {
+            let camera = scenes::camera(&mut random, width, height);
+            (scenes::splats(&mut random, &camera, len, 2), camera)
+        })
+        .collect();
+    let settings = RenderSettings::default();
+    let (mut reused, mut frame) = (Renderer::default(), Frame::new(0, 0));
+    for round in 0..2 {
+        for (index, (splats, camera)) in frames.iter().enumerate() {
+            let (fresh, fresh_counts) = Renderer::default().render(splats, camera, &settings);
+            let (counts, _) = reused.render_into(&mut frame, splats, camera, &settings);
+            assert_eq!(counts, fresh_counts, "round {round}, frame {index}");
+            assert!(
+                bytes(&frame) == bytes(&fresh),
+                "round {round}, frame {index}"
+            );
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Pictures: the scalar renderer against the reference frame, the fast renderer against the scalar one,
+//! on every SIMD level and any number of threads.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod determinism;
+mod goldens;
+mod oracle;
+mod poison;
+mod reference_pictures;
+
+#[path = "../support/mod.rs"]
+mod support;

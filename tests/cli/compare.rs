@@ -1,0 +1,282 @@
+//! The `compare` command as other programs see it: exit codes, JSON keys, files.
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use quadrille::image::{Frame, files};
+use serde_json::Value;
+
+/// The program's exit codes.
+const DONE: i32 = 0;
+const CHECK_FAILED: i32 = 1;
+const USAGE: i32 = 2;
+const UNREADABLE: i32 = 3;
+const UNWRITABLE: i32 = 4;
+
+fn quadrille(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_quadrille"))
+        .arg("compare")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn expect(code: i32, arguments: &[&str]) -> Output {
+    let output = quadrille(arguments);
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{arguments:?}: {}",
+        text(&output.stderr)
+    );
+    output
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = expect(DONE, &[arguments, &["--json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Grey 0.5 and a corner pixel of its own.
+fn picture(corner: f32) -> Frame {
+    let mut frame = Frame::from_pixels(12, 9, vec![[0.5, 0.5, 0.5, 1.0]; 108]);
+    frame.pixels_mut()[0] = [corner, corner, corner, 1.0];
+    frame
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a picture and gives its path.
+    fn with(&self, name: &str, frame: &Frame) -> String {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        files::write(&path, frame).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn named(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn json_of_one_pair_has_the_promised_keys() {
+    let folder = Folder::new();
+    let (a, b) = (
+        folder.with("a.npy", &picture(0.5)),
+        folder.with("b.npy", &picture(0.75)),
+    );
+    let results = json(&[&a, &b, "--protocol", "float"]);
+    assert_eq!(results["protocol"], "float");
+    let pair = &results["pairs"][0];
+    assert_eq!(pair["a"], a.as_str());
+    assert_eq!(pair["b"], b.as_str());
+    for key in ["psnr_db", "ssim", "flip", "max_abs", "p99_9_abs", "mse"] {
+        assert!(pair[key].is_f64(), "{key} of {pair}");
+        assert_eq!(pair[key], results["mean"][key]);
+    }
+    assert_eq!(pair["max_abs"], 0.25);
+    let mse = 0.25_f64 * 0.25 / 108.0;
+    assert!((pair["mse"].as_f64().unwrap() - mse).abs() < 1e-15);
+    assert!((pair["psnr_db"].as_f64().unwrap() + 10.0 * mse.log10()).abs() < 1e-9);
+}
+
+#[test]
+fn inria_is_the_default_and_rounds() {
+    let folder = Folder::new();
+    let (a, b) = (
+        folder.with("a.npy", &picture(0.5)),
+        folder.with("b.npy", &picture(0.501)),
+    );
+    let results = json(&[&a, &b]);
+    assert_eq!(results["protocol"], "inria");
+    assert!(results["pairs"][0]["psnr_db"].is_null());
+    assert!(json(&[&a, &b, "--protocol", "float"])["pairs"][0]["psnr_db"].is_f64());
+}
+
+#[test]
+fn identical_pictures_are_null_and_said_to_be_identical() {
+    let folder = Folder::new();
+    let (a, b) = (
+        folder.with("a.png", &picture(0.2)),
+        folder.with("b.exr", &picture(0.2)),
+    );
+    let results = json(&[&a, &b]);
+    assert!(results["pairs"][0]["psnr_db"].is_null());
+    assert!(results["mean"]["psnr_db"].is_null());
+    assert_eq!(results["pairs"][0]["flip"], 0.0);
+    let output = expect(DONE, &[&a, &b, "--fail-under-psnr", "1000"]);
+    assert!(text(&output.stdout).contains("identical"));
+    assert!(text(&output.stdout).contains("protocol inria"));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_psnr_under_the_bound_is_exit_code_1_after_the_results() {
+    let folder = Folder::new();
+    let (a, b) = (
+        folder.with("a.npy", &picture(0.5)),
+        folder.with("b.npy", &picture(0.75)),
+    );
+    let arguments = [&a, &b, "--json", "--fail-under-psnr"];
+    let output = expect(CHECK_FAILED, &[&arguments[..], &["60"]].concat());
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(results["pairs"][0]["psnr_db"].as_f64().unwrap() < 60.0);
+    assert!(text(&output.stderr).contains("under 60 dB"));
+    expect(DONE, &[&arguments[..], &["10"]].concat());
+    expect(DONE, &[&arguments[..], &["-5"]].concat());
+    expect(USAGE, &[&arguments[..], &["nan"]].concat());
+}
+
+#[test]
+fn unreadable_inputs_are_exit_code_3() {
+    let folder = Folder::new();
+    let a = folder.with("a.npy", &picture(0.5));
+    let output = expect(UNREADABLE, &[&a, &folder.named("absent.npy")]);
+    assert!(text(&output.stderr).contains("absent.npy"));
+    assert!(output.stdout.is_empty());
+    let small = folder.with("small.npy", &Frame::new(7, 5));
+    let output = expect(UNREADABLE, &[&a, &small]);
+    for size in ["12 x 9", "7 x 5", "small.npy", "a.npy"] {
+        assert!(
+            text(&output.stderr).contains(size),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+    let broken = folder.path("broken.png");
+    fs::write(&broken, b"no picture").unwrap();
+    expect(UNREADABLE, &[&a, broken.to_str().unwrap()]);
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    let folder = Folder::new();
+    let a = folder.with("in/a.npy", &picture(0.5));
+    let inside = folder.named("in");
+    expect(USAGE, &[&a]);
+    expect(USAGE, &[&a, &a, "--protocol", "lpips"]);
+    expect(USAGE, &[&a, &inside]);
+    expect(USAGE, &[&a, &a, "--diff", "out.jpg"]);
+    expect(USAGE, &["-", "-"]);
+    let output = expect(USAGE, &[&inside, &inside, "--diff", "out.png"]);
+    assert!(text(&output.stderr).contains("{name}"));
+}
+
+#[test]
+fn the_difference_picture_is_written_or_exit_code_4() {
+    let folder = Folder::new();
+    let (a, b) = (
+        folder.with("a.npy", &picture(0.0)),
+        folder.with("b.npy", &picture(1.0)),
+    );
+    let diff = folder.named("diff.png");
+    let results = json(&[&a, &b, "--diff", &diff]);
+    assert_eq!(results["pairs"][0]["diff"], diff.as_str());
+    let heat = files::read(Path::new(&diff)).unwrap();
+    assert_eq!((heat.width(), heat.height()), (12, 9));
+    assert!(
+        heat.pixels()[0][0] > 0.9,
+        "the corner is hot: {:?}",
+        heat.pixels()[0]
+    );
+    let far = heat.pixels()[107];
+    assert!(far[0] < 0.3, "the far corner is cold: {far:?}");
+    let absent = folder.named("absent/diff.png");
+    let output = expect(UNWRITABLE, &[&a, &b, "--diff", &absent]);
+    assert!(text(&output.stderr).contains("absent/diff.png"));
+}
+
+#[test]
+fn folders_pair_by_name_and_warn_about_the_rest() {
+    let folder = Folder::new();
+    folder.with("a/0.png", &picture(0.5));
+    folder.with("a/1.npy", &picture(0.5));
+    folder.with("a/2.npy", &picture(0.5));
+    folder.with("b/0.npy", &picture(0.5));
+    folder.with("b/1.npy", &picture(1.0));
+    folder.with("b/3.npy", &picture(0.5));
+    let (a, b) = (folder.named("a"), folder.named("b"));
+    let template = folder.named("{name}-diff.png");
+    let output = expect(DONE, &[&a, &b, "--json", "--diff", &template]);
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let pairs = results["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 2);
+    assert!(pairs[0]["b"].as_str().unwrap().ends_with("0.npy"));
+    assert!(pairs[0]["psnr_db"].is_null());
+    assert_eq!(results["mean"]["psnr_db"], pairs[1]["psnr_db"]);
+    assert_eq!(results["mean"]["identical"], 1);
+    let half = pairs[1]["mse"].as_f64().unwrap() / 2.0;
+    assert_eq!(results["mean"]["mse"].as_f64().unwrap(), half);
+    for name in ["0-diff.png", "1-diff.png"] {
+        assert!(folder.path(name).exists());
+    }
+    let warnings = text(&output.stderr);
+    assert!(
+        warnings.contains("2.npy") && warnings.contains("3.npy"),
+        "{warnings}"
+    );
+    let table = expect(DONE, &[&a, &b, "--quiet"]);
+    assert!(table.stderr.is_empty());
+    let table = text(&table.stdout);
+    assert!(
+        table.lines().any(|line| line.starts_with("mean ")),
+        "{table}"
+    );
+    expect(CHECK_FAILED, &[&a, &b, "--fail-under-psnr", "60"]);
+}
+
+#[test]
+fn folders_without_a_pair_are_exit_code_3() {
+    let folder = Folder::new();
+    folder.with("a/0.png", &picture(0.5));
+    folder.with("b/1.png", &picture(0.5));
+    let output = expect(UNREADABLE, &[&folder.named("a"), &folder.named("b")]);
+    assert!(text(&output.stderr).contains("1 pictures here, 1 there"));
+}
+
+#[test]
+fn poison_is_warned_about() {
+    let folder = Folder::new();
+    let (a, b) = (
+        folder.with("a.npy", &picture(0.5)),
+        folder.with("b.npy", &picture(f32::NAN)),
+    );
+    let output = expect(DONE, &[&a, &b, "--json"]);
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(results["pairs"][0]["non_finite_pixels"], 1);
+    assert!(results["pairs"][0]["psnr_db"].is_f64());
+    assert!(text(&output.stderr).contains("1 pixels are NaN or infinite"));
+}
+
+#[test]
+fn a_picture_from_stdin() {
+    let folder = Folder::new();
+    let a = folder.with("a.npy", &picture(0.5));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quadrille"))
+        .args(["compare", "-", &a, "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let bytes = fs::read(&a).unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(DONE));
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(results["pairs"][0]["psnr_db"].is_null());
+}

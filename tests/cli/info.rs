@@ -1,0 +1,121 @@
+//! The `info` command: its page, its JSON, its exit codes.
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use quadrille::scene::formats::ply::PlyWriter;
+use quadrille::scene::{Splat, load};
+
+fn info(arguments: &[&str], stdin: Stdio) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_quadrille"))
+        .arg("info")
+        .args(arguments)
+        .stdin(stdin)
+        .output()
+        .unwrap()
+}
+
+/// Twenty splats of degree 1, the last with an infinite mean.
+fn scene(folder: &Path) -> PathBuf {
+    let path = folder.join("small.ply");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = PlyWriter::new(file, 20, 1, &["antialiased 1"]).unwrap();
+    for i in 0..20u8 {
+        let x = if i == 19 { f32::INFINITY } else { f32::from(i) };
+        writer
+            .push(&Splat {
+                mean: [x, 0.0, 1.0],
+                scale: [0.1, 0.2, 0.4],
+                rotation: [1.0, 0.0, 0.0, 0.0],
+                opacity: f32::from(i) / 20.0,
+                sh: [[0.5; 3]; 25],
+            })
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    path
+}
+
+#[test]
+fn json_is_one_document_with_the_facts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = scene(folder.path());
+    let name = path.to_str().unwrap();
+    let piped = Stdio::from(std::fs::File::open(&path).unwrap());
+    for (argument, stdin) in [(name, Stdio::null()), ("-", piped)] {
+        let output = info(&[argument, "--json"], stdin);
+        assert!(output.status.success(), "{output:?}");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["splats"], 19);
+        assert_eq!(json["sh_degree"], 1);
+        assert_eq!(json["format"], "PLY");
+        assert_eq!(json["profile_hint"], "inria-aa");
+        assert_eq!(json["dropped"]["infinite"], 1);
+        assert_eq!(json["dropped"]["total"], 1);
+        assert_eq!(json["bounds"]["max"][0], 18.0);
+        assert_eq!(json["file_bytes"], std::fs::metadata(&path).unwrap().len());
+    }
+}
+
+#[test]
+fn the_page_fits_a_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = scene(folder.path());
+    let output = info(&[path.to_str().unwrap()], Stdio::null());
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        page.lines().count() <= 40 && page.lines().all(|l| l.len() <= 120),
+        "{page}"
+    );
+    assert!(page.contains("1 row: 1 infinite"), "{page}");
+}
+
+#[test]
+fn what_cannot_be_read_exits_with_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join("odd.splat");
+    std::fs::write(&odd, [0; 33]).unwrap();
+    for path in [
+        &odd,
+        &folder.path().join("missing.ply"),
+        &folder.path().to_path_buf(),
+    ] {
+        let output = info(&[path.to_str().unwrap()], Stdio::null());
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// The same scene in two formats, where the shared scenes are at hand.
+#[test]
+fn a_dot_splat_file_holds_the_same_scene_as_its_ply() {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/scenes");
+    let (ply, splat) = (scenes.join("truck.ply"), scenes.join("formats/truck.splat"));
+    if !ply.is_file() || !splat.is_file() {
+        println!("skipped: no {} or {}", ply.display(), splat.display());
+        return;
+    }
+    let sorted = |path: &Path| {
+        let mut splats: Vec<Splat> = load(path).unwrap().splats.iter().collect();
+        splats.sort_by(|a, b| {
+            let mean = |s: &Splat| s.mean.map(|m| m + 0.0);
+            mean(a).partial_cmp(&mean(b)).unwrap()
+        });
+        splats
+    };
+    let (a, b) = (sorted(&ply), sorted(&splat));
+    assert_eq!(a.len(), b.len());
+    let mut off = 0;
+    for (a, b) in a.iter().zip(&b) {
+        let dot: f32 = a.rotation.iter().zip(b.rotation).map(|(a, b)| a * b).sum();
+        // Half a step of 8 bits in colour and opacity; a step of 1/128 in each of 4 components.
+        let near = a.mean == b.mean
+            && (a.opacity - b.opacity).abs() < 0.6 / 255.0
+            && a.scale
+                .iter()
+                .zip(b.scale)
+                .all(|(a, b)| (a - b).abs() <= 1e-4 * a)
+            && dot.abs() > 0.999;
+        off += u32::from(!near);
+    }
+    assert!(off < 10, "{off} of {} splats differ", a.len());
+}

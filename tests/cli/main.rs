@@ -1,0 +1,22 @@
+//! The program as its users run it.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod bench;
+mod compare;
+mod info;
+mod mesh;
+mod sim;
+mod usage;
+mod views;
+
+#[path = "../support/mod.rs"]
+mod support;

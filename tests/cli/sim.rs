@@ -1,0 +1,446 @@
+//! `sim` as other programs see it, on the project's own scene.
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use quadrille::image::files;
+use serde_json::Value;
+
+use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
+
+/// The project's own scene, and its cameras.
+const SCENE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/island.ply");
+const CAMERAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/island.cameras.json");
+
+/// The view that most tests run, and its size.
+const VIEW: [&str; 7] = ["sim", SCENE, "--cameras", CAMERAS, "--width", "256", "-q"];
+const SIZE: [u32; 2] = [256, 144];
+
+/// Columns and lines of a page.
+const SCREEN: (usize, usize) = (100, 24);
+
+fn sim(place: &Place, arguments: &[&str]) -> Value {
+    let all = [&VIEW[..], &["--json"], arguments].concat();
+    serde_json::from_slice(&place.expect(DONE, &all).stdout).unwrap()
+}
+
+fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let mut variants = document["variants"].as_array().unwrap().iter();
+    variants.find(|v| v["name"] == name).unwrap()
+}
+
+fn number(value: &Value, path: &str) -> f64 {
+    let found = value.pointer(path).and_then(Value::as_f64);
+    assert!(found.is_some(), "no number at {path} of {value}");
+    found.unwrap()
+}
+
+/// Numbers of a map: u32, height x width.
+fn counts(path: &Path) -> Vec<u32> {
+    let bytes = fs::read(path).unwrap();
+    let header = String::from_utf8_lossy(&bytes[10..128]).into_owned();
+    assert!(header.contains("'<u4'"), "{header}");
+    let shape = format!("({}, {})", SIZE[1], SIZE[0]);
+    assert!(header.contains(&shape), "{header}");
+    let elements = bytes[128..].chunks(4);
+    elements
+        .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
+        .collect()
+}
+
+fn sum(path: &Path) -> f64 {
+    counts(path).iter().map(|&c| f64::from(c)).sum()
+}
+
+/// The document without this machine's times.
+fn without_host(value: &mut Value) {
+    if let Value::Object(object) = value {
+        object.retain(|key, _| !key.starts_with("host_"));
+    }
+    match value {
+        Value::Object(object) => object.values_mut().for_each(without_host),
+        Value::Array(array) => array.iter_mut().for_each(without_host),
+        _ => {}
+    }
+}
+
+#[test]
+fn json_has_the_promised_keys_and_adds_up() {
+    let document = sim(&Place::new(), &[]);
+    for path in [
+        "/scene/path",
+        "/view/name",
+        "/config/crop/cache_bytes",
+        "/host_ms",
+        "/variants/0/name",
+        "/variants/0/host_quads_per_s",
+        "/variants/0/flushes/tgc/full",
+        "/variants/0/flushes/tc/evicted",
+        "/variants/0/units/crop/busy",
+        "/variants/0/units/crop/idle",
+    ] {
+        assert!(document.pointer(path).is_some(), "{path} is missing");
+    }
+    let names = document["variants"].as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|v| v["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["baseline", "qm", "het", "het+qm", "tgc"]);
+    for v in document["variants"].as_array().unwrap() {
+        let at = |path: &str| number(v, path);
+        assert_eq!(
+            at("/fragments/rasterized"),
+            at("/fragments/hidden") + at("/fragments/terminated") + at("/fragments/shaded")
+        );
+        assert_eq!(
+            at("/quads/shaded"),
+            ["pruned", "merged_pairs", "dropped", "blended"]
+                .map(|fate| at(&format!("/quads/{fate}")))
+                .iter()
+                .sum::<f64>()
+        );
+        assert!(at("/fragments/late") <= at("/fragments/blended"));
+        assert!((at("/frame_ms") - at("/cycles") / 612e3).abs() < 1e-9);
+        for key in ["hits", "misses", "l2_bytes", "dram_bytes"] {
+            assert!(at(&format!("/crop/{key}")) > 0.0, "{key}");
+        }
+        for unit in v["units"].as_object().unwrap().values() {
+            let idle = unit["idle"].as_object().unwrap().values();
+            let idle: f64 = idle.map(|c| c.as_f64().unwrap()).sum();
+            let cycles = number(unit, "/instances") * at("/cycles");
+            assert_eq!(number(unit, "/busy") + idle, cycles);
+        }
+        assert_eq!(v["discrepancies"], Value::Array(Vec::new()));
+    }
+    let storage = |name| number(variant(&document, name), "/storage_bytes_per_gpc/total");
+    assert_eq!(
+        [storage("baseline"), storage("tgc"), storage("het+qm")],
+        [0.0, 24_832.0, 25_520.0]
+    );
+}
+
+#[test]
+fn ratios_are_the_baseline_over_the_variant() {
+    let place = Place::new();
+    let document = sim(
+        &place,
+        &["--variant", "het,baseline", "--variant", "het+qm"],
+    );
+    let ratios = document["ratios"].as_object().unwrap();
+    assert_eq!(ratios.keys().collect::<Vec<_>>(), ["het", "het+qm"]);
+    let baseline = variant(&document, "baseline");
+    for (name, ratios) in ratios {
+        let of = variant(&document, name);
+        for (key, path) in [
+            ("speedup", "/cycles"),
+            ("fragments", "/fragments/blended"),
+            ("quads", "/quads/blended"),
+        ] {
+            let expected = number(baseline, path) / number(of, path);
+            assert!((ratios[key].as_f64().unwrap() - expected).abs() < 1e-9);
+        }
+        assert!(ratios["quads"].as_f64().unwrap() > 1.5, "{ratios}");
+    }
+    let alone = sim(&place, &["--variant", "qru+het", "--view", "1..3"]);
+    let views = alone["views"].as_array().unwrap();
+    assert_eq!(views.len(), 2);
+    assert_eq!(views[1]["variants"][0]["name"], "het+qru");
+    assert_eq!(views[1]["ratios"], Value::Object(serde_json::Map::new()));
+}
+
+#[test]
+fn every_file_appears_and_maps_add_up_to_the_counters() {
+    let place = Place::new();
+    let document = sim(
+        &place,
+        &[
+            "--variant",
+            "baseline,het+qm",
+            "-o",
+            "{view}_{variant}.npy",
+            "--maps",
+            "maps/here",
+            "--trace",
+            "{view}.json",
+            "--reference",
+        ],
+    );
+    for name in ["bay_baseline.npy", "bay_het+qm.npy"] {
+        let picture = files::read(&place.path(name)).unwrap();
+        assert_eq!([picture.width(), picture.height()], SIZE);
+    }
+    let mut expected = BTreeSet::new();
+    let all = [
+        "shaded",
+        "blended",
+        "merged",
+        "late",
+        "blends_until_termination",
+        "termination_cycle",
+    ];
+    for (name, maps) in [("baseline", &all[..2]), ("het+qm", &all[..])] {
+        for map in maps {
+            for extension in ["npy", "png"] {
+                expected.insert(format!("bay.{name}.{map}.{extension}"));
+            }
+            let path = place.path(&format!("maps/here/bay.{name}.{map}.png"));
+            let picture = files::read(&path).unwrap();
+            assert!(picture.width() >= 480 && picture.height() > SIZE[1]);
+        }
+        let of = variant(&document, name);
+        let map = |map: &str| place.path(&format!("maps/here/bay.{name}.{map}.npy"));
+        assert_eq!(sum(&map("shaded")), number(of, "/fragments/shaded"));
+        assert_eq!(sum(&map("blended")), number(of, "/fragments/blended"));
+        if name != "baseline" {
+            assert_eq!(sum(&map("late")), number(of, "/fragments/late"));
+            assert_eq!(sum(&map("merged")), number(of, "/fragments/merged"));
+            let until = counts(&map("blends_until_termination"));
+            let when = counts(&map("termination_cycle"));
+            let terminated = until.iter().zip(&when).filter(|(until, when)| {
+                assert_eq!(**until == 0, **when == 0, "both or neither");
+                **until > 0
+            });
+            let terminated = terminated.count() as f64;
+            assert_eq!(terminated, number(of, "/terminations"));
+        }
+        assert!(number(of, "/psnr_db_vs_reference") > 45.0);
+    }
+    let found = fs::read_dir(place.path("maps/here")).unwrap();
+    let found: BTreeSet<_> = found
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(found, expected);
+    check_trace(&place.path("bay.json"), &document);
+}
+
+/// Counters in per cent, times within the frame, a process a variant.
+fn check_trace(path: &Path, document: &Value) {
+    let bytes = fs::read(path).unwrap();
+    assert!(bytes.len() < 8 << 20, "{} bytes", bytes.len());
+    let trace: Value = serde_json::from_slice(&bytes).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    for (v, pid) in document["variants"].as_array().unwrap().iter().zip(1..) {
+        let end_us = number(v, "/frame_ms") * 1e3 + 1e-3;
+        let mut names = BTreeSet::new();
+        let mut last = 0.0;
+        for event in events.iter().filter(|e| e["pid"] == pid && e["ph"] == "C") {
+            let name = event["name"].as_str().unwrap().to_owned();
+            last = if names.insert(name) { 0.0 } else { last };
+            let at = number(event, "/ts");
+            assert!((last..=end_us).contains(&at), "{event}");
+            last = at;
+            let shares = event["args"].as_object().unwrap().values();
+            let shares: Vec<f64> = shares.map(|s| s.as_f64().unwrap()).collect();
+            let total: f64 = shares.iter().sum();
+            assert!(shares.iter().all(|s| (0.0..=100.0).contains(s)), "{event}");
+            assert!(total == 0.0 || (total - 100.0).abs() < 0.5, "{event}");
+        }
+        assert_eq!(names.len(), v["units"].as_object().unwrap().len());
+        for name in &names {
+            let samples = events
+                .iter()
+                .filter(|e| e["pid"] == pid && e["name"] == name.as_str());
+            assert!((2..=513).contains(&samples.count()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_same_bytes_with_any_number_of_threads() {
+    let place = Place::new();
+    let mut documents = Vec::new();
+    let mut folders = Vec::new();
+    for threads in ["1", "2", "7"] {
+        let arguments = [
+            "--threads",
+            threads,
+            "--variant",
+            "baseline,het+qm",
+            "--width",
+            "128",
+            "--maps",
+            threads,
+            "--trace",
+            &format!("{threads}/trace.json"),
+            "-o",
+            &format!("{threads}/{{variant}}.exr"),
+        ];
+        let all = [&VIEW[..4], &["--json"], &arguments[..]].concat();
+        let mut document = serde_json::from_slice(&place.expect(DONE, &all).stdout).unwrap();
+        without_host(&mut document);
+        for v in document["variants"].as_array_mut().unwrap() {
+            v["output"].take();
+        }
+        documents.push(document);
+        let entries = fs::read_dir(place.path(threads)).unwrap();
+        let mut files: Vec<_> = entries
+            .map(|entry| {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_owned();
+                (name, fs::read(path).unwrap())
+            })
+            .collect();
+        files.sort();
+        assert_eq!(files.len(), 2 * 8 + 2 + 1);
+        folders.push(files);
+    }
+    for i in 1..3 {
+        assert_eq!(documents[0], documents[i]);
+        assert!(folders[0] == folders[i], "files differ");
+    }
+}
+
+#[test]
+fn a_page_fits_a_screen() {
+    let place = Place::new();
+    let page = |arguments: &[&str]| {
+        let output = place.expect(DONE, &[&VIEW[..], arguments].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let lines = |page: &str| {
+        let widest = page.lines().map(|l| l.chars().count()).max().unwrap();
+        assert!(widest <= SCREEN.0, "{widest} columns:\n{page}");
+        assert!(!page.contains('\u{1b}'), "colours");
+        page.lines().count()
+    };
+    let all = page(&["--reference"]);
+    assert!(lines(&all) <= SCREEN.1, "{all}");
+    for word in ["het+qm", "limited by", "crop", "dB", "100%", "1.00x"] {
+        assert!(all.contains(word), "{word} is missing:\n{all}");
+    }
+    let one = page(&["--variant", "qm", "--set", "gpu.clock_mhz=123.25"]);
+    assert!(lines(&one) <= SCREEN.1 && one.contains("123.25 MHz") && !one.contains("1.00x"));
+    // Six variants: two pages.
+    let six = page(&["--variant", "all,qru"]);
+    assert!(lines(&six) <= 2 * SCREEN.1 && six.contains("qru"));
+}
+
+#[test]
+fn configurations_are_read_back_and_checked() {
+    let place = Place::new();
+    let dump = |arguments: &[&str]| {
+        let all = [&["sim", "--config-dump"], arguments].concat();
+        String::from_utf8(place.expect(DONE, &all).stdout).unwrap()
+    };
+    let text = dump(&[
+        "--preset",
+        "orin",
+        "--set",
+        "tc.bins=7",
+        "--set",
+        "crop.format=rgba8",
+    ]);
+    assert!(text.contains("bins = 7\n") && text.contains("assumption: "));
+    fs::write(place.path("my.toml"), &text).unwrap();
+    assert_eq!(dump(&["--config", "my.toml"]), text);
+    // Preset, then file, then assignments.
+    fs::write(place.path("part.toml"), "[tc]\nbins = 9\nbin_size = 64\n").unwrap();
+    let layered = dump(&[
+        "--preset",
+        "orin",
+        "--config",
+        "part.toml",
+        "--set",
+        "tc.bins=11",
+    ]);
+    for line in ["clock_mhz = 1300.0", "bin_size = 64", "bins = 11"] {
+        assert!(layered.lines().any(|l| l == line), "{line}");
+    }
+    for (arguments, words) in [
+        (&["--set", "tc.bin=3"][..], &["tc", "bin_size"][..]),
+        (&["--set", "tc.bins=0"], &["tc.bins", "from 1 to"]),
+        (&["--set", "bins"], &["unit.field=value"]),
+        (&["--preset", "tpu"], &["tpu", "ampere-gpc"]),
+        (
+            &["--config", "wrong.toml"],
+            &["wrong.toml", "tile", "a unit"],
+        ),
+    ] {
+        fs::write(place.path("wrong.toml"), "[tile]\nbins = 9\n").unwrap();
+        let all = [&["sim", "--config-dump"], arguments].concat();
+        place.expect_error(USAGE, &all, words);
+    }
+    let absent = ["sim", "--config-dump", "--config", "absent.toml"];
+    place.expect_error(UNREADABLE, &absent, &["absent.toml"]);
+}
+
+#[test]
+fn wrong_usage_is_refused_before_anything_is_drawn() {
+    let place = Place::new();
+    let error = |code, arguments: &[&str], words: &[&str]| {
+        place.expect_error(code, &[&["sim"], arguments].concat(), words);
+    };
+    error(
+        USAGE,
+        &["scene.ply", "--variant", "hat"],
+        &["--variant", "hat", "het+qm"],
+    );
+    error(
+        USAGE,
+        &["scene.ply", "-o", "a.png"],
+        &["-o", "{variant}", "5 variants"],
+    );
+    error(
+        USAGE,
+        &["scene.ply", "-o", "{variant}.png", "--orbit", "3"],
+        &["-o", "{view}", "3 views"],
+    );
+    error(
+        USAGE,
+        &["scene.ply", "--trace", "t.json", "--orbit", "3"],
+        &["--trace", "{view}", "3 views"],
+    );
+    error(
+        USAGE,
+        &["scene.ply", "-o", "-", "--json", "--variant", "qm"],
+        &["--json"],
+    );
+    error(USAGE, &["scene.ply", "--width", "0"], &["--width"]);
+    error(USAGE, &[], &["SCENE"]);
+    error(UNREADABLE, &["absent.ply"], &["absent.ply"]);
+    error(
+        UNWRITABLE,
+        &["scene.ply", "--trace", "absent/t.json"],
+        &["absent/t.json"],
+    );
+    error(
+        UNWRITABLE,
+        &["scene.ply", "--maps", "scene.ply"],
+        &["scene.ply"],
+    );
+    error(USAGE, &["--json"], &["SCENE"]);
+}
+
+#[test]
+fn render_shows_the_same_colour_buffer() {
+    let place = Place::new();
+    place.expect(
+        DONE,
+        &[&VIEW[..], &["--variant", "baseline", "-o", "sim.npy"]].concat(),
+    );
+    let arguments = [
+        &["render"],
+        &VIEW[1..],
+        &["--backend", "gpu", "--json", "-o", "gpu.npy"],
+    ]
+    .concat();
+    let document: Value = serde_json::from_slice(&place.expect(DONE, &arguments).stdout).unwrap();
+    let bytes = |name| fs::read(place.path(name)).unwrap();
+    assert!(bytes("sim.npy") == bytes("gpu.npy"), "pictures differ");
+    assert_eq!(document["backend"], "gpu");
+    assert!(number(&document, "/views/0/ms/raster") > 0.0);
+    let simulated = sim(&place, &["--variant", "baseline"]);
+    assert_eq!(
+        number(&document, "/views/0/fragments_blended"),
+        number(&simulated, "/variants/0/fragments/blended")
+    );
+    let stopped = [
+        "render",
+        "scene.ply",
+        "-o",
+        "a.png",
+        "--backend",
+        "gpu",
+        "--stop",
+        "none",
+    ];
+    place.expect_error(USAGE, &stopped, &["--stop"]);
+}

@@ -1,0 +1,21 @@
+//! Readers of scenes and meshes: every layout that exporters write, and hostile files.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod mesh_files;
+mod mesh_torture;
+mod ply_files;
+mod scene_files;
+mod scene_headers;
+mod scene_torture;
+
+#[path = "../support/mod.rs"]
+mod support;

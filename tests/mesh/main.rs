@@ -1,0 +1,19 @@
+//! The mesh path: the frame without time, the units in cycles, meshes against splats.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod frame;
+mod pipeline;
+mod stages;
+mod versus;
+
+#[path = "../support/mod.rs"]
+mod support;

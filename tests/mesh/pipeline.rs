@@ -1,0 +1,240 @@
+//! The mesh path in cycles against the frame without time: the same counts and the same owner of
+//! every sample, whatever the sizes of queues.
+use quadrille::gpu::config::Config;
+use quadrille::mesh::frame::Visible;
+use quadrille::mesh::frame::merging::Unit;
+use quadrille::mesh::frame::settings::{Cull, FrameSettings};
+use quadrille::mesh::grid::Source;
+use quadrille::mesh::merge::pmu::PmuSettings;
+use quadrille::mesh::merge::qfm::QfmSettings;
+use quadrille::mesh::outcome::MeshOutcome;
+use quadrille::mesh::pipeline::{self, MeshConfig, TimedOutcome};
+use quadrille::raster::sample_depth::NO_OWNER;
+use quadrille::raster::samples::SamplePattern;
+
+use crate::support::mesh::{crossing, cubes, pattern, settings, view, waves};
+
+fn qfm(entries: Option<u32>) -> Unit {
+    Unit::Qfm(QfmSettings {
+        entries,
+        ..QfmSettings::default()
+    })
+}
+
+fn pmu(entries: u32) -> Unit {
+    Unit::Pmu(PmuSettings {
+        entries,
+        ..PmuSettings::default()
+    })
+}
+
+/// Every unit, fewer entries first.
+fn units() -> [Unit; 6] {
+    [
+        Unit::None,
+        qfm(Some(4)),
+        qfm(Some(32)),
+        qfm(None),
+        pmu(16),
+        pmu(512),
+    ]
+}
+
+fn run(
+    source: &dyn Source,
+    settings: &FrameSettings,
+    config: &MeshConfig,
+    unit: Unit,
+) -> TimedOutcome {
+    let outcome = pipeline::run(source, &view(), settings, config, unit).unwrap();
+    assert_eq!(outcome.discrepancies(), <[String; 0]>::default());
+    outcome
+}
+
+/// The triangle that each sample of each quad shows in a frame, counted as the pipeline counts them.
+fn owners(visible: &Visible) -> Vec<([u16; 2], Vec<u32>)> {
+    let mut firsts = vec![0];
+    for chunk in &visible.chunks {
+        firsts.push(firsts.last().unwrap() + chunk.planes.len());
+    }
+    let triangle = |owner: u32| {
+        if owner == NO_OWNER {
+            return NO_OWNER;
+        }
+        let found = visible.chunks.partition_point(|c| c.first_quad <= owner);
+        let chunk = &visible.chunks[found - 1];
+        let quad = owner - chunk.first_quad;
+        let span = &chunk.spans[chunk.grid_of(quad)];
+        let of_grid = usize::from(chunk.quads[quad as usize].triangle);
+        (firsts[found - 1] + span.first_plane as usize + of_grid) as u32
+    };
+    let per_quad = 4 * visible.settings.pattern.count() as usize;
+    let mut quads = Vec::new();
+    for bin in &visible.owners {
+        for quad in &bin.quads {
+            let samples = &bin.samples[quad.first as usize..][..per_quad];
+            quads.push((quad.place, samples.iter().map(|&o| triangle(o)).collect()));
+        }
+    }
+    quads.sort();
+    quads
+}
+
+fn timed_owners(outcome: &TimedOutcome, settings: &FrameSettings) -> Vec<([u16; 2], Vec<u32>)> {
+    let count = settings.pattern.count() as usize;
+    let cells = settings.cells();
+    let [across, down] = [cells.x1, cells.y1].map(|c| (c.unsigned_abs() as u16).div_ceil(2));
+    let mut quads = Vec::new();
+    for place in (0..across).flat_map(|x| (0..down).map(move |y| [x, y])) {
+        let quad = outcome.depths.quad(outcome.depths.index(place));
+        let samples: Vec<_> = quad.owners.iter().flat_map(|c| &c[..count]).collect();
+        if samples.iter().any(|&&o| o != NO_OWNER) {
+            quads.push((place, samples.into_iter().copied().collect()));
+        }
+    }
+    quads.sort();
+    quads
+}
+
+/// One scene with one pattern, through every unit, against the frame.
+fn agrees(source: &dyn Source, settings: &FrameSettings, what: &str) {
+    let visible = Visible::new(source, &view(), &view(), settings).unwrap();
+    let expected_owners = owners(&visible);
+    assert!(!expected_owners.is_empty(), "{what}: nothing is seen");
+    let mut shaded = Vec::new();
+    for unit in units() {
+        let shading = visible.merged(source, unit);
+        let expected = MeshOutcome::of(&visible, &shading);
+        let timed = run(source, settings, &MeshConfig::default(), unit);
+        let what = format!("{what}, {unit:?}");
+        let counters = |c| format!("{c:?}");
+        assert_eq!(
+            counters(&timed.counters),
+            counters(&expected.merging),
+            "{what}"
+        );
+        assert_eq!(timed.quads_shaded, expected.quads_shaded, "{what}");
+        let grids = (timed.grids.grids, timed.grids.visible, timed.grids.vertices);
+        let frame = (expected.grids, expected.grids_visible, expected.vertices);
+        assert_eq!(grids, frame, "{what}");
+        assert!(timed_owners(&timed, settings) == expected_owners, "{what}");
+        // What shows in the end has been written, whichever quads it was part of.
+        let shows: u64 = expected_owners
+            .iter()
+            .map(|(_, samples)| samples.iter().filter(|&&o| o != NO_OWNER).count() as u64)
+            .sum();
+        assert!(timed.colour.samples >= shows, "{what}: samples are missing");
+        shaded.push(timed.quads_shaded);
+    }
+    for pair in [[0, 1], [1, 2], [2, 3], [0, 4], [4, 5]] {
+        let [fewer, more] = pair.map(|k| shaded[k]);
+        assert!(more <= fewer, "{what}: more entries shade more: {shaded:?}");
+    }
+}
+
+fn all_patterns(source: &dyn Source, name: &str) {
+    for cull in [Cull::Quads, Cull::Grids] {
+        for samples in [1, 4, 16] {
+            let what = format!("{name}, {samples} samples, {cull:?}");
+            agrees(source, &settings(pattern(samples), cull), &what);
+        }
+        let coarse: &SamplePattern = Box::leak(Box::new(SamplePattern::coarse(4).unwrap()));
+        agrees(source, &settings(coarse, cull), &format!("{name}, coarse"));
+    }
+}
+
+#[test]
+fn micropolygons_come_out_as_in_the_frame() {
+    all_patterns(&*cubes(), "cubes");
+}
+
+#[test]
+fn large_triangles_come_out_as_in_the_frame() {
+    all_patterns(&*crossing(), "crossing");
+}
+
+#[test]
+fn draws_and_barred_materials_come_out_as_in_the_frame() {
+    all_patterns(&*waves(), "waves");
+}
+
+/// Queues, rates and caches change the cycles and nothing else.
+#[test]
+fn sizes_change_cycles_alone() {
+    let source = waves();
+    let settings = settings(pattern(4), Cull::Quads);
+    let with = |assignments: &[&str]| {
+        let mut gpu = Config::default();
+        for assignment in assignments {
+            gpu = gpu.with(assignment).unwrap();
+        }
+        MeshConfig {
+            gpu,
+            ..MeshConfig::default()
+        }
+    };
+    let mut narrow = with(&[
+        "setup.queue=1",
+        "zrop.queue=1",
+        "zrop.wait_queue=1",
+        "zrop.cache_bytes=256",
+        "cores.cores=1",
+        "cores.warps_per_core=2",
+        "crop.queue=1",
+        "crop.cache_bytes=256",
+        "crop.bytes_per_cycle=4",
+    ]);
+    narrow.qfm.queue = 1;
+    narrow.qfm.compare_cycles = 3;
+    narrow.pmu.queue = 1;
+    narrow.pmu.compare_cycles = 3;
+    narrow.pack.queue = 1;
+    narrow.grids.grids = 1;
+    let mut wide = MeshConfig::default();
+    wide.qfm.quads_per_cycle = 4;
+    wide.pmu.quads_per_cycle = 4;
+    wide.grids.vertices_per_cycle = 16;
+    for unit in units() {
+        let [usual, again, narrow, wide] = [
+            &MeshConfig::default(),
+            &MeshConfig::default(),
+            &narrow,
+            &wide,
+        ]
+        .map(|config| run(&*source, &settings, config, unit));
+        assert_eq!(usual.cycles, again.cycles, "not the same twice");
+        assert_eq!(format!("{:?}", usual.units), format!("{:?}", again.units));
+        assert!(narrow.cycles > usual.cycles, "{unit:?}");
+        assert!(wide.cycles <= usual.cycles, "{unit:?}");
+        for other in [&narrow, &wide] {
+            let count = |o: &TimedOutcome| format!("{:?} {:?}", o.counters, o.colour);
+            assert_eq!(count(other), count(&usual), "{unit:?}");
+        }
+    }
+}
+
+/// What the scenes are for: everything that can happen to a quad happens to some.
+#[test]
+fn scenes_exercise_every_way_out() {
+    let settings = settings(pattern(4), Cull::Quads);
+    let config = MeshConfig::default();
+    let cubes = run(&*cubes(), &settings, &config, qfm(Some(4)));
+    assert!(cubes.grids.hidden > 0 && cubes.counters.culled > 0);
+    let counters = cubes.counters.qfm.unwrap();
+    assert!(counters.evicted > 0 && counters.flushed > 0 && counters.merged > 0);
+    let waves = run(&*waves(), &settings, &config, pmu(16));
+    assert!(waves.tiles_hidden > 0 && waves.counters.barred > 0);
+    assert!(waves.colour.quads_hidden > 0 && waves.colour.samples_hidden > 0);
+    let counters = waves.counters.pmu.unwrap();
+    assert!(counters.by_overlap > 0 && counters.by_age > 0 && counters.saved > 0);
+}
+
+/// Fewer quads than one GPC's would come to each unit: not what a frame counts.
+#[test]
+fn several_gpcs_are_refused() {
+    let mut config = MeshConfig::default();
+    config.gpu.gpu.gpcs = 2;
+    let settings = settings(pattern(1), Cull::Quads);
+    let refused = pipeline::run(&*crossing(), &view(), &settings, &config, Unit::None);
+    assert!(refused.unwrap_err().to_string().contains("gpu.gpcs"));
+}

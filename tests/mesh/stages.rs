@@ -1,0 +1,503 @@
+//! The units of the mesh path, each on its own: the contract that all units keep, and times of the
+//! merging units worked out by hand.
+use std::sync::Arc;
+
+use quadrille::mesh::files::Material;
+use quadrille::mesh::frame::settings::Cull;
+use quadrille::mesh::grid::{Grid, GridVertex, NO_NEIGHBOUR, Topology};
+use quadrille::mesh::merge::QuadFragment;
+use quadrille::mesh::pipeline::MeshConfig;
+use quadrille::mesh::pipeline::colour::Colour;
+use quadrille::mesh::pipeline::cores::MeshCores;
+use quadrille::mesh::pipeline::grids::{Grids, Submitted};
+use quadrille::mesh::pipeline::machine::{GridFate, MeshMachine};
+use quadrille::mesh::pipeline::outcome::MergeStage;
+use quadrille::mesh::pipeline::pack::Pack;
+use quadrille::mesh::pipeline::pass::Pass;
+use quadrille::mesh::pipeline::pixel_merge::TimedPixelMerge;
+use quadrille::mesh::pipeline::quad_merge::TimedQuadMerge;
+use quadrille::mesh::pipeline::quads::Quads;
+use quadrille::pipeline::packets::{Beat, Few, Primitive, Quad, RasterTile, Warp};
+use quadrille::pipeline::stage::{Link, Sink, Stage};
+use quadrille::pipeline::timing::{Activity, Cycle, Idle};
+use quadrille::raster::sample_depth::{DepthFragment, DepthPlane};
+use quadrille::raster::sampled::{SampledQuad, TileSamples};
+
+use crate::support::contract::{Blocks, Contract, FIRST, Trail};
+use crate::support::gpu::Collector;
+use crate::support::mesh::{pattern, settings, view};
+
+/// Items that each unit is given.
+const ITEMS: u32 = 48;
+/// All samples of a quad, four a pixel.
+const FULL: u64 = 0xffff;
+
+/// A triangle in front of the view, the `n`th from the left.
+fn triangle(n: u32) -> [GridVertex; 3] {
+    let x = n as f32 * 0.05 - 1.2;
+    let at = |id: u32, x: f32, y: f32| GridVertex {
+        position: [x, y, 2.0],
+        id,
+        ..GridVertex::default()
+    };
+    let id = 3 * n;
+    [
+        at(id, x, 0.0),
+        at(id + 1, x, 0.04),
+        at(id + 2, x + 0.04, 0.04),
+    ]
+}
+
+/// Triangles of which no two share an edge.
+fn grid(triangles: std::ops::Range<u32>) -> Grid {
+    let count = triangles.len() as u16;
+    Grid {
+        material: 0,
+        vertices: triangles.flat_map(triangle).collect(),
+        topology: Arc::new(Topology {
+            triangles: (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
+            neighbours: vec![[NO_NEIGHBOUR; 3]; usize::from(count)],
+        }),
+    }
+}
+
+/// A machine whose grid at hand has so many triangles.
+fn machine() -> MeshMachine {
+    let settings = settings(pattern(4), Cull::Quads);
+    let materials = [Material {
+        two_sided: true,
+        ..Material::default()
+    }];
+    let mut machine = MeshMachine::new(&materials, &view(), &settings, &MeshConfig::default());
+    let fate = machine.take(0, &grid(0..ITEMS), &mut Vec::new());
+    assert_eq!(fate, GridFate::Visible);
+    machine
+}
+
+/// Where item `n` lies: screen tiles in turns, of which there are ten a row.
+fn tile_of(n: u32) -> u32 {
+    n % 16
+}
+
+fn place(machine: &MeshMachine, n: u32, position: u8) -> [u16; 2] {
+    machine.depths.place(tile_of(n), position)
+}
+
+/// A machine with a quad that is covered and three that are covered in part, of each triangle.
+fn with_fragments() -> MeshMachine {
+    let mut machine = machine();
+    for n in 0..ITEMS {
+        for position in 0..4_u8 {
+            let place = place(&machine, n, position);
+            let coverage = if position == 0 { FULL } else { 1 << (n / 16) };
+            machine.fragment(n, place, coverage, 0);
+        }
+    }
+    machine
+}
+
+/// The quads of triangle `n`.
+fn beat(n: u32) -> Beat {
+    let quads = (0..4_u8).map(|position| Quad {
+        splat: 4 * n + u32::from(position),
+        position,
+        mask: if position == 0 { 15 } else { 1 },
+    });
+    Beat {
+        tile: tile_of(n),
+        quads: Few::from_slice(&quads.collect::<Vec<_>>()),
+        last: false,
+    }
+}
+
+fn of_beat(beat: &Beat) -> Trail {
+    let of = |q: &Quad| (beat.tile * 64 + u32::from(q.position), q.splat / 4);
+    beat.quads.iter().map(of).collect()
+}
+
+fn of_quad(quad: &Quad, machine: &MeshMachine) -> Trail {
+    let parts = machine.parts_of(quad);
+    parts.iter().map(|p| (p.index, p.owner)).collect()
+}
+
+fn items<T>(item: impl FnMut(u32) -> T) -> Vec<T> {
+    (0..ITEMS).map(item).collect()
+}
+
+/// The contract of a merging unit whose pipeline is so long.
+fn merging<U: MergeStage + 'static>(unit: fn() -> U, latency: u64) {
+    Contract::<MeshMachine, U> {
+        machine: Box::new(with_fragments),
+        unit: Box::new(unit),
+        items: items(beat),
+        trail_in: of_beat,
+        trail_out: Box::new(of_quad),
+        gone: |_| 0,
+        activities: |u| vec![&mut u.pipe().activity],
+        latency,
+        blocks: Blocks::Through,
+    }
+    .check();
+}
+
+#[test]
+fn no_merging() {
+    merging(|| Pass::new(4), 0);
+}
+
+/// Three entries at most wait at a place, more than 32 in all: the oldest leave.
+#[test]
+fn quad_fragment_merging() {
+    merging(
+        || {
+            let spec = MeshConfig::default().qfm;
+            TimedQuadMerge::new(&spec, spec.settings())
+        },
+        4,
+    );
+}
+
+#[test]
+fn pixel_merging() {
+    merging(
+        || {
+            let mut spec = MeshConfig::default().pmu;
+            spec.entries = 16;
+            TimedPixelMerge::new(&spec, spec.settings())
+        },
+        4,
+    );
+}
+
+/// Two triangles a raster tile, of two quads each that have samples and one that has none.
+#[test]
+fn raster_tiles_to_quads() {
+    Contract::<MeshMachine, Quads> {
+        machine: Box::new(machine),
+        unit: Box::new(|| Quads::new(&MeshConfig::default().quads)),
+        items: items(|n| {
+            let mut samples = TileSamples {
+                touched: 0b10_0110,
+                ..TileSamples::default()
+            };
+            for at in [1, 5] {
+                samples.quads[at] = SampledQuad {
+                    coverage: 3,
+                    centres: 0,
+                };
+            }
+            RasterTile {
+                splat: n,
+                tile: tile_of(n),
+                quarter: 3,
+                mask: 0,
+                samples,
+            }
+        }),
+        // Quarter 3 begins in row 4 and column 4.
+        trail_in: |t| {
+            [4 * 8 + 5, 5 * 8 + 5]
+                .map(|p| (t.tile * 64 + p, t.splat))
+                .to_vec()
+        },
+        trail_out: Box::new(|beat: &Beat, machine| {
+            let of = |q: &Quad| {
+                let fragment = machine.fragment_of(q);
+                let index = machine.depths.index(fragment.quad.place);
+                assert_eq!(index, beat.tile * 64 + u32::from(q.position));
+                (index, fragment.owner)
+            };
+            beat.quads.iter().map(of).collect()
+        }),
+        gone: |_| 0,
+        activities: |u| vec![&mut u.pipe.activity],
+        latency: 1,
+        blocks: Blocks::Through,
+    }
+    .check();
+}
+
+/// Quads behind the merging unit: number `k` is of owner `k`, in draws of 20.
+fn with_quads(count: u32) -> MeshMachine {
+    let mut machine = machine();
+    for k in 0..count {
+        let fragment = QuadFragment {
+            place: place(&machine, k / 8, (k % 8) as u8),
+            coverage: FULL,
+            centres: 15,
+            is_front: true,
+            triangle: 0,
+            ids: [0; 3],
+        };
+        machine.alone((k, k / 20), &fragment);
+    }
+    machine
+}
+
+fn quad(k: u32) -> Quad {
+    Quad {
+        splat: k,
+        position: (k % 8) as u8,
+        mask: 15,
+    }
+}
+
+fn warp(n: u32) -> Warp {
+    let quads: Vec<_> = (0..8).map(|i| quad(8 * n + i)).collect();
+    Warp {
+        tile: tile_of(n),
+        quads: Few::from_slice(&quads),
+        merge: 0,
+    }
+}
+
+fn of_warp(warp: &Warp) -> Trail {
+    warp.quads.iter().map(|q| (0, q.splat)).collect()
+}
+
+/// A quad comes and the frame ends: it is in at 0, out a cycle later, and there a latency of 1 later.
+#[test]
+fn packing() {
+    Contract::<MeshMachine, Pack> {
+        machine: Box::new(|| with_quads(ITEMS)),
+        unit: Box::new(|| Pack::new(&MeshConfig::default().pack)),
+        items: items(quad),
+        trail_in: |q| vec![(0, q.splat)],
+        trail_out: Box::new(|warp, machine| {
+            let draw = |q: &Quad| machine.parts_of(q)[0].draw;
+            let first = draw(&warp.quads[0]);
+            assert!(warp.quads.iter().all(|q| draw(q) == first), "draws mixed");
+            of_warp(warp)
+        }),
+        gone: |_| 0,
+        activities: |u| vec![&mut u.input, &mut u.pipe.activity],
+        latency: 2,
+        blocks: Blocks::Through,
+    }
+    .check();
+}
+
+/// As many slots as the queue before the unit has places: two.
+#[test]
+fn shading() {
+    Contract::<MeshMachine, MeshCores> {
+        machine: Box::new(|| with_quads(8 * ITEMS)),
+        unit: Box::new(|| {
+            let mut config = MeshConfig::default();
+            config.gpu.cores.cores = 1;
+            config.gpu.cores.warps_per_core = 2;
+            config.pixel_shader.instructions = 3;
+            config.pixel_shader.latency_cycles = 9;
+            MeshCores::new(&config.gpu.cores, &config.pixel_shader)
+        }),
+        items: items(warp),
+        trail_in: of_warp,
+        trail_out: Box::new(|w, _| of_warp(w)),
+        gone: |_| 0,
+        activities: |u| u.schedule.activity.iter_mut().collect(),
+        latency: 9,
+        blocks: Blocks::Through,
+    }
+    .check();
+}
+
+/// Eight quads of 64 bytes, one a cycle: the last begins in the eighth and takes two cycles. Every
+/// second warp from the seventeenth on comes too late: a place shows its last owner.
+#[test]
+fn writing() {
+    let shown = || {
+        let mut machine = with_quads(8 * ITEMS);
+        for k in (0..8 * ITEMS).filter(|k| k / 8 < 16 || k / 8 % 2 == 1) {
+            let fragment = DepthFragment {
+                corner: [0, 0],
+                coverage: FULL,
+                plane: DepthPlane {
+                    origin: [0, 0],
+                    depth: if k / 8 < 16 { 0.5 } else { 0.75 },
+                    slope: [0.0; 2],
+                },
+                owner: k,
+            };
+            machine
+                .depths
+                .test(tile_of(k / 8), (k % 8) as u8, &fragment);
+        }
+        machine
+    };
+    Contract::<MeshMachine, Colour> {
+        machine: Box::new(shown),
+        unit: Box::new(move || {
+            Colour::new(&MeshConfig::default().gpu.crop, shown().colour_lines())
+        }),
+        items: items(warp),
+        trail_in: of_warp,
+        trail_out: Box::new(|(), _| Vec::new()),
+        gone: |u| {
+            let counters = &u.counters;
+            assert_eq!(counters.samples, 16 * counters.quads);
+            assert_eq!(counters.sectors, 2 * counters.quads);
+            counters.quads + counters.quads_hidden
+        },
+        activities: |u| vec![&mut u.activity],
+        latency: 7 + 2,
+        blocks: Blocks::Never,
+    }
+    .check();
+}
+
+/// Three vertices, the test of the grid, then 64 cycles of shading.
+#[test]
+fn tessellation() {
+    let submitted = |n: u32| Submitted {
+        draw: 0,
+        grid: grid(n..n + 1),
+    };
+    Contract::<MeshMachine, Grids> {
+        machine: Box::new(machine),
+        unit: Box::new(|| Grids::new(&MeshConfig::default().grids)),
+        items: items(submitted),
+        trail_in: |s| vec![(0, s.grid.vertices[0].id)],
+        trail_out: Box::new(|primitive: &Primitive, machine| {
+            let mut triangles = Vec::new();
+            let of = |n: u32, triangles: &mut Vec<Primitive>| {
+                triangles.clear();
+                // Seen again: pictures of triangles are all that tells primitives apart.
+                let mut fresh = MeshMachine::new(
+                    &[Material::default()],
+                    &view(),
+                    &machine.settings,
+                    &MeshConfig::default(),
+                );
+                fresh.take(0, &grid(n..n + 1), triangles);
+                format!("{:?}", triangles.first().map(|t| t.shape))
+            };
+            let shape = format!("{:?}", Some(primitive.shape));
+            let n = (0..ITEMS).find(|&n| of(n, &mut triangles) == shape);
+            vec![(0, 3 * n.unwrap())]
+        }),
+        gone: |_| 0,
+        activities: |u| vec![&mut u.input.activity, &mut u.pipe.activity],
+        latency: 3 + 1 + 64,
+        blocks: Blocks::Through,
+    }
+    .check();
+}
+
+/// Sends the fragments of a machine, given by triangle, column and coverage, through a unit in one
+/// beat; when quads left, and the port's cycles.
+fn times<U: MergeStage>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Activity) {
+    let mut machine = machine();
+    let mut beat = Beat {
+        tile: 0,
+        quads: Few::default(),
+        last: false,
+    };
+    for &(triangle, column, coverage) in quads {
+        beat.quads.push(Quad {
+            splat: machine.fragment(triangle, [column, 0], coverage, 0),
+            position: column as u8,
+            mask: machine.pattern().cells(coverage),
+        });
+    }
+    let mut link = Link::new(1, unit, Collector::new(0));
+    let entered = link.offer(beat, FIRST, &mut machine);
+    link.end(entered, &mut machine);
+    let times = <Collector<Quad>>::times(&link.next);
+    let times = times.iter().map(|at| at - FIRST).collect();
+    (times, std::mem::take(&mut link.stage.pipe().activity))
+}
+
+fn idle(activity: &Activity, reason: Idle) -> u64 {
+    activity.idle[reason as usize]
+}
+
+/// Two entries. Look-ups at 0 and 1; each later quad waits a cycle for the oldest entry to leave:
+/// look-ups at 3, 5 and 7, and 4 cycles later what left is there. Then two entries are flushed, from
+/// 8 on.
+#[test]
+fn a_full_merge_buffer_stalls() {
+    let mut spec = MeshConfig::default().qfm;
+    spec.entries = 2;
+    let quads: Vec<_> = (0..5_u16).map(|k| (u32::from(k), k, 1)).collect();
+    let unit = TimedQuadMerge::new(&spec, spec.settings());
+    let (offered, activity) = times(unit, &quads);
+    assert_eq!(offered, [7, 9, 11, 12, 13]);
+    assert_eq!(idle(&activity, Idle::Full), 3);
+    assert_eq!(activity.busy, 5 + 2);
+}
+
+/// A look-up sees what one at its place has written three cycles before: look-ups at 0, 3 and, at
+/// another place, 4. Three entries are flushed from 5 on.
+#[test]
+fn a_fragment_waits_for_the_one_at_its_place() {
+    let mut spec = MeshConfig::default().qfm;
+    spec.compare_cycles = 3;
+    let unit = TimedQuadMerge::new(&spec, spec.settings());
+    let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 1, 1)]);
+    assert_eq!(offered, [9, 10, 11]);
+    assert_eq!(idle(&activity, Idle::Contended), 2);
+    assert_eq!(activity.busy, 3 + 3);
+}
+
+/// As for the merge buffer.
+#[test]
+fn a_full_pixel_merge_unit_stalls() {
+    let mut spec = MeshConfig::default().pmu;
+    spec.entries = 2;
+    let quads: Vec<_> = (0..5_u16).map(|k| (u32::from(k), k, 1)).collect();
+    let unit = TimedPixelMerge::new(&spec, spec.settings());
+    let (offered, activity) = times(unit, &quads);
+    assert_eq!(offered, [7, 9, 11, 12, 13]);
+    assert_eq!(idle(&activity, Idle::Full), 3);
+}
+
+/// Three quads at a place, two cycles a comparison: look-ups at 0, 1 and 3, the last of which takes
+/// four cycles. At 7 a quad covers all of them: six cycles for comparisons, in the first three of
+/// which they leave, and it after them. Nothing is left to flush.
+#[test]
+fn comparisons_and_overlaps_take_their_time() {
+    let mut spec = MeshConfig::default().pmu;
+    spec.compare_cycles = 2;
+    let unit = TimedPixelMerge::new(&spec, spec.settings());
+    let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 0, 4), (3, 0, FULL)]);
+    assert_eq!(offered, [11, 12, 13, 14]);
+    assert_eq!(activity.busy, 1 + 2 + 4 + 6);
+}
+
+/// The first quad of another grid finds the buffer emptied, an entry a cycle: 8 entries before it.
+#[test]
+fn a_flush_is_as_long_as_what_is_held() {
+    let spec = MeshConfig::default().qfm;
+    let mut machine = machine();
+    let mut link = Link::new(
+        4,
+        TimedQuadMerge::new(&spec, spec.settings()),
+        Collector::new(0),
+    );
+    let send = |machine: &mut MeshMachine, columns: std::ops::Range<u16>, coverage: u64| {
+        let mut quads = Few::default();
+        for column in columns {
+            quads.push(Quad {
+                splat: machine.fragment(0, [column, 0], coverage, 0),
+                position: column as u8,
+                mask: machine.pattern().cells(coverage),
+            });
+        }
+        Beat {
+            tile: 0,
+            quads,
+            last: false,
+        }
+    };
+    let first = send(&mut machine, 0..8, 1);
+    link.offer(first, FIRST, &mut machine);
+    machine.take(0, &grid(0..1), &mut Vec::new());
+    let second = send(&mut machine, 0..1, FULL);
+    link.offer(second, FIRST + 1, &mut machine);
+    // Eight look-ups, eight entries that leave, then the quad.
+    let times: Vec<_> = <Collector<Quad>>::times(&link.next);
+    let expected: Vec<_> = (8..=16).map(|at| FIRST + at + 4).collect();
+    assert_eq!(times, expected);
+    let done = link.stage.drain(FIRST, &mut machine, &mut link.next);
+    assert_eq!(done, FIRST + 16 + 4);
+}

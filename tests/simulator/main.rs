@@ -1,0 +1,24 @@
+//! The emulated graphics pipeline: exact pictures, hand-worked timing, the contract of every stage.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod coverage;
+mod exact;
+mod hand_worked;
+mod microbench;
+mod shading;
+mod stages;
+mod sweeps;
+mod trained_scenes;
+mod wired;
+
+#[path = "../support/mod.rs"]
+mod support;

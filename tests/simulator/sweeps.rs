@@ -1,0 +1,230 @@
+//! Sweeps of the emulated GPU's sizes, rates and latencies: each must bend the way its mechanism
+//! says. The tables are printed (`cargo test --release --test gpu_sweeps -- --nocapture`).
+use std::path::Path;
+
+use quadrille::gpu::config::Config;
+use quadrille::gpu::outcome::Outcome;
+use quadrille::gpu::pipeline::Watch;
+use quadrille::gpu::variant::Variant;
+use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::zrop::surface::Tests;
+use quadrille::math::SimdLevel;
+use quadrille::scene::{Camera, Scene, load};
+use quadrille::shading::Profile;
+use quadrille::synth::{Recipe, Synthetic};
+
+/// The repository's own scene.
+fn island() -> Scene {
+    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
+}
+
+/// The first of the views that belong to it.
+fn camera() -> Camera {
+    let world = Synthetic::new(Recipe::World, 0, 140_000, 0).unwrap();
+    world.cameras()[0].resized(480, 270).unwrap()
+}
+
+/// Runs one variant at each value of a field and prints a line a value.
+fn sweep(field: &str, values: &[&str], variant: Variant) -> Vec<Outcome> {
+    let scene = island();
+    let level = SimdLevel::best();
+    let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
+    println!("{variant}, {field}:");
+    let run = |value: &&str| {
+        let config = Config::default().with(&format!("{field}={value}")).unwrap();
+        let run = view.run(&config, variant, &Tests::default(), Watch::default());
+        let o = run.outcome;
+        assert_eq!(o.discrepancies(), Vec::<String>::new(), "{field}={value}");
+        let limit = o.limiting_unit().unwrap();
+        println!(
+            "  {value:>8}: {:>9} cycles, limited by {} ({:.0} %); {:.2} quads a warp, {:.1} a flush, \
+             {:>8} blended, {:>7} sectors fetched",
+            o.cycles,
+            limit.name,
+            100.0 * limit.utilisation(),
+            o.quads.shaded as f64 / o.warps as f64,
+            o.tc.items as f64 / o.tc.total() as f64,
+            o.quads.blended,
+            o.crop_cache.fetched,
+        );
+        o
+    };
+    values.iter().map(run).collect()
+}
+
+/// Asserts that a figure never rises (or falls) by more than `slack` from one value to the next,
+/// and falls (rises) from the first to the last by at least `least`, both as fractions.
+fn assert_falls(what: &str, figures: &[u64], slack: f64, least: f64) {
+    for pair in figures.windows(2) {
+        let grown = pair[1] as f64 / pair[0] as f64 - 1.0;
+        assert!(grown <= slack, "{what} rises by {grown:.3}: {figures:?}");
+    }
+    let fallen = 1.0 - *figures.last().unwrap() as f64 / figures[0] as f64;
+    assert!(
+        fallen >= least,
+        "{what} falls by {fallen:.3} only: {figures:?}"
+    );
+}
+
+/// Asserts that a figure stays within a thousandth.
+fn assert_unchanged(what: &str, figures: &[u64]) {
+    for &figure in figures {
+        let changed = figure as f64 / figures[0] as f64 - 1.0;
+        assert!(changed.abs() <= 1e-3, "{what}: {figures:?}");
+    }
+}
+
+fn of(outcomes: &[Outcome], figure: impl Fn(&Outcome) -> u64) -> Vec<u64> {
+    outcomes.iter().map(figure).collect()
+}
+
+fn reversed(mut figures: Vec<u64>) -> Vec<u64> {
+    figures.reverse();
+    figures
+}
+
+/// More bins keep a tile's quads together for longer: fuller flushes, fewer warps, fewer sectors
+/// fetched.
+#[test]
+fn more_tile_bins_make_fuller_flushes() {
+    let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::BASELINE);
+    assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
+    assert_falls("warps", &of(&runs, |o| o.warps), 0.0, 0.05);
+    assert_falls(
+        "sectors fetched",
+        &of(&runs, |o| o.crop_cache.fetched),
+        0.01,
+        0.05,
+    );
+    assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
+    // With early termination the port into the bins limits, and more of them change little.
+    let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::HET);
+    for run in &runs {
+        assert_eq!(run.limiting_unit().unwrap().name, "tc");
+        assert!(run.cycles.abs_diff(runs[0].cycles) <= runs[0].cycles * 3 / 100);
+    }
+}
+
+/// Small bins flush early; beyond what comes for a tile before its bin is needed elsewhere, size
+/// changes little.
+#[test]
+fn larger_tile_bins_make_fuller_flushes() {
+    let runs = sweep(
+        "tc.bin_size",
+        &["8", "16", "32", "64", "128", "256"],
+        Variant::BASELINE,
+    );
+    assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
+    assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
+    let runs = sweep(
+        "tc.bin_size",
+        &["8", "16", "32", "64", "128", "256"],
+        Variant::QM,
+    );
+    assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.005, 0.1);
+    let [.., before, last] = runs.as_slice() else {
+        unreachable!()
+    };
+    let changed = before.quads.blended.abs_diff(last.quads.blended);
+    assert!(changed <= before.quads.blended / 50);
+}
+
+/// Grid bins bring more primitives of one grid together: more pairs, fewer quads to blend. Few bins
+/// are flushed half empty.
+#[test]
+fn more_grid_bins_make_more_pairs() {
+    let runs = sweep("tgc.bins", &["1", "4", "16", "64", "128"], Variant::QM);
+    assert_falls(
+        "quads blended",
+        &of(&runs, |o| o.quads.blended),
+        0.005,
+        0.02,
+    );
+    assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.02);
+    let without = sweep(
+        "tgc.bins",
+        &["128"],
+        Variant {
+            tgc: false,
+            ..Variant::QM
+        },
+    );
+    assert!(without[0].quads.merged_pairs < runs[4].quads.merged_pairs);
+}
+
+/// Blending is the baseline's limit until the port is so wide that the raster units are.
+#[test]
+fn a_wider_colour_port_is_faster_until_another_unit_limits() {
+    let values = ["16", "32", "64", "128", "256"];
+    let runs = sweep("crop.bytes_per_cycle", &values, Variant::BASELINE);
+    let cycles = of(&runs, |o| o.cycles);
+    assert_falls("cycles", &cycles, 0.0, 0.5);
+    assert_eq!(runs[0].limiting_unit().unwrap().name, "crop");
+    // At a quarter of a quad a cycle and at half of one, time is inverse to the rate.
+    let ratio = cycles[0] as f64 / cycles[1] as f64;
+    assert!((ratio - 2.0).abs() < 0.05, "{ratio}");
+    assert_ne!(runs[4].limiting_unit().unwrap().name, "crop");
+}
+
+/// A larger cache fetches less; once the whole picture fits, nothing.
+#[test]
+fn a_larger_colour_cache_fetches_less() {
+    let values = ["1024", "4096", "16384", "65536", "2097152"];
+    let runs = sweep("crop.cache_bytes", &values, Variant::BASELINE);
+    assert_falls(
+        "sectors fetched",
+        &of(&runs, |o| o.crop_cache.fetched),
+        0.0,
+        0.9,
+    );
+    assert_eq!(runs[4].crop_cache.fetched, 0);
+    assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.0);
+}
+
+/// Narrow, the way to the L2 limits blending; wide, it costs nothing.
+#[test]
+fn l2_bandwidth_limits_until_it_exceeds_the_misses() {
+    let values = ["4", "16", "64", "128", "512"];
+    let runs = sweep("crop.l2_bytes_per_cycle", &values, Variant::BASELINE);
+    let cycles = of(&runs, |o| o.cycles);
+    assert_falls("cycles", &cycles, 0.005, 0.5);
+    assert!(cycles[3].abs_diff(cycles[4]) as f64 <= 0.02 * cycles[3] as f64);
+}
+
+/// A higher threshold lets more fragments through.
+#[test]
+fn a_higher_threshold_terminates_later() {
+    let values = ["0.9", "0.99", "0.996", "0.999", "0.9999"];
+    let runs = sweep("zrop.threshold", &values, Variant::HET);
+    let blended = of(&runs, |o| o.fragments.blended);
+    assert_falls(
+        "fragments blended, backwards",
+        &reversed(blended),
+        0.0,
+        0.05,
+    );
+    let cycles = of(&runs, |o| o.cycles);
+    assert_falls("cycles, backwards", &reversed(cycles), 0.01, 0.0);
+}
+
+/// A longer shader costs nothing while blending limits; then time follows its length.
+#[test]
+fn a_longer_shader_costs_once_the_cores_limit() {
+    let values = ["5", "20", "80", "320", "640"];
+    let runs = sweep("cores.fragment_instructions", &values, Variant::BASELINE);
+    let cycles = of(&runs, |o| o.cycles);
+    assert_falls("cycles, backwards", &reversed(cycles.clone()), 0.005, 0.5);
+    assert!(cycles[0].abs_diff(cycles[1]) as f64 <= 0.02 * cycles[0] as f64);
+    assert_eq!(runs[4].limiting_unit().unwrap().name, "cores");
+    let ratio = cycles[4] as f64 / cycles[3] as f64;
+    assert!((ratio - 2.0).abs() < 0.1, "{ratio}");
+}
+
+/// A bit that lands later lets more fragments through that change nothing.
+#[test]
+fn later_feedback_makes_more_late_fragments() {
+    let values = ["0", "100", "1000", "10000", "100000"];
+    let runs = sweep("zrop.feedback_cycles", &values, Variant::HET);
+    let late = of(&runs, |o| o.fragments.late);
+    assert_falls("late fragments, backwards", &reversed(late), 0.0, 0.5);
+}
