@@ -14,10 +14,12 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use fearless_simd::{dispatch, f32x16, prelude::*};
-use quadrille::cpu::{RenderSettings, RenderTimes, Renderer};
-use quadrille::image::Frame;
-use quadrille::math::SimdLevel;
-use quadrille::math::lanes::exp2;
+use quadrille::Frame;
+use quadrille::RenderSettings;
+use quadrille::RenderTimes;
+use quadrille::Renderer;
+use quadrille::SimdLevel;
+use quadrille::internals::exp2;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::ThreadPoolBuilder;

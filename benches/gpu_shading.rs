@@ -13,11 +13,22 @@ use criterion::measurement::WallTime;
 use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
 };
-use quadrille::gpu::warp::{ExactAlpha, FragmentShader, ShadedQuad};
-use quadrille::math::SimdLevel;
-use quadrille::pipeline::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
-use quadrille::preprocess::{PixelBounds, Preprocessed, ProjectedSplat, View};
-use quadrille::shading::{ColourFormat, Profile, QuadColour, under};
+use quadrille::ColourFormat;
+use quadrille::PixelBounds;
+use quadrille::Preprocessed;
+use quadrille::Profile;
+use quadrille::ProjectedSplat;
+use quadrille::SimdLevel;
+use quadrille::gpu::warp::ExactAlpha;
+use quadrille::gpu::warp::FragmentShader;
+use quadrille::gpu::warp::ShadedQuad;
+use quadrille::internals::QuadColour;
+use quadrille::internals::View;
+use quadrille::internals::under;
+use quadrille::pipeline::packets::Quad;
+use quadrille::pipeline::packets::TILE_PX;
+use quadrille::pipeline::packets::TILE_QUADS;
+use quadrille::pipeline::packets::WARP_QUADS;
 
 use support::Cloud;
 

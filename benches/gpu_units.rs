@@ -9,6 +9,11 @@
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use quadrille::ColourFormat;
+use quadrille::Profile;
+use quadrille::Recipe;
+use quadrille::SimdLevel;
+use quadrille::Synthetic;
 use quadrille::gpu::coalesce::qru::QuadReorder;
 use quadrille::gpu::coalesce::tc::TileCoalescing;
 use quadrille::gpu::coalesce::tgc::TileGridCoalescing;
@@ -16,7 +21,8 @@ use quadrille::gpu::config::Config;
 use quadrille::gpu::crop::cache::CropCache;
 use quadrille::gpu::crop::unit::Crop;
 use quadrille::gpu::draw::Draw;
-use quadrille::gpu::geometry::assembly::{Assembly, TileOwner};
+use quadrille::gpu::geometry::assembly::Assembly;
+use quadrille::gpu::geometry::assembly::TileOwner;
 use quadrille::gpu::geometry::vertex::VertexShading;
 use quadrille::gpu::machine::Machine;
 use quadrille::gpu::pipeline::Watch;
@@ -30,15 +36,14 @@ use quadrille::gpu::warp::FragmentShader;
 use quadrille::gpu::warp::cores::Cores;
 use quadrille::gpu::warp::launch::Launch;
 use quadrille::gpu::zrop::prop::Prop;
-use quadrille::gpu::zrop::surface::{Surface, Tests};
+use quadrille::gpu::zrop::surface::Surface;
+use quadrille::gpu::zrop::surface::Tests;
 use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::gpu::zrop::zcache::ZCache;
-use quadrille::math::SimdLevel;
-use quadrille::pipeline::stage::{Sink, Stage};
+use quadrille::load;
+use quadrille::pipeline::stage::Sink;
+use quadrille::pipeline::stage::Stage;
 use quadrille::pipeline::timing::Cycle;
-use quadrille::scene::load;
-use quadrille::shading::{ColourFormat, Profile};
-use quadrille::synth::{Recipe, Synthetic};
 
 /// Size of the picture.
 const SIZE: [u32; 2] = [480, 270];
@@ -126,13 +131,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn prepared<'a>(scene: &'a quadrille::scene::Scene, level: SimdLevel) -> PreparedView<'a> {
+fn prepared<'a>(scene: &'a quadrille::Scene, level: SimdLevel) -> PreparedView<'a> {
     let world = Synthetic::new(Recipe::World, 0, 140_000, 0).unwrap();
     let camera = world.cameras()[0].resized(SIZE[0], SIZE[1]).unwrap();
     PreparedView::new(&scene.splats, &camera, &Profile::default(), level)
 }
 
-fn scene() -> quadrille::scene::Scene {
+fn scene() -> quadrille::Scene {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
 }
 

@@ -19,8 +19,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::scene::formats::ply::PlyWriter;
-use quadrille::scene::{Splat, load};
+use quadrille::PlyWriter;
+use quadrille::Splat;
+use quadrille::load;
 use rand::{RngExt, SeedableRng};
 
 const SPLATS: u64 = 1_214_806;

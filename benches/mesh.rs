@@ -9,20 +9,25 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::math::SimdLevel;
+use quadrille::SimdLevel;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::frame::chunk::Chunk;
 use quadrille::mesh::frame::merging::Unit;
-use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
+use quadrille::mesh::frame::settings::Cull;
+use quadrille::mesh::frame::settings::Faces;
+use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::frame::visibility;
 use quadrille::mesh::grid::Source;
 use quadrille::mesh::merge::pmu::PmuSettings;
 use quadrille::mesh::merge::qfm::QfmSettings;
+use quadrille::mesh::shade::Albedo;
+use quadrille::mesh::shade::ShadeSettings;
+use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::quad::Sampling;
 use quadrille::mesh::shade::texture::Textures;
-use quadrille::mesh::shade::{Albedo, ShadeSettings, Shader};
 use quadrille::mesh::surface::procedural::ProceduralScene;
-use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
+use quadrille::mesh::tessellate::TessellateSettings;
+use quadrille::mesh::tessellate::Tessellated;
 use quadrille::mesh::view::View;
 use quadrille::raster::samples::SamplePattern;
 

@@ -5,8 +5,9 @@
 )]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::image::Frame;
-use quadrille::image::metrics::{Protocol, compare};
+use quadrille::Frame;
+use quadrille::Protocol;
+use quadrille::compare;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -12,8 +12,9 @@ use std::time::Duration;
 use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use quadrille::cpu::{RenderSettings, Renderer};
-use quadrille::image::Frame;
+use quadrille::Frame;
+use quadrille::RenderSettings;
+use quadrille::Renderer;
 
 use support::Cloud;
 

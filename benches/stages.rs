@@ -12,8 +12,10 @@ use std::time::Duration;
 use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use quadrille::cpu::{RenderSettings, RenderTimes, Renderer};
-use quadrille::image::Frame;
+use quadrille::Frame;
+use quadrille::RenderSettings;
+use quadrille::RenderTimes;
+use quadrille::Renderer;
 
 use support::Cloud;
 

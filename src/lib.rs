@@ -18,19 +18,17 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`math`] | SIMD levels, lane functions, spherical harmonics |
-//! | [`image`] | pictures: in memory, in files, measured against each other |
-//! | [`scene`] | splats and the formats they come in, cameras, procedural scenes |
-//! | [`shading`] | what a fragment does to a pixel: falloff, blend, stop rules, profiles |
-//! | [`preprocess`] | from splats in the world to splats on the picture plane, in drawing order |
-//! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast one |
+//! | `math` | SIMD levels, lane functions, spherical harmonics |
+//! | `image` | pictures: in memory, in files, measured against each other |
+//! | `scene` | splats and the formats they come in, cameras, procedural scenes |
+//! | `shading` | what a fragment does to a pixel: falloff, blend, stop rules, profiles |
+//! | `preprocess` | from splats in the world to splats on the picture plane, in drawing order |
+//! | `cpu` | the scalar reference renderer, which defines a frame, and the fast one |
 //! | [`gpu`] | the emulated graphics pipeline, with VR-Pipe's additions |
 //! | [`mesh`] | triangle meshes with multi-sampling: tessellation, units that merge quads, Reyes |
-//! | [`report`] | results for people and programs: pages, JSON, maps, traces |
-//! | [`cli`] | the command line |
+//! | `report` | results for people and programs: pages, JSON, maps, traces |
+//! | `cli` | the command line |
 //!
-//! The root holds what all of them use: [`error`], [`output`] (files written whole or not at all)
-//! and arrays on huge pages.
 //!
 //! # Example
 //!
@@ -81,21 +79,49 @@
 //!   shaded; **pixel merge unit** (PMU): the same pixel by pixel.
 //! - **Reyes**: grid vertices are shaded, before the raster.
 
+#[doc(hidden)]
 pub mod cli;
-pub mod cpu;
-pub mod error;
+mod cpu;
+mod error;
 pub mod gpu;
-pub mod image;
-pub mod math;
+mod image;
+mod math;
 pub mod mesh;
-pub mod output;
+mod output;
 pub mod pipeline;
-pub mod preprocess;
+mod preprocess;
 pub mod raster;
-pub mod report;
-pub mod scene;
-pub mod shading;
-pub mod suite;
-pub mod synth;
+mod report;
+mod scene;
+mod shading;
+mod suite;
+mod synth;
 
+pub use cpu::reference::render as render_reference;
+pub use cpu::{Counts, RenderSettings, RenderTimes, Renderer};
 pub use error::{Error, Fault, Result};
+pub use image::Frame;
+pub use image::files::{decode as decode_picture, read as read_picture, write as write_picture};
+pub use image::metrics::{Comparison, FlipMap, Protocol, compare, compare_with_map};
+pub use math::SimdLevel;
+pub use preprocess::{PixelBounds, Preprocessed, ProjectedSplat};
+pub use scene::cameras::{CameraFile, load as load_cameras, write_inria_json};
+pub use scene::formats::ply::{Header as PlyHeader, PlyWriter};
+pub use scene::{
+    Camera, Distribution, Dropped, Format, Intrinsics, Scene, SceneStatistics, Splat, Splats, load,
+    load_bytes,
+};
+pub use shading::{ColourFormat, DepthTest, Profile, StencilOperation, StencilTest, StopRule};
+pub use synth::{Recipe, Synthetic};
+
+/// What the project's own tests and benches probe; not part of the interface, and changed without
+/// notice.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::math::SH_C0;
+    pub use crate::math::lanes::exp2;
+    pub use crate::preprocess::exact::ExactSplat;
+    pub use crate::preprocess::{LOG2_ALPHA_CUT, View, cut_radius_squared};
+    pub use crate::scene::rest_coefficients;
+    pub use crate::shading::{Comparison, QuadColour, fragment_alpha, under};
+}

@@ -24,7 +24,7 @@ const NEW_FILE_MODE: u32 = 0o666;
 ///
 /// # Errors
 /// [`Error::Write`] when the folder does not exist or cannot be written to, or when `write` fails.
-pub fn write_whole(
+pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {

@@ -6,7 +6,10 @@
 )]
 
 use nalgebra::{Matrix3, Vector3};
-use quadrille::scene::{Camera, Intrinsics, Splat, Splats};
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::Splat;
+use quadrille::Splats;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

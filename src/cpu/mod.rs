@@ -13,12 +13,11 @@ mod coverage;
 mod items;
 mod order;
 mod raster;
-pub mod reference;
+pub(crate) mod reference;
 mod renderer;
 mod tile;
 
 pub use renderer::{RenderTimes, Renderer};
-pub use tile::TILE_PX;
 
 use crate::math::SimdLevel;
 use crate::shading::Profile;

@@ -4,7 +4,7 @@ use fearless_simd::{f32x16, prelude::*};
 
 /// Side of a tile in pixels. Chosen by measurement: 32 keeps a tile's accumulators (16 KB) in the
 /// first-level cache and its blocks in one 64-bit mask.
-pub const TILE_PX: usize = 32;
+pub(crate) const TILE_PX: usize = 32;
 /// Side of a block in pixels; a block's pixels are the lanes of one vector.
 pub(super) const BLOCK_PX: usize = 4;
 /// Blocks along a tile's side.

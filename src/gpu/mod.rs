@@ -27,7 +27,7 @@
 //! follow from those before it: it enters the queue when it is offered and the packet `depth` places
 //! ahead has left; work on it starts when it has entered and the unit is free; it leaves when the
 //! next unit's queue takes it, and until then a rigid pipeline behind it stands still. So units push
-//! packets into each other (see [`stage`]), one packet all the way to the end before the next, and
+//! packets into each other (see [`stage`](crate::pipeline::stage)), one packet all the way to the end before the next, and
 //! no queue of events is needed.
 //!
 //! This is exact, not an approximation, because nothing that happens to a packet depends on a packet

@@ -16,7 +16,7 @@ const HEAT: [[f32; 3]; 5] = [
 /// A map of FLIP errors as a heat picture: 0 is black, 1 cream. The scale is fixed, so that pictures
 /// of different pairs compare.
 #[must_use]
-pub fn heat_picture(map: &FlipMap) -> Frame {
+pub(crate) fn heat_picture(map: &FlipMap) -> Frame {
     let pixels = map.errors().iter().map(|&error| {
         let [r, g, b] = heat(error);
         [r, g, b, 1.0]

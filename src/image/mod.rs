@@ -1,10 +1,10 @@
 //! Pictures: in memory, in files, and measured against each other.
 
-pub mod difference;
+pub(crate) mod difference;
 mod eight_bit;
-pub mod files;
+pub(crate) mod files;
 mod frame;
-pub mod metrics;
+pub(crate) mod metrics;
 
-pub use eight_bit::{from_8_bit, to_8_bit};
+pub(crate) use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::Frame;

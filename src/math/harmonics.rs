@@ -3,7 +3,9 @@
 use std::ops::{Add, Mul, Sub};
 
 /// What the basis is computed in: f64 for definitions, lanes of f32 for speed.
-pub trait ShScalar: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+pub(crate) trait ShScalar:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+{
     /// `self * k`.
     #[must_use]
     fn times(self, k: f64) -> Self;
@@ -79,7 +81,7 @@ const C4_SECTORAL: f64 = 0.625_835_735_449_176_1;
 /// `rest(k)` yields coefficient `k` (0 is the first of degree 1) of red, green and blue. The basis
 /// is the one of the 3DGS reference: degree 1 is (-y, z, -x) times C1, and so on.
 #[inline(always)]
-pub fn sh_colour<T: ShScalar>(
+pub(crate) fn sh_colour<T: ShScalar>(
     degree: u8,
     dir: [T; 3],
     mut colour: [T; 3],

@@ -35,7 +35,7 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 }
 
 /// Vectors that [`exp2_where`] takes at a time.
-pub const GROUP: usize = 4;
+pub(crate) const GROUP: usize = 4;
 
 /// 2^x where `masks` are set, 0 elsewhere; x within the domain of [`exp2`] where they are set,
 /// anything elsewhere. Relative error below 3e-7.
@@ -44,7 +44,7 @@ pub const GROUP: usize = 4;
 /// core can look ahead. AVX-512 splits off the integer part and scales by it in one instruction
 /// each, so its last bits differ from the other levels'.
 #[inline(always)]
-pub fn exp2_where<S: Simd>(
+pub(crate) fn exp2_where<S: Simd>(
     simd: S,
     masks: [mask32x16<S>; GROUP],
     x: [f32x16<S>; GROUP],
@@ -126,7 +126,7 @@ fearless_simd::kernel!(
 
 /// 1 / sqrt(x) for normal x > 0, relative error below 3e-7.
 #[inline(always)]
-pub fn rsqrt<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub(crate) fn rsqrt<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
         return rsqrt_avx512(avx512, x.into()).simd_into(simd);
@@ -151,7 +151,7 @@ fearless_simd::kernel!(
 /// sqrt(x) or a little more: at most a fraction 2^-11 above, never below for x >= 1e-30; smaller x
 /// count as 1e-30. For bounds, where the cheapest root will do.
 #[inline(always)]
-pub fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub(crate) fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let x = x.max(f32x16::splat(simd, 1e-30));
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
@@ -178,7 +178,7 @@ fearless_simd::kernel!(
 /// log2(x) for normal x > 0, absolute error below 3e-7 * max(1, |log2 x|); zero gives about -127,
 /// which is enough for "below any cut".
 #[inline(always)]
-pub fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub(crate) fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     // x = 2^e * m with m in [sqrt(1/2), sqrt(2)); log2 m = 2/ln2 * atanh((m - 1) / (m + 1)).
     const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
     const TWO_OVER_LN2: f32 = 2.885_39;
@@ -198,50 +198,50 @@ pub fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 
 /// Two halves of f64 lanes: what 16 f32 lanes become when f32 is not enough.
 #[derive(Clone, Copy)]
-pub struct F64Lanes<S: Simd>(pub f64x8<S>, pub f64x8<S>);
+pub(crate) struct F64Lanes<S: Simd>(pub f64x8<S>, pub f64x8<S>);
 
 impl<S: Simd> F64Lanes<S> {
     /// All lanes `value`.
     #[inline(always)]
-    pub fn splat(simd: S, value: f64) -> Self {
+    pub(crate) fn splat(simd: S, value: f64) -> Self {
         Self(f64x8::splat(simd, value), f64x8::splat(simd, value))
     }
 
     /// Exact.
     #[inline(always)]
-    pub fn widen(x: f32x16<S>) -> Self {
+    pub(crate) fn widen(x: f32x16<S>) -> Self {
         let (low, high) = x.widen();
         Self(low, high)
     }
 
     /// Rounded to nearest.
     #[inline(always)]
-    pub fn narrow(self) -> f32x16<S> {
+    pub(crate) fn narrow(self) -> f32x16<S> {
         self.0.narrow(self.1)
     }
 
     /// `self * b + c`, fused where the level has it.
     #[inline(always)]
-    pub fn mul_add(self, b: Self, c: Self) -> Self {
+    pub(crate) fn mul_add(self, b: Self, c: Self) -> Self {
         Self(self.0.mul_add(b.0, c.0), self.1.mul_add(b.1, c.1))
     }
 
     /// `self * b`.
     #[inline(always)]
-    pub fn times(self, b: Self) -> Self {
+    pub(crate) fn times(self, b: Self) -> Self {
         Self(self.0 * b.0, self.1 * b.1)
     }
 
     /// `self - b`.
     #[inline(always)]
-    pub fn minus(self, b: Self) -> Self {
+    pub(crate) fn minus(self, b: Self) -> Self {
         Self(self.0 - b.0, self.1 - b.1)
     }
 
     /// `1 / self`, relative error below 1e-13 for normal f32-sized values: an f32 quotient and one
     /// Newton step.
     #[inline(always)]
-    pub fn recip(self, simd: S) -> Self {
+    pub(crate) fn recip(self, simd: S) -> Self {
         let guess = Self::widen(f32x16::splat(simd, 1.0) / self.narrow());
         let two = Self::splat(simd, 2.0);
         let error = Self(-self.0, -self.1).mul_add(guess, two);

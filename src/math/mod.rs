@@ -2,11 +2,12 @@
 
 pub(crate) mod buffer;
 mod harmonics;
-pub mod lanes;
+pub(crate) mod lanes;
 mod prefetch;
 mod simd_level;
-pub mod unfused;
+pub(crate) mod unfused;
 
-pub use harmonics::{SH_C0, ShScalar, sh_colour};
-pub use prefetch::prefetch;
+pub use harmonics::SH_C0;
+pub(crate) use harmonics::sh_colour;
+pub(crate) use prefetch::prefetch;
 pub use simd_level::SimdLevel;

@@ -3,7 +3,7 @@
 /// Asks for the cache line of `values[index]`; does nothing when there is no such value or the
 /// machine has no such instruction.
 #[inline(always)]
-pub fn prefetch<T>(values: &[T], index: usize) {
+pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(value) = values.get(index) {
         #[allow(unsafe_code, reason = "a hint without architectural effect")]

@@ -13,7 +13,7 @@ const DOMAIN: [f32; 2] = [-126.0, 126.0];
 /// The definition of [`exp2_lanes`], operation by operation.
 #[must_use]
 #[inline(always)]
-pub fn exp2(x: f32) -> f32 {
+pub(crate) fn exp2(x: f32) -> f32 {
     // Written as comparisons, not as `clamp`: this is what the vector instructions do with NaN.
     let x = if x > DOMAIN[0] { x } else { DOMAIN[0] };
     let x = if x < DOMAIN[1] { x } else { DOMAIN[1] };
@@ -28,7 +28,7 @@ pub fn exp2(x: f32) -> f32 {
 
 /// [`exp2`] of each lane, the same bits on every level.
 #[inline(always)]
-pub fn exp2_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub(crate) fn exp2_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
     let x = x.max(lane(DOMAIN[0])).min(lane(DOMAIN[1]));
     let shifted = x + lane(ROUND_MAGIC);

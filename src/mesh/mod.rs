@@ -11,8 +11,8 @@
 //!       --pipeline--> the same counts and the same picture, in cycles
 //! ```
 //!
-//! Between the depth test and the shader stands a unit, or none: quad-fragment merging ([`qfm`]),
-//! the pixel merge unit ([`pmu`]). Their function is defined once, in those modules; `frame` runs it
+//! Between the depth test and the shader stands a unit, or none: quad-fragment merging ([`qfm`](merge::qfm)),
+//! the pixel merge unit ([`pmu`](merge::pmu)). Their function is defined once, in those modules; `frame` runs it
 //! as fast as the host allows, `pipeline` as stages with queues, rates and latencies. Coverage and
 //! depth test are the emulated pipeline's own ([`crate::raster::sampled`],
 //! [`crate::raster::sample_depth`]).

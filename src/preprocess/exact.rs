@@ -27,7 +27,7 @@ pub struct ExactSplat {
 
 /// Depth of a point in view space, in f64.
 #[must_use]
-pub fn to_view(view: &View, mean: [f32; 3]) -> [f64; 3] {
+pub(crate) fn to_view(view: &View, mean: [f32; 3]) -> [f64; 3] {
     let p = mean.map(f64::from);
     std::array::from_fn(|r| {
         let row = view.rotation[r];
@@ -38,7 +38,7 @@ pub fn to_view(view: &View, mean: [f32; 3]) -> [f64; 3] {
 /// Covariance on the picture plane before the low-pass filter: `J W R S S^T R^T W^T J^T`, as the
 /// 2x3 factor `J W R S`.
 #[must_use]
-pub fn covariance_factor(view: &View, p_view: [f64; 3], splat: &Splat) -> Matrix2x3<f64> {
+pub(crate) fn covariance_factor(view: &View, p_view: [f64; 3], splat: &Splat) -> Matrix2x3<f64> {
     let [x, y, z] = p_view;
     let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
     let [tx, ty] = [
@@ -57,7 +57,7 @@ pub fn covariance_factor(view: &View, p_view: [f64; 3], splat: &Splat) -> Matrix
 
 /// Colour seen from the camera: max(0, SH(direction) + 1/2).
 #[must_use]
-pub fn colour(view: &View, sh_degree: u8, splat: &Splat) -> [f64; 3] {
+pub(crate) fn colour(view: &View, sh_degree: u8, splat: &Splat) -> [f64; 3] {
     let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
     let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
     let constant = splat.sh[0].map(|c| f64::from(c) * SH_C0 + 0.5);

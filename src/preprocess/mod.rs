@@ -9,7 +9,7 @@
 //! [`exact`] is the definition, one splat at a time in f64; `lanes` does sixteen and falls back on
 //! the definition for the few splats that f32 cannot place. [`Preprocessed::run`] shows the order.
 
-pub mod exact;
+pub(crate) mod exact;
 mod lanes;
 mod project;
 mod projected;
@@ -25,7 +25,7 @@ pub use view::{View, cut_radius_squared};
 use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
-pub use project::Projected;
+pub(crate) use project::Projected;
 
 /// The splats of a frame on the picture plane, and the order to draw all of them in.
 ///

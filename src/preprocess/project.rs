@@ -30,7 +30,7 @@ const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 ///
 /// Keep one and run it again: its arrays are reused, so later frames allocate nothing.
 #[derive(Debug, Default)]
-pub struct Projected {
+pub(crate) struct Projected {
     splats: Buffer<ProjectedSplat>,
     bounds: Buffer<PixelBounds>,
     keys: Buffer<u32>,
@@ -51,7 +51,13 @@ pub(crate) struct Chunk<'a> {
 
 impl Projected {
     /// Projects every splat on rayon's current pool.
-    pub fn run(&mut self, splats: &Splats, camera: &Camera, profile: &Profile, level: SimdLevel) {
+    pub(crate) fn run(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        profile: &Profile,
+        level: SimdLevel,
+    ) {
         let view = &View::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
         self.splats.reserve_zeroed(chunks * CHUNK);
@@ -74,25 +80,19 @@ impl Projected {
 
     /// Number of splats whose footprint may touch the picture.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.filled.iter().sum()
-    }
-
-    /// Whether no footprint touches the picture.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The splats by slot; not all slots are in use.
     #[must_use]
-    pub fn slots(&self) -> &[ProjectedSplat] {
+    pub(crate) fn slots(&self) -> &[ProjectedSplat] {
         &self.splats
     }
 
     /// The pixel bounds by slot, as [`Projected::slots`].
     #[must_use]
-    pub fn bounds(&self) -> &[PixelBounds] {
+    pub(crate) fn bounds(&self) -> &[PixelBounds] {
         &self.bounds
     }
 
@@ -118,7 +118,7 @@ impl Projected {
     /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
     /// between them are resident too.
     #[must_use]
-    pub fn used_bytes(&self) -> usize {
+    pub(crate) fn used_bytes(&self) -> usize {
         self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
 }

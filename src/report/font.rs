@@ -1,9 +1,9 @@
 //! A font of 5 x 7 pixels: digits, capitals and a few signs; small letters are drawn as capitals.
 
 /// Columns from a character to the next, with one blank.
-pub const ADVANCE_PX: usize = 6;
+pub(crate) const ADVANCE_PX: usize = 6;
 /// Rows of a character.
-pub const HEIGHT_PX: usize = 7;
+pub(crate) const HEIGHT_PX: usize = 7;
 /// Columns of a character.
 const WIDTH_PX: usize = 5;
 
@@ -59,7 +59,7 @@ const GLYPHS: [(char, [u8; HEIGHT_PX]); 46] = [
 ];
 
 /// The lit pixels of `text` set from the origin to the right: column and row of each.
-pub fn pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.chars().enumerate().flat_map(|(index, c)| {
         let c = c.to_ascii_uppercase();
         let glyph = GLYPHS.iter().find(|(name, _)| *name == c);
@@ -73,7 +73,7 @@ pub fn pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
 
 /// Columns that `text` takes.
 #[must_use]
-pub fn width_px(text: &str) -> usize {
+pub(crate) fn width_px(text: &str) -> usize {
     (text.chars().count() * ADVANCE_PX).saturating_sub(1)
 }
 

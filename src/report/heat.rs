@@ -33,7 +33,7 @@ const MOST_TICKS: u32 = 8;
 
 /// Counts a pixel, and what to write below them.
 #[derive(Debug, Clone)]
-pub struct Map<'a> {
+pub(crate) struct Map<'a> {
     /// What is shown, and of which variant.
     pub title: String,
     /// What no count means: it is drawn black.
@@ -48,7 +48,7 @@ pub struct Map<'a> {
 
 /// The picture: the map, enlarged by a whole number if small, and the legend.
 #[must_use]
-pub fn picture(map: &Map<'_>) -> Frame {
+pub(crate) fn picture(map: &Map<'_>) -> Frame {
     let [width, height] = map.size.map(|side| side as usize);
     let times = LEAST_WIDTH_PX.div_ceil(width.max(1)).min(MOST_TIMES);
     let canvas_width = (width * times).max(LEAST_WIDTH_PX);

@@ -13,7 +13,7 @@ use crate::gpu::outcome::{Outcome, UnitCycles};
 /// A view and its variants. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
 #[must_use]
-pub fn document(simulated: &Simulated<'_>) -> Value {
+pub(crate) fn document(simulated: &Simulated<'_>) -> Value {
     let [prepare, variants] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
     json!({
         "scene": simulated.scene,

@@ -5,7 +5,7 @@ const COVERED: f64 = 0.999;
 
 /// How colours follow counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Curve {
+pub(crate) enum Curve {
     /// In proportion.
     Linear,
     /// In proportion to the square root: counts that range over decades keep their structure.
@@ -14,7 +14,7 @@ pub enum Curve {
 
 /// A scale of colours from 0 to `top`; what lies above has the colour of `top`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scale {
+pub(crate) struct Scale {
     /// The count that has the last colour, at least 1.
     pub top: u32,
     /// How colours follow counts below it.
@@ -31,7 +31,7 @@ impl Scale {
         clippy::cast_sign_loss,
         reason = "a rank among pixels"
     )]
-    pub fn covering(counts: &[u32], curve: Curve) -> Self {
+    pub(crate) fn covering(counts: &[u32], curve: Curve) -> Self {
         let mut counts: Vec<u32> = counts.iter().copied().filter(|&c| c > 0).collect();
         let rank = ((counts.len() as f64 * COVERED).ceil() as usize).saturating_sub(1);
         let top = if counts.is_empty() {
@@ -44,7 +44,7 @@ impl Scale {
 
     /// The scale that covers what either covers.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             top: self.top.max(other.top),
             curve: self.curve,
@@ -57,7 +57,7 @@ impl Scale {
         clippy::cast_possible_truncation,
         reason = "a position on a scale of colours"
     )]
-    pub fn position(self, count: u32) -> f32 {
+    pub(crate) fn position(self, count: u32) -> f32 {
         let share = (f64::from(count) / f64::from(self.top)).min(1.0);
         match self.curve {
             Curve::Linear => share as f32,
@@ -69,7 +69,7 @@ impl Scale {
     /// closer than their share of the bar; and `top`.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a handful of numbers on a bar")]
-    pub fn ticks(self, most: u32) -> Vec<u32> {
+    pub(crate) fn ticks(self, most: u32) -> Vec<u32> {
         let gap = 1.0 / (most.max(2) - 1) as f32;
         let mut ticks = vec![self.top];
         let mut right = 1.0;
@@ -111,7 +111,7 @@ impl Scale {
 /// A count in at most five characters: `950`, `1.5K`, `20K`, `3.25M`; exact for round ones, else
 /// rounded down to three digits.
 #[must_use]
-pub fn short(count: u32) -> String {
+pub(crate) fn short(count: u32) -> String {
     let (unit, suffix) = match count {
         0..1000 => return count.to_string(),
         1000..1_000_000 => (1000, "K"),

@@ -10,7 +10,7 @@ use crate::mesh::pipeline::TimedOutcome;
 
 /// The frame as the emulated pipeline ran it.
 #[derive(Debug)]
-pub struct Timed {
+pub(crate) struct Timed {
     /// Cycles and counters.
     pub outcome: TimedOutcome,
     /// Clock of the emulated GPU, in MHz.
@@ -45,7 +45,7 @@ impl Timed {
 
 /// One combination of settings and what came out.
 #[derive(Debug)]
-pub struct MeshRow {
+pub(crate) struct MeshRow {
     /// The mesh, as the command line names it.
     pub mesh: String,
     /// The view's name.
@@ -77,7 +77,7 @@ pub struct MeshRow {
 impl MeshRow {
     /// The row as JSON.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let o = &self.outcome;
         let buffer = self.buffer.as_ref().map(|b| match b.parse::<u64>() {
             Ok(entries) => json!(entries),
@@ -175,7 +175,7 @@ impl MeshRow {
 
 /// Rows as a table.
 #[must_use]
-pub fn table(rows: &[MeshRow]) -> String {
+pub(crate) fn table(rows: &[MeshRow]) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -231,7 +231,7 @@ pub fn table(rows: &[MeshRow]) -> String {
 
 /// What the emulated pipeline says of rows that it ran, below their table.
 #[must_use]
-pub fn cycles_table(rows: &[MeshRow]) -> String {
+pub(crate) fn cycles_table(rows: &[MeshRow]) -> String {
     let mut text = String::new();
     for (row, timed) in rows.iter().filter_map(|r| Some((r, r.timed.as_ref()?))) {
         let o = &timed.outcome;

@@ -12,17 +12,17 @@
 //!
 //! All of them read a [`Simulated`] view; [`ratios`] is what variants are compared by.
 
-pub mod config;
-pub mod font;
-pub mod heat;
-pub mod json;
-pub mod legend;
-pub mod maps;
-pub mod mesh;
-pub mod ratios;
-pub mod screen;
-pub mod trace;
-pub mod versus;
+pub(crate) mod config;
+pub(crate) mod font;
+pub(crate) mod heat;
+pub(crate) mod json;
+pub(crate) mod legend;
+pub(crate) mod maps;
+pub(crate) mod mesh;
+pub(crate) mod ratios;
+pub(crate) mod screen;
+pub(crate) mod trace;
+pub(crate) mod versus;
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ use crate::gpu::outcome::Outcome;
 
 /// The scene that was drawn.
 #[derive(Debug, Clone, Serialize)]
-pub struct SceneFacts {
+pub(crate) struct SceneFacts {
     /// Its file, as it was named.
     pub path: String,
     /// Splats in it.
@@ -44,7 +44,7 @@ pub struct SceneFacts {
 
 /// The view that was drawn.
 #[derive(Debug, Clone, Serialize)]
-pub struct ViewFacts {
+pub(crate) struct ViewFacts {
     /// Its name.
     pub name: String,
     /// Width in pixels.
@@ -57,7 +57,7 @@ pub struct ViewFacts {
 
 /// How far a picture lies from the reference renderer's without early stop, colours as f32.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AgainstReference {
+pub(crate) struct AgainstReference {
     /// Peak signal-to-noise ratio in decibels; `None` when the pictures are identical.
     pub psnr_db: Option<f64>,
     /// The largest difference of a colour channel.
@@ -66,7 +66,7 @@ pub struct AgainstReference {
 
 /// A variant that ran.
 #[derive(Debug)]
-pub struct VariantRun {
+pub(crate) struct VariantRun {
     /// What came out.
     pub outcome: Outcome,
     /// Time on this machine, other variants at its side.
@@ -80,14 +80,14 @@ pub struct VariantRun {
 impl VariantRun {
     /// The variant's name.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.outcome.variant.to_string()
     }
 }
 
 /// A view, run through any number of variants.
 #[derive(Debug)]
-pub struct Simulated<'a> {
+pub(crate) struct Simulated<'a> {
     /// The scene.
     pub scene: &'a SceneFacts,
     /// The view.
@@ -107,7 +107,7 @@ pub struct Simulated<'a> {
 impl Simulated<'_> {
     /// The run of the conventional pipeline, if it is among the variants.
     #[must_use]
-    pub fn baseline(&self) -> Option<&Outcome> {
+    pub(crate) fn baseline(&self) -> Option<&Outcome> {
         let baseline = crate::gpu::variant::Variant::BASELINE;
         let mut outcomes = self.runs.iter().map(|run| &run.outcome);
         outcomes.find(|outcome| outcome.variant == baseline)
@@ -116,7 +116,7 @@ impl Simulated<'_> {
     /// Milliseconds of `cycles` at the configured clock.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "cycles are far below 2^53")]
-    pub fn ms(&self, cycles: u64) -> f64 {
+    pub(crate) fn ms(&self, cycles: u64) -> f64 {
         cycles as f64 / (self.config.gpu.clock_mhz * 1e3)
     }
 }

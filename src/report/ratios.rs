@@ -6,7 +6,7 @@ use crate::gpu::outcome::Outcome;
 
 /// A variant against the baseline: how many times less it took. `None` where it took nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ratios {
+pub(crate) struct Ratios {
     /// Cycles of the baseline over the variant's.
     pub speedup: Option<f64>,
     /// Blended fragments of the baseline over the variant's.
@@ -20,7 +20,7 @@ pub struct Ratios {
 impl Ratios {
     /// `variant` against `baseline`.
     #[must_use]
-    pub fn between(baseline: &Outcome, variant: &Outcome) -> Self {
+    pub(crate) fn between(baseline: &Outcome, variant: &Outcome) -> Self {
         let of = |number: fn(&Outcome) -> u64| ratio(number(baseline), number(variant));
         Self {
             speedup: of(|o| o.cycles),
@@ -34,7 +34,7 @@ impl Ratios {
 /// Early termination's share in a run by itself: fragments rasterized over those that were not
 /// terminated.
 #[must_use]
-pub fn termination_ratio(outcome: &Outcome) -> Option<f64> {
+pub(crate) fn termination_ratio(outcome: &Outcome) -> Option<f64> {
     let fragments = &outcome.fragments;
     ratio(
         fragments.rasterized,
@@ -44,7 +44,7 @@ pub fn termination_ratio(outcome: &Outcome) -> Option<f64> {
 
 /// Merging's share in a run by itself: quads with something to blend over those blended.
 #[must_use]
-pub fn merge_ratio(outcome: &Outcome) -> Option<f64> {
+pub(crate) fn merge_ratio(outcome: &Outcome) -> Option<f64> {
     let quads = &outcome.quads;
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }
@@ -55,7 +55,7 @@ pub fn merge_ratio(outcome: &Outcome) -> Option<f64> {
     clippy::cast_precision_loss,
     reason = "a ratio of counts far below 2^53"
 )]
-pub fn ratio(a: u64, b: u64) -> Option<f64> {
+pub(crate) fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }
 

@@ -8,9 +8,7 @@ use super::{Simulated, VariantRun};
 use crate::gpu::outcome::{Outcome, UnitCycles};
 
 /// Columns of a line.
-pub const COLUMNS: usize = 100;
-/// Lines of a page.
-pub const LINES: usize = 24;
+pub(crate) const COLUMNS: usize = 100;
 /// Columns of the labels.
 const LABEL: usize = 13;
 /// Columns of a variant.
@@ -24,7 +22,7 @@ const KEY: &str = "█ works  ░ held up";
 
 /// The pages, one below the other.
 #[must_use]
-pub fn pages(simulated: &Simulated<'_>) -> String {
+pub(crate) fn pages(simulated: &Simulated<'_>) -> String {
     let pages = simulated.runs.chunks(ABREAST);
     let pages: Vec<_> = pages.map(|runs| page(simulated, runs)).collect();
     pages.join("\n")

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// What a unit is run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// Opaque triangles that share edges, tested for depth.
     Mesh,
     /// Transparent boxes that share nothing, blended in order.
@@ -16,7 +16,7 @@ pub enum Subject {
 
 /// The unit of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowUnit {
+pub(crate) enum RowUnit {
     /// None.
     None,
     /// Quad-fragment merging.
@@ -32,7 +32,7 @@ pub enum RowUnit {
 impl RowUnit {
     /// Its name in tables and documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Qfm => "qfm",
@@ -45,7 +45,7 @@ impl RowUnit {
 
 /// A unit on a subject.
 #[derive(Debug, Clone)]
-pub struct VersusRow {
+pub(crate) struct VersusRow {
     /// What it was run on.
     pub subject: Subject,
     /// The unit.
@@ -70,7 +70,7 @@ impl VersusRow {
     /// Quads saved of all that came.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    pub fn savings(&self) -> f64 {
+    pub(crate) fn savings(&self) -> f64 {
         if self.quads == 0 {
             return 0.0;
         }
@@ -104,7 +104,7 @@ impl VersusRow {
 
 /// All rows of a view.
 #[derive(Debug, Clone)]
-pub struct Versus {
+pub(crate) struct Versus {
     /// The rows, in order.
     pub rows: Vec<VersusRow>,
     /// How alike the two subjects are at the most samples: PSNR of the unmerged pictures in dB.
@@ -114,7 +114,7 @@ pub struct Versus {
 impl Versus {
     /// The document.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(VersusRow::json).collect();
         json!({ "versus": {
             "rows": rows,
@@ -125,7 +125,7 @@ impl Versus {
 
     /// The table, and below it what follows from it.
     #[must_use]
-    pub fn page(&self) -> String {
+    pub(crate) fn page(&self) -> String {
         let mut text = format!(
             "{:>7} {:>10} {:>9} {:>4} {:>10} {:>10} {:>7} {:>10} {:>8}  note\n",
             "subject", "unit", "buffer", "msaa", "quads", "saved", "share", "between", "PSNR dB"
@@ -167,7 +167,7 @@ impl Versus {
 
     /// What the numbers say, in sentences.
     #[must_use]
-    pub fn explanation(&self) -> Vec<String> {
+    pub(crate) fn explanation(&self) -> Vec<String> {
         let alike = match self.alike_db {
             f64::INFINITY => "Without a unit, mesh and splats give the same picture.".to_owned(),
             db => format!("Without a unit, the splats' picture is {db:.2} dB from the mesh's."),

@@ -5,12 +5,12 @@ use nalgebra::{Matrix3, Vector3};
 use crate::error::{Error, Result};
 
 /// Largest width or height of a picture, in pixels.
-pub const MAX_SIDE_PX: u32 = 1 << 15;
+pub(crate) const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A pinhole camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
 ///
 /// Made by [`Camera::new`], which guarantees finite values, a right-handed rotation, focal lengths
-/// above zero and sides of 1 to [`MAX_SIDE_PX`].
+/// above zero and sides of 1 to `MAX_SIDE_PX`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Camera {
     /// The view's name, unique in its file.

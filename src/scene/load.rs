@@ -110,7 +110,7 @@ impl Format {
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::File`] when its content is not what its
 /// format demands, says what was expected and found; [`Error::Limit`] for more than 4 GiB from a
-/// pipe, or more than [`MAX_SPLATS`](super::splats::MAX_SPLATS) splats.
+/// pipe, or more than `MAX_SPLATS` splats.
 pub fn load(path: &Path) -> Result<Scene> {
     if path.is_dir() {
         if path.join("meta.json").is_file() {

@@ -4,20 +4,20 @@ mod activate;
 mod assemble;
 pub(crate) mod bytes;
 mod camera;
-pub mod cameras;
+pub(crate) mod cameras;
 mod dropped;
 mod exponential;
-pub mod formats;
+pub(crate) mod formats;
 mod load;
 mod splats;
 mod statistics;
 mod visibility;
 
-pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub(crate) use camera::MAX_SIDE_PX;
+pub use camera::{Camera, Intrinsics};
 pub use dropped::Dropped;
 pub use load::{Format, Scene, load, load_bytes};
-pub use splats::{
-    BLOCK, Lanes, MAX_SH_DEGREE, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients,
-};
+pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
+pub use splats::{Splat, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};
-pub use visibility::Visibility;
+pub(crate) use visibility::Visibility;

@@ -5,17 +5,17 @@ use bytemuck::{Pod, Zeroable};
 use crate::math::buffer::Buffer;
 
 /// Splats in a block: one lane each. Every vector width in use divides it.
-pub const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 
 /// One value for each splat of a block.
-pub type Lanes = [f32; BLOCK];
+pub(crate) type Lanes = [f32; BLOCK];
 
 /// Most splats in a scene: indices are u32, and so are the slots that a frame rounds up to whole
 /// chunks.
-pub const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
+pub(crate) const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
 
 /// Highest degree of spherical harmonics that a scene may hold.
-pub const MAX_SH_DEGREE: u8 = 4;
+pub(crate) const MAX_SH_DEGREE: u8 = 4;
 
 /// Spherical-harmonics coefficients a channel beyond the constant one, for `degree` 0 to 4: 0, 3,
 /// 8, 15, 24.

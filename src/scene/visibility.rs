@@ -13,7 +13,7 @@ const SUSPICIOUS_SHARE: f64 = 0.005;
 /// Where the splats' centres are, as a camera sees them: shares that add up to 1 (all 0 for an
 /// empty scene). Splats of opacity 0 do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Visibility {
+pub(crate) struct Visibility {
     /// Share nearer than the near plane or behind the camera, 0 to 1.
     pub behind: f64,
     /// Share in front but outside the picture, 0 to 1.
@@ -29,7 +29,7 @@ impl Visibility {
     /// Looks at up to 100 000 splats; `near` is the distance below which splats are culled, in
     /// world units.
     #[must_use]
-    pub fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
+    pub(crate) fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
         let step = splats.len().div_ceil(MAX_SAMPLES).max(1);
         let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
         for splat in (0..splats.len()).step_by(step).map(|i| splats.splat(i)) {
@@ -62,7 +62,7 @@ impl Visibility {
     /// What is wrong and what to try, when almost nothing is in view; none otherwise. `view` is
     /// the view's name.
     #[must_use]
-    pub fn complaint(&self, view: &str) -> Option<String> {
+    pub(crate) fn complaint(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {
             return None;
         }

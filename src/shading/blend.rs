@@ -4,7 +4,7 @@ use super::profile::{ALPHA_CUT, StopRule};
 
 /// Alpha of a fragment at offset `d` (pixels) from the projected centre, for the inverse 2D
 /// covariance `conic` (xx, xy, yy) — `min(cap, opacity * exp(-d^T conic d / 2))` — or `None` when
-/// the exponent is positive or alpha is below [`ALPHA_CUT`].
+/// the exponent is positive or alpha is below `ALPHA_CUT`.
 #[must_use]
 pub fn fragment_alpha(conic: [f64; 3], d: [f64; 2], opacity: f64, cap: f64) -> Option<f64> {
     let power = -0.5 * (conic[0] * d[0] * d[0] + conic[2] * d[1] * d[1]) - conic[1] * d[0] * d[1];
@@ -14,7 +14,7 @@ pub fn fragment_alpha(conic: [f64; 3], d: [f64; 2], opacity: f64, cap: f64) -> O
 
 /// A pixel while splats are blended into it, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Accumulated {
+pub(crate) struct Accumulated {
     /// Premultiplied colour.
     pub colour: [f64; 3],
     /// Transmittance: the share of what lies behind that still shows, 1 to 0.
@@ -25,7 +25,7 @@ pub struct Accumulated {
 
 /// What became of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blended {
+pub(crate) enum Blended {
     /// It was blended.
     Yes,
     /// The pixel is closed, or this fragment closed it and was left out.
@@ -44,7 +44,7 @@ impl Default for Accumulated {
 
 impl Accumulated {
     /// Offers a fragment: `C += T alpha c; T *= 1 - alpha`, unless `stop` says otherwise.
-    pub fn offer(&mut self, alpha: f64, colour: [f64; 3], stop: StopRule) -> Blended {
+    pub(crate) fn offer(&mut self, alpha: f64, colour: [f64; 3], stop: StopRule) -> Blended {
         if self.stopped {
             return Blended::No;
         }

@@ -9,7 +9,7 @@ use crate::math::unfused::exp2;
 /// Alpha's logarithm to base 2 at (u, v), before the cap: `log2_opacity - u^2 - v^2`.
 #[must_use]
 #[inline(always)]
-pub fn falloff_exponent(u: f32, v: f32, log2_opacity: f32) -> f32 {
+pub(crate) fn falloff_exponent(u: f32, v: f32, log2_opacity: f32) -> f32 {
     (log2_opacity - u * u) - v * v
 }
 
@@ -17,7 +17,7 @@ pub fn falloff_exponent(u: f32, v: f32, log2_opacity: f32) -> f32 {
 /// the nearer of these, and NaN as -126.
 #[must_use]
 #[inline(always)]
-pub fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
+pub(crate) fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
     let alpha = exp2(exponent);
     if alpha < cap { alpha } else { cap }
 }
@@ -29,7 +29,7 @@ pub fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
 /// show with a hundredth of its colour, would be refused where the definition accepts it.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
-pub fn cap_rounded_down(cap: f64) -> f32 {
+pub(crate) fn cap_rounded_down(cap: f64) -> f32 {
     let nearest = cap as f32;
     if f64::from(nearest) > cap {
         nearest.next_down()

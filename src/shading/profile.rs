@@ -2,7 +2,7 @@
 
 /// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference
 /// rasterizer).
-pub const ALPHA_CUT: f64 = 1.0 / 255.0;
+pub(crate) const ALPHA_CUT: f64 = 1.0 / 255.0;
 
 /// Where a ray's slopes x/z and y/z are clamped when the projection is linearised.
 #[derive(Debug, Clone, Copy, PartialEq)]

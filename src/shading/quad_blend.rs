@@ -16,13 +16,13 @@ pub type QuadColour = [[f32; 4]; 4];
 /// factors are 1 for a zero front, and finite for a zero back.
 #[must_use]
 #[inline(always)]
-pub fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
+pub(crate) fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
     let left = 1.0 - front_alpha;
     let shows = left * back;
     front + if left == 0.0 { 0.0 } else { shows }
 }
 
-/// `front + (1 - front.alpha) * back` in every channel, alpha among them: see [`under_channel`].
+/// `front + (1 - front.alpha) * back` in every channel, alpha among them: see `under_channel`.
 ///
 /// The one rule of both the colour unit (front: what the buffer holds) and the shader's merge of
 /// two quads (front: the older).

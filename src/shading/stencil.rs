@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::comparison::Comparison;
 
 /// The stencil bit that marks a pixel closed, when early termination is on.
-pub const TERMINATED: u8 = 0x80;
+pub(crate) const TERMINATED: u8 = 0x80;
 
 /// What happens to the stored value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct StencilTest {
     pub depth_fail: StencilOperation,
     /// Done when both pass.
     pub pass: StencilOperation,
-    /// Whether the top bit, [`TERMINATED`], belongs to early termination. The application then
+    /// Whether the top bit, `TERMINATED`, belongs to early termination. The application then
     /// sees a stencil of seven bits: the greatest value is 127, references above it count as it,
     /// and no mask reaches the top bit. Set by the pipeline, not by configuration files.
     #[serde(skip)]

@@ -1,4 +1,4 @@
 //! Suites of views: the results file, and the table over all rows.
 
-pub mod results;
-pub mod results_file;
+pub(crate) mod results;
+pub(crate) mod results_file;

@@ -7,26 +7,26 @@ use serde::Serialize;
 
 use crate::gpu::variant::Variant;
 use row::ratio;
-pub use row::{Limit, Ratios, Row, RowKey, VariantRow};
+pub(crate) use row::{Row, RowKey, VariantRow};
 
 /// VR-Pipe, section VI: figures 16 (speedups) and 18 (fragments and quads blended).
-pub mod published {
+pub(crate) mod published {
     /// Mean speedup of early termination.
-    pub const HET_SPEEDUP: f64 = 1.80;
+    pub(crate) const HET_SPEEDUP: f64 = 1.80;
     /// Greatest speedup of quad merging.
-    pub const QM_SPEEDUP_MAX: f64 = 1.49;
+    pub(crate) const QM_SPEEDUP_MAX: f64 = 1.49;
     /// Mean speedup of both.
-    pub const HET_QM_SPEEDUP: f64 = 2.07;
+    pub(crate) const HET_QM_SPEEDUP: f64 = 2.07;
     /// Greatest speedup of both (abstract).
-    pub const HET_QM_SPEEDUP_MAX: f64 = 2.78;
+    pub(crate) const HET_QM_SPEEDUP_MAX: f64 = 2.78;
     /// Fragments blended: baseline over early termination.
-    pub const FRAGMENTS_HET: f64 = 2.52;
+    pub(crate) const FRAGMENTS_HET: f64 = 2.52;
     /// Fragments blended: early termination over both.
-    pub const FRAGMENTS_QM_ON_TOP: f64 = 1.30;
+    pub(crate) const FRAGMENTS_QM_ON_TOP: f64 = 1.30;
     /// Quads blended: baseline over early termination.
-    pub const QUADS_HET: f64 = 1.90;
+    pub(crate) const QUADS_HET: f64 = 1.90;
     /// Quads blended: early termination over both.
-    pub const QUADS_QM_ON_TOP: f64 = 1.32;
+    pub(crate) const QUADS_QM_ON_TOP: f64 = 1.32;
 }
 
 /// What is counted.
@@ -102,7 +102,7 @@ impl Metric {
 
 /// Mean, minimum and maximum of a column over the views of a scene.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Statistic {
+pub(crate) struct Statistic {
     /// `speedup`, `fragments` or `quads`.
     pub measure: &'static str,
     /// The variant whose need is divided by `to`'s.
@@ -123,7 +123,7 @@ pub struct Statistic {
 
 /// The statistics of a scene, or of all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// The scene; `None` for all views of all scenes.
     pub scene: Option<String>,
     /// Views.
@@ -177,7 +177,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
 
 /// The statistics of each scene, in order of appearance, and of all views together.
 #[must_use]
-pub fn summaries(rows: &[Row]) -> Vec<Summary> {
+pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let metrics = metrics(rows);
     let mut scenes: Vec<&str> = Vec::new();
     for row in rows {
@@ -204,7 +204,7 @@ VR-Pipe, section VI, figures 16 and 18.
 
 /// The table: mean, minimum and maximum of every scene, of all views, and what was published.
 #[must_use]
-pub fn table(rows: &[Row]) -> String {
+pub(crate) fn table(rows: &[Row]) -> String {
     let (metrics, summaries) = (metrics(rows), summaries(rows));
     let names = summaries.iter().filter_map(|s| s.scene.as_deref());
     let width = names

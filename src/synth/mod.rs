@@ -29,9 +29,9 @@ use chance::Dice;
 use part::Stage;
 
 /// Fewest and most splats of a procedural scene.
-pub const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
+pub(crate) const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
 /// Highest degree of spherical harmonics of a procedural scene.
-pub const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
+pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
 
 /// What to build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +97,8 @@ impl Synthetic {
     /// The scene of `count` splats of degree `sh_degree` that `recipe` and `seed` make.
     ///
     /// # Errors
-    /// [`Error::Caller`] when `count` is outside [`COUNT_RANGE`] or the degree above
-    /// [`MAX_SYNTHETIC_SH_DEGREE`].
+    /// [`Error::Caller`] when `count` is outside `COUNT_RANGE` or the degree above
+    /// `MAX_SYNTHETIC_SH_DEGREE`.
     pub fn new(recipe: Recipe, seed: u64, count: u64, sh_degree: u8) -> Result<Self> {
         let (least, most) = COUNT_RANGE;
         if !(least..=most).contains(&count) {

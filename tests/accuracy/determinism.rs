@@ -1,7 +1,10 @@
 //! The same bytes whatever the number of threads, and whatever a renderer drew before.
-use quadrille::cpu::{Counts, RenderSettings, Renderer};
-use quadrille::image::Frame;
-use quadrille::scene::{Camera, Splats};
+use quadrille::Camera;
+use quadrille::Counts;
+use quadrille::Frame;
+use quadrille::RenderSettings;
+use quadrille::Renderer;
+use quadrille::Splats;
 use rayon::ThreadPoolBuilder;
 
 use crate::support::scenes::{self, Random};

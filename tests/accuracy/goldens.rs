@@ -6,11 +6,17 @@ use std::env;
 use std::path::PathBuf;
 
 use nalgebra::{Matrix3, Vector3};
-use quadrille::cpu::{RenderSettings, Renderer, reference};
-use quadrille::image::files;
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Intrinsics, Splat, Splats};
-use quadrille::shading::{Profile, StopRule};
+use quadrille::RenderSettings;
+use quadrille::Renderer;
+use quadrille::render_reference;
+
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::Profile;
+use quadrille::SimdLevel;
+use quadrille::Splat;
+use quadrille::Splats;
+use quadrille::StopRule;
 
 use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
@@ -129,16 +135,16 @@ fn both_renderers_draw_the_goldens() {
             level,
         };
         let (oracle, counts) =
-            reference::render(&golden.splats, &golden.camera, &settings(SimdLevel::best()));
+            render_reference(&golden.splats, &golden.camera, &settings(SimdLevel::best()));
         assert!(
             counts.fragments_blended > 100,
             "{} shows little",
             golden.name
         );
         if write {
-            files::write(&path(&golden), &oracle).unwrap();
+            quadrille::write_picture(&path(&golden), &oracle).unwrap();
         }
-        let expected = files::read(&path(&golden)).unwrap();
+        let expected = quadrille::read_picture(&path(&golden)).unwrap();
         let differences = Differences::between(&oracle, &expected);
         assert_eq!(differences.undefined, 0, "{} is finite", golden.name);
         hold("golden of oracle", differences.max(), golden.name);

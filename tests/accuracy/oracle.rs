@@ -1,9 +1,14 @@
 //! The fast renderer against the scalar oracle: every SIMD level, profile and stop rule.
-use quadrille::cpu::{Counts, RenderSettings, Renderer, reference};
-use quadrille::image::Frame;
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Splats};
-use quadrille::shading::{Profile, StopRule};
+use quadrille::Camera;
+use quadrille::Counts;
+use quadrille::Frame;
+use quadrille::Profile;
+use quadrille::RenderSettings;
+use quadrille::Renderer;
+use quadrille::SimdLevel;
+use quadrille::Splats;
+use quadrille::StopRule;
+use quadrille::render_reference;
 
 use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
@@ -67,7 +72,7 @@ impl Case {
             profile: self.profile,
             ..RenderSettings::default()
         };
-        reference::render(&self.splats, &self.camera, &settings)
+        render_reference(&self.splats, &self.camera, &settings)
     }
 
     fn fast(&self, renderer: &mut Renderer, level: SimdLevel) -> (Frame, Counts) {

@@ -3,11 +3,17 @@
 use nalgebra::{Matrix3, Vector3};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use quadrille::cpu::{Counts, RenderSettings, Renderer, reference};
-use quadrille::image::Frame;
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Intrinsics, Splat, Splats};
-use quadrille::shading::Profile;
+use quadrille::Camera;
+use quadrille::Counts;
+use quadrille::Frame;
+use quadrille::Intrinsics;
+use quadrille::Profile;
+use quadrille::RenderSettings;
+use quadrille::Renderer;
+use quadrille::SimdLevel;
+use quadrille::Splat;
+use quadrille::Splats;
+use quadrille::render_reference;
 
 use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
@@ -89,7 +95,7 @@ fn complaints(splats: &Splats, camera: &Camera, profile: Profile) -> Vec<String>
         profile,
         ..RenderSettings::default()
     };
-    let (expected, _) = reference::render(splats, camera, &settings);
+    let (expected, _) = render_reference(splats, camera, &settings);
     let complaint = |found: &Rendered| {
         let differences = Differences::between(&found.frame, &expected);
         let (max, strays) = (differences.max(), differences.strays(bound("stray")));

@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use quadrille::cpu::{Counts, RenderSettings, Renderer, reference};
-use quadrille::image::metrics::{Protocol, compare};
-use quadrille::image::{Frame, files};
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Splats};
-use quadrille::shading::{Profile, StopRule};
+use quadrille::Camera;
+use quadrille::Counts;
+use quadrille::Frame;
+use quadrille::Profile;
+use quadrille::Protocol;
+use quadrille::RenderSettings;
+use quadrille::Renderer;
+use quadrille::SimdLevel;
+use quadrille::Splats;
+use quadrille::StopRule;
+use quadrille::compare;
+use quadrille::render_reference;
 use serde_json::Value;
 
 use crate::support::pictures::Differences;
@@ -45,7 +51,7 @@ fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
             pictures.push(Expected {
                 name,
                 camera: cameras[index].clone(),
-                picture: files::read(&picture).unwrap(),
+                picture: quadrille::read_picture(&picture).unwrap(),
                 blended: Vec::new(),
             });
         }
@@ -74,7 +80,7 @@ fn renderers<'a>() -> Vec<Renders<'a>> {
     };
     let oracle = |splats: &Splats, camera: &Camera, profile| {
         let level = SimdLevel::best();
-        reference::render(splats, camera, &RenderSettings { profile, level })
+        render_reference(splats, camera, &RenderSettings { profile, level })
     };
     let mut all: Vec<Renders<'a>> = SimdLevel::all().into_iter().map(fast).collect();
     all.push(("reference", Box::new(oracle)));

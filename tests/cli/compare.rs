@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use quadrille::image::{Frame, files};
+use quadrille::Frame;
 use serde_json::Value;
 
 /// The program's exit codes.
@@ -64,7 +64,7 @@ impl Folder {
     fn with(&self, name: &str, frame: &Frame) -> String {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        files::write(&path, frame).unwrap();
+        quadrille::write_picture(&path, frame).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
@@ -187,7 +187,7 @@ fn the_difference_picture_is_written_or_exit_code_4() {
     let diff = folder.named("diff.png");
     let results = json(&[&a, &b, "--diff", &diff]);
     assert_eq!(results["pairs"][0]["diff"], diff.as_str());
-    let heat = files::read(Path::new(&diff)).unwrap();
+    let heat = quadrille::read_picture(Path::new(&diff)).unwrap();
     assert_eq!((heat.width(), heat.height()), (12, 9));
     assert!(
         heat.pixels()[0][0] > 0.9,

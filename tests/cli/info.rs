@@ -2,8 +2,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use quadrille::scene::formats::ply::PlyWriter;
-use quadrille::scene::{Splat, load};
+use quadrille::PlyWriter;
+use quadrille::Splat;
+use quadrille::load;
 
 fn info(arguments: &[&str], stdin: Stdio) -> Output {
     Command::new(env!("CARGO_BIN_EXE_quadrille"))

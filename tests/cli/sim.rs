@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use quadrille::image::files;
 use serde_json::Value;
 
 use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
@@ -164,7 +163,7 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
         ],
     );
     for name in ["bay_baseline.npy", "bay_het+qm.npy"] {
-        let picture = files::read(&place.path(name)).unwrap();
+        let picture = quadrille::read_picture(&place.path(name)).unwrap();
         assert_eq!([picture.width(), picture.height()], SIZE);
     }
     let mut expected = BTreeSet::new();
@@ -182,7 +181,7 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
                 expected.insert(format!("bay.{name}.{map}.{extension}"));
             }
             let path = place.path(&format!("maps/here/bay.{name}.{map}.png"));
-            let picture = files::read(&path).unwrap();
+            let picture = quadrille::read_picture(&path).unwrap();
             assert!(picture.width() >= 480 && picture.height() > SIZE[1]);
         }
         let of = variant(&document, name);

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use quadrille::image::{Frame, files};
+use quadrille::Frame;
 use serde_json::Value;
 
 use crate::support::program::{DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
@@ -160,7 +160,7 @@ fn a_dash_is_a_png_on_stdout() {
         DONE,
         &[&["render", "scene.ply", "-o", "-"], &SHOT[..]].concat(),
     );
-    let picture = files::decode(&output.stdout, Path::new("stdout")).unwrap();
+    let picture = quadrille::decode_picture(&output.stdout, Path::new("stdout")).unwrap();
     assert_eq!(picture, place.picture("a.png", &SHOT));
     assert!(output.stdout.starts_with(b"\x89PNG"));
 }

@@ -1,5 +1,5 @@
 //! The flags that choose views and the size of pictures.
-use quadrille::image::Frame;
+use quadrille::Frame;
 
 use crate::support::program::{CAMERAS, DONE, Place, SHOT, USAGE};
 

@@ -3,7 +3,11 @@
 //! The files are not part of the project; without them the tests say so and pass.
 use std::path::PathBuf;
 
-use quadrille::mesh::files::{BezierPatches, Loaded, Mesh, NONE, load};
+use quadrille::mesh::files::BezierPatches;
+use quadrille::mesh::files::Loaded;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::NONE;
+use quadrille::mesh::files::load;
 
 /// The path `relative` among the shared meshes, or `None`, with a printed reason.
 fn path(relative: &str) -> Option<PathBuf> {

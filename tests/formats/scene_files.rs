@@ -3,7 +3,8 @@ use std::path::Path;
 
 use crate::ply_files::{Body, Extra, Layout, Row, Type};
 use proptest::prelude::*;
-use quadrille::scene::{Scene, load_bytes};
+use quadrille::Scene;
+use quadrille::load_bytes;
 
 /// Relative error of an activated value: one ulp of f32, and the rounding of the raw value.
 const TOLERANCE: f32 = 2.4e-7;

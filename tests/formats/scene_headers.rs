@@ -2,7 +2,8 @@
 use std::path::Path;
 
 use quadrille::Error;
-use quadrille::scene::{Scene, load_bytes};
+use quadrille::Scene;
+use quadrille::load_bytes;
 
 const PLAIN: &str =
     "x y z f_dc_0 f_dc_1 f_dc_2 opacity scale_0 scale_1 scale_2 rot_0 rot_1 rot_2 rot_3";

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use quadrille::Error;
-use quadrille::scene::{formats::ply::Header, load};
+use quadrille::PlyHeader as Header;
+use quadrille::load;
 
 /// Longest time for one file.
 const TIME_LIMIT: Duration = Duration::from_secs(1);

@@ -1,27 +1,38 @@
 //! Frames of the mesh path against slow definitions: what each sample shows, that closed meshes are
 //! watertight, what merging does to pictures.
 use nalgebra::Vector3;
-use quadrille::image::metrics::{self, Protocol};
-use quadrille::math::SimdLevel;
-use quadrille::mesh::assemble::{place, triangles};
-use quadrille::mesh::files::{Corner, Material, Mesh, NONE};
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::Protocol;
+use quadrille::SimdLevel;
+use quadrille::mesh::assemble::place;
+use quadrille::mesh::assemble::triangles;
+use quadrille::mesh::files::Corner;
+use quadrille::mesh::files::Material;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::NONE;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::frame::merging::Unit;
-use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
-use quadrille::mesh::grid::{Grid, Source};
+use quadrille::mesh::frame::settings::Cull;
+use quadrille::mesh::frame::settings::Faces;
+use quadrille::mesh::frame::settings::FrameSettings;
+use quadrille::mesh::grid::Grid;
+use quadrille::mesh::grid::Source;
 use quadrille::mesh::merge::pmu::PmuSettings;
 use quadrille::mesh::merge::qfm::QfmSettings;
 use quadrille::mesh::outcome::MeshOutcome;
+use quadrille::mesh::shade::Albedo;
+use quadrille::mesh::shade::ShadeSettings;
+use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::quad::Sampling;
 use quadrille::mesh::shade::texture::Textures;
-use quadrille::mesh::shade::{Albedo, ShadeSettings, Shader};
 use quadrille::mesh::triangles::Triangles;
 use quadrille::mesh::view::View;
 use quadrille::raster::outline::Outline;
-use quadrille::raster::sample_depth::{DepthPlane, NO_OWNER};
+use quadrille::raster::sample_depth::DepthPlane;
+use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::sampled::SampledPolygon;
 use quadrille::raster::samples::SamplePattern;
-use quadrille::scene::{Camera, Intrinsics};
 
 /// A mesh of triangles, one draw for each list.
 fn mesh(positions: Vec<[f32; 3]>, draws: &[&[[u32; 3]]]) -> Mesh {
@@ -291,7 +302,7 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
                 };
                 assert_eq!(bits(&shading), bits(&plain));
                 let picture = visible.picture(&shader, &shading, Sampling::Centre, background);
-                let compared = metrics::compare(&picture, &unmerged, Protocol::Float).unwrap();
+                let compared = quadrille::compare(&picture, &unmerged, Protocol::Float).unwrap();
                 let db = compared.psnr_db.unwrap_or(f64::INFINITY);
                 assert!(db > least_db, "{unit:?} at {samples}x: {db} dB");
             }
@@ -329,7 +340,7 @@ fn reyes_shows_both_sides_as_quads_do() {
     let plain = visible.merged(&source, Unit::None);
     let unmerged = visible.picture(&shader, &plain, Sampling::Centre, Some([0.0; 3]));
     let reyes = visible.reyes_picture(&shader, Some([0.0; 3]));
-    let compared = metrics::compare(&reyes, &unmerged, Protocol::Float).unwrap();
+    let compared = quadrille::compare(&reyes, &unmerged, Protocol::Float).unwrap();
     assert!(compared.psnr_db.unwrap() > 38.0, "{:?}", compared.psnr_db);
 }
 

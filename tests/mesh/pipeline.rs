@@ -3,12 +3,15 @@
 use quadrille::gpu::config::Config;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::frame::merging::Unit;
-use quadrille::mesh::frame::settings::{Cull, FrameSettings};
+use quadrille::mesh::frame::settings::Cull;
+use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::grid::Source;
 use quadrille::mesh::merge::pmu::PmuSettings;
 use quadrille::mesh::merge::qfm::QfmSettings;
 use quadrille::mesh::outcome::MeshOutcome;
-use quadrille::mesh::pipeline::{self, MeshConfig, TimedOutcome};
+use quadrille::mesh::pipeline;
+use quadrille::mesh::pipeline::MeshConfig;
+use quadrille::mesh::pipeline::TimedOutcome;
 use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::samples::SamplePattern;
 

@@ -4,29 +4,41 @@ use std::path::Path;
 use std::process::Command;
 
 use nalgebra::Vector3;
+use quadrille::Camera;
+use quadrille::ColourFormat;
+use quadrille::Frame;
+use quadrille::Intrinsics;
+use quadrille::PlyWriter;
+use quadrille::Profile;
+use quadrille::Protocol;
+use quadrille::SimdLevel;
+use quadrille::Splats;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::pipeline::Watch;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
-use quadrille::image::Frame;
-use quadrille::image::metrics::{self, Protocol};
-use quadrille::math::{SH_C0, SimdLevel};
-use quadrille::mesh::files::{Corner, Material, Mesh, NONE};
+use quadrille::internals::SH_C0;
+use quadrille::load_bytes;
+use quadrille::mesh::files::Corner;
+use quadrille::mesh::files::Material;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::NONE;
 use quadrille::mesh::frame::merging::Unit;
 use quadrille::mesh::grid::Source;
 use quadrille::mesh::merge::pmu::PmuSettings;
 use quadrille::mesh::merge::qfm::QfmSettings;
+use quadrille::mesh::shade::ShadeSettings;
+use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::texture::Textures;
-use quadrille::mesh::shade::{ShadeSettings, Shader};
-use quadrille::mesh::splats::from_mesh::{SplatVersion, splats_of};
-use quadrille::mesh::splats::units::{SplatsMerged, merged};
-use quadrille::mesh::splats::{SPLAT_SHADER, SplatQuads};
+use quadrille::mesh::splats::SPLAT_SHADER;
+use quadrille::mesh::splats::SplatQuads;
+use quadrille::mesh::splats::from_mesh::SplatVersion;
+use quadrille::mesh::splats::from_mesh::splats_of;
+use quadrille::mesh::splats::units::SplatsMerged;
+use quadrille::mesh::splats::units::merged;
 use quadrille::mesh::triangles::Triangles;
 use quadrille::mesh::view::View;
 use quadrille::raster::samples::SamplePattern;
-use quadrille::scene::formats::ply::PlyWriter;
-use quadrille::scene::{Camera, Intrinsics, Splats, load_bytes};
-use quadrille::shading::{ColourFormat, Profile};
 
 /// Patches along an edge of the cube.
 const SIDE: u32 = 6;
@@ -98,7 +110,7 @@ fn version() -> SplatVersion {
 
 /// PSNR; infinite when both are the same.
 fn psnr(a: &Frame, b: &Frame) -> f64 {
-    let compared = metrics::compare(a, b, Protocol::Float).unwrap();
+    let compared = quadrille::compare(a, b, Protocol::Float).unwrap();
     compared.psnr_db.unwrap_or(f64::INFINITY)
 }
 

@@ -3,11 +3,17 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use quadrille::gpu::geometry::splat_box::splat_box;
-use quadrille::preprocess::cut_radius_squared;
-use quadrille::preprocess::exact::ExactSplat;
-use quadrille::raster::polygon::{GUARD_BAND, PixelRect, Polygon, Vertex};
-use quadrille::raster::spans::{RowSpans, SPAN_ROWS, TileQuad, tile_quads};
-use quadrille::shading::fragment_alpha;
+use quadrille::internals::ExactSplat;
+use quadrille::internals::cut_radius_squared;
+use quadrille::internals::fragment_alpha;
+use quadrille::raster::polygon::GUARD_BAND;
+use quadrille::raster::polygon::PixelRect;
+use quadrille::raster::polygon::Polygon;
+use quadrille::raster::polygon::Vertex;
+use quadrille::raster::spans::RowSpans;
+use quadrille::raster::spans::SPAN_ROWS;
+use quadrille::raster::spans::TileQuad;
+use quadrille::raster::spans::tile_quads;
 
 /// The same cases on every run; some properties pass over half of them.
 fn cases(cases: u32) -> ProptestConfig {

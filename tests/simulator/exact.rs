@@ -1,11 +1,13 @@
 //! The emulated pipeline's pictures: what they are, exactly, and what no configuration changes.
-use quadrille::cpu::{RenderSettings, reference};
+use quadrille::Camera;
+use quadrille::ColourFormat;
+use quadrille::RenderSettings;
+use quadrille::SimdLevel;
+use quadrille::Splats;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::outcome::Outcome;
 use quadrille::gpu::variant::Variant;
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Splats};
-use quadrille::shading::ColourFormat;
+use quadrille::render_reference;
 
 use crate::support::emulated::{
     ByHand, by_hand, config, prepared, profile, run, same_bits, within,
@@ -48,7 +50,7 @@ fn with_f32_colours_the_baseline_is_the_reference() {
             profile: profile(),
             level: SimdLevel::best(),
         };
-        let (expected, counts) = reference::render(&splats, &camera, &settings);
+        let (expected, counts) = render_reference(&splats, &camera, &settings);
         let view = prepared(&splats, &camera);
         let outcome = run(&view, &config(&["crop.format=rgba32f"]), Variant::BASELINE);
         assert_eq!(

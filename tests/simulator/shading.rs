@@ -3,13 +3,26 @@
 use nalgebra::{Matrix3, Vector3};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use quadrille::gpu::warp::{ExactAlpha, FragmentShader, NearCut, ShadedQuad};
-use quadrille::math::SimdLevel;
-use quadrille::pipeline::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
-use quadrille::preprocess::exact::ExactSplat;
-use quadrille::preprocess::{LOG2_ALPHA_CUT, Preprocessed, ProjectedSplat, View};
-use quadrille::scene::{Camera, Intrinsics, Splat, Splats};
-use quadrille::shading::{Profile, fragment_alpha};
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::Preprocessed;
+use quadrille::Profile;
+use quadrille::ProjectedSplat;
+use quadrille::SimdLevel;
+use quadrille::Splat;
+use quadrille::Splats;
+use quadrille::gpu::warp::ExactAlpha;
+use quadrille::gpu::warp::FragmentShader;
+use quadrille::gpu::warp::NearCut;
+use quadrille::gpu::warp::ShadedQuad;
+use quadrille::internals::ExactSplat;
+use quadrille::internals::LOG2_ALPHA_CUT;
+use quadrille::internals::View;
+use quadrille::internals::fragment_alpha;
+use quadrille::pipeline::packets::Quad;
+use quadrille::pipeline::packets::TILE_PX;
+use quadrille::pipeline::packets::TILE_QUADS;
+use quadrille::pipeline::packets::WARP_QUADS;
 
 use crate::support::scenes::{self, Random};
 

@@ -4,13 +4,16 @@
 //! for.
 use std::fmt::Debug;
 
+use quadrille::DepthTest;
+use quadrille::StencilTest;
 use quadrille::gpu::coalesce::qru::QuadReorder;
 use quadrille::gpu::coalesce::tc::TileCoalescing;
 use quadrille::gpu::coalesce::tgc::TileGridCoalescing;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::crop::cache::CropCache;
 use quadrille::gpu::crop::unit::Crop;
-use quadrille::gpu::geometry::assembly::{Assembly, TileOwner};
+use quadrille::gpu::geometry::assembly::Assembly;
+use quadrille::gpu::geometry::assembly::TileOwner;
 use quadrille::gpu::geometry::vertex::VertexShading;
 use quadrille::gpu::machine::Machine;
 use quadrille::gpu::raster::coarse::Coarse;
@@ -23,13 +26,22 @@ use quadrille::gpu::zrop::prop::Prop;
 use quadrille::gpu::zrop::surface::Tests;
 use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::gpu::zrop::zcache::ZCache;
-use quadrille::pipeline::packets::{
-    Beat, ColourQuad, Few, Primitive, Quad, RasterTile, SetUp, ShadedWarp, Shape, Warp,
-};
+use quadrille::internals::Comparison;
+use quadrille::pipeline::packets::Beat;
+use quadrille::pipeline::packets::ColourQuad;
+use quadrille::pipeline::packets::Few;
+use quadrille::pipeline::packets::Primitive;
+use quadrille::pipeline::packets::Quad;
+use quadrille::pipeline::packets::RasterTile;
+use quadrille::pipeline::packets::SetUp;
+use quadrille::pipeline::packets::ShadedWarp;
+use quadrille::pipeline::packets::Shape;
+use quadrille::pipeline::packets::Warp;
 use quadrille::pipeline::stage::Stage;
-use quadrille::pipeline::timing::{Activity, Idle};
-use quadrille::raster::polygon::{PixelRect, Vertex};
-use quadrille::shading::{Comparison, DepthTest, StencilTest};
+use quadrille::pipeline::timing::Activity;
+use quadrille::pipeline::timing::Idle;
+use quadrille::raster::polygon::PixelRect;
+use quadrille::raster::polygon::Vertex;
 
 use crate::support::contract::{Blocks, Contract, Trace, Trail};
 use crate::support::gpu::{machine, numbered_draw};

@@ -2,16 +2,19 @@
 //! says. The tables are printed (`cargo test --release --test gpu_sweeps -- --nocapture`).
 use std::path::Path;
 
+use quadrille::Camera;
+use quadrille::Profile;
+use quadrille::Recipe;
+use quadrille::Scene;
+use quadrille::SimdLevel;
+use quadrille::Synthetic;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::outcome::Outcome;
 use quadrille::gpu::pipeline::Watch;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::zrop::surface::Tests;
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Scene, load};
-use quadrille::shading::Profile;
-use quadrille::synth::{Recipe, Synthetic};
+use quadrille::load;
 
 /// The repository's own scene.
 fn island() -> Scene {

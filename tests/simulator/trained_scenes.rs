@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use quadrille::cpu::{RenderSettings, reference};
+use quadrille::Camera;
+use quadrille::Frame;
+use quadrille::RenderSettings;
+use quadrille::SimdLevel;
+use quadrille::Splats;
 use quadrille::gpu::variant::Variant;
-use quadrille::image::Frame;
-use quadrille::math::SimdLevel;
-use quadrille::scene::{Camera, Splats};
+use quadrille::render_reference;
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -87,7 +89,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
         profile: profile(),
         level: SimdLevel::best(),
     };
-    let (reference, counts) = reference::render(splats, &expected.camera, &settings);
+    let (reference, counts) = render_reference(splats, &expected.camera, &settings);
     let mut wrong = Vec::new();
     let mut hold = |holds: bool, what: String| {
         if !holds {

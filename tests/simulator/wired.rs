@@ -1,12 +1,15 @@
 //! The units wired together, over random draws and random sizes of everything: whatever the sizes,
 //! nothing is lost, every cycle is accounted for, and the picture is the same.
+use quadrille::DepthTest;
+use quadrille::StencilTest;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
 use quadrille::gpu::outcome::Outcome;
-use quadrille::gpu::pipeline::{self, Watch};
+use quadrille::gpu::pipeline;
+use quadrille::gpu::pipeline::Watch;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::zrop::surface::Tests;
-use quadrille::shading::{Comparison, DepthTest, StencilTest};
+use quadrille::internals::Comparison;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 

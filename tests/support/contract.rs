@@ -6,8 +6,12 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-use quadrille::pipeline::stage::{Link, Sink, Stage};
-use quadrille::pipeline::timing::{Activity, Cycle, Idle};
+use quadrille::pipeline::stage::Link;
+use quadrille::pipeline::stage::Sink;
+use quadrille::pipeline::stage::Stage;
+use quadrille::pipeline::timing::Activity;
+use quadrille::pipeline::timing::Cycle;
+use quadrille::pipeline::timing::Idle;
 
 use super::gpu::Collector;
 

@@ -2,19 +2,23 @@
 //! termination may move a pixel.
 
 use half::f16;
+use quadrille::Camera;
+use quadrille::ColourFormat;
+use quadrille::Frame;
+use quadrille::Profile;
+use quadrille::SimdLevel;
+use quadrille::Splats;
+use quadrille::StopRule;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::outcome::Outcome;
 use quadrille::gpu::pipeline::Watch;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::warp::ExactAlpha;
+use quadrille::gpu::warp::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::gpu::warp::{ExactAlpha, NearCut};
 use quadrille::gpu::zrop::surface::Tests;
-use quadrille::image::Frame;
-use quadrille::math::SimdLevel;
-use quadrille::preprocess::View;
-use quadrille::scene::{Camera, Splats};
-use quadrille::shading::{ColourFormat, Profile, StopRule};
+use quadrille::internals::View;
 
 /// The default profile without early stop.
 pub(crate) fn profile() -> Profile {

@@ -1,11 +1,12 @@
 //! Units of the emulated pipeline on their own: a machine, and a sink that notes what comes.
 
+use quadrille::SimdLevel;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
 use quadrille::gpu::machine::Machine;
 use quadrille::gpu::warp::FragmentShader;
-use quadrille::gpu::zrop::surface::{Surface, Tests};
-use quadrille::math::SimdLevel;
+use quadrille::gpu::zrop::surface::Surface;
+use quadrille::gpu::zrop::surface::Tests;
 use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::timing::Cycle;
 

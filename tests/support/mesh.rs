@@ -3,16 +3,24 @@
 use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::{Rotation3, Vector3};
-use quadrille::math::SimdLevel;
-use quadrille::mesh::files::{Corner, Material, Mesh, NONE, ShaderEffects};
-use quadrille::mesh::frame::settings::{Cull, Faces, FrameSettings};
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::SimdLevel;
+use quadrille::mesh::files::Corner;
+use quadrille::mesh::files::Material;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::NONE;
+use quadrille::mesh::files::ShaderEffects;
+use quadrille::mesh::frame::settings::Cull;
+use quadrille::mesh::frame::settings::Faces;
+use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::grid::Source;
 use quadrille::mesh::surface::catmull_clark::CatmullClark;
-use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
+use quadrille::mesh::tessellate::TessellateSettings;
+use quadrille::mesh::tessellate::Tessellated;
 use quadrille::mesh::triangles::Triangles;
 use quadrille::mesh::view::View;
 use quadrille::raster::samples::SamplePattern;
-use quadrille::scene::{Camera, Intrinsics};
 
 /// A mesh of one draw and one material without attributes.
 pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {

@@ -1,6 +1,6 @@
 //! Differences between pictures, gathered over as many as a test draws.
 
-use quadrille::image::Frame;
+use quadrille::Frame;
 
 /// The largest difference of a channel, alpha among them, of every pixel whose expected value is
 /// finite; infinite where the other picture's is not. In units of the brightest expected value of

@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use quadrille::image::{Frame, files};
-use quadrille::scene::cameras::write_inria_json;
-use quadrille::scene::formats::ply::PlyWriter;
+use quadrille::Frame;
+use quadrille::PlyWriter;
+use quadrille::write_inria_json;
 use serde_json::Value;
 
 use super::scenes::{self, Random};
@@ -100,7 +100,7 @@ impl Place {
             DONE,
             &[&["render", "scene.ply", "-o", name], arguments].concat(),
         );
-        files::read(&self.path(name)).unwrap()
+        quadrille::read_picture(&self.path(name)).unwrap()
     }
 
     pub(crate) fn names(&self) -> BTreeSet<String> {

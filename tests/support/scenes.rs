@@ -1,7 +1,11 @@
 //! Seeded scenes and cameras, made to be hard on a renderer.
 
 use nalgebra::Vector3;
-use quadrille::scene::{Camera, Intrinsics, Splat, Splats, rest_coefficients};
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::Splat;
+use quadrille::Splats;
+use quadrille::internals::rest_coefficients;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -3,7 +3,10 @@
 
 use std::path::PathBuf;
 
-use quadrille::scene::{Camera, Splats, cameras, load};
+use quadrille::Camera;
+use quadrille::Splats;
+use quadrille::load;
+use quadrille::load_cameras;
 
 /// The path `relative` in the shared folder, or `None`, with a printed reason, where it is absent.
 #[allow(clippy::print_stdout, reason = "a skipped test says why")]
@@ -25,5 +28,5 @@ pub(crate) fn scene(name: &str) -> Option<Splats> {
 /// The cameras of the file `relative`.
 pub(crate) fn cameras(relative: &str) -> Option<Vec<Camera>> {
     let path = path(relative)?;
-    Some(cameras::load(&path, None).unwrap().cameras)
+    Some(load_cameras(&path, None).unwrap().cameras)
 }

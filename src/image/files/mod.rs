@@ -24,10 +24,10 @@ use crate::error::{Error, Result};
 use crate::output::write_whole;
 
 /// The longest side of a picture in a file, in pixels: the limit of 16-bit sizes.
-pub const MAX_SIDE_PIXELS: u32 = 65_535;
+pub(crate) const MAX_SIDE_PIXELS: u32 = 65_535;
 
 /// The most pixels of a picture in a file: 4 GiB in memory, at 16 bytes a pixel.
-pub const MAX_PIXELS: u64 = 1 << 28;
+pub(crate) const MAX_PIXELS: u64 = 1 << 28;
 
 /// The longest picture file, in bytes: [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
 const MAX_FILE_BYTES: u64 = MAX_PIXELS * 4 * 8 + (1 << 20);
@@ -38,7 +38,7 @@ const MAX_BYTES_PER_DEFLATED_BYTE: u64 = 1032;
 
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub(crate) enum Format {
     /// Portable Network Graphics, 8 bits a channel.
     Png,
     /// `OpenEXR`, f32.
@@ -50,7 +50,7 @@ pub enum Format {
 impl Format {
     /// The format that the extension of `path` names, in either case; `None` for any other.
     #[must_use]
-    pub fn of_name(path: &Path) -> Option<Self> {
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         [Self::Png, Self::Exr, Self::Npy]
             .into_iter()
@@ -59,7 +59,7 @@ impl Format {
 
     /// The format whose files begin as `content` does; `None` for any other.
     #[must_use]
-    pub fn of_content(content: &[u8]) -> Option<Self> {
+    pub(crate) fn of_content(content: &[u8]) -> Option<Self> {
         [
             (png::MAGIC, Self::Png),
             (exr::MAGIC, Self::Exr),
@@ -71,7 +71,7 @@ impl Format {
 
     /// The extension of the format's files, without the dot.
     #[must_use]
-    pub fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
             Self::Exr => "exr",
@@ -95,7 +95,7 @@ pub fn read(path: &Path) -> Result<Frame> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
+pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
     let mut content = Vec::new();
     source
         .take(MAX_FILE_BYTES + 1)
@@ -136,7 +136,7 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 ///
 /// # Errors
 /// [`Error::Caller`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
-/// pixels or more than [`MAX_SIDE_PIXELS`] or [`MAX_PIXELS`]; [`Error::Write`] when the file cannot
+/// pixels or more than `MAX_SIDE_PIXELS` or `MAX_PIXELS`; [`Error::Write`] when the file cannot
 /// be written.
 pub fn write(path: &Path, frame: &Frame) -> Result<()> {
     let format = Format::of_name(path).ok_or_else(|| {
@@ -154,7 +154,7 @@ pub fn write(path: &Path, frame: &Frame) -> Result<()> {
 ///
 /// # Errors
 /// Those of `out`, and an error of kind `InvalidInput` when the picture has no pixels.
-pub fn write_to(out: &mut impl Write, format: Format, frame: &Frame) -> io::Result<()> {
+pub(crate) fn write_to(out: &mut impl Write, format: Format, frame: &Frame) -> io::Result<()> {
     if frame.pixels().is_empty() {
         let reason = "a picture without pixels";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -172,7 +172,7 @@ pub fn write_to(out: &mut impl Write, format: Format, frame: &Frame) -> io::Resu
 /// # Errors
 /// [`Error::Caller`] when there are not `width * height` numbers, or the size is none that [`write()`]
 /// takes; [`Error::Write`] when the file cannot be written.
-pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
+pub(crate) fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
     check_size(size)?;
     let pixels = size.map(u64::from).iter().product::<u64>();
     if counts.len() as u64 != pixels {

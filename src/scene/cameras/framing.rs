@@ -15,11 +15,11 @@ use crate::scene::splats::{Splat, Splats};
 
 /// Up in the world where nothing else is said: minus y, since COLMAP's models, and the scenes
 /// trained on them, keep the first camera's downward y axis.
-pub const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
+pub(crate) const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
 /// Vertical field of view where nothing else is said, in degrees.
-pub const DEFAULT_FOV_DEGREES: f64 = 50.0;
+pub(crate) const DEFAULT_FOV_DEGREES: f64 = 50.0;
 /// Width and height where nothing else is said, in pixels.
-pub const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
+pub(crate) const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
 
 const RADIANS_PER_DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// Splats looked at: enough for quantiles to a percent.
@@ -39,7 +39,7 @@ const OBJECT_RATIO: f64 = 3.0;
 
 /// The main content of a scene, as a ball.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub(crate) struct Subject {
     /// Its middle, in world space.
     pub centre: Vector3<f64>,
     /// Its radius in world units, above zero.
@@ -51,7 +51,7 @@ impl Subject {
     /// holds 95 % of the weight; for a scene with background, half of it. An empty scene has a
     /// unit ball at the origin. Costs a look at up to 65 536 splats.
     #[must_use]
-    pub fn of(splats: &Splats) -> Self {
+    pub(crate) fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
             return Self {
@@ -75,7 +75,7 @@ impl Subject {
 
     /// The distance from which a camera of these intrinsics shows the whole ball.
     #[must_use]
-    pub fn distance(&self, intrinsics: &Intrinsics) -> f64 {
+    pub(crate) fn distance(&self, intrinsics: &Intrinsics) -> f64 {
         let half_tangent = (f64::from(intrinsics.width) / intrinsics.focal_px[0])
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
             / 2.0;
@@ -85,7 +85,7 @@ impl Subject {
     /// A viewpoint that shows the whole ball from 20 degrees above the horizon that `up` (of any
     /// length above zero) defines, off the world's axes.
     #[must_use]
-    pub fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
+    pub(crate) fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
         let up = up
             .try_normalize(0.0)
             .unwrap_or_else(|| Vector3::from(DEFAULT_UP));
@@ -102,7 +102,7 @@ impl Subject {
 /// The viewpoint in `direction` from `target` (both of any length above zero) that is as near as it
 /// can be while a camera that looks at `target` shows all of `points`, with a little room around.
 #[must_use]
-pub fn fitting_eye(
+pub(crate) fn fitting_eye(
     intrinsics: &Intrinsics,
     target: Vector3<f64>,
     direction: Vector3<f64>,
@@ -134,7 +134,7 @@ pub fn fitting_eye(
 ///
 /// # Errors
 /// [`Error::Caller`] when `count` is 0 or above 100 000, or as [`Camera::look_at`].
-pub fn orbit(
+pub(crate) fn orbit(
     count: u32,
     intrinsics: Intrinsics,
     eye: Vector3<f64>,

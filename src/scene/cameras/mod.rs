@@ -22,7 +22,9 @@ use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
-pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, Subject, fitting_eye, orbit};
+pub(crate) use framing::{
+    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, Subject, fitting_eye, orbit,
+};
 pub use inria_json::write as write_inria_json;
 
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
 //! Splat scenes in files: a file or a folder for each format.
 
 pub(crate) mod dot_splat;
-pub mod ply;
+pub(crate) mod ply;

@@ -12,7 +12,7 @@ use crate::gpu::variant::Variant;
 
 /// A unit and the share of its cycles in which it worked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
+pub(crate) struct Limit {
     /// The unit that worked most.
     pub unit: String,
     /// 0 to 1.
@@ -21,7 +21,7 @@ pub struct Limit {
 
 /// What a variant did with a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct VariantRow {
+pub(crate) struct VariantRow {
     /// The variant.
     pub name: String,
     /// From the start of the draw to the end of the last raster operation.
@@ -40,7 +40,7 @@ pub struct VariantRow {
 
 /// How many times less a variant needs than the baseline; `None` where that is 0 by 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Ratios {
+pub(crate) struct Ratios {
     /// Cycles.
     pub speedup: Option<f64>,
     /// Fragments blended.
@@ -51,7 +51,7 @@ pub struct Ratios {
 
 /// What tells whether a row is the result of the run that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowKey {
+pub(crate) struct RowKey {
     /// The scene's name in the suite.
     pub scene: String,
     /// The view's name.
@@ -68,7 +68,7 @@ pub struct RowKey {
 
 /// The results of a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// The scene's name in the suite.
     pub scene: String,
     /// The view's name.
@@ -97,7 +97,7 @@ impl VariantRow {
     /// The row of an outcome at a clock of `clock_mhz`.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "cycles stay far below 2^53")]
-    pub fn of(outcome: &Outcome, clock_mhz: f64) -> Self {
+    pub(crate) fn of(outcome: &Outcome, clock_mhz: f64) -> Self {
         Self {
             name: outcome.variant.to_string(),
             cycles: outcome.cycles,
@@ -122,7 +122,12 @@ pub(super) fn ratio(a: u64, b: u64) -> Option<f64> {
 impl Row {
     /// The row of a view's results.
     #[must_use]
-    pub fn new(key: &RowKey, splats: u64, variants: Vec<VariantRow>, host: Duration) -> Self {
+    pub(crate) fn new(
+        key: &RowKey,
+        splats: u64,
+        variants: Vec<VariantRow>,
+        host: Duration,
+    ) -> Self {
         let mut row = Self {
             scene: key.scene.clone(),
             view: key.view.clone(),
@@ -165,7 +170,7 @@ impl Row {
 
     /// What the row is the result of.
     #[must_use]
-    pub fn key(&self) -> RowKey {
+    pub(crate) fn key(&self) -> RowKey {
         RowKey {
             scene: self.scene.clone(),
             view: self.view.clone(),

@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use quadrille::scene::{load_bytes, ply::Header};
+use quadrille::load_bytes;
+use quadrille::PlyHeader as Header;
 
 fuzz_target!(|bytes: &[u8]| {
     for name in ["fuzz.ply", "fuzz.splat"] {

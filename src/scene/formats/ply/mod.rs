@@ -12,7 +12,8 @@ mod write;
 
 use std::path::Path;
 
-pub use header::{Element, Encoding, Header, Kind, Property, Scalar};
+pub use header::Header;
+pub(crate) use header::{Element, Kind};
 pub(crate) use lines::quoted;
 pub(crate) use values::{Row, Values};
 pub use write::PlyWriter;
