@@ -2,6 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::support::shared;
 use quadrille::PlyWriter;
 use quadrille::Splat;
 use quadrille::load;
@@ -89,12 +90,11 @@ fn what_cannot_be_read_exits_with_3() {
 /// The same scene in two formats, where the shared scenes are at hand.
 #[test]
 fn a_dot_splat_file_holds_the_same_scene_as_its_ply() {
-    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/scenes");
-    let (ply, splat) = (scenes.join("truck.ply"), scenes.join("formats/truck.splat"));
-    if !ply.is_file() || !splat.is_file() {
-        println!("skipped: no {} or {}", ply.display(), splat.display());
+    let paths =
+        ["truck.ply", "formats/truck.splat"].map(|name| shared::path(&format!("scenes/{name}")));
+    let [Some(ply), Some(splat)] = paths else {
         return;
-    }
+    };
     let sorted = |path: &Path| {
         let mut splats: Vec<Splat> = load(path).unwrap().splats.iter().collect();
         splats.sort_by(|a, b| {

@@ -3,21 +3,16 @@
 //! The files are not part of the project; without them the tests say so and pass.
 use std::path::PathBuf;
 
+use crate::support::shared;
 use quadrille::mesh::files::BezierPatches;
 use quadrille::mesh::files::Loaded;
 use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::NONE;
 use quadrille::mesh::files::load;
 
-/// The path `relative` among the shared meshes, or `None`, with a printed reason.
+/// The path `relative` among the shared meshes, or `None` where it is absent.
 fn path(relative: &str) -> Option<PathBuf> {
-    let meshes = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/meshes"));
-    let path = meshes.join(relative);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: {} is absent", path.display());
-    None
+    shared::path(&format!("meshes/{relative}"))
 }
 
 fn mesh(relative: &str) -> Option<Loaded> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::support::shared;
 use quadrille::Error;
 use quadrille::PlyHeader as Header;
 use quadrille::load;
@@ -16,14 +17,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// the system enforces it: a reader that reserves what a header claims is refused and aborts.
 const MEMORY_LIMIT_KIB: u64 = 256 << 10;
 
-/// The folder, or `None` with the reason printed.
+/// The folder, or `None` where it is absent.
 fn torture() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/torture/ply");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no folder {}", folder.display());
-    None
+    shared::path("torture/ply")
 }
 
 /// Every PLY file of the manifest, with what to expect of it as a mesh.

@@ -15,4 +15,5 @@ pub(crate) mod pictures;
 pub(crate) mod program;
 pub(crate) mod scenes;
 pub(crate) mod shared;
+pub(crate) mod skipped;
 pub(crate) mod tolerances;

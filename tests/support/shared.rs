@@ -3,19 +3,22 @@
 
 use std::path::PathBuf;
 
+use super::skipped;
 use quadrille::Camera;
 use quadrille::Splats;
 use quadrille::load;
 use quadrille::load_cameras;
 
-/// The path `relative` in the shared folder, or `None`, with a printed reason, where it is absent.
-#[allow(clippy::print_stdout, reason = "a skipped test says why")]
+/// The path `relative` in the shared folder, or `None` where it is absent: the test is then listed as
+/// skipped.
 pub(crate) fn path(relative: &str) -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(relative);
     if path.exists() {
         return Some(path);
     }
-    println!("skipped: {} is absent", path.display());
+    skipped::note(format!(
+        "{relative} is not in the folder `shared` beside this checkout"
+    ));
     None
 }
 
