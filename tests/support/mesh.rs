@@ -15,7 +15,7 @@ use quadrille::mesh::frame::settings::Cull;
 use quadrille::mesh::frame::settings::Faces;
 use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::grid::Source;
-use quadrille::mesh::surface::catmull_clark::CatmullClark;
+use quadrille::mesh::surface::Surface;
 use quadrille::mesh::tessellate::TessellateSettings;
 use quadrille::mesh::tessellate::Tessellated;
 use quadrille::mesh::triangles::Triangles;
@@ -67,7 +67,7 @@ pub(crate) fn cubes() -> Box<dyn Source> {
         ];
         faces.extend(sides.map(|side| side.map(|v| v + first).to_vec()));
     }
-    let surface = CatmullClark::new(&mesh(positions, &faces), 2).unwrap();
+    let surface = Surface::catmull_clark(&mesh(positions, &faces), 2).unwrap();
     let settings = TessellateSettings {
         triangle_area_px: 3.0,
         ..TessellateSettings::default()

@@ -10,13 +10,10 @@ use super::options::area;
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, Mesh, ShaderEffects, Texture, bounds, load};
 use crate::mesh::grid::Source;
-use crate::mesh::surface::Surface;
-use crate::mesh::surface::bezier::BezierPatches;
-use crate::mesh::surface::catmull_clark::{CatmullClark, DEFAULT_LEVELS, MAX_LEVELS};
-use crate::mesh::surface::displaced::{Displaced, HeightChannel, HeightMap};
-use crate::mesh::surface::procedural::{
-    FurBall, HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene, army,
-};
+use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
+use crate::mesh::surface::displaced::{HeightChannel, HeightMap};
+use crate::mesh::surface::procedural::{HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene};
+use crate::mesh::surface::{Surface, box_corners};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
@@ -259,14 +256,7 @@ impl Subject {
     /// Points to be seen: all that the mesh is made of, or of an army its box.
     fn points(&self) -> Vec<[f32; 3]> {
         match &self.what {
-            _ if self.flags.army.is_some() => {
-                let [a, b] = self.bounds;
-                (0..8)
-                    .map(|k| {
-                        [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { a[axis] } else { b[axis] })
-                    })
-                    .collect()
-            }
+            _ if self.flags.army.is_some() => box_corners(self.bounds).collect(),
             What::Polygons(mesh) => mesh.positions.clone(),
             What::Patches(patches) => patches.points.clone(),
             What::Procedural(_) => Vec::new(),
@@ -325,34 +315,31 @@ impl Subject {
         })))
     }
 
-    /// The surface, displaced and repeated as flags have it.
-    fn surface(&self) -> Result<Box<dyn Surface>> {
-        let mut surface: Box<dyn Surface> = match &self.what {
-            What::Polygons(cage) => Box::new(CatmullClark::new(cage, self.flags.cage_steps)?),
-            What::Patches(patches) => Box::new(BezierPatches::new(
-                &patches.points,
-                &patches.patches,
-                Material::default(),
-            )?),
-            What::Procedural(ProceduralScene::FurBall) => Box::new(FurBall::new(
-                self.flags.seed,
-                self.flags.hairs.unwrap_or(HAIRS),
-            )),
-            What::Procedural(scene) => scene.surface(self.flags.seed),
+    /// The surface, displaced and repeated as the flags ask.
+    fn surface(&self) -> Result<Surface> {
+        let flags = &self.flags;
+        let mut surface = match &self.what {
+            What::Polygons(cage) => Surface::catmull_clark(cage, flags.cage_steps)?,
+            What::Patches(patches) => {
+                Surface::bezier(&patches.points, &patches.patches, Material::default())?
+            }
+            What::Procedural(ProceduralScene::FurBall) => {
+                Surface::fur_ball(flags.seed, flags.hairs.unwrap_or(HAIRS))
+            }
+            What::Procedural(scene) => scene.surface(flags.seed),
         };
-        if let (Some(texture), Some(by)) = (&self.heights, self.flags.displace_by) {
+        if let (Some(texture), Some(by)) = (&self.heights, flags.displace_by) {
             let has_alpha = texture.texels.iter().any(|t| t[3] != u8::MAX);
             let channel = if has_alpha {
                 HeightChannel::Alpha
             } else {
                 HeightChannel::Luminance
             };
-            let heights = HeightMap::new(texture, channel)?;
-            surface = Box::new(Displaced::new(surface, heights, by, 0.0)?);
+            surface = surface.displaced(HeightMap::new(texture, channel)?, by, 0.0)?;
         }
-        if let Some(ranks) = self.flags.army {
-            surface = Box::new(army(surface, ranks, self.flags.seed)?);
+        match flags.army {
+            Some(ranks) => surface.army(ranks, flags.seed),
+            None => Ok(surface),
         }
-        Ok(surface)
     }
 }

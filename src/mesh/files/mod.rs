@@ -14,6 +14,7 @@ mod ply;
 mod text;
 mod texture;
 
+use std::borrow::Borrow;
 use std::ops::Range;
 
 pub use bezier::BezierPatches;
@@ -86,10 +87,11 @@ impl Mesh {
     }
 }
 
-/// A box around points: least and greatest corner; both the origin for none.
+/// Least and greatest corner of a box around points; the origin twice if there are none.
 #[must_use]
-pub fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
-    let around = points.iter().map(|&p| [p, p]).reduce(|[a, b], [p, q]| {
+pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
+    let boxes = points.into_iter().map(|p| [*p.borrow(); 2]);
+    let around = boxes.reduce(|[a, b], [p, q]| {
         let axes = [0, 1, 2];
         [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
     });

@@ -1,6 +1,7 @@
 //! Bicubic Bezier patches: points and normals.
 
-use super::{SurfacePoint, bounds_of, cross, unit};
+use super::patches::{SurfacePoint, cross, unit};
+use crate::mesh::files::bounds;
 
 /// How far, in parameters, a normal is looked for inwards where the derivatives at the point give
 /// none: a collapsed side, a cusp. An assumption; small against a patch, large against rounding.
@@ -99,6 +100,6 @@ impl Cubic {
 
     /// The box around the control points, which holds the patch.
     pub(super) fn bounds(&self) -> [[f32; 3]; 2] {
-        bounds_of(self.0.iter().map(|p| xyz(*p)))
+        bounds(self.0.iter().map(|p| xyz(*p)))
     }
 }

@@ -1,9 +1,9 @@
 //! A surface pushed along its normals by a height map (the paper on quad-fragment merging has its
 //! FROG "with high-frequency displacement", section 4).
 
-use super::{CornerOwner, SideOwner, Surface, SurfacePoint, cross, unit};
+use super::patches::{Geometry, Surface, SurfacePoint, cross, plus, unit};
 use crate::error::{Error, Result};
-use crate::mesh::files::{Material, Texture};
+use crate::mesh::files::Texture;
 
 /// Half the way, in parameters, over which the slope of a displaced surface is taken. An
 /// assumption: a few tenths of a texel on the meshes at hand, far above the rounding of `f32`.
@@ -35,11 +35,8 @@ impl HeightMap {
         let count = u64::from(texture.width) * u64::from(texture.height);
         if count == 0 || count != texture.texels.len() as u64 {
             let found = format!("{} texels", texture.texels.len());
-            return Err(Error::caller(
-                "height map",
-                format!("{count} texels, not 0"),
-                found,
-            ));
+            let expected = format!("{count} texels, not 0");
+            return Err(Error::caller("height map", expected, found));
         }
         let height = |texel: &[u8; 4]| {
             let [r, g, b, a] = texel.map(|x| f32::from(x) / 255.0);
@@ -94,20 +91,20 @@ fn taps(t: f32, size: i64) -> (([usize; 4], usize), [f32; 4]) {
 }
 
 /// A surface displaced along its normals by `scale * height + bias`.
-#[derive(Debug, Clone)]
-pub struct Displaced<S> {
-    base: S,
+#[derive(Debug)]
+struct Displaced {
+    base: Surface,
     heights: HeightMap,
     scale: f32,
     bias: f32,
 }
 
-impl<S: Surface> Displaced<S> {
-    /// `base` displaced by `scale * height + bias`, in world units, outwards where positive.
+impl Surface {
+    /// The surface displaced by `scale * height + bias`, in world units, outwards where positive.
     ///
     /// # Errors
     /// [`Error::Caller`] when `scale` or `bias` is not finite.
-    pub fn new(base: S, heights: HeightMap, scale: f32, bias: f32) -> Result<Self> {
+    pub fn displaced(self, heights: HeightMap, scale: f32, bias: f32) -> Result<Self> {
         if !(scale.is_finite() && bias.is_finite()) {
             let found = format!("{scale} and {bias}");
             return Err(Error::caller(
@@ -116,24 +113,24 @@ impl<S: Surface> Displaced<S> {
                 found,
             ));
         }
-        Ok(Self {
-            base,
+        let displaced = Displaced {
+            base: self.clone(),
             heights,
             scale,
             bias,
-        })
-    }
-
-    fn moved(&self, from: SurfacePoint, uv: [f32; 2]) -> [f32; 3] {
-        let by = self.scale * self.heights.at(uv) + self.bias;
-        std::array::from_fn(|axis| from.position[axis] + by * from.normal[axis])
+        };
+        Ok(self.with_geometry(displaced, 1))
     }
 }
 
-impl<S: Surface> Surface for Displaced<S> {
-    fn patches(&self) -> usize {
-        self.base.patches()
+impl Displaced {
+    fn moved(&self, from: SurfacePoint, uv: [f32; 2]) -> [f32; 3] {
+        let by = self.scale * self.heights.at(uv) + self.bias;
+        plus(from.position, from.normal, by)
     }
+}
+
+impl Geometry for Displaced {
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.moved(self.base.point(patch, u, v), self.uv(patch, u, v))
     }
@@ -143,31 +140,20 @@ impl<S: Surface> Surface for Displaced<S> {
         let position = self.moved(base, self.uv(patch, u, v));
         let low = |t: f32| (t - SLOPE_REACH).max(0.0);
         let high = |t: f32| (t + SLOPE_REACH).min(1.0);
-        let slope = |from: [f32; 2], to: [f32; 2]| -> [f32; 3] {
-            let a = self.position(patch, from[0], from[1]);
-            let b = self.position(patch, to[0], to[1]);
-            std::array::from_fn(|axis| b[axis] - a[axis])
+        let slope = |from: [f32; 2], to: [f32; 2]| {
+            let [a, b] = [from, to].map(|[u, v]| self.position(patch, u, v));
+            plus(b, a, -1.0)
         };
-        let across = cross(
-            slope([low(u), v], [high(u), v]),
-            slope([u, low(v)], [u, high(v)]),
-        );
-        let normal = unit(across);
-        let normal = if normal == [0.0; 3] {
-            base.normal
-        } else {
-            normal
+        let along_u = slope([low(u), v], [high(u), v]);
+        let along_v = slope([u, low(v)], [u, high(v)]);
+        let normal = match unit(cross(along_u, along_v)) {
+            [0.0, 0.0, 0.0] => base.normal,
+            normal => normal,
         };
         SurfacePoint { position, normal }
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         self.base.uv(patch, u, v)
-    }
-    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        self.base.side_owner(patch, side)
-    }
-    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        self.base.corner_owner(patch, corner)
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         // Sides may be moved by another patch's heights, but by no more than any height.
@@ -175,33 +161,21 @@ impl<S: Surface> Surface for Displaced<S> {
         let [least, greatest] = self.base.patch_bounds(patch);
         [least.map(|x| x - most), greatest.map(|x| x + most)]
     }
-    fn material(&self, patch: usize) -> u32 {
-        self.base.material(patch)
-    }
-    fn draw(&self, patch: usize) -> u32 {
-        self.base.draw(patch)
-    }
-    fn materials(&self) -> &[Material] {
-        self.base.materials()
-    }
-    fn textures(&self) -> &[Texture] {
-        self.base.textures()
-    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::mesh::surface::bezier::BezierPatches;
+    use crate::mesh::files::Material;
 
     /// A flat patch of side 3 at z = 0, facing up.
-    fn flat() -> BezierPatches {
+    fn flat() -> Surface {
         let points: Vec<[f32; 3]> = (0..16_u8)
             .map(|i| [f32::from(i % 4), f32::from(i / 4), 0.0])
             .collect();
         let patch = std::array::from_fn(|i| u32::try_from(i).unwrap());
-        BezierPatches::new(&points, &[patch], Material::default()).unwrap()
+        Surface::bezier(&points, &[patch], Material::default()).unwrap()
     }
 
     #[test]
@@ -216,7 +190,7 @@ mod tests {
         let map = HeightMap::new(&texture, HeightChannel::Alpha).unwrap();
         let slope = 32.0 / 255.0 * 8.0;
         assert!((map.at([0.5, 0.3]) - slope * (0.5 - 0.5 / 8.0)).abs() < 1e-5);
-        let surface = Displaced::new(flat(), map, 2.0, 1.0).unwrap();
+        let surface = flat().displaced(map, 2.0, 1.0).unwrap();
         let point = surface.point(0, 0.5, 0.5);
         assert!((point.position[2] - (1.0 + 2.0 * slope * 0.4375)).abs() < 1e-4);
         let expected = unit([-2.0 * slope / 3.0, 0.0, 1.0]);

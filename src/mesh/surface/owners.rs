@@ -1,84 +1,128 @@
-//! Who evaluates the sides and corners of patches: the patch of lowest number that has them.
+//! Ownership of the sides and corners of patches: the patch of lowest number that has them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::{CornerOwner, SideOwner};
+/// The patch that evaluates a side of another patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideOwner {
+    /// The patch of lowest number that has the side.
+    pub patch: u32,
+    /// Which of its sides it is, 0 to 3.
+    pub side: u8,
+    /// Whether the owner's side runs the other way.
+    pub is_reversed: bool,
+    /// Whether the surface is smooth across the side, so that the owner's normals hold too.
+    pub is_smooth: bool,
+    /// Whether the whole side is one point, that of its corners.
+    pub is_point: bool,
+}
 
-/// The owners of all sides and corners of a surface.
-#[derive(Debug, Clone, Default)]
+/// The patch that evaluates a corner of another patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CornerOwner {
+    /// The patch of lowest number that has the corner.
+    pub patch: u32,
+    /// Which of its corners it is, 0 to 3.
+    pub corner: u8,
+    /// Whether the surface is smooth there, so that the owner's normal holds too.
+    pub is_smooth: bool,
+}
+
+/// The owners of all sides and corners; patches beyond the tables share nothing and own their
+/// sides and corners themselves.
+#[derive(Debug, Default)]
 pub(super) struct Owners {
     sides: Vec<[SideOwner; 4]>,
     corners: Vec<[CornerOwner; 4]>,
 }
 
-/// What names the sides and corners of a patch: equal where patches meet.
-pub(super) struct PatchNames<S, C> {
-    /// Each side's name, the same for both directions, and whether it runs against its name.
+/// Keys of the sides and corners of a patch: equal where patches meet.
+pub(super) struct PatchKeys<S, C> {
+    /// Each side's key, the same for both directions, and whether the side runs against its key.
     pub(super) sides: [(S, bool); 4],
     /// Whether the surface is smooth across each side.
     pub(super) smooth_sides: [bool; 4],
     /// Whether each side is one point.
     pub(super) point_sides: [bool; 4],
-    /// Each corner's name.
     pub(super) corners: [C; 4],
     /// Whether the surface is smooth at each corner.
     pub(super) smooth_corners: [bool; 4],
 }
 
+impl<C: Ord + Copy> PatchKeys<[C; 2], C> {
+    /// A patch whose sides are told by their corners, smooth everywhere.
+    pub(super) fn smooth(corners: [C; 4]) -> Self {
+        let side = |s: usize| {
+            let [from, to] = [corners[s], corners[(s + 1) % 4]];
+            ([from.min(to), from.max(to)], from > to)
+        };
+        Self {
+            sides: std::array::from_fn(side),
+            smooth_sides: [true; 4],
+            point_sides: [false; 4],
+            corners,
+            smooth_corners: [true; 4],
+        }
+    }
+}
+
 impl Owners {
-    /// The owners among patches that are named in order.
+    /// The owners among patches whose keys come in the order of the patches.
     pub(super) fn new<S: Hash + Eq, C: Hash + Eq>(
-        patches: impl IntoIterator<Item = PatchNames<S, C>>,
+        patches: impl IntoIterator<Item = PatchKeys<S, C>>,
     ) -> Self {
         let mut first_side: HashMap<S, (u32, u8, bool)> = HashMap::new();
         let mut first_corner: HashMap<C, (u32, u8)> = HashMap::new();
         let mut owners = Self::default();
-        for (number, names) in (0u32..).zip(patches) {
-            let mut side: u8 = 0;
-            owners.sides.push(names.sides.map(|(name, against)| {
-                let first = first_side.entry(name).or_insert((number, side, against));
-                let at = usize::from(side);
-                side += 1;
+        for (number, keys) in (0u32..).zip(patches) {
+            let mut sides = 0_u8..;
+            owners.sides.push(keys.sides.map(|(key, against)| {
+                let at = sides.next().unwrap_or(0);
+                let first = first_side.entry(key).or_insert((number, at, against));
                 SideOwner {
                     patch: first.0,
                     side: first.1,
                     is_reversed: first.2 != against,
-                    is_smooth: names.smooth_sides[at],
-                    is_point: names.point_sides[at],
+                    is_smooth: keys.smooth_sides[usize::from(at)],
+                    is_point: keys.point_sides[usize::from(at)],
                 }
             }));
-            let mut corner: u8 = 0;
-            owners.corners.push(names.corners.map(|name| {
-                let first = first_corner.entry(name).or_insert((number, corner));
-                let is_smooth = names.smooth_corners[usize::from(corner)];
-                corner += 1;
+            let mut corners = 0_u8..;
+            owners.corners.push(keys.corners.map(|key| {
+                let at = corners.next().unwrap_or(0);
+                let first = first_corner.entry(key).or_insert((number, at));
                 CornerOwner {
                     patch: first.0,
                     corner: first.1,
-                    is_smooth,
+                    is_smooth: keys.smooth_corners[usize::from(at)],
                 }
             }));
         }
         owners
     }
 
-    /// The owner of a side.
     pub(super) fn side(&self, patch: usize, side: usize) -> SideOwner {
-        self.sides[patch][side]
+        self.sides.get(patch).map_or_else(
+            || SideOwner {
+                patch: u32::try_from(patch).unwrap_or(u32::MAX),
+                side: u8::try_from(side).unwrap_or(0),
+                is_reversed: false,
+                is_smooth: true,
+                is_point: false,
+            },
+            |sides| sides[side],
+        )
     }
 
-    /// The owner of a corner.
     pub(super) fn corner(&self, patch: usize, corner: usize) -> CornerOwner {
-        self.corners[patch][corner]
-    }
-}
-
-/// A side's name from its ends in walking order, and whether it runs against its name.
-pub(super) fn side_name<T: Ord + Copy>(from: T, to: T) -> ([T; 2], bool) {
-    if from <= to {
-        ([from, to], false)
-    } else {
-        ([to, from], true)
+        self.corners.get(patch).map_or_else(
+            || CornerOwner {
+                patch: u32::try_from(patch).unwrap_or(u32::MAX),
+                corner: u8::try_from(corner).unwrap_or(0),
+                is_smooth: true,
+            },
+            |corners| corners[corner],
+        )
     }
 }

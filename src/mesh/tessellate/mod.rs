@@ -19,49 +19,27 @@ use super::view::View;
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, Texture};
 use split::Splitter;
+pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
 
-/// Most segments of a grid's side, as Direct3D 11's tessellator has it. A grid is further held to the
-/// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
-pub const MAX_EDGE_FACTOR: u32 = 64;
 /// Smallest and greatest target area of a triangle, in pixels: what the paper on quad-fragment
 /// merging measures is 0.5 to 10 (section 4).
 pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
 
-/// How finely a surface is tessellated.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TessellateSettings {
-    /// Area that triangles facing the viewer should have at most, in pixels, within
-    /// [`AREA_RANGE_PX`].
-    pub triangle_area_px: f64,
-    /// Most segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
-    pub max_edge_factor: u32,
-}
-
-impl Default for TessellateSettings {
-    /// Micropolygons of half a pixel (QFM, section 4.1.1).
-    fn default() -> Self {
-        Self {
-            triangle_area_px: 0.5,
-            max_edge_factor: MAX_EDGE_FACTOR,
-        }
-    }
-}
-
 /// A surface as grids; a batch is a patch.
 #[derive(Debug)]
-pub struct Tessellated<S> {
-    surface: S,
+pub struct Tessellated {
+    surface: Surface,
     settings: TessellateSettings,
     topologies: Topologies,
 }
 
-impl<S: Surface> Tessellated<S> {
+impl Tessellated {
     /// A surface to be tessellated.
     ///
     /// # Errors
     /// [`Error::Caller`] when a setting is out of range.
-    pub fn new(surface: S, settings: TessellateSettings) -> Result<Self> {
+    pub fn new(surface: Surface, settings: TessellateSettings) -> Result<Self> {
         let area = settings.triangle_area_px;
         if !(AREA_RANGE_PX.0..=AREA_RANGE_PX.1).contains(&area) {
             let expected = format!("{} to {} pixels", AREA_RANGE_PX.0, AREA_RANGE_PX.1);
@@ -77,14 +55,9 @@ impl<S: Surface> Tessellated<S> {
             topologies: Topologies::default(),
         })
     }
-
-    /// The surface.
-    pub fn surface(&self) -> &S {
-        &self.surface
-    }
 }
 
-impl<S: Surface> Source for Tessellated<S> {
+impl Source for Tessellated {
     fn batches(&self) -> usize {
         self.surface.patches()
     }

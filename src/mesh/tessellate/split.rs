@@ -1,12 +1,14 @@
 //! From a patch to grids: measuring, splitting, evaluating.
 
-use super::TessellateSettings;
 use super::edge::{Edge, Measure, ONE, Point};
 use super::topology::{Topologies, lattice};
 use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
 use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
 use crate::mesh::view::View;
 
+/// Most segments of a grid's side, as in Direct3D 11's tessellator. A grid is further held to the
+/// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
+pub const MAX_EDGE_FACTOR: u32 = 64;
 /// Segments in which an edge is measured. An assumption: DiagSplit's paper leaves the number open.
 const MEASURED_SEGMENTS: u16 = 4;
 /// How far outside the picture edges still count, in pictures on either side. An assumption: keeps
@@ -19,9 +21,29 @@ const FREE_DEPTH: u32 = 24;
 /// assumption: a hundred times what fills a picture with triangles of half a pixel.
 const FREE_SPLITS: u32 = 1 << 20;
 
+/// How finely a surface is tessellated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TessellateSettings {
+    /// Greatest area of triangles that face the viewer, in pixels, within
+    /// [`AREA_RANGE_PX`](super::AREA_RANGE_PX).
+    pub triangle_area_px: f64,
+    /// Most segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
+    pub max_edge_factor: u32,
+}
+
+impl Default for TessellateSettings {
+    /// Micropolygons of half a pixel (QFM, section 4.1.1).
+    fn default() -> Self {
+        Self {
+            triangle_area_px: 0.5,
+            max_edge_factor: MAX_EDGE_FACTOR,
+        }
+    }
+}
+
 /// One patch and all that its tessellation depends on.
-pub(super) struct Splitter<'a, S> {
-    pub(super) surface: &'a S,
+pub(super) struct Splitter<'a> {
+    pub(super) surface: &'a Surface,
     pub(super) patch: usize,
     pub(super) view: &'a View,
     pub(super) settings: &'a TessellateSettings,
@@ -57,7 +79,7 @@ fn real(t: i32) -> f32 {
     t as f32 / ONE as f32
 }
 
-impl<S: Surface> Splitter<'_, S> {
+impl Splitter<'_> {
     /// Appends the grids of the patch.
     pub(super) fn run(&self, out: &mut Vec<Grid>) {
         let sides: SubPatch = std::array::from_fn(|side| self.side(side));

@@ -6,10 +6,8 @@ use nalgebra::Vector3;
 
 use super::*;
 use crate::mesh::files::{Mesh, NONE};
-use crate::mesh::surface::bezier::BezierPatches;
-use crate::mesh::surface::catmull_clark::CatmullClark;
-use crate::mesh::surface::displaced::{Displaced, HeightChannel, HeightMap};
-use crate::mesh::surface::procedural::{ProceduralScene, Sphere, army};
+use crate::mesh::surface::displaced::{HeightChannel, HeightMap};
+use crate::mesh::surface::procedural::ProceduralScene;
 use crate::mesh::surface::sample_cages::{creased_cube, cube, odd_solid};
 use crate::scene::{Camera, Intrinsics};
 
@@ -91,13 +89,13 @@ fn closed_surfaces_have_no_cracks() {
         creased_cube(f32::INFINITY),
         odd_solid(),
     ] {
-        let surface = CatmullClark::new(&with_seams(mesh), 2).unwrap();
+        let surface = Surface::catmull_clark(&with_seams(mesh), 2).unwrap();
         for (eye, area) in [([3.0, -4.0, 2.0], 1.0), ([0.5, -3.2, 1.6], 9.0)] {
             let view = view(eye, 200, 150);
-            let smooth = Tessellated::new(&surface, settings(area)).unwrap();
+            let smooth = Tessellated::new(surface.clone(), settings(area)).unwrap();
             let count = check_closed(&all(&smooth, &view));
             assert!(count > 500, "{count}");
-            let rough = Displaced::new(&surface, bumps(), 0.3, -0.1).unwrap();
+            let rough = surface.clone().displaced(bumps(), 0.3, -0.1).unwrap();
             let rough = Tessellated::new(rough, settings(area)).unwrap();
             check_closed(&all(&rough, &view));
         }
@@ -106,8 +104,8 @@ fn closed_surfaces_have_no_cracks() {
 
 #[test]
 fn the_viewer_may_stand_inside() {
-    let surface = CatmullClark::new(&with_seams(cube()), 1).unwrap();
-    let rough = Displaced::new(surface, bumps(), 0.2, 0.0).unwrap();
+    let surface = Surface::catmull_clark(&with_seams(cube()), 1).unwrap();
+    let rough = surface.displaced(bumps(), 0.2, 0.0).unwrap();
     let source = Tessellated::new(rough, settings(20.0)).unwrap();
     let grids = all(&source, &view([0.1, -0.2, 0.15], 320, 200));
     let triangles: usize = grids.iter().map(|g| g.topology.triangles.len()).sum();
@@ -116,11 +114,11 @@ fn the_viewer_may_stand_inside() {
 
 #[test]
 fn balls_and_armies_have_no_cracks() {
-    let ball = Sphere::new(Material::default());
+    let ball = Surface::ball(Material::default());
     let view = view([3.0, -14.0, 6.0], 800, 600);
-    let one = Tessellated::new(&ball, settings(1.0)).unwrap();
+    let one = Tessellated::new(ball.clone(), settings(1.0)).unwrap();
     check_closed(&all(&one, &view));
-    let many = Tessellated::new(army(&ball, [3, 2], 1).unwrap(), settings(1.0)).unwrap();
+    let many = Tessellated::new(ball.army([3, 2], 1).unwrap(), settings(1.0)).unwrap();
     let grids = all(&many, &view);
     assert!(check_closed(&grids) > 6 * 500);
     assert_eq!(many.draw(6), 1);
@@ -155,7 +153,7 @@ fn collapsed_sides_are_points() {
         }
         patches.push(std::array::from_fn(|i| first + u32::try_from(i).unwrap()));
     }
-    let surface = BezierPatches::new(&points, &patches, Material::default()).unwrap();
+    let surface = Surface::bezier(&points, &patches, Material::default()).unwrap();
     assert!(surface.side_owner(1, 2).is_point);
     let normal = surface.point(2, 0.3, 1.0).normal;
     assert!(Vector3::from(normal).norm() > 0.99);
@@ -210,10 +208,10 @@ fn triangles_of_a_plane_have_nearly_the_area_asked_for() {
 
 #[test]
 fn grids_are_the_same_on_any_thread() {
-    let surface = CatmullClark::new(&odd_solid(), 2).unwrap();
+    let surface = Surface::catmull_clark(&odd_solid(), 2).unwrap();
     let view = view([3.0, -4.0, 2.0], 200, 150);
-    let source = Tessellated::new(&surface, settings(1.0)).unwrap();
-    let other = Tessellated::new(&surface, settings(1.0)).unwrap();
+    let source = Tessellated::new(surface.clone(), settings(1.0)).unwrap();
+    let other = Tessellated::new(surface.clone(), settings(1.0)).unwrap();
     let batches = source.batches();
     let apart: Vec<Vec<Grid>> = std::thread::scope(|scope| {
         let make = |batch| {
@@ -242,8 +240,8 @@ fn grids_are_the_same_on_any_thread() {
 
 #[test]
 fn vertices_of_one_name_have_one_position() {
-    let surface = CatmullClark::new(&cube(), 2).unwrap();
-    let source = Tessellated::new(&surface, settings(2.0)).unwrap();
+    let surface = Surface::catmull_clark(&cube(), 2).unwrap();
+    let source = Tessellated::new(surface.clone(), settings(2.0)).unwrap();
     let mut names: HashMap<u32, [f32; 3]> = HashMap::new();
     for grid in all(&source, &view([3.0, -4.0, 2.0], 300, 200)) {
         for vertex in &grid.vertices {
@@ -255,8 +253,8 @@ fn vertices_of_one_name_have_one_position() {
 
 #[test]
 fn what_is_outside_the_view_is_left_out() {
-    let surface = CatmullClark::new(&cube(), 1).unwrap();
-    let source = Tessellated::new(&surface, settings(2.0)).unwrap();
+    let surface = Surface::catmull_clark(&cube(), 1).unwrap();
+    let source = Tessellated::new(surface.clone(), settings(2.0)).unwrap();
     let mut turned = view([6.0, 0.0, 0.0], 100, 100);
     turned.camera.translation_in_view.z = -6.0;
     assert!(all(&source, &turned).is_empty());
@@ -264,11 +262,11 @@ fn what_is_outside_the_view_is_left_out() {
 
 #[test]
 fn settings_out_of_range_are_refused() {
-    let surface = CatmullClark::new(&cube(), 1).unwrap();
-    assert!(Tessellated::new(&surface, settings(0.0)).is_err());
+    let surface = Surface::catmull_clark(&cube(), 1).unwrap();
+    assert!(Tessellated::new(surface.clone(), settings(0.0)).is_err());
     let wide = TessellateSettings {
         max_edge_factor: 65,
         ..TessellateSettings::default()
     };
-    assert!(Tessellated::new(&surface, wide).is_err());
+    assert!(Tessellated::new(surface.clone(), wide).is_err());
 }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
 use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
+use crate::mesh::surface::along_side;
 
 /// Segments of the four sides of a grid, each at most [`super::MAX_EDGE_FACTOR`].
 pub(super) type Factors = [u8; 4];
@@ -55,7 +56,7 @@ fn side(factors: Factors, number: usize) -> Vec<Knot> {
     let count = u16::from(factors[number]);
     let knot = |i: u16| {
         let t = f32::from(i) / f32::from(count.max(1));
-        let [u, v] = crate::mesh::surface::along_side(u8::try_from(number).unwrap_or(0), t);
+        let [u, v] = along_side(u8::try_from(number).unwrap_or(0), t);
         Knot {
             vertex: (before + i) % all,
             at: [u * columns, v * rows],

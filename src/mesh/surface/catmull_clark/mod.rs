@@ -19,10 +19,10 @@ mod refine;
 mod tests;
 
 use super::cubic::Cubic;
-use super::owners::{Owners, PatchNames, side_name};
-use super::{CornerOwner, SideOwner, Surface, SurfacePoint, bilinear, joined};
+use super::owners::{Owners, PatchKeys};
+use super::patches::{Geometry, Look, Surface, SurfacePoint};
 use crate::error::{Error, Result};
-use crate::mesh::files::{Material, Mesh, NONE, Texture};
+use crate::mesh::files::{Mesh, NONE, bounds};
 use cage::{Cage, Edges, Origin};
 use fans::Walks;
 use limit::ControlPoints;
@@ -37,20 +37,15 @@ pub const MAX_LEVELS: u32 = 5;
 /// Most Bezier patches of a surface. An assumption: 4 GiB of control points.
 const MAX_CUBICS: u64 = 1 << 24;
 
-/// A subdivision surface.
-#[derive(Debug, Clone)]
-pub struct CatmullClark {
+/// The Bezier patches of a subdivision surface.
+#[derive(Debug)]
+struct CatmullClark {
     /// Bezier patches, `side * side` for each patch, row by row.
     cubics: Vec<Cubic>,
     /// Bezier patches along the side of a patch.
     side: u8,
     /// Texture coordinates of the corners of each patch.
     uvs: Vec<[[f32; 2]; 4]>,
-    /// Material and draw of each patch.
-    origins: Vec<(u32, u32)>,
-    owners: Owners,
-    materials: Vec<Material>,
-    textures: Vec<Texture>,
 }
 
 /// A cage with its edges and rules.
@@ -73,10 +68,10 @@ impl Level {
     }
 }
 
-impl CatmullClark {
-    /// The surface of a control cage, subdivided `levels` times (0 to [`MAX_LEVELS`]), or as often
-    /// as its creases and its faces of other than four corners need. Texture coordinates are linear
-    /// between the corners of faces.
+impl Surface {
+    /// The subdivision surface of a control cage, subdivided `levels` times (0 to [`MAX_LEVELS`]),
+    /// or as often as its creases and its faces of other than four corners need. Texture
+    /// coordinates are linear between the corners of faces.
     ///
     /// Borders are creases and faces' tips on them corners. Edges of more than two faces, or of two
     /// that disagree on which side is the front, are cut apart: creases for each of their faces.
@@ -84,14 +79,10 @@ impl CatmullClark {
     /// # Errors
     /// [`Error::Caller`] when a face meets a vertex twice, a position is not finite or there is no
     /// material; [`Error::Limit`] when it is too large.
-    pub fn new(mesh: &Mesh, levels: u32) -> Result<Self> {
+    pub fn catmull_clark(mesh: &Mesh, levels: u32) -> Result<Self> {
         if mesh.materials.is_empty() {
-            let found = "none".to_owned();
-            return Err(Error::caller(
-                "materials of a subdivision cage",
-                "at least one",
-                found,
-            ));
+            let what = "materials of a subdivision cage";
+            return Err(Error::caller(what, "at least one", "none"));
         }
         let (cage, faces) = Cage::new(mesh)?;
         let is_quads = (0..cage.faces()).all(|face| cage.face(face).len() == 4);
@@ -105,37 +96,37 @@ impl CatmullClark {
                 found,
             });
         }
-        let (uvs, origins) = attributes(mesh, &faces, is_quads);
+        let (uvs, parts) = attributes(mesh, &faces, is_quads);
         let first = Level::new(cage);
         let base = if is_quads { first } else { first.refined() };
-        let mut last = None;
-        for _ in 0..steps {
-            last = Some(last.as_ref().unwrap_or(&base).refined());
-        }
-        let last = last.as_ref().unwrap_or(&base);
+        let refined = (0..steps).fold(None, |last: Option<Level>, _| {
+            Some(last.as_ref().unwrap_or(&base).refined())
+        });
+        let last = refined.as_ref().unwrap_or(&base);
         let walks = Walks::new(&last.cage, &last.edges);
         let points = ControlPoints::new(&last.cage, &last.edges, &last.rules, &walks);
         let side = 1_u8 << steps;
         let mut cubics = Vec::with_capacity(last.cage.faces());
         for patch in 0..base.cage.faces() {
             for cell in 0..usize::from(side).pow(2) {
-                let place = [cell % usize::from(side), cell / usize::from(side)];
-                let quad = quad_at(patch, place, steps);
+                let at = [cell % usize::from(side), cell / usize::from(side)];
+                let quad = quad_at(patch, at, steps);
                 cubics.push(points.patch(&last.cage, 4 * quad));
             }
         }
         let owners = owners(&base, &points.is_smooth, steps);
-        Ok(Self {
-            cubics,
-            side,
-            uvs,
-            origins,
-            owners,
+        let look = Look {
             materials: mesh.materials.clone(),
             textures: mesh.textures.clone(),
-        })
+            parts,
+        };
+        let patches = uvs.len();
+        let geometry = CatmullClark { cubics, side, uvs };
+        Ok(Self::new(geometry, patches, owners, look))
     }
+}
 
+impl CatmullClark {
     /// The Bezier patch at (u, v) of a patch, and the parameters in it.
     #[inline]
     fn cubic(&self, patch: usize, u: f32, v: f32) -> (&Cubic, f32, f32) {
@@ -152,11 +143,6 @@ impl CatmullClark {
         };
         let ((column, u), (row, v)) = (cell(u), cell(v));
         (&self.cubics[(patch * side + row) * side + column], u, v)
-    }
-
-    fn cubics_of(&self, patch: usize) -> &[Cubic] {
-        let count = usize::from(self.side).pow(2);
-        &self.cubics[patch * count..(patch + 1) * count]
     }
 }
 
@@ -180,18 +166,18 @@ fn quad_at(patch: usize, place: [usize; 2], steps: u32) -> usize {
     })
 }
 
-type Attributes = (Vec<[[f32; 2]; 4]>, Vec<(u32, u32)>);
+type Attributes = (Vec<[[f32; 2]; 4]>, Vec<[u32; 2]>);
 
 /// Texture coordinates, materials and draws of the patches that the faces of `mesh` become.
 fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
-    let (mut uvs, mut origins) = (Vec::new(), Vec::new());
+    let (mut uvs, mut parts) = (Vec::new(), Vec::new());
     let mut draw = 0;
     for (face, corners) in faces {
         while mesh.draws.get(draw).is_some_and(|d| d.end <= *face) && draw + 1 < mesh.draws.len() {
             draw += 1;
         }
         let material = mesh.face_materials[*face as usize];
-        let origin = (material, cage::index(draw));
+        let part = [material, cage::index(draw)];
         let uv = |corner: &u32| {
             let uv = mesh.corners[*corner as usize].uv;
             let known = (uv != NONE).then(|| mesh.uvs.get(uv as usize));
@@ -200,7 +186,7 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
         let around: Vec<[f32; 2]> = corners.iter().map(uv).collect();
         if is_quads {
             uvs.push(std::array::from_fn(|c| around[c]));
-            origins.push(origin);
+            parts.push(part);
             continue;
         }
         let n = around.len();
@@ -214,35 +200,30 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
                 quad.rotate_right(c);
             }
             uvs.push(quad);
-            origins.push(origin);
+            parts.push(part);
         }
     }
-    (uvs, origins)
+    (uvs, parts)
 }
 
 /// The owners among the quads of `base`, which is `steps` steps from smoothness as in `is_smooth`:
 /// vertices keep their numbers from step to step.
 fn owners(base: &Level, is_smooth: &[bool], steps: u32) -> Owners {
     Owners::new((0..base.cage.faces()).map(|face| {
-        let corner = |c: usize| base.cage.corners[4 * face + c % 4];
+        let corners = std::array::from_fn(|c| base.cage.corners[4 * face + c]);
         let is_smooth_side = |c: usize| {
             let edge = base.edges.of_corner[4 * face + c] as usize;
             base.edges.sharpness[edge] <= steps as f32
         };
-        PatchNames {
-            sides: std::array::from_fn(|c| side_name(corner(c), corner(c + 1))),
+        PatchKeys {
             smooth_sides: std::array::from_fn(is_smooth_side),
-            point_sides: [false; 4],
-            corners: std::array::from_fn(corner),
-            smooth_corners: std::array::from_fn(|c| is_smooth[corner(c) as usize]),
+            smooth_corners: corners.map(|vertex| is_smooth[vertex as usize]),
+            ..PatchKeys::smooth(corners)
         }
     }))
 }
 
-impl Surface for CatmullClark {
-    fn patches(&self) -> usize {
-        self.uvs.len()
-    }
+impl Geometry for CatmullClark {
     #[inline]
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         let (cubic, u, v) = self.cubic(patch, u, v);
@@ -254,28 +235,18 @@ impl Surface for CatmullClark {
         cubic.point(u, v)
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        bilinear(&self.uvs[patch], u, v)
-    }
-    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        self.owners.side(patch, side)
-    }
-    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        self.owners.corner(patch, corner)
+        // Bilinear: the linear rule for attributes that vary from face to face.
+        let corners = &self.uvs[patch];
+        std::array::from_fn(|axis| {
+            let c = |corner: usize| corners[corner][axis];
+            let low = c(0) * (1.0 - u) + c(1) * u;
+            let high = c(3) * (1.0 - u) + c(2) * u;
+            low * (1.0 - v) + high * v
+        })
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        let boxes = self.cubics_of(patch).iter().map(Cubic::bounds);
-        boxes.reduce(joined).unwrap_or_default()
-    }
-    fn material(&self, patch: usize) -> u32 {
-        self.origins[patch].0
-    }
-    fn draw(&self, patch: usize) -> u32 {
-        self.origins[patch].1
-    }
-    fn materials(&self) -> &[Material] {
-        &self.materials
-    }
-    fn textures(&self) -> &[Texture] {
-        &self.textures
+        let count = usize::from(self.side).pow(2);
+        let cubics = &self.cubics[patch * count..(patch + 1) * count];
+        bounds(cubics.iter().flat_map(Cubic::bounds))
     }
 }

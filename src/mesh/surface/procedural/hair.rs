@@ -1,9 +1,9 @@
 //! FURBALL: a ball of hairs.
 
-use super::chance::Dice;
-use super::sphere::Sphere;
-use crate::mesh::files::{Material, Texture};
-use crate::mesh::surface::{CornerOwner, SideOwner, Surface, SurfacePoint, cross, unit};
+use super::instances::Dice;
+use super::shapes::{BALL_PATCHES, Ball, ball_owners};
+use crate::mesh::files::{Material, bounds};
+use crate::mesh::surface::patches::{Geometry, Look, Surface, SurfacePoint, cross, plus, unit};
 
 /// Hairs where nothing else is said. An assumption, and one that counts: the denser the fur, the
 /// more of a visible hair is hidden.
@@ -27,17 +27,13 @@ struct Hair {
 }
 
 /// A ball of radius 1 with hairs, each a ribbon of one patch: u across, v from root to tip.
-#[derive(Debug, Clone)]
-pub struct FurBall {
-    ball: Sphere,
-    hairs: Vec<Hair>,
-    materials: [Material; 2],
-}
+#[derive(Debug)]
+struct FurBall(Vec<Hair>);
 
-impl FurBall {
-    /// The ball as chance with `seed` makes it, with so many hairs, at most [`MAX_HAIRS`].
+impl Surface {
+    /// A ball of radius 1 with `hairs` hairs, at most [`MAX_HAIRS`].
     #[must_use]
-    pub fn new(seed: u64, hairs: u32) -> Self {
+    pub fn fur_ball(seed: u64, hairs: u32) -> Self {
         let hairs = u64::from(hairs.min(MAX_HAIRS));
         let named = |name: &str, colour, two_sided| Material {
             name: name.to_owned(),
@@ -45,22 +41,31 @@ impl FurBall {
             two_sided,
             ..Material::default()
         };
-        let skin = named("skin", [0.25, 0.15, 0.1], false);
-        Self {
-            ball: Sphere::new(skin.clone()),
-            hairs: (0..hairs).map(|number| hair(seed, number)).collect(),
-            materials: [skin, named("hair", [0.6, 0.4, 0.25], true)],
+        let materials = vec![
+            named("skin", [0.25, 0.15, 0.1], false),
+            named("hair", [0.6, 0.4, 0.25], true),
+        ];
+        // The ball is the first draw, all hairs are the second.
+        let mut parts = vec![[0; 2]; BALL_PATCHES];
+        if hairs > 0 {
+            parts.push([1; 2]);
         }
-    }
-
-    /// The hair that a patch is, if it is one.
-    fn hair(&self, patch: usize) -> Option<&Hair> {
-        self.hairs.get(patch.checked_sub(self.ball.patches())?)
+        let look = Look {
+            materials,
+            textures: Vec::new(),
+            parts,
+        };
+        let hairs: Vec<Hair> = (0..hairs).map(|number| hair(seed, number)).collect();
+        let patches = BALL_PATCHES + hairs.len();
+        Self::new(FurBall(hairs), patches, ball_owners(), look)
     }
 }
 
-fn plus(a: [f32; 3], b: [f32; 3], times: f32) -> [f32; 3] {
-    std::array::from_fn(|axis| a[axis] + times * b[axis])
+impl FurBall {
+    /// The hair that a patch is; `None` for a patch of the ball.
+    fn hair(&self, patch: usize) -> Option<&Hair> {
+        self.0.get(patch.checked_sub(BALL_PATCHES)?)
+    }
 }
 
 /// A hair that leaves the ball upright, then bends aside and sags along -z.
@@ -104,61 +109,21 @@ impl Hair {
     }
 }
 
-impl Surface for FurBall {
-    fn patches(&self) -> usize {
-        self.ball.patches() + self.hairs.len()
-    }
+impl Geometry for FurBall {
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         match self.hair(patch) {
             Some(hair) => hair.point(u, v),
-            None => self.ball.point(patch, u, v),
-        }
-    }
-    fn uv(&self, _patch: usize, u: f32, v: f32) -> [f32; 2] {
-        [u, v]
-    }
-    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        if self.hair(patch).is_none() {
-            return self.ball.side_owner(patch, side);
-        }
-        SideOwner {
-            patch: u32::try_from(patch).unwrap_or(u32::MAX),
-            side: u8::try_from(side).unwrap_or(0),
-            is_reversed: false,
-            is_smooth: true,
-            is_point: false,
-        }
-    }
-    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        if self.hair(patch).is_none() {
-            return self.ball.corner_owner(patch, corner);
-        }
-        CornerOwner {
-            patch: u32::try_from(patch).unwrap_or(u32::MAX),
-            corner: u8::try_from(corner).unwrap_or(0),
-            is_smooth: true,
+            None => Ball.point(patch, u, v),
         }
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         let Some(hair) = self.hair(patch) else {
-            return self.ball.patch_bounds(patch);
+            return Ball.patch_bounds(patch);
         };
-        let [least, greatest] = crate::mesh::surface::bounds_of(hair.curve);
+        let [least, greatest] = bounds(hair.curve);
         [
             least.map(|x| x - ROOT_WIDTH),
             greatest.map(|x| x + ROOT_WIDTH),
         ]
-    }
-    fn material(&self, patch: usize) -> u32 {
-        u32::from(self.hair(patch).is_some())
-    }
-    fn draw(&self, patch: usize) -> u32 {
-        self.material(patch)
-    }
-    fn materials(&self) -> &[Material] {
-        &self.materials
-    }
-    fn textures(&self) -> &[Texture] {
-        &[]
     }
 }

@@ -1,10 +1,11 @@
 //! Copies of a surface: ARMY and PTCLOUD.
 
-use super::chance::Dice;
-use super::sphere::Sphere;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg32;
+
 use crate::error::{Error, Result};
-use crate::mesh::files::{Material, Texture};
-use crate::mesh::surface::{CornerOwner, SideOwner, Surface, SurfacePoint, bounds_of, cross, unit};
+use crate::mesh::files::{Material, bounds};
+use crate::mesh::surface::patches::{Geometry, Surface, SurfacePoint, box_corners, cross, unit};
 
 /// Balls of PTCLOUD.
 const CLOUD_BALLS: u64 = 20_000;
@@ -36,22 +37,20 @@ impl Instance {
     }
 }
 
-/// Copies of a surface. Each is drawn by itself.
-#[derive(Debug, Clone)]
-pub struct Instances<S> {
-    base: S,
+/// Copies of a surface. Each is a draw, or several, of its own.
+#[derive(Debug)]
+struct Instances {
+    base: Surface,
     copies: Vec<Instance>,
-    /// Draws of the surface.
-    draws: u32,
 }
 
-impl<S: Surface> Instances<S> {
-    /// The copies of `base` in order.
+impl Surface {
+    /// Copies of the surface, in order.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are more than 2^32 patches in all.
-    pub fn new(base: S, copies: Vec<Instance>) -> Result<Self> {
-        let found = (base.patches() as u64).saturating_mul(copies.len() as u64);
+    pub fn instances(self, copies: Vec<Instance>) -> Result<Self> {
+        let found = (self.patches() as u64).saturating_mul(copies.len() as u64);
         if found > u64::from(u32::MAX) {
             return Err(Error::Limit {
                 what: "patches of all copies of a surface".to_owned(),
@@ -59,43 +58,31 @@ impl<S: Surface> Instances<S> {
                 found,
             });
         }
-        Ok(Self::unchecked(base, copies))
+        Ok(self.repeated(copies))
     }
 
-    fn unchecked(base: S, copies: Vec<Instance>) -> Self {
-        let last = base.patches().checked_sub(1);
-        let draws = last.map_or(1, |patch| base.draw(patch) + 1);
-        Self {
-            base,
-            copies,
-            draws,
-        }
-    }
-
-    /// The copy that a patch is of, its number, and the patch of the base.
-    fn at(&self, patch: usize) -> (&Instance, usize, usize) {
-        let patches = self.base.patches().max(1);
-        let copy = patch / patches;
-        (&self.copies[copy], copy, patch % patches)
-    }
-
-    /// The number of patch `own` of the copy that `patch` is of.
-    fn beside(&self, patch: usize, own: u32) -> u32 {
-        let (_, copy, _) = self.at(patch);
-        u32::try_from(copy * self.base.patches()).unwrap_or(u32::MAX) + own
+    fn repeated(self, copies: Vec<Instance>) -> Self {
+        let count = copies.len();
+        let base = self.clone();
+        self.with_geometry(Instances { base, copies }, count)
     }
 }
 
-impl<S: Surface> Surface for Instances<S> {
-    fn patches(&self) -> usize {
-        self.base.patches() * self.copies.len()
+impl Instances {
+    /// The copy that holds a patch, and the patch of the base.
+    fn at(&self, patch: usize) -> (&Instance, usize) {
+        let patches = self.base.patches().max(1);
+        (&self.copies[patch / patches], patch % patches)
     }
+}
+
+impl Geometry for Instances {
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
-        let (copy, _, own) = self.at(patch);
+        let (copy, own) = self.at(patch);
         copy.placed(self.base.position(own, u, v))
     }
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
-        let (copy, _, own) = self.at(patch);
+        let (copy, own) = self.at(patch);
         let point = self.base.point(own, u, v);
         SurfacePoint {
             position: copy.placed(point.position),
@@ -103,81 +90,49 @@ impl<S: Surface> Surface for Instances<S> {
         }
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        self.base.uv(self.at(patch).2, u, v)
-    }
-    fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        let owner = self.base.side_owner(self.at(patch).2, side);
-        SideOwner {
-            patch: self.beside(patch, owner.patch),
-            ..owner
-        }
-    }
-    fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        let owner = self.base.corner_owner(self.at(patch).2, corner);
-        CornerOwner {
-            patch: self.beside(patch, owner.patch),
-            ..owner
-        }
+        self.base.uv(self.at(patch).1, u, v)
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        let (copy, _, own) = self.at(patch);
-        let bounds = self.base.patch_bounds(own);
-        let corner =
-            |c: usize| copy.placed(std::array::from_fn(|axis| bounds[c >> axis & 1][axis]));
-        bounds_of((0..8).map(corner))
-    }
-    fn material(&self, patch: usize) -> u32 {
-        self.base.material(self.at(patch).2)
-    }
-    fn draw(&self, patch: usize) -> u32 {
-        let (_, copy, own) = self.at(patch);
-        u32::try_from(copy)
-            .unwrap_or(u32::MAX)
-            .saturating_mul(self.draws)
-            + self.base.draw(own)
-    }
-    fn materials(&self) -> &[Material] {
-        self.base.materials()
-    }
-    fn textures(&self) -> &[Texture] {
-        self.base.textures()
+        let (copy, own) = self.at(patch);
+        bounds(box_corners(self.base.patch_bounds(own)).map(|corner| copy.placed(corner)))
     }
 }
 
-/// ARMY: `rows` ranks of `columns` copies of a figure that stands along +y, on a field in x and z,
-/// each a little off its place and turned a little. They are drawn in an order left to chance: from
-/// no side is it the best or the worst for hiding what lies behind.
-///
-/// # Errors
-/// [`Error::Limit`] when there are too many patches.
-pub fn army<S: Surface>(figure: S, [columns, rows]: [u16; 2], seed: u64) -> Result<Instances<S>> {
-    let [least, greatest] = figure.bounds();
-    let width = |axis: usize| greatest[axis] - least[axis];
-    let spacing = ARMY_SPACING * width(0).max(width(2));
-    let middle = |count: u16| (f32::from(count) - 1.0) / 2.0;
-    let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
-    let copies = (0..).zip(places).map(|(number, (column, row))| {
-        let mut dice = Dice::new(seed, number);
-        let (sin, cos) = dice.range(-0.5, 0.5).sin_cos();
-        let mut off = || dice.range(-0.1, 0.1) * spacing;
-        let x = (f32::from(column) - middle(columns)) * spacing + off();
-        let z = (f32::from(row) - middle(rows)) * spacing + off();
-        let copy = Instance {
-            rotation: [[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]],
-            scale: 1.0,
-            translation: [x, 0.0, z],
-        };
-        (dice.range(0.0, 1.0), copy)
-    });
-    let mut copies: Vec<(f32, Instance)> = copies.collect();
-    copies.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Instances::new(figure, copies.into_iter().map(|(_, copy)| copy).collect())
+impl Surface {
+    /// ARMY: `rows` ranks of `columns` copies of a figure that stands along +y, on a field in x and
+    /// z, each a little off its grid position and turned a little. They are drawn in random order:
+    /// from no side is it the best or the worst for hiding what lies behind.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] when there are more than 2^32 patches in all.
+    pub fn army(self, [columns, rows]: [u16; 2], seed: u64) -> Result<Self> {
+        let [least, greatest] = self.bounds();
+        let width = |axis: usize| greatest[axis] - least[axis];
+        let spacing = ARMY_SPACING * width(0).max(width(2));
+        let middle = |count: u16| (f32::from(count) - 1.0) / 2.0;
+        let positions = (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
+        let copies = (0..).zip(positions).map(|(number, (column, row))| {
+            let mut dice = Dice::new(seed, number);
+            let (sin, cos) = dice.range(-0.5, 0.5).sin_cos();
+            let mut off = || dice.range(-0.1, 0.1) * spacing;
+            let x = (f32::from(column) - middle(columns)) * spacing + off();
+            let z = (f32::from(row) - middle(rows)) * spacing + off();
+            let copy = Instance {
+                rotation: [[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]],
+                scale: 1.0,
+                translation: [x, 0.0, z],
+            };
+            (dice.range(0.0, 1.0), copy)
+        });
+        let mut copies: Vec<(f32, Instance)> = copies.collect();
+        copies.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.instances(copies.into_iter().map(|(_, copy)| copy).collect())
+    }
 }
 
 /// PTCLOUD: small balls within the unit ball, denser towards the middle, thinned by waves that
 /// leave streaks.
-#[must_use]
-pub fn point_cloud(seed: u64) -> Instances<Sphere> {
+pub(super) fn point_cloud(seed: u64) -> Surface {
     let ball = |number: u64| {
         let mut dice = Dice::new(seed, number);
         let away = dice.direction();
@@ -201,5 +156,31 @@ pub fn point_cloud(seed: u64) -> Instances<Sphere> {
         name: "ball".to_owned(),
         ..Material::default()
     };
-    Instances::unchecked(Sphere::new(material), (0..CLOUD_BALLS).map(ball).collect())
+    Surface::ball(material).repeated((0..CLOUD_BALLS).map(ball).collect())
+}
+
+/// Random numbers that depend on a seed and an item's number only, so that scenes are the same on
+/// any thread.
+pub(super) struct Dice(Pcg32);
+
+impl Dice {
+    pub(super) fn new(seed: u64, index: u64) -> Self {
+        // Weyl's sequence by the golden ratio keeps items apart, as SplitMix64 does.
+        let apart = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self(Pcg32::seed_from_u64(seed ^ apart))
+    }
+
+    /// Uniform from `low` to `high`.
+    pub(super) fn range(&mut self, low: f32, high: f32) -> f32 {
+        let t: f32 = self.0.random();
+        low + (high - low) * t
+    }
+
+    /// A direction, uniform over the sphere.
+    pub(super) fn direction(&mut self) -> [f32; 3] {
+        let z = self.range(-1.0, 1.0);
+        let (sin, cos) = self.range(0.0, std::f32::consts::TAU).sin_cos();
+        let r = (1.0 - z * z).max(0.0).sqrt();
+        [r * cos, r * sin, z]
+    }
 }

@@ -2,22 +2,18 @@
 //! shows them and says what they are for, but gives no sizes. All sizes here are assumptions, made
 //! so that the pictures and their share of fine geometry look like the paper's.
 
-mod chance;
 mod hair;
 mod instances;
-mod sheet;
-mod sphere;
+mod shapes;
 
 use nalgebra::Vector3;
 
-use super::Surface;
+use super::patches::Surface;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
-pub use hair::{FurBall, HAIRS, MAX_HAIRS};
-pub use instances::{Instance, Instances, army, point_cloud};
-pub use sheet::Sheet;
-pub use sphere::Sphere;
+pub use hair::{HAIRS, MAX_HAIRS};
+pub use instances::Instance;
 
 /// Size of the paper's pictures in pixels (section 4).
 pub const PICTURE_PX: [u32; 2] = [1728, 1080];
@@ -81,14 +77,14 @@ impl ProceduralScene {
         })
     }
 
-    /// The scene as chance with `seed` makes it.
+    /// The scene as random numbers of `seed` make it.
     #[must_use]
-    pub fn surface(self, seed: u64) -> Box<dyn Surface> {
+    pub fn surface(self, seed: u64) -> Surface {
         match self {
-            Self::Plane => Box::new(Sheet::plane()),
-            Self::SineWave => Box::new(Sheet::sine_wave()),
-            Self::PtCloud => Box::new(point_cloud(seed)),
-            Self::FurBall => Box::new(FurBall::new(seed, HAIRS)),
+            Self::Plane => shapes::plane(),
+            Self::SineWave => shapes::sine_wave(),
+            Self::PtCloud => instances::point_cloud(seed),
+            Self::FurBall => Surface::fur_ball(seed, HAIRS),
         }
     }
 
@@ -118,7 +114,7 @@ impl ProceduralScene {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::mesh::surface::{cross, unit};
+    use crate::mesh::surface::patches::{cross, unit};
 
     #[test]
     fn names_lead_to_scenes() {

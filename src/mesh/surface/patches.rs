@@ -1,0 +1,241 @@
+//! A surface: the geometry of its patches, who owns their sides and corners, and how it looks.
+//!
+//! A patch is a map from the unit square to the world. Its corners, counter-clockwise seen from
+//! the front, are (u, v) = (0, 0), (1, 0), (1, 1), (0, 1); side `s` runs from corner `s` to corner
+//! `s + 1`. Where patches meet, one of them *owns* the shared side or corner, and all of them take
+//! positions from it: neighbours agree to the last bit, with displacement and across texture seams
+//! too, so that there are no cracks.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+
+use super::owners::{CornerOwner, Owners, SideOwner};
+use crate::mesh::files::{Material, Texture, bounds};
+
+/// Parameters of the corners of a patch, in order.
+pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+
+/// A point of a surface.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SurfacePoint {
+    /// In world units.
+    pub position: [f32; 3],
+    /// Unit length, or zero where the surface has no normal.
+    pub normal: [f32; 3],
+}
+
+/// The points of patches, each patch by itself.
+///
+/// Parameters `u` and `v` are within 0 to 1; every result depends on the arguments alone.
+pub(super) trait Geometry: Debug + Send + Sync {
+    /// Position in world units.
+    fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
+        self.point(patch, u, v).position
+    }
+
+    /// Position and normal.
+    fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint;
+
+    /// Texture coordinates, v down.
+    fn uv(&self, _patch: usize, u: f32, v: f32) -> [f32; 2] {
+        [u, v]
+    }
+
+    /// Least and greatest corner of a box around a patch.
+    fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2];
+}
+
+/// Materials and draws of patches.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// At least one.
+    pub(super) materials: Vec<Material>,
+    pub(super) textures: Vec<Texture>,
+    /// Material and draw of each patch; the last entry holds for all patches after it. Draws do
+    /// not decrease from patch to patch.
+    pub(super) parts: Vec<[u32; 2]>,
+}
+
+impl Look {
+    /// One material and one draw for all patches.
+    pub(super) fn plain(material: Material) -> Self {
+        Self {
+            materials: vec![material],
+            textures: Vec::new(),
+            parts: vec![[0; 2]],
+        }
+    }
+
+    fn part(&self, patch: usize) -> [u32; 2] {
+        let last = self.parts.len().saturating_sub(1);
+        self.parts.get(patch.min(last)).copied().unwrap_or_default()
+    }
+}
+
+/// A surface made of patches; clones share their data.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    pub(super) geometry: Arc<dyn Geometry>,
+    owners: Arc<Owners>,
+    look: Arc<Look>,
+    /// Number of patches, those of all copies.
+    patches: usize,
+    /// Patches of a copy: ownership and look repeat from copy to copy.
+    period: usize,
+}
+
+impl Surface {
+    /// A single copy of `patches` patches.
+    pub(super) fn new(
+        geometry: impl Geometry + 'static,
+        patches: usize,
+        owners: Owners,
+        look: Look,
+    ) -> Self {
+        Self {
+            geometry: Arc::new(geometry),
+            owners: Arc::new(owners),
+            look: Arc::new(look),
+            patches,
+            period: patches.max(1),
+        }
+    }
+
+    /// The same patches, `copies` times, with other geometry.
+    pub(super) fn with_geometry(self, geometry: impl Geometry + 'static, copies: usize) -> Self {
+        Self {
+            geometry: Arc::new(geometry),
+            patches: self.patches * copies,
+            ..self
+        }
+    }
+
+    /// Number of patches.
+    #[must_use]
+    pub fn patches(&self) -> usize {
+        self.patches
+    }
+
+    /// Position of a point of a patch by itself, in world units; `u` and `v` are within 0 to 1.
+    #[must_use]
+    #[inline]
+    pub fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
+        self.geometry.position(patch, u, v)
+    }
+
+    /// Position and normal of a point of a patch by itself.
+    #[must_use]
+    #[inline]
+    pub fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
+        self.geometry.point(patch, u, v)
+    }
+
+    /// Texture coordinates of a point of a patch, v down.
+    #[must_use]
+    pub fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
+        self.geometry.uv(patch, u, v)
+    }
+
+    /// The patch that evaluates side `side` (0 to 3) of a patch.
+    #[must_use]
+    pub fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
+        let (first, own) = self.copy_of(patch);
+        let owner = self.owners.side(own, side);
+        SideOwner {
+            patch: first + owner.patch,
+            ..owner
+        }
+    }
+
+    /// The patch that evaluates corner `corner` (0 to 3) of a patch.
+    #[must_use]
+    pub fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
+        let (first, own) = self.copy_of(patch);
+        let owner = self.owners.corner(own, corner);
+        CornerOwner {
+            patch: first + owner.patch,
+            ..owner
+        }
+    }
+
+    /// First patch of the copy that holds `patch`, and the number of `patch` in that copy.
+    fn copy_of(&self, patch: usize) -> (u32, usize) {
+        let own = patch % self.period;
+        (u32::try_from(patch - own).unwrap_or(u32::MAX), own)
+    }
+
+    /// Least and greatest corner of a box around a patch.
+    #[must_use]
+    pub fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
+        self.geometry.patch_bounds(patch)
+    }
+
+    /// Least and greatest corner of a box around all patches.
+    #[must_use]
+    pub fn bounds(&self) -> [[f32; 3]; 2] {
+        bounds((0..self.patches).flat_map(|patch| self.patch_bounds(patch)))
+    }
+
+    /// Index of a patch's material in [`Surface::materials`].
+    #[must_use]
+    pub fn material(&self, patch: usize) -> u32 {
+        self.look.part(patch % self.period)[0]
+    }
+
+    /// The draw that a patch belongs to; it does not decrease from patch to patch.
+    #[must_use]
+    pub fn draw(&self, patch: usize) -> u32 {
+        let [_, own] = self.look.part(patch % self.period);
+        let copy = u32::try_from(patch / self.period).unwrap_or(u32::MAX);
+        let draws = self.look.part(self.period - 1)[1] + 1;
+        copy.saturating_mul(draws).saturating_add(own)
+    }
+
+    /// Materials of all patches, at least one.
+    #[must_use]
+    pub fn materials(&self) -> &[Material] {
+        &self.look.materials
+    }
+
+    /// Textures of the materials.
+    #[must_use]
+    pub fn textures(&self) -> &[Texture] {
+        &self.look.textures
+    }
+}
+
+/// The parameters of a point of side `side`, at the share `t` (0 to 1) of its length.
+pub(crate) fn along_side(side: u8, t: f32) -> [f32; 2] {
+    match side {
+        0 => [t, 0.0],
+        1 => [1.0, t],
+        2 => [1.0 - t, 1.0],
+        _ => [0.0, 1.0 - t],
+    }
+}
+
+/// The eight corners of a box.
+pub(crate) fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3]> {
+    (0..8_usize).map(move |c| std::array::from_fn(|axis| bounds[c >> axis & 1][axis]))
+}
+
+/// `v` at unit length; zero if its length is next to nothing.
+pub(super) fn unit(v: [f32; 3]) -> [f32; 3] {
+    let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > f32::MIN_POSITIVE.sqrt() && length.is_finite() {
+        v.map(|x| x / length)
+    } else {
+        [0.0; 3]
+    }
+}
+
+/// `a + times * b`.
+pub(super) fn plus(a: [f32; 3], b: [f32; 3], times: f32) -> [f32; 3] {
+    std::array::from_fn(|axis| a[axis] + times * b[axis])
+}
+
+pub(super) fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    Vector3::from(a).cross(&Vector3::from(b)).into()
+}
