@@ -5,6 +5,7 @@ mod eight_bit;
 pub(crate) mod files;
 mod frame;
 pub(crate) mod metrics;
+pub(crate) mod srgb;
 
 pub(crate) use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::Frame;

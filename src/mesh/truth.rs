@@ -8,11 +8,12 @@ use super::frame::Visible;
 use super::frame::merging::Unit;
 use super::frame::settings::FrameSettings;
 use super::grid::Source;
+use super::shade::Shader;
 use super::shade::quad::Sampling;
-use super::shade::{Shader, decode_srgb, encode_srgb};
 use super::view::View;
 use crate::error::Result;
 use crate::image::Frame;
+use crate::image::srgb::{decode_srgb, encode_srgb};
 use crate::raster::samples::SamplePattern;
 
 /// Samples along the side of a pixel.

@@ -1,5 +1,7 @@
 //! The colour spaces of FLIP: sRGB, linear RGB, XYZ, `YCxCz` and Hunt-adjusted L*a*b*.
 
+use crate::image::srgb::decode_srgb;
+
 /// Linear RGB to XYZ, worked out from the sRGB primaries' chromaticities (IEC 61966-2-1) and white at
 /// D65's to five digits, x = 0.31271, y = 0.32902, as the authors' program has it.
 const XYZ_FROM_RGB: [[f32; 3]; 3] = [
@@ -18,9 +20,6 @@ const RGB_FROM_XYZ: [[f32; 3]; 3] = [
 /// White, D65: the sums of the rows of [`XYZ_FROM_RGB`].
 const WHITE_XYZ: [f32; 3] = [0.950_428_54, 1.0, 1.088_900_4];
 
-/// Below this, sRGB is linear (IEC 61966-2-1).
-const SRGB_LINEAR_BELOW: f32 = 0.040_45;
-
 /// The bend of CIE L*: 6/29, cubed where it is compared with a luminance.
 const LAB_DELTA: f32 = 6.0 / 29.0;
 
@@ -29,13 +28,7 @@ const HUNT_SCALE: f32 = 0.01;
 
 /// sRGB to `YCxCz`, which is linear in luminance (Andersson et al. 2020, section 4.1.1).
 pub(super) fn ycxcz_from_srgb(srgb: [f32; 3]) -> [f32; 3] {
-    let linear = srgb.map(|c| {
-        if c <= SRGB_LINEAR_BELOW {
-            c / 12.92
-        } else {
-            ((c + 0.055) / 1.055).powf(2.4)
-        }
-    });
+    let linear = decode_srgb(srgb);
     let [x, y, z] = relative_xyz(linear);
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }

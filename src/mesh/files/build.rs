@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Corner, Loaded, Material, Mesh, NONE};
+use super::mesh::{Corner, Loaded, Material, Mesh, NONE};
 use crate::error::{Error, Result};
 
 /// Most triangles of a mesh, an n-gon counted as n - 2.

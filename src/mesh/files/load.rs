@@ -3,23 +3,10 @@
 use std::path::Path;
 
 use super::folder::Folder;
-use super::{Mesh, gltf, obj, ply};
+use super::mesh::{Loaded, Resolve};
+use super::{gltf, obj, ply};
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
-
-/// A mesh as read from a file.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Loaded {
-    /// The mesh. Positions with equal coordinates are one, so that faces meet across seams.
-    pub mesh: Mesh,
-    /// What of the file is left out or drawn otherwise than it asks, a sentence each; at most
-    /// about a hundred.
-    pub warnings: Vec<String>,
-}
-
-/// Gives the content of a file that a mesh names, by the name that stands in the mesh.
-pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;
 
 /// A format of mesh files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

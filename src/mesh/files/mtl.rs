@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 
 use super::build::{Builder, Mismatch};
+use super::mesh::{Material, Resolve};
 use super::text::{self, Lines, numbers, words};
 use super::texture::Textures;
-use super::{Material, Resolve};
 use crate::scene::formats::ply::quoted;
 
 /// Largest Phong exponent that `Ns` may give.

@@ -11,8 +11,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::build::{Builder, Mismatch};
+use super::mesh::{Corner, Crease, Loaded, NONE, Resolve};
+use super::mtl;
 use super::text::{self, Lines, numbers, words};
-use super::{Corner, Crease, Loaded, NONE, Resolve, mtl};
 use crate::error::{Error, Result};
 use crate::scene::formats::ply::quoted;
 

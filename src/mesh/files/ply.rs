@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::build::{Builder, Mismatch, finite};
-use super::{Corner, Loaded, NONE};
+use super::mesh::{Corner, Loaded, NONE};
 use crate::error::{Error, Result};
 use crate::scene::formats::ply::{Element, Header, Kind, Row, Values};
 

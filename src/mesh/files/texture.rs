@@ -7,7 +7,7 @@ use std::path::Path;
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::Builder;
-use super::{Resolve, Texture};
+use super::mesh::{Resolve, Texture};
 use crate::error::Error;
 use crate::scene::bytes::Bytes;
 

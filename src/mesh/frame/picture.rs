@@ -9,9 +9,10 @@ use super::merging::{NOT_SHADED, ShadedQuad, Shading};
 use super::settings::FrameSettings;
 use super::visibility::Owners;
 use crate::image::Frame;
+use crate::image::srgb::{decode_srgb, encode_srgb};
+use crate::mesh::shade::Shader;
 use crate::mesh::shade::interpolate::TrianglePlanes;
 use crate::mesh::shade::quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
-use crate::mesh::shade::{Shader, decode_srgb, encode_srgb};
 use crate::mesh::view::View;
 use crate::raster::sample_depth::NO_OWNER;
 

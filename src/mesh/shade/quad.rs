@@ -1,9 +1,8 @@
 //! Shading a quad: four cells, each with inputs from a triangle of its own.
 
-use super::Shader;
 use super::derivatives::Stencil;
 use super::interpolate::TrianglePlanes;
-use super::light::SurfacePoints;
+use super::shader::{Shader, SurfacePoints};
 use crate::mesh::grid::GridVertex;
 use crate::raster::polygon::SUBPIXEL_BITS;
 use crate::raster::samples::SamplePattern;

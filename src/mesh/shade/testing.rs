@@ -2,9 +2,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::Shader;
 use super::interpolate::TrianglePlanes;
 use super::quad::{QuadInputs, TriangleRef};
+use super::shader::Shader;
 use crate::mesh::files::{Material, Texture};
 use crate::mesh::grid::GridVertex;
 use crate::mesh::view::View;

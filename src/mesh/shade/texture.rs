@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::lanes::{Lanes, log2};
-use super::srgb::decoding_table;
+use crate::image::srgb::srgb_decoding_table;
 use crate::mesh::files::{Material, Texture};
 
 /// The largest value of a stored channel: 1.
@@ -80,7 +80,7 @@ impl Pyramid {
             std::array::from_fn(|_| values.next().unwrap_or(u16::MAX))
         };
         let colour = match role {
-            Role::Colour => decoding_table().map(to_stored),
+            Role::Colour => srgb_decoding_table().map(to_stored),
             Role::Raw => raw,
         };
         let texels = texture.texels.par_iter().map(|&[r, g, b, a]| {

@@ -1,8 +1,7 @@
 //! Shading a vertex of a grid before it is rasterized, as the Reyes pipeline does.
 
-use super::Shader;
 use super::derivatives::from_steps;
-use super::light::SurfacePoints;
+use super::shader::{Shader, SurfacePoints};
 use crate::mesh::grid::GridVertex;
 use crate::mesh::view::View;
 

@@ -8,10 +8,11 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::image::srgb::encode_srgb;
 use crate::math::SH_C0;
 use crate::mesh::grid::{Grid, GridVertex, Source};
+use crate::mesh::shade::Shader;
 use crate::mesh::shade::vertex::VertexStep;
-use crate::mesh::shade::{Shader, encode_srgb};
 use crate::mesh::view::View;
 use crate::scene::Splat;
 

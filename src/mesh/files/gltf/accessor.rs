@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::json::{Accessor, Document, SparseIndices};
-use super::{Resolve, uri};
+use super::uri;
 use crate::error::{Error, Result};
+use crate::mesh::files::Resolve;
 
 /// Elements that an accessor without a buffer may have: they are all zero, and cost no bytes in
 /// the file. More are allowed where the buffers are larger.

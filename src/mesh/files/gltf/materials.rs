@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use super::super::build::Builder;
+use super::super::mesh::{Material, Resolve};
 use super::super::texture::Textures;
-use super::super::{Material, Resolve};
 use super::accessor::Store;
 use super::json::{self, Document, TextureInfo};
 use super::uri;

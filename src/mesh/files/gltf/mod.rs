@@ -14,7 +14,7 @@ mod uri;
 use std::path::Path;
 
 use super::build::Builder;
-use super::{Loaded, Resolve};
+use super::mesh::{Loaded, Resolve};
 use crate::error::{Error, Result};
 use accessor::Store;
 use json::Document;

@@ -1,7 +1,7 @@
 //! Primitives: attributes and indices to faces.
 
 use super::super::build::{Builder, finite};
-use super::super::{Corner, NONE};
+use super::super::mesh::{Corner, NONE};
 use super::accessor::Store;
 use super::json::{Document, Primitive};
 use super::nodes::Instance;

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::super::Resolve;
+use super::super::mesh::Resolve;
 
 /// Base64 whose padding may be left out, as some writers do.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

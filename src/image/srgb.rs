@@ -1,5 +1,5 @@
-//! sRGB: how textures and pictures hold colours, and linear light, which colours are averaged and
-//! lit in (IEC 61966-2-1).
+//! The sRGB curve between stored colours and linear light, in which colours are averaged and lit
+//! (IEC 61966-2-1).
 
 /// Slope of the linear part near black.
 const SLOPE: f32 = 12.92;
@@ -12,8 +12,7 @@ const LINEAR_BEND: f32 = 0.003_130_8;
 
 /// Linear light to sRGB, both 0 to 1; clamped. Resolved pixels are encoded last, as a render target
 /// in an sRGB format is: its samples are averaged in linear light.
-#[must_use]
-pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
+pub(crate) fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
     linear.map(|c| {
         let c = c.clamp(0.0, 1.0);
         if c <= LINEAR_BEND {
@@ -27,23 +26,23 @@ pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
 }
 
 /// sRGB to linear light, both 0 to 1.
-#[must_use]
-pub fn decode_srgb(encoded: [f32; 3]) -> [f32; 3] {
-    encoded.map(decode)
+pub(crate) fn decode_srgb(encoded: [f32; 3]) -> [f32; 3] {
+    encoded.map(|c| {
+        if c <= ENCODED_BEND {
+            c / SLOPE
+        } else {
+            ((c + OFFSET) / (1.0 + OFFSET)).powf(EXPONENT)
+        }
+    })
 }
 
 /// Linear light of each of the 256 values of a channel.
-pub(super) fn decoding_table() -> [f32; 256] {
+pub(crate) fn srgb_decoding_table() -> [f32; 256] {
     let mut values = 0..=u8::MAX;
-    std::array::from_fn(|_| decode(f32::from(values.next().unwrap_or(u8::MAX)) / 255.0))
-}
-
-fn decode(c: f32) -> f32 {
-    if c <= ENCODED_BEND {
-        c / SLOPE
-    } else {
-        ((c + OFFSET) / (1.0 + OFFSET)).powf(EXPONENT)
-    }
+    std::array::from_fn(|_| {
+        let value = f32::from(values.next().unwrap_or(u8::MAX));
+        decode_srgb([value / 255.0; 3])[0]
+    })
 }
 
 #[cfg(test)]
@@ -52,7 +51,7 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let table = decoding_table();
+        let table = srgb_decoding_table();
         for (k, &linear) in table.iter().enumerate() {
             let [encoded, ..] = encode_srgb([linear; 3]);
             assert!((encoded - k as f32 / 255.0).abs() < 1e-6, "{k}: {encoded}");
