@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use nalgebra::Vector3;
+
 use super::mesh::{Corner, Loaded, Material, Mesh, NONE};
 use crate::error::{Error, Result};
 
@@ -18,7 +20,37 @@ const MAX_WARNINGS: usize = 100;
 /// What was expected, and what was found.
 pub(crate) type Mismatch = (String, String);
 
-/// What a reader tells about a file beside its mesh.
+/// Why a line or row of a file stops its reader.
+pub(crate) enum Stop {
+    /// Its content, at a place that the caller knows.
+    Mismatch(Mismatch),
+    /// An error that says where it is, or a limit.
+    Error(Error),
+}
+
+impl From<Mismatch> for Stop {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Mismatch(mismatch)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Stop {
+    /// The error at `place` of the file `path`.
+    pub(crate) fn at(self, path: &Path, place: impl FnOnce() -> String) -> Error {
+        match self {
+            Self::Mismatch((expected, found)) => Error::file(path, place(), expected, found),
+            Self::Error(error) => error,
+        }
+    }
+}
+
+/// Warnings about a file, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     texts: Vec<String>,
@@ -26,7 +58,7 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// Adds a warning, unless it has been said or there are many already.
+    /// Adds a warning unless it has been said or there are many already.
     pub(crate) fn add(&mut self, text: impl Into<String>) {
         if self.texts.len() >= MAX_WARNINGS {
             self.more += 1;
@@ -55,8 +87,7 @@ pub(crate) struct Builder {
     triangles: u64,
     /// First face of the draw in the making.
     draw_start: u32,
-    /// What the file's user should know.
-    pub(crate) warnings: Warnings,
+    warnings: Warnings,
 }
 
 impl Builder {
@@ -98,16 +129,16 @@ impl Builder {
 
     /// The index of a new, finite normal, which gets length 1; [`NONE`] if it has no direction.
     pub(crate) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
-        let [x, y, z] = normal.map(f64::from);
-        let length = (x * x + y * y + z * z).sqrt();
+        let normal = Vector3::from(normal.map(f64::from));
+        let length = normal.norm();
         if length == 0.0 {
-            self.warnings.add("normals of length 0 are left out");
+            self.warn("normals of length 0 are left out");
             return Ok(NONE);
         }
         let at = self.index(self.mesh.normals.len(), "normals")?;
         #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
-        let unit = [x, y, z].map(|c| (c / length) as f32);
-        self.mesh.normals.push(unit);
+        let unit = normal.map(|c| (c / length) as f32);
+        self.mesh.normals.push(unit.into());
         Ok(at)
     }
 
@@ -163,16 +194,15 @@ impl Builder {
         }
     }
 
-    /// The index that the next material will get.
-    pub(crate) fn materials(&self) -> u32 {
-        u32::try_from(self.mesh.materials.len()).unwrap_or(NONE)
+    /// Adds a material; returns its index.
+    pub(crate) fn material(&mut self, material: Material) -> u32 {
+        self.mesh.materials.push(material);
+        u32::try_from(self.mesh.materials.len() - 1).unwrap_or(NONE)
     }
 
-    /// Adds a material.
-    pub(crate) fn material(&mut self, material: Material) -> u32 {
-        let at = self.materials();
-        self.mesh.materials.push(material);
-        at
+    /// Adds a warning unless it has been said.
+    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+        self.warnings.add(text);
     }
 
     /// The mesh so far, for what only one reader fills.
@@ -187,7 +217,7 @@ impl Builder {
             self.material(Material::default());
         }
         if self.mesh.face_materials.is_empty() {
-            self.warnings.add("no faces");
+            self.warn("no faces");
         }
         Loaded {
             mesh: self.mesh,

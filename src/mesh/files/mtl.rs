@@ -48,7 +48,7 @@ pub(crate) fn read(
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
             let warning = format!("material {name:?} is not described, drawn grey");
-            builder.warnings.add(warning);
+            builder.warn(warning);
         }
         let material = found.map_or_else(Material::default, |found| {
             found.material(&mut textures, builder, resolve)
@@ -77,12 +77,8 @@ fn files(
             return parts.into_iter().flatten().collect();
         }
     }
-    let warning = whole
-        .as_ref()
-        .err()
-        .map(|error| format!("materials are left out: {error}"));
-    if let Some(warning) = warning {
-        builder.warnings.add(warning);
+    if let Err(error) = &whole {
+        builder.warn(format!("materials are left out: {error}"));
     }
     whole.into_iter().collect()
 }
@@ -106,8 +102,8 @@ fn parse(
             let keyword = keyword.to_ascii_lowercase();
             match material.line(&keyword, rest) {
                 Ok(None) => {}
-                Ok(Some(warning)) => builder.warnings.add(warning),
-                Err((expected, found)) => builder.warnings.add(format!(
+                Ok(Some(warning)) => builder.warn(warning),
+                Err((expected, found)) => builder.warn(format!(
                     "{file}: line {number} is left out: expected {expected}, found {found}"
                 )),
             }
@@ -157,16 +153,16 @@ impl Described {
         if self.specular {
             material.shininess = self.exponent;
         }
-        let mut load = |name: &String| textures.file(name, builder, resolve);
+        let mut load = |name: &String| {
+            textures.get(name, builder, || resolve(name).map_err(|e| e.to_string()))
+        };
         material.base_texture = self.base.as_ref().and_then(&mut load);
         material.normal_texture = self.normal.as_ref().and_then(&mut load);
         if self.alpha.is_some() {
             material.alpha_cutoff = Some(ALPHA_CUTOFF);
             material.effects.discards = true;
             if self.alpha != self.base {
-                builder
-                    .warnings
-                    .add("alpha is read from map_Kd, not from map_d");
+                builder.warn("alpha is read from map_Kd, not from map_d");
             }
         }
         material

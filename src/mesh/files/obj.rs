@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::build::{Builder, Mismatch};
-use super::mesh::{Corner, Crease, Loaded, NONE, Resolve};
+use super::build::{Builder, Mismatch, Stop};
+use super::mesh::{Corner, Crease, Loaded, Mesh, NONE, Resolve};
 use super::mtl;
 use super::text::{self, Lines, numbers, words};
 use crate::error::{Error, Result};
@@ -29,13 +29,26 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         let place = format!("byte {at}");
         return Err(Error::file(path, place, "text", "a zero byte"));
     }
-    let mut reader = Reader::new(path);
+    let mut reader = Reader {
+        builder: Builder::new(path),
+        positions: Vec::new(),
+        uvs: 0,
+        normals: Vec::new(),
+        libraries: Vec::new(),
+        names: Names::default(),
+        material: (String::new(), None),
+        drawn: None,
+        new_object: false,
+        corners: Vec::new(),
+        tags: Tags::default(),
+    };
     for (number, line) in Lines::new(bytes) {
-        reader.line(number, &line)?.map_err(at(path, number))?;
+        let read = reader.line(number, &line);
+        read.map_err(|stop| stop.at(path, || format!("line {number}")))?;
     }
     reader
         .tags
-        .resolve(&mut reader.builder, &reader.positions, path)?;
+        .resolve(reader.builder.mesh(), &reader.positions, path)?;
     if reader.positions.is_empty() {
         return Err(Error::file(path, "file", "vertices", "none"));
     }
@@ -47,11 +60,6 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     } = reader;
     mtl::read(&libraries, &names.list, &mut builder, resolve);
     Ok(builder.finish())
-}
-
-/// Makes an error of a mismatch in the line `number`.
-fn at(path: &Path, number: usize) -> impl Fn(Mismatch) -> Error {
-    move |(expected, found)| Error::file(path, format!("line {number}"), expected, found)
 }
 
 /// Names of materials in the order of their first use by a face.
@@ -94,54 +102,36 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(path: &Path) -> Self {
-        Self {
-            builder: Builder::new(path),
-            positions: Vec::new(),
-            uvs: 0,
-            normals: Vec::new(),
-            libraries: Vec::new(),
-            names: Names::default(),
-            material: (String::new(), None),
-            drawn: None,
-            new_object: false,
-            corners: Vec::new(),
-            tags: Tags::default(),
-        }
-    }
-
-    /// Reads a line; what is wrong with it lies inside, limits outside.
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<Result<(), Mismatch>> {
+    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), Stop> {
         let (keyword, rest) = text::keyword(line);
+        let mut words = words(rest);
         match keyword {
-            b"v" => match numbers(&mut words(rest)) {
-                Ok(position) => self.positions.push(self.builder.position(position)?),
-                Err(mismatch) => return Ok(Err(mismatch)),
-            },
-            b"vt" => match texture_coordinate(rest) {
-                Ok(uv) => {
-                    self.builder.uv(uv)?;
-                    self.uvs += 1;
-                }
-                Err(mismatch) => return Ok(Err(mismatch)),
-            },
-            b"vn" => match numbers(&mut words(rest)) {
-                Ok(normal) => self.normals.push(self.builder.normal(normal)?),
-                Err(mismatch) => return Ok(Err(mismatch)),
-            },
+            b"v" => {
+                let position = self.builder.position(numbers(&mut words)?)?;
+                self.positions.push(position);
+            }
+            b"vt" => {
+                let [u] = numbers(&mut words)?;
+                let v = words.next().map_or(Ok(0.0), text::number)?;
+                // v points down in a mesh, up in the file.
+                self.builder.uv([u, 1.0 - v])?;
+                self.uvs += 1;
+            }
+            b"vn" => {
+                let normal = self.builder.normal(numbers(&mut words)?)?;
+                self.normals.push(normal);
+            }
             b"f" => {
-                if let Err(mismatch) = self.corners(rest) {
-                    return Ok(Err(mismatch));
-                }
+                self.corners(rest)?;
                 self.face()?;
             }
             b"o" => self.new_object = true,
             b"usemtl" => self.material = (text::name(rest), None),
             b"mtllib" => self.library(rest),
-            b"t" => return Ok(self.tags.line(number, rest, &mut self.builder)),
+            b"t" => self.tags.line(number, rest, &mut self.builder)?,
             _ => {}
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Reads the corners of a face.
@@ -189,17 +179,9 @@ impl Reader {
             self.libraries.push(name);
         } else {
             let warning = format!("material libraries after {MAX_LIBRARIES} are left out");
-            self.builder.warnings.add(warning);
+            self.builder.warn(warning);
         }
     }
-}
-
-/// The texture coordinate of a line `vt`, with v turned to point down.
-fn texture_coordinate(rest: &[u8]) -> Result<[f32; 2], Mismatch> {
-    let mut words = words(rest);
-    let [u] = numbers(&mut words)?;
-    let v = words.next().map_or(Ok(0.0), text::number)?;
-    Ok([u, 1.0 - v])
 }
 
 /// The index, from 0, that `part` of the corner `word` means among `count`; none where it is empty.
@@ -234,12 +216,10 @@ fn index(
     })
 }
 
-/// Sharp edges and vertices, by index of `v` from 0. They may stand before what they name.
+/// Sharp edges (two vertices) and vertices (one), each with its line and sharpness. Vertices are
+/// indices of `v` from 0, which may stand after the tag.
 #[derive(Default)]
-struct Tags {
-    creases: Vec<(usize, [u32; 2], f32)>,
-    corners: Vec<(usize, u32, f32)>,
-}
+struct Tags(Vec<(usize, Vec<u32>, f32)>);
 
 impl Tags {
     /// Reads the tag `NAME INTS/FLOATS/STRINGS VALUE...` in the line `number`.
@@ -254,7 +234,7 @@ impl Tags {
             b"corner" => 1,
             _ => {
                 let warning = format!("subdivision tags {} are left out", quoted(kind));
-                builder.warnings.add(warning);
+                builder.warn(warning);
                 return Ok(());
             }
         };
@@ -269,41 +249,38 @@ impl Tags {
         let (ints, floats) = values[..ints + floats].split_at(ints);
         for (at, vertices) in ints.chunks_exact(step).enumerate() {
             let sharpness = text::number(floats.get(at).unwrap_or(&floats[0]))?.max(0.0);
-            let sharpness = if sharpness >= INFINITE_SHARPNESS {
+            let is_infinite = sharpness >= INFINITE_SHARPNESS;
+            let sharpness = if is_infinite {
                 f32::INFINITY
             } else {
                 sharpness
             };
-            let first = text::whole(vertices[0])?;
-            match vertices.get(1) {
-                Some(second) => {
-                    let ends = [first, text::whole(second)?];
-                    self.creases.push((number, ends, sharpness));
-                }
-                None => self.corners.push((number, first, sharpness)),
-            }
+            let vertices = vertices.iter().map(|word| text::whole(word));
+            let vertices = vertices.collect::<Result<Vec<u32>, _>>()?;
+            self.0.push((number, vertices, sharpness));
         }
         Ok(())
     }
 
-    /// Puts the tags into the mesh of `builder`.
-    fn resolve(&self, builder: &mut Builder, positions: &[u32], path: &Path) -> Result<()> {
-        let find = |number: usize, vertex: u32| {
-            positions.get(vertex as usize).copied().ok_or_else(|| {
-                let expected = format!("a vertex of {}, numbered from 0", positions.len());
-                at(path, number)((expected, vertex.to_string()))
-            })
-        };
-        for &(number, [a, b], sharpness) in &self.creases {
-            let positions = [find(number, a)?, find(number, b)?];
-            builder.mesh().creases.push(Crease {
-                positions,
-                sharpness,
-            });
-        }
-        for &(number, vertex, sharpness) in &self.corners {
-            let position = find(number, vertex)?;
-            builder.mesh().sharp_corners.push((position, sharpness));
+    /// Puts the tags into `mesh`.
+    fn resolve(&self, mesh: &mut Mesh, positions: &[u32], path: &Path) -> Result<()> {
+        for (number, vertices, sharpness) in &self.0 {
+            let find = |vertex: &u32| {
+                positions.get(*vertex as usize).copied().ok_or_else(|| {
+                    let expected = format!("a vertex of {}, numbered from 0", positions.len());
+                    Error::file(path, format!("line {number}"), expected, vertex.to_string())
+                })
+            };
+            let found = vertices.iter().map(find).collect::<Result<Vec<u32>>>()?;
+            let sharpness = *sharpness;
+            match found[..] {
+                [a, b] => mesh.creases.push(Crease {
+                    positions: [a, b],
+                    sharpness,
+                }),
+                [vertex] => mesh.sharp_corners.push((vertex, sharpness)),
+                _ => {}
+            }
         }
         Ok(())
     }

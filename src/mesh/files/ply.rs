@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::build::{Builder, Mismatch, finite};
+use super::build::{Builder, Mismatch, Stop, finite};
 use super::mesh::{Corner, Loaded, NONE};
 use crate::error::{Error, Result};
 use crate::scene::formats::ply::{Element, Header, Kind, Row, Values};
@@ -36,12 +36,17 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
             .transpose()?,
         builder: Builder::new(path),
         vertices: Vec::new(),
-        polygons: Polygons::default(),
+        polygons: Vec::new(),
+        ends: Vec::new(),
     };
     let mut values = Values::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
         if at == vertices {
-            values.rows(element, |row| reader.vertex(row))?;
+            values.rows(element, |row| match reader.vertex(row) {
+                Ok(()) => Ok(Ok(())),
+                Err(Stop::Mismatch(mismatch)) => Ok(Err(mismatch)),
+                Err(Stop::Error(error)) => Err(error),
+            })?;
         } else if Some(at) == faces {
             let count = header.elements[vertices].count;
             values.rows(element, |row| Ok(reader.polygon(row, count)))?;
@@ -101,41 +106,38 @@ fn list(element: &Element, path: &Path) -> Result<usize> {
     })
 }
 
-/// Polygons as the file has them: they may stand before the vertices.
-#[derive(Default)]
-struct Polygons {
-    corners: Vec<u32>,
-    ends: Vec<usize>,
-}
-
 struct Reader {
     columns: Columns,
     list: Option<usize>,
     builder: Builder,
     vertices: Vec<Corner>,
-    polygons: Polygons,
+    /// Vertices of all polygons, which may stand before the vertices in the file.
+    polygons: Vec<u32>,
+    /// Where each polygon ends in `polygons`.
+    ends: Vec<usize>,
 }
 
 impl Reader {
-    fn vertex(&mut self, row: &Row) -> Result<Result<(), Mismatch>> {
-        let position = match numbers(row, self.columns.position) {
-            Ok(position) => self.builder.position(position)?,
-            Err(mismatch) => return Ok(Err(mismatch)),
+    fn vertex(&mut self, row: &Row) -> Result<(), Stop> {
+        let builder = &mut self.builder;
+        let position = builder.position(numbers(row, self.columns.position)?)?;
+        let normal = match self.columns.normal {
+            Some(at) => builder.normal(numbers(row, at)?)?,
+            None => NONE,
         };
-        let normal = match self.columns.normal.map(|at| numbers(row, at)).transpose() {
-            Ok(normal) => normal.map_or(Ok(NONE), |normal| self.builder.normal(normal))?,
-            Err(mismatch) => return Ok(Err(mismatch)),
-        };
-        let uv = match self.columns.uv.map(|at| numbers(row, at)).transpose() {
-            Ok(uv) => uv.map_or(Ok(NONE), |[u, v]| self.builder.uv([u, 1.0 - v]))?,
-            Err(mismatch) => return Ok(Err(mismatch)),
+        let uv = match self.columns.uv {
+            Some(at) => {
+                let [u, v] = numbers(row, at)?;
+                builder.uv([u, 1.0 - v])?
+            }
+            None => NONE,
         };
         self.vertices.push(Corner {
             position,
             uv,
             normal,
         });
-        Ok(Ok(()))
+        Ok(())
     }
 
     fn polygon(&mut self, row: &Row, count: u64) -> Result<(), Mismatch> {
@@ -156,17 +158,17 @@ impl Reader {
                 let expected = format!("a vertex of {count}, numbered from 0");
                 return Err((expected, index.to_string()));
             }
-            self.polygons.corners.push(whole);
+            self.polygons.push(whole);
         }
-        self.polygons.ends.push(self.polygons.corners.len());
+        self.ends.push(self.polygons.len());
         Ok(())
     }
 
     fn finish(mut self) -> Result<Loaded> {
         let (mut start, mut corners) = (0, Vec::new());
-        for &end in &self.polygons.ends {
+        for &end in &self.ends {
             corners.clear();
-            let indices = &self.polygons.corners[start..end];
+            let indices = &self.polygons[start..end];
             corners.extend(indices.iter().map(|at| self.vertices[*at as usize]));
             self.builder.face(&corners, 0)?;
             start = end;

@@ -7,7 +7,7 @@ use std::path::Path;
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::Builder;
-use super::mesh::{Resolve, Texture};
+use super::mesh::Texture;
 use crate::error::Error;
 use crate::scene::bytes::Bytes;
 
@@ -42,17 +42,8 @@ impl Textures {
         }
     }
 
-    /// The index of the texture in the file `name`; where it cannot be had, a warning says why.
-    pub(crate) fn file(
-        &mut self,
-        name: &str,
-        builder: &mut Builder,
-        resolve: &mut Resolve<'_>,
-    ) -> Option<u32> {
-        self.get(name, builder, || resolve(name).map_err(|e| e.to_string()))
-    }
-
-    /// The index of the texture `name`, with its file's content from `bytes`.
+    /// The index of the texture `name`, with its file's content from `bytes`; where it cannot be
+    /// had, a warning says why.
     pub(crate) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -71,8 +62,7 @@ impl Textures {
                 u32::try_from(textures.len() - 1).ok()
             }
             Err(reason) => {
-                let warning = format!("texture {name:?} is left out: {reason}");
-                builder.warnings.add(warning);
+                builder.warn(format!("texture {name:?} is left out: {reason}"));
                 None
             }
         };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::json::{Accessor, Document, SparseIndices};
+use super::json::{Accessor, Document};
 use super::uri;
 use crate::error::{Error, Result};
 use crate::mesh::files::Resolve;
@@ -65,15 +65,15 @@ impl Component {
         }
     }
 
-    /// What a normalised number is divided by.
+    /// Divisor of a normalised number.
     fn scale(self) -> Option<f64> {
-        match self {
-            Self::I8 => Some(f64::from(i8::MAX)),
-            Self::U8 => Some(f64::from(u8::MAX)),
-            Self::I16 => Some(f64::from(i16::MAX)),
-            Self::U16 => Some(f64::from(u16::MAX)),
-            Self::U32 | Self::F32 => None,
-        }
+        Some(match self {
+            Self::I8 => i8::MAX.into(),
+            Self::U8 => u8::MAX.into(),
+            Self::I16 => i16::MAX.into(),
+            Self::U16 => u16::MAX.into(),
+            Self::U32 | Self::F32 => return None,
+        })
     }
 }
 
@@ -152,16 +152,14 @@ impl<'a> Store<'a> {
             return Err(self.wrong(place, format!("{length} bytes"), reason));
         }
         let end = view.byte_offset.checked_add(view.byte_length);
-        let end = end.filter(|end| *end <= length);
-        let range = end.map(|end| view.byte_offset..end);
+        let range = end
+            .filter(|end| *end <= length)
+            .map(|end| view.byte_offset..end);
         let bytes = range.and_then(|range| buffer?.ok()?.get(range));
         let bytes = bytes.ok_or_else(|| {
+            let expected = format!("bytes inside the {length} of its buffer");
             let found = format!("{} from {}", view.byte_length, view.byte_offset);
-            self.wrong(
-                format!("bufferViews[{at}]"),
-                format!("bytes inside the {length} of its buffer"),
-                found,
-            )
+            self.wrong(format!("bufferViews[{at}]"), expected, found)
         })?;
         Ok((bytes, view.byte_stride))
     }
@@ -190,13 +188,10 @@ impl<'a> Store<'a> {
             let expected = format!("a stride of {size} bytes at least");
             return Err(self.wrong(place, expected, stride.to_string()));
         }
-        let last = count.checked_sub(1).map(|last| last.checked_mul(stride));
-        let needed = match last {
-            None => Some(0),
-            Some(last) => last.and_then(|last| last.checked_add(size)),
-        };
-        let end = needed.and_then(|needed| needed.checked_add(offset));
-        if end.is_none_or(|end| end > bytes.len()) {
+        // In 128 bits no product overflows.
+        let rows = (count as u128).saturating_sub(1) * stride as u128;
+        let needed = if count == 0 { 0 } else { rows + size as u128 };
+        if needed + offset as u128 > bytes.len() as u128 {
             let expected = format!("{count} elements of {size} bytes from {offset}");
             let found = format!("{} bytes in bufferViews[{view}]", bytes.len());
             return Err(self.wrong(place, expected, found));
@@ -230,9 +225,11 @@ impl<'a> Store<'a> {
         if let Some(sparse) = &accessor.sparse {
             let from = (sparse.values.buffer_view, sparse.values.byte_offset);
             let elements = self.strided(&place, from, sparse.count, kind)?;
-            let indices = self.sparse_indices(&place, &sparse.indices, sparse.count)?;
-            for (index, bytes) in indices.zip(elements.elements()) {
-                let Some(value) = values.get_mut(index) else {
+            let json = &sparse.indices;
+            let from = (json.buffer_view, json.byte_offset);
+            let indices = self.unsigned(&place, from, sparse.count, json.component_type)?;
+            for (index, bytes) in indices.into_iter().zip(elements.elements()) {
+                let Some(value) = values.get_mut(index as usize) else {
                     let expected = format!("sparse indices below {}", accessor.count);
                     return Err(self.wrong(place, expected, index.to_string()));
                 };
@@ -252,26 +249,27 @@ impl<'a> Store<'a> {
         Ok(vec![[0.0; N]; count])
     }
 
-    fn sparse_indices(
+    /// `count` whole numbers of an unsigned type from `offset` of a view.
+    fn unsigned(
         &self,
         place: &str,
-        indices: &SparseIndices,
+        from: (usize, usize),
         count: usize,
-    ) -> Result<impl Iterator<Item = usize> + use<'_, 'a>> {
-        let from = (indices.buffer_view, indices.byte_offset);
-        let elements = self.strided(place, from, count, (1, indices.component_type))?;
-        self.check_unsigned(place, elements.component)?;
-        Ok(elements
-            .elements()
-            .map(move |bytes| whole(elements.component, bytes) as usize))
-    }
-
-    fn check_unsigned(&self, place: &str, component: Component) -> Result<()> {
-        if matches!(component, Component::U8 | Component::U16 | Component::U32) {
-            return Ok(());
+        code: u32,
+    ) -> Result<Vec<u32>> {
+        let elements = self.strided(place, from, count, (1, code))?;
+        let component = elements.component;
+        if !matches!(component, Component::U8 | Component::U16 | Component::U32) {
+            let found = format!("{component:?}");
+            return Err(self.wrong(place, "indices of an unsigned type", found));
         }
-        let found = format!("{component:?}");
-        Err(self.wrong(place, "indices of an unsigned type", found))
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the types hold whole numbers of at most 32 bits"
+        )]
+        let whole = |bytes| component.read(bytes) as u32;
+        Ok(elements.elements().map(whole).collect())
     }
 
     /// The numbers of the accessor `at`, which must be below `limit`.
@@ -286,13 +284,7 @@ impl<'a> Store<'a> {
             return Err(self.wrong(place, "SCALAR", accessor.shape.clone()));
         }
         let from = (view, accessor.byte_offset);
-        let kind = (1, accessor.component_type);
-        let elements = self.strided(&place, from, accessor.count, kind)?;
-        self.check_unsigned(&place, elements.component)?;
-        let indices: Vec<u32> = elements
-            .elements()
-            .map(|bytes| whole(elements.component, bytes))
-            .collect();
+        let indices = self.unsigned(&place, from, accessor.count, accessor.component_type)?;
         match indices.iter().find(|index| **index as usize >= limit) {
             None => Ok(indices),
             Some(index) => {
@@ -310,14 +302,4 @@ fn decode<const N: usize>(bytes: &[u8], component: Component, normalised: bool) 
         let value = component.read(&bytes[at * component.size_bytes()..]);
         scale.map_or(value, |scale| (value / scale).max(-1.0)) as f32
     })
-}
-
-/// An index of an unsigned type.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the types hold whole numbers of at most 32 bits"
-)]
-fn whole(component: Component, bytes: &[u8]) -> u32 {
-    component.read(bytes) as u32
 }

@@ -41,15 +41,15 @@ pub(crate) struct Asset {
     pub(crate) min_version: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Scene {
-    #[serde(default)]
     pub(crate) nodes: Vec<usize>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Node {
-    #[serde(default)]
     pub(crate) children: Vec<usize>,
     pub(crate) mesh: Option<usize>,
     pub(crate) skin: Option<usize>,
@@ -59,20 +59,19 @@ pub(crate) struct Node {
     pub(crate) scale: Option<[f64; 3]>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Mesh {
-    #[serde(default)]
     pub(crate) primitives: Vec<Primitive>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Primitive {
-    #[serde(default)]
     pub(crate) attributes: BTreeMap<String, usize>,
     pub(crate) indices: Option<usize>,
     pub(crate) material: Option<usize>,
     pub(crate) mode: Option<u32>,
-    #[serde(default)]
     pub(crate) targets: Vec<serde::de::IgnoredAny>,
 }
 
@@ -132,17 +131,14 @@ pub(crate) struct Buffer {
     pub(crate) byte_length: usize,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct Material {
-    #[serde(default)]
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) pbr_metallic_roughness: Roughness,
     pub(crate) normal_texture: Option<TextureInfo>,
     pub(crate) alpha_mode: Option<String>,
     pub(crate) alpha_cutoff: Option<f32>,
-    #[serde(default)]
     pub(crate) double_sided: bool,
 }
 

@@ -92,9 +92,7 @@ impl<'a> Materials<'a> {
                 material.alpha_cutoff = Some((cutoff / alpha.max(f32::MIN_POSITIVE)).min(2.0));
                 material.effects.discards = true;
             }
-            Some("BLEND") => builder
-                .warnings
-                .add("transparent materials are drawn opaque"),
+            Some("BLEND") => builder.warn("transparent materials are drawn opaque"),
             _ => {}
         }
         let mut texture = |info: &Option<TextureInfo>| match info {
@@ -115,17 +113,17 @@ impl<'a> Materials<'a> {
     ) -> Result<Option<u32>> {
         if info.tex_coord != 0 {
             let warning = "textures use the first set of texture coordinates, not others";
-            builder.warnings.add(warning);
+            builder.warn(warning);
         }
         if info.extensions.contains_key("KHR_texture_transform") {
-            builder.warnings.add("transforms of textures are left out");
+            builder.warn("transforms of textures are left out");
         }
         let texture = self
             .store
             .get(&self.document.textures, info.index, "textures")?;
         let Some(source) = texture.source else {
             let warning = format!("textures[{}] is left out: no PNG or JPEG", info.index);
-            builder.warnings.add(warning);
+            builder.warn(warning);
             return Ok(None);
         };
         let image = self.store.get(&self.document.images, source, "images")?;

@@ -72,9 +72,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     let mut materials = Materials::new(&document, &store);
     for instance in &instances {
         if document.nodes[instance.node].skin.is_some() {
-            builder
-                .warnings
-                .add("skins are left out: meshes are at rest");
+            builder.warn("skins are left out: meshes are at rest");
         }
         for shape in shapes[instance.mesh].iter().flatten() {
             let material = materials.index(shape.material(), &mut builder, resolve)?;
@@ -120,9 +118,7 @@ fn check_extensions(document: &Document, builder: &mut Builder, path: &Path) -> 
     }
     for name in &document.extensions_used {
         if name.starts_with(MATERIAL_EXTENSIONS) || name == "EXT_mesh_gpu_instancing" {
-            builder
-                .warnings
-                .add(format!("extension {name:?} is left out"));
+            builder.warn(format!("extension {name:?} is left out"));
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ impl<'a> Shape<'a> {
     ) -> Result<Option<Self>> {
         let topology = match json.mode.unwrap_or(4) {
             0..=3 => {
-                builder.warnings.add("points and lines are left out");
+                builder.warn("points and lines are left out");
                 return Ok(None);
             }
             4 => Topology::List,
@@ -60,47 +60,44 @@ impl<'a> Shape<'a> {
             mode => return Err(store.wrong(place, "a mode of 0 to 6", mode.to_string())),
         };
         let Some(&position) = json.attributes.get("POSITION") else {
-            let warning = "primitives without positions are left out";
-            builder.warnings.add(warning);
+            builder.warn("primitives without positions are left out");
             return Ok(None);
         };
         if !json.targets.is_empty() {
-            builder.warnings.add("morph targets are left out");
+            builder.warn("morph targets are left out");
         }
         let vertices = store.accessor(position)?.count;
-        let attribute = |name: &str| json.attributes.get(name).copied();
-        let (normal, uv) = (attribute("NORMAL"), attribute("TEXCOORD_0"));
-        for (name, accessor) in [("NORMAL", normal), ("TEXCOORD_0", uv)] {
-            let Some(at) = accessor else { continue };
-            let count = store.accessor(at)?.count;
-            if count != vertices {
-                let expected = format!("{vertices} of {name}, as many as positions");
-                return Err(store.wrong(place, expected, count.to_string()));
-            }
-        }
         let quantised = document
             .extensions_used
             .iter()
             .any(|e| e == "KHR_mesh_quantization");
-        for (accessor, plain) in [
-            (Some(position), &[5126][..]),
-            (normal, &[5126]),
-            (uv, &[5126, 5121, 5123]),
-        ] {
-            let kind = accessor.map(|at| store.accessor(at)).transpose()?;
-            let kind = kind.map_or(5126, |a| a.component_type);
+        let attribute = |name: &str, plain: &[u32]| -> Result<Option<usize>> {
+            let Some(&at) = json.attributes.get(name) else {
+                return Ok(None);
+            };
+            let accessor = store.accessor(at)?;
+            if accessor.count != vertices {
+                let expected = format!("{vertices} of {name}, as many as positions");
+                return Err(store.wrong(&*place, expected, accessor.count.to_string()));
+            }
+            let kind = accessor.component_type;
             if !(plain.contains(&kind) || quantised && kind != 5125) {
                 let expected = format!("component types {plain:?} or KHR_mesh_quantization");
-                return Err(store.wrong(place, expected, kind.to_string()));
+                return Err(store.wrong(&*place, expected, kind.to_string()));
             }
-        }
+            Ok(Some(at))
+        };
+        let normal = attribute("NORMAL", &[5126])?;
+        let uv = attribute("TEXCOORD_0", &[5126, 5121, 5123])?;
+        attribute("POSITION", &[5126])?;
         let indices = match json.indices {
             Some(at) => store.accessor(at)?.count,
             None => vertices,
         };
         if topology == Topology::List && !indices.is_multiple_of(3) {
-            let warning = format!("{place}: {indices} corners, the last few are left out");
-            builder.warnings.add(warning);
+            builder.warn(format!(
+                "{place}: {indices} corners, the last few are left out"
+            ));
         }
         Ok(Some(Self {
             place,
@@ -141,10 +138,8 @@ impl<'a> Shape<'a> {
         store: &Store<'_>,
         builder: &mut Builder,
     ) -> Result<()> {
-        let indices = self.json.indices;
-        let indices = indices
-            .map(|at| store.indices(at, self.vertices))
-            .transpose()?;
+        let of_vertices = |at| store.indices(at, self.vertices);
+        let indices = self.json.indices.map(of_vertices).transpose()?;
         let vertices = self.corners(instance, store, builder)?;
         let mirrors = instance.placement.mirrors();
         let triangles = usize::try_from(self.triangles()).unwrap_or(usize::MAX);

@@ -1,5 +1,4 @@
 use super::*;
-use crate::mesh::files::Mesh;
 
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
