@@ -79,6 +79,7 @@
 //!   shaded; **pixel merge unit** (PMU): the same pixel by pixel.
 //! - **Reyes**: grid vertices are shaded, before the raster.
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 mod cpu;
@@ -94,6 +95,7 @@ pub mod raster;
 mod report;
 mod scene;
 mod shading;
+#[cfg(feature = "cli")]
 mod suite;
 mod synth;
 

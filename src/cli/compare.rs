@@ -7,18 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
-use super::{Outcome, Verbosity, stdout};
+use super::console::{Exit, Verbosity, print, print_json};
+use super::outputs::{Placeholder, Template};
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
 use crate::image::files::{self, Format};
 use crate::image::metrics::{Protocol, compare_with_map};
-
-/// What stands for a pair's name in the name of its difference picture.
-const NAME_PLACE: &str = "{name}";
 
 /// How many files without a partner are named; the rest are counted.
 const LISTED_UNMATCHED: usize = 10;
@@ -77,17 +74,18 @@ fn finite(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a number of decibels, such as 40".to_owned())
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let found = pairs::find(&args.a, &args.b)?;
     if let Some(diff) = &args.diff {
         check_diff_name(diff, &found)?;
     }
     warn_unmatched(&found.unmatched, verbosity);
-    let progress = progress_bar(&found, verbosity);
+    let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
     let protocol = args.protocol.into();
     let mut measured = Vec::with_capacity(found.pairs.len());
     for pair in &found.pairs {
-        let diff = args.diff.as_ref().map(|path| diff_path(path, &pair.name));
+        let named = |path| Template::new(path).filled(&[(Placeholder::Name, &pair.name)]);
+        let diff = args.diff.as_deref().map(named);
         let (a, b) = (pair.a.display(), pair.b.display());
         let one = measure(pair, protocol, diff.as_deref())
             .with_context(|| format!("comparing {a} and {b}"))?;
@@ -102,15 +100,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Outcome> 
     }
     progress.finish_and_clear();
     let results = Results::new(protocol, measured);
-    let text = if args.json {
-        results.json()
+    if args.json {
+        print_json(&results)?;
     } else {
-        results.table()
-    };
-    stdout::write(text.as_bytes())?;
+        print(results.table())?;
+    }
     Ok(match args.fail_under_psnr {
         Some(least_db) => verdict(&results, least_db, verbosity),
-        None => Outcome::Done,
+        None => Exit::Done,
     })
 }
 
@@ -139,27 +136,21 @@ fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Resul
 
 /// Refuses, before any work, a name that no difference picture, or only one of many, can have.
 fn check_diff_name(diff: &Path, found: &Pairs) -> Result<()> {
-    let refused = |expected: &str| {
-        Err(Error::caller(
+    if Format::of_name(diff).is_none() {
+        let expected = "a name that ends in .png, .exr or .npy";
+        return Err(Error::caller(
             "--diff",
             expected,
             diff.display().to_string(),
-        ))
+        ));
+    }
+    // Folders of one pair now may have two tomorrow.
+    let count = if found.are_folders {
+        found.pairs.len().max(2)
+    } else {
+        1
     };
-    if Format::of_name(diff).is_none() {
-        return refused("a name that ends in .png, .exr or .npy");
-    }
-    if found.are_folders && !diff.to_string_lossy().contains(NAME_PLACE) {
-        return refused("{name} in the file's name, since folders are compared");
-    }
-    Ok(())
-}
-
-fn diff_path(diff: &Path, name: &str) -> PathBuf {
-    match diff.to_str() {
-        Some(text) => text.replace(NAME_PLACE, name).into(),
-        None => diff.to_path_buf(),
-    }
+    Template::new(diff).require("--diff", Placeholder::Name, count, "pairs")
 }
 
 fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
@@ -175,21 +166,11 @@ fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
     }
 }
 
-/// A bar over the pairs of folders, which draws itself on terminals only.
-fn progress_bar(found: &Pairs, verbosity: Verbosity) -> ProgressBar {
-    if !found.are_folders || !verbosity.progress() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{pos} of {len} pairs {wide_bar} {eta}");
-    ProgressBar::new(found.pairs.len() as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-fn verdict(results: &Results, least_db: f64, verbosity: Verbosity) -> Outcome {
+fn verdict(results: &Results, least_db: f64, verbosity: Verbosity) -> Exit {
     let under: Vec<&str> = results.under_psnr(least_db).collect();
     if under.is_empty() {
-        return Outcome::Done;
+        return Exit::Done;
     }
     verbosity.warn(&format!("PSNR under {least_db} dB: {}", under.join(", ")));
-    Outcome::CheckFailed
+    Exit::CheckFailed
 }

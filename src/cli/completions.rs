@@ -1,8 +1,6 @@
 //! `completions`: the shell's completion script, on stdout.
 
-use clap::CommandFactory;
-
-use super::{Arguments, Outcome, stdout};
+use super::console::{Exit, print};
 use crate::error::Result;
 
 /// Print a completion script for a shell
@@ -12,14 +10,9 @@ pub(super) struct Args {
     shell: clap_complete::Shell,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome> {
+pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut Arguments::command(),
-        "quadrille",
-        &mut script,
-    );
-    stdout::write(&script)?;
-    Ok(Outcome::Done)
+    clap_complete::generate(args.shell, &mut program, "quadrille", &mut script);
+    print(script)?;
+    Ok(Exit::Done)
 }

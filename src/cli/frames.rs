@@ -1,9 +1,8 @@
 //! Frames with the time they took.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::cpu::{Counts, RenderSettings, RenderTimes, Renderer, reference};
 use crate::gpu::config::Config;
@@ -35,12 +34,17 @@ pub(super) struct FrameTimer {
 }
 
 /// Milliseconds by stage; stages that a backend does not tell apart are absent.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct StageMs {
-    /// Preprocess, sort, bin, raster.
-    stages: Option<[f64; 4]>,
-    total: f64,
+    preprocess: Option<f64>,
+    sort: Option<f64>,
+    bin: Option<f64>,
+    raster: Option<f64>,
+    pub(super) total: f64,
 }
+
+/// Headings of the stages in tables.
+pub(super) const STAGES: [&str; 4] = ["preproc", "sort", "bin", "raster"];
 
 /// A view's counts and times.
 #[derive(Debug, Clone, Copy)]
@@ -90,30 +94,24 @@ impl FrameTimer {
         let mut times = Vec::new();
         for _ in 0..repeat {
             let start = Instant::now();
-            times.push(match self.backend {
+            let mut stages = StageMs::default();
+            match self.backend {
                 Backend::Cpu => {
-                    let (c, t) = self
-                        .renderer
-                        .render_into(frame, splats, camera, &self.settings);
+                    let settings = &self.settings;
+                    let (c, t) = self.renderer.render_into(frame, splats, camera, settings);
                     counts = c;
-                    StageMs::of(&t)
+                    stages = StageMs::of(&t);
                 }
                 Backend::Reference => {
                     (*frame, counts) = reference::render(splats, camera, &self.settings);
-                    StageMs {
-                        stages: None,
-                        total: ms(start.elapsed()),
-                    }
+                    stages.total = ms(start.elapsed());
                 }
                 Backend::Gpu => {
-                    let stages;
                     (*frame, counts, stages) = self.emulate(splats, camera);
-                    StageMs {
-                        stages: Some(stages),
-                        total: ms(start.elapsed()),
-                    }
+                    stages.total = ms(start.elapsed());
                 }
-            });
+            }
+            times.push(stages);
         }
         let frame_bytes = match self.backend {
             Backend::Cpu => self.renderer.used_bytes(),
@@ -129,7 +127,7 @@ impl FrameTimer {
 
     /// A frame of the emulated pipeline's baseline, with the time on this machine: what prepares
     /// the draw, its sort, and the pipeline as raster; it has no bins of its own.
-    fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, [f64; 4]) {
+    fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, StageMs) {
         let RenderSettings { profile, level } = &self.settings;
         let view = PreparedView::new(splats, camera, profile, *level);
         let (tests, watch) = (Tests::default(), Watch::default());
@@ -139,7 +137,8 @@ impl FrameTimer {
             fragments_blended: run.outcome.fragments.blended,
         };
         let prepared = view.prepared_in.saturating_sub(view.sorted_in);
-        let stages = [ms(prepared), ms(view.sorted_in), 0.0, ms(run.host)];
+        let stages = [prepared, view.sorted_in, Duration::ZERO, run.host];
+        let stages = StageMs::from_stages(stages.map(|time| Some(ms(time))), 0.0);
         (run.outcome.surface.frame(), counts, stages)
     }
 }
@@ -155,44 +154,34 @@ fn median(sorted: &[f64]) -> f64 {
 
 impl StageMs {
     fn of(times: &RenderTimes) -> Self {
+        let stages = [times.preprocess, times.sort, times.bin, times.raster];
+        Self::from_stages(stages.map(|time| Some(ms(time))), ms(times.total))
+    }
+
+    fn from_stages([preprocess, sort, bin, raster]: [Option<f64>; 4], total: f64) -> Self {
         Self {
-            stages: Some([times.preprocess, times.sort, times.bin, times.raster].map(ms)),
-            total: ms(times.total),
+            preprocess,
+            sort,
+            bin,
+            raster,
+            total,
         }
+    }
+
+    /// The stages in their order, without the total.
+    pub(super) fn stages(self) -> [Option<f64>; 4] {
+        [self.preprocess, self.sort, self.bin, self.raster]
     }
 
     /// A statistic of each stage by itself; `of_sorted` gets at least one value, ascending.
     fn each(times: &[Self], of_sorted: fn(&[f64]) -> f64) -> Self {
-        let statistic = |stage: &dyn Fn(&Self) -> f64| {
-            let mut values: Vec<f64> = times.iter().map(stage).collect();
+        let statistic = |stage: &dyn Fn(&Self) -> Option<f64>| {
+            let mut values = times.iter().map(stage).collect::<Option<Vec<f64>>>()?;
             values.sort_by(f64::total_cmp);
-            of_sorted(&values)
+            Some(of_sorted(&values))
         };
-        let has_stages = times.iter().all(|t| t.stages.is_some());
-        let stage = |i: usize| statistic(&|t| t.stages.map_or(0.0, |s| s[i]));
-        Self {
-            stages: has_stages.then(|| [0, 1, 2, 3].map(stage)),
-            total: statistic(&|t| t.total),
-        }
-    }
-
-    /// The object under a `ms` key.
-    pub(super) fn json(&self) -> serde_json::Value {
-        let stage = |i: usize| self.stages.map(|s| s[i]);
-        json!({"preprocess": stage(0), "sort": stage(1), "bin": stage(2), "raster": stage(3), "total": self.total})
-    }
-}
-
-/// Aligned columns: preprocess, sort, bin, raster, total.
-impl fmt::Display for StageMs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, width) in [8, 7, 7, 8].into_iter().enumerate() {
-            match self.stages {
-                Some(stages) => write!(f, "{:>width$.2} ", stages[i])?,
-                None => write!(f, "{:>width$} ", "-")?,
-            }
-        }
-        write!(f, "{:>8.2}", self.total)
+        let stages = [0, 1, 2, 3].map(|i| statistic(&|t| t.stages()[i]));
+        Self::from_stages(stages, statistic(&|t| Some(t.total)).unwrap_or(0.0))
     }
 }
 
@@ -210,14 +199,13 @@ mod tests {
 
     #[test]
     fn medians_and_minima_are_taken_stage_by_stage() {
-        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]].map(|[a, total]| StageMs {
-            stages: Some([a, 0.0, 0.0, 0.0]),
-            total,
-        });
+        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]]
+            .map(|[a, total]| StageMs::from_stages([Some(a), None, None, None], total));
         let median = StageMs::each(&times, median);
-        assert_eq!((median.stages.unwrap()[0], median.total), (2.0, 2.0));
+        assert_eq!((median.preprocess, median.total), (Some(2.0), 2.0));
         let least = StageMs::each(&times, |v| v[0]);
-        assert_eq!((least.stages.unwrap()[0], least.total), (1.0, 1.0));
+        assert_eq!((least.preprocess, least.total), (Some(1.0), 1.0));
+        assert_eq!(least.sort, None);
         assert_eq!(super::median(&[1.0, 2.0, 4.0, 8.0]), 3.0);
     }
 }

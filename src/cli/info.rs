@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::{Outcome, Verbosity, stdout};
+use super::console::{Exit, Verbosity, print, print_json};
 use crate::error::Result;
+use crate::report::table::TextTable;
 use crate::scene::{Distribution, Scene, SceneStatistics, load};
 
 /// Print what a scene file holds
@@ -29,7 +30,7 @@ const COMMENT_CHARS: usize = 100;
 /// Width of a histogram's longest bar, in characters.
 const BAR_CHARS: f64 = 40.0;
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let start = Instant::now();
     let scene = load(&args.scene)?;
     let load_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -41,12 +42,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     }
     let statistics = SceneStatistics::of(&scene.splats);
     if args.json {
-        let document = document(&args.scene, &scene, &statistics, load_ms);
-        stdout::write(format!("{document:#}\n").as_bytes())?;
+        print_json(&document(&args.scene, &scene, &statistics, load_ms))?;
     } else {
-        stdout::write(page(&args.scene, &scene, &statistics, load_ms).as_bytes())?;
+        print(page(&args.scene, &scene, &statistics, load_ms))?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The JSON document. Numbers that JSON lacks (infinity) are null.
@@ -147,27 +147,24 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
 
 /// The quantile table and two histograms.
 fn distributions(statistics: &SceneStatistics) -> String {
-    let mut text = format!("\n{:<10}", "quantiles");
-    for p in SceneStatistics::PROBABILITIES {
-        let _ = write!(text, "{:>10}", format!("{} %", p * 100.0));
-    }
-    text.push('\n');
-    let tables = [
+    let shares = SceneStatistics::PROBABILITIES.map(|p| format!("{} %", p * 100.0));
+    let headings: Vec<_> = std::iter::once("<quantiles")
+        .chain(shares.iter().map(String::as_str))
+        .collect();
+    let mut table = TextTable::new(&headings);
+    let distributions = [
         ("opacity", &statistics.opacity),
         ("scale", &statistics.scale),
         ("anisotropy", &statistics.anisotropy),
     ];
-    for (label, distribution) in tables {
-        let _ = write!(text, "{label:<10}");
-        for value in distribution.iter().flat_map(|d| d.quantiles) {
-            let _ = write!(text, "{:>10}", short(value));
-        }
-        text.push('\n');
+    for (label, distribution) in distributions {
+        let values = distribution.iter().flat_map(|d| d.quantiles).map(short);
+        table.row(std::iter::once(label.to_owned()).chain(values));
     }
-    text.push_str(
-        "(scale: longest axis, in world units; anisotropy: longest axis over shortest)\n",
+    let mut text = format!(
+        "\n{table}(scale: longest axis, in world units; anisotropy: longest axis over shortest)\n"
     );
-    for (label, distribution) in &tables[..2] {
+    for (label, distribution) in &distributions[..2] {
         if let Some(distribution) = distribution {
             let _ = write!(text, "\n{label}\n{}", histogram(distribution));
         }
@@ -177,21 +174,12 @@ fn distributions(statistics: &SceneStatistics) -> String {
 
 /// A bar for each bin, scaled to the fullest.
 fn histogram(distribution: &Distribution) -> String {
-    let most = distribution
-        .counts
-        .iter()
-        .copied()
-        .max()
-        .unwrap_or(0)
-        .max(1);
-    let total = distribution.counts.iter().sum::<u64>().max(1);
+    let most = distribution.counts.iter().copied().max().unwrap_or(0);
+    let total = distribution.counts.iter().sum::<u64>();
+    let ranges = distribution.edges.windows(2);
     let mut text = String::new();
-    for (count, edges) in distribution
-        .counts
-        .iter()
-        .zip(distribution.edges.windows(2))
-    {
-        let share = |whole: u64| *count as f64 / whole as f64;
+    for (count, edges) in distribution.counts.iter().zip(ranges) {
+        let share = |whole: u64| *count as f64 / whole.max(1) as f64;
         let length = (share(most) * BAR_CHARS).round();
         let bar: String = (0..40)
             .take_while(|i| f64::from(*i) < length)

@@ -1,8 +1,6 @@
 //! `man`: the manual page, on stdout.
 
-use clap::CommandFactory;
-
-use super::{Outcome, stdout};
+use super::console::{Exit, print};
 use crate::error::{Error, Result};
 
 /// Print the manual page, or a command's
@@ -12,20 +10,19 @@ pub(super) struct Args {
     command: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome> {
-    let mut program = super::Arguments::command();
+pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
     program.build();
     let page = match &args.command {
         None => program,
         Some(name) => program
             .find_subcommand(name)
             .cloned()
-            .ok_or_else(|| Error::caller("command", "a command of this program", name.clone()))?,
+            .ok_or_else(|| Error::caller("command", "a command of this program", name))?,
     };
     let mut roff = Vec::new();
     clap_mangen::Man::new(page)
         .render(&mut roff)
         .map_err(|e| Error::write("<stdout>".as_ref(), e))?;
-    stdout::write(&roff)?;
-    Ok(Outcome::Done)
+    print(roff)?;
+    Ok(Exit::Done)
 }

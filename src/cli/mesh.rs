@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::gpu_options::GpuArgs;
-use super::render_options::{Background, HostFlags, parse_background};
+use super::console::{Exit, Verbosity, print};
+use super::options::{GpuFlags, HostFlags};
+use super::outputs::{Background, parse_background};
 use super::views::ViewArgs;
-use super::{Outcome, Verbosity, stdout};
 use crate::error::Result;
 use crate::report::mesh::{MeshRow, cycles_table, table};
 use crop::{Crop, parse_crop};
@@ -77,7 +77,7 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
-    gpu: GpuArgs,
+    gpu: GpuFlags,
     #[command(flatten)]
     host: HostFlags,
 }
@@ -92,7 +92,7 @@ const EXAMPLES: &str = "Examples:
   quadrille mesh spot.obj --to-splats spot.ply
   quadrille mesh spot.obj --versus spot.ply --msaa 4";
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let host = args.host.check()?;
     let job = Job::new(args, host.level)?;
     let subject = args.subject.load(&args.mesh, verbosity)?;
@@ -101,8 +101,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
     let pool = host.pool()?;
     let versus = || versus::run(args, host.level, &subject, &cameras, verbosity);
     if let Some(page) = pool.install(versus)? {
-        stdout::write(page.as_bytes())?;
-        return Ok(Outcome::Done);
+        print(page)?;
+        return Ok(Exit::Done);
     }
     let rows = pool.install(|| job.run_all(&subject, &cameras))?;
     let text = if args.json {
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
         table(&rows) + &cycles_table(&rows)
     };
     if args.json || !job.writes_to_stdout() {
-        stdout::write(text.as_bytes())?;
+        print(text)?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

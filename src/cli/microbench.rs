@@ -1,13 +1,12 @@
 //! `microbench`: the microbenchmarks of the paper on the emulated pipeline.
 
-use std::fmt::Write;
-
 use serde_json::json;
 
-use super::gpu_options::GpuArgs;
-use super::{Outcome, Verbosity, stdout};
+use super::console::{Exit, Verbosity, print, print_json};
+use super::options::GpuFlags;
 use crate::error::Result;
 use crate::gpu::microbench::{ALL, Check, Microbenchmark};
+use crate::report::table::TextTable;
 
 /// Measure the emulated pipeline as VR-Pipe's authors measured hardware
 #[derive(Debug, clap::Args)]
@@ -23,10 +22,10 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    gpu: GpuArgs,
+    gpu: GpuFlags,
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let config = args.gpu.config()?;
     let chosen = match &args.name {
         Some(name) => vec![Microbenchmark::named(name)?],
@@ -40,42 +39,34 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
         ));
         checks.extend(microbenchmark.run(&config));
     }
-    let text = if args.json {
-        format!("{:#}\n", json!({ "results": checks }))
+    if args.json {
+        print_json(&json!({ "results": checks }))?;
     } else {
-        table(&checks)
-    };
-    stdout::write(text.as_bytes())?;
+        print(table(&checks))?;
+    }
     if checks.iter().all(Check::ok) {
-        Ok(Outcome::Done)
+        Ok(Exit::Done)
     } else {
-        Ok(Outcome::CheckFailed)
+        Ok(Exit::CheckFailed)
     }
 }
 
-/// A line a measurement. Writing to a `String` cannot fail, so those results are let go.
+/// A line a measurement.
 fn table(checks: &[Check]) -> String {
-    let longest = checks.iter().map(|c| c.name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{:<longest$}  {:>22}  {:>10}  {:<16} ok",
-        "measurement", "expected", "measured", "unit"
-    );
+    let mut table = TextTable::new(&["<measurement", "expected", "measured", "<unit", "<ok"]);
     for check in checks {
         let rule = match check.expected.rule().as_str() {
             "equal" => String::new(),
             rule => format!("{rule} "),
         };
-        let expected = format!("{rule}{}", check.expected.value());
         let measured = (check.measured * 1e4).round() / 1e4;
-        let _ = writeln!(
-            text,
-            "{:<longest$}  {expected:>22}  {measured:>10}  {:<16} {}",
-            check.name,
-            check.unit,
-            if check.ok() { "yes" } else { "NO" }
-        );
+        table.row([
+            check.name.clone(),
+            format!("{rule}{}", check.expected.value()),
+            measured.to_string(),
+            check.unit.to_owned(),
+            if check.ok() { "yes" } else { "NO" }.to_owned(),
+        ]);
     }
-    text
+    table.to_string()
 }

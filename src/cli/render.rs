@@ -1,21 +1,20 @@
 //! `render`: pictures of a scene.
 
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::frames::{Backend, FrameTimer, Timed};
-use super::output_path::Output;
-use super::render_options::{Background, RenderFlags};
+use super::console::{Exit, Verbosity, print, print_json};
+use super::frames::{Backend, FrameTimer, STAGES, Timed, peak_rss_bytes};
+use super::inputs::{load_scene, warn_if_unseen};
+use super::options::{DrawFlags, Host};
+use super::outputs::Output;
 use super::views::ViewArgs;
-use super::{Outcome, Verbosity, stdout};
 use crate::error::{Error, Result};
-use crate::image::{Frame, files};
-use crate::math::SimdLevel;
-use crate::scene::{Camera, Scene, Visibility, load};
-use crate::shading::Profile;
+use crate::image::Frame;
+use crate::report::table::{TextTable, or_dash};
+use crate::scene::{Camera, Scene};
+use crate::shading::{Profile, StopRule};
 
 /// Render pictures of a scene
 ///
@@ -48,6 +47,24 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json";
 
+/// How `render` draws, apart from where to look.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rendering")]
+struct RenderFlags {
+    #[command(flatten)]
+    draw: DrawFlags,
+    /// When a pixel takes no more fragments, instead of the profile's rule: none, inria[:T],
+    /// gsplat[:T] (before transmittance falls below T, or to it), hw[:ALPHA] (after ALPHA is
+    /// reached)
+    #[arg(long, value_name = "RULE")]
+    stop: Option<String>,
+    /// The renderer: the fast one; the scalar one in double precision that defines it; or the
+    /// emulated graphics pipeline's baseline, whose colour buffer holds 16-bit floats and which no
+    /// stop rule applies to (`sim` says more)
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    backend: Backend,
+}
+
 /// A view that was rendered.
 struct Rendered {
     camera: Camera,
@@ -55,88 +72,98 @@ struct Rendered {
     timed: Timed,
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
-    let output = args.output.as_deref().map(Output::parse).transpose()?;
-    if args.json && output.as_ref().is_some_and(Output::is_stdout) {
-        return Err(Error::caller(
-            "-o -",
-            "a file beside --json",
-            "the picture on stdout as well",
-        ));
+impl RenderFlags {
+    /// Checks what can be checked before the scene is read.
+    fn check(&self) -> Result<Host> {
+        self.stop_rule()?;
+        if self.backend == Backend::Gpu && self.stop.is_some() {
+            return Err(Error::caller(
+                "--stop",
+                "--backend cpu or reference beside it",
+                "--backend gpu, which no stop rule applies to",
+            ));
+        }
+        self.draw.check()
     }
-    let settings = args.flags.check()?;
-    let scene = load(&args.scene)?;
-    report_dropped(&args.scene, &scene, verbosity);
+
+    /// The profile, with the flag's stop rule.
+    fn profile(&self, hint: Option<&'static str>, verbosity: Verbosity) -> Result<Profile> {
+        let profile = self.draw.profile(hint, verbosity)?;
+        let stop = self.stop_rule()?.unwrap_or(profile.stop);
+        Ok(Profile { stop, ..profile })
+    }
+
+    fn stop_rule(&self) -> Result<Option<StopRule>> {
+        let parse = |text: &String| {
+            let expected =
+                "none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
+            StopRule::parse(text).ok_or_else(|| Error::caller("--stop", expected, text))
+        };
+        self.stop.as_ref().map(parse).transpose()
+    }
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    let parse = |path| Output::parse(path, args.json);
+    let output = args.output.as_deref().map(parse).transpose()?;
+    let host = args.flags.check()?;
+    let scene = load_scene(&args.scene, verbosity)?;
     let profile = args.flags.profile(scene.profile_hint, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
     if let Some(output) = &output {
         output.check_views(cameras.len())?;
     }
-    let pool = settings.pool()?;
+    let pool = host.pool()?;
+    let mut timer = FrameTimer::new(args.flags.backend, profile, host.level);
     let rendered = pool.install(|| {
         render_all(
             args,
             &scene,
             cameras,
-            FrameTimer::new(args.flags.backend, profile, settings.level),
+            &mut timer,
             output.as_ref(),
             verbosity,
         )
     })?;
-    let threads = if args.flags.backend == Backend::Reference {
-        1
-    } else {
-        pool.current_num_threads()
-    };
     if args.json {
-        let document = document(args, &scene, &profile, threads, settings.level, &rendered);
-        stdout::write(format!("{document:#}\n").as_bytes())?;
+        let is_reference = args.flags.backend == Backend::Reference;
+        let views = rendered.iter().map(|r| r.json(args.repeat.is_some()));
+        print_json(&json!({
+            "scene": {
+                "path": args.scene.display().to_string(),
+                "splats": scene.splats.len(),
+                "sh_degree": scene.splats.sh_degree(),
+                "bytes": scene.splats.size_bytes(),
+            },
+            "profile": profile.name,
+            "backend": args.flags.backend.name(),
+            "threads": if is_reference { 1 } else { pool.current_num_threads() },
+            "simd": if is_reference { "none" } else { host.level.name() },
+            "peak_rss_bytes": peak_rss_bytes(),
+            "views": views.collect::<Vec<_>>(),
+        }))?;
     } else if !output.as_ref().is_some_and(Output::is_stdout) {
-        stdout::write(table(&rendered).as_bytes())?;
+        print(table(&rendered))?;
     }
-    Ok(Outcome::Done)
-}
-
-pub(super) fn report_dropped(path: &Path, scene: &Scene, verbosity: Verbosity) {
-    if scene.dropped.total() > 0 {
-        verbosity.warn(&format!(
-            "{}: {} rows held no splat and were dropped; `quadrille info` says why",
-            path.display(),
-            scene.dropped.total()
-        ));
-    }
-    if scene.splats.is_empty() {
-        verbosity.warn(&format!("{}: the scene holds no splat", path.display()));
-    }
+    Ok(Exit::Done)
 }
 
 fn render_all(
     args: &Args,
     scene: &Scene,
     cameras: Vec<Camera>,
-    mut timer: FrameTimer,
+    timer: &mut FrameTimer,
     output: Option<&Output>,
     verbosity: Verbosity,
 ) -> Result<Vec<Rendered>> {
-    let bar = progress_bar(cameras.len(), verbosity);
+    let bar = verbosity.progress_bar(cameras.len() as u64, "views");
     let mut frame = Frame::new(0, 0);
     let rendered = cameras.into_iter().map(|camera| {
-        if let Some(complaint) =
-            Visibility::of(&scene.splats, &camera, timer.profile().near).complaint(&camera.name)
-        {
-            verbosity.warn(&complaint);
-        }
+        warn_if_unseen(scene, &camera, timer.profile().near, verbosity);
         let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1));
-        let output = output
-            .map(|output| {
-                save(
-                    output,
-                    &frame,
-                    [&camera.name, ""],
-                    args.flags.shared.background,
-                )
-            })
-            .transpose()?;
+        let background = args.flags.draw.background;
+        let save = |output: &Output| output.save(&frame, [&camera.name, ""], background);
+        let output = output.map(save).transpose()?;
         bar.inc(1);
         Ok(Rendered {
             camera,
@@ -149,114 +176,43 @@ fn render_all(
     rendered
 }
 
-pub(super) fn progress_bar(views: usize, verbosity: Verbosity) -> ProgressBar {
-    if views < 2 || !verbosity.progress() || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} views, {eta} left");
-    ProgressBar::new(views as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// Writes the picture of a view, by a variant where there are such; returns where.
-pub(super) fn save(
-    output: &Output,
-    frame: &Frame,
-    [view, variant]: [&str; 2],
-    background: Option<Background>,
-) -> Result<String> {
-    let over;
-    let frame = match background.unwrap_or_else(|| output.default_background()) {
-        Background::Transparent => frame,
-        Background::Opaque(rgb) => {
-            over = frame.over(rgb);
-            &over
+impl Rendered {
+    fn json(&self, is_repeated: bool) -> Value {
+        let mut view = json!({
+            "name": self.camera.name,
+            "width": self.camera.width,
+            "height": self.camera.height,
+            "output": self.output,
+            "splats_in_frustum": self.timed.counts.splats_in_frustum,
+            "fragments_blended": self.timed.counts.fragments_blended,
+            "frame_bytes": self.timed.frame_bytes,
+            "ms": self.timed.median_ms,
+        });
+        if is_repeated {
+            view["ms_min"] = json!(self.timed.least_ms);
         }
-    };
-    if output.is_stdout() {
-        let mut bytes = Vec::new();
-        files::write_to(&mut bytes, files::Format::Png, frame)
-            .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
-        stdout::write(&bytes)?;
-        return Ok("-".to_owned());
+        view
     }
-    let path = output.path(view, variant);
-    files::write(&path, frame)?;
-    Ok(path.display().to_string())
-}
-
-fn document(
-    args: &Args,
-    scene: &Scene,
-    profile: &Profile,
-    threads: usize,
-    level: SimdLevel,
-    rendered: &[Rendered],
-) -> serde_json::Value {
-    let views: Vec<_> = rendered
-        .iter()
-        .map(|r| {
-            let mut view = json!({
-                "name": r.camera.name,
-                "width": r.camera.width,
-                "height": r.camera.height,
-                "output": r.output,
-                "splats_in_frustum": r.timed.counts.splats_in_frustum,
-                "fragments_blended": r.timed.counts.fragments_blended,
-                "frame_bytes": r.timed.frame_bytes,
-                "ms": r.timed.median_ms.json(),
-            });
-            if args.repeat.is_some() {
-                view["ms_min"] = r.timed.least_ms.json();
-            }
-            view
-        })
-        .collect();
-    json!({
-        "scene": {
-            "path": args.scene.display().to_string(),
-            "splats": scene.splats.len(),
-            "sh_degree": scene.splats.sh_degree(),
-            "bytes": scene.splats.size_bytes(),
-        },
-        "profile": profile.name,
-        "backend": args.flags.backend.name(),
-        "threads": threads,
-        "simd": if args.flags.backend == Backend::Reference { "none" } else { level.name() },
-        "peak_rss_bytes": super::frames::peak_rss_bytes(),
-        "views": views,
-    })
 }
 
 /// The same for people: a line a view.
 fn table(rendered: &[Rendered]) -> String {
-    use std::fmt::Write;
-    let width = rendered
-        .iter()
-        .map(|r| r.camera.name.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(4);
-    let mut text = format!(
-        "{:width$}  {:>11}  {:>9}  {:>9}  {:>8} {:>7} {:>7} {:>8} {:>8}  output\n",
-        "view", "pixels", "splats", "fragments", "preproc", "sort", "bin", "raster", "total ms"
-    );
+    let facts = ["<view", "pixels", "splats", "fragments"];
+    let mut table = TextTable::new(&[&facts[..], &STAGES, &["total ms", "<output"]].concat());
     for r in rendered {
-        let size = format!("{}x{}", r.camera.width, r.camera.height);
-        #[allow(
-            clippy::cast_precision_loss,
-            reason = "shown in millions with two digits"
-        )]
+        #[allow(clippy::cast_precision_loss, reason = "shown in millions")]
         let fragments = r.timed.counts.fragments_blended as f64 / 1e6;
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{:width$}  {size:>11}  {:>9}  {fragments:>8.2}M  {}  {}",
-            r.camera.name,
-            r.timed.counts.splats_in_frustum,
-            r.timed.median_ms,
-            r.output.as_deref().unwrap_or("(timed)"),
-        );
+        let facts = [
+            r.camera.name.clone(),
+            format!("{}x{}", r.camera.width, r.camera.height),
+            r.timed.counts.splats_in_frustum.to_string(),
+            format!("{fragments:.2}M"),
+        ];
+        let ms = r.timed.median_ms;
+        let stages = ms.stages().map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
+        let output = r.output.as_deref().unwrap_or("(timed)");
+        let end = [format!("{:.2}", ms.total), output.to_owned()];
+        table.row(facts.into_iter().chain(stages).chain(end));
     }
-    text
+    table.to_string()
 }

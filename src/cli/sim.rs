@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::output_path::{Output, Placeholder, Template};
-use super::render::{progress_bar, report_dropped, save};
-use super::render_options::SharedFlags;
-use super::sim_options::EmulationFlags;
+use super::console::{Exit, Verbosity, print, print_json};
+use super::inputs::{load_scene, warn_if_unseen};
+use super::options::{DrawFlags, EmulationFlags};
+use super::outputs::{Output, Placeholder, Template};
 use super::views::ViewArgs;
-use super::{Outcome, Verbosity, stdout};
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
 use crate::gpu::config::Config;
@@ -21,11 +20,10 @@ use crate::image::Frame;
 use crate::image::metrics::{self, Protocol};
 use crate::math::SimdLevel;
 use crate::output::write_whole;
-use crate::report::{
-    self, AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts, json as report_json,
-    maps, screen, trace,
-};
-use crate::scene::{Camera, Scene, Visibility, load};
+use crate::report::json::Document;
+use crate::report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
+use crate::report::{self, maps, screen, trace};
+use crate::scene::{Camera, Scene};
 use crate::shading::{Profile, StopRule};
 
 /// Emulate the graphics pipeline of a GPU, and VR-Pipe's additions to it, on a scene
@@ -70,7 +68,7 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
-    flags: SharedFlags,
+    flags: DrawFlags,
     #[command(flatten)]
     emulation: EmulationFlags,
 }
@@ -95,20 +93,22 @@ struct Job<'a> {
     verbosity: Verbosity,
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let config = args.emulation.gpu.config()?;
     if args.config_dump {
-        stdout::write(report::config::toml(&config).as_bytes())?;
-        return Ok(Outcome::Done);
+        print(report::config::toml(&config))?;
+        return Ok(Exit::Done);
     }
     let variants = args.emulation.variants()?;
-    let settings = args.flags.check()?;
-    let output = args.output.as_deref().map(Output::parse).transpose()?;
-    check_output(args, output.as_ref(), variants.len())?;
+    let host = args.flags.check()?;
+    let parse = |path| Output::parse(path, args.json);
+    let output = args.output.as_deref().map(parse).transpose()?;
+    if let Some(output) = &output {
+        output.check_variants(variants.len())?;
+    }
     // clap asks for a scene unless a configuration is to be dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
-    let scene = load(path)?;
-    report_dropped(path, &scene, verbosity);
+    let scene = load_scene(path, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
     check_views(args, output.as_ref(), cameras.len())?;
     let job = Job {
@@ -120,27 +120,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
             sh_degree: scene.splats.sh_degree(),
         },
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
-        level: settings.level,
+        level: host.level,
         config: &config,
         variants: &variants,
         output: output.as_ref(),
         verbosity,
     };
-    settings.pool()?.install(|| job.run_all(&cameras))
-}
-
-fn check_output(args: &Args, output: Option<&Output>, variants: usize) -> Result<()> {
-    let Some(output) = output else {
-        return Ok(());
-    };
-    if args.json && output.is_stdout() {
-        return Err(Error::caller(
-            "-o -",
-            "a file beside --json",
-            "the picture on stdout as well",
-        ));
-    }
-    output.check_variants(variants)
+    host.pool()?.install(|| job.run_all(&cameras))
 }
 
 fn check_views(args: &Args, output: Option<&Output>, views: usize) -> Result<()> {
@@ -158,10 +144,10 @@ fn check_views(args: &Args, output: Option<&Output>, views: usize) -> Result<()>
 }
 
 impl Job<'_> {
-    fn run_all(&self, cameras: &[Camera]) -> Result<Outcome> {
-        let bar = progress_bar(cameras.len(), self.verbosity);
+    fn run_all(&self, cameras: &[Camera]) -> Result<Exit> {
+        let bar = self.verbosity.progress_bar(cameras.len() as u64, "views");
         let (mut documents, mut pages) = (Vec::new(), Vec::new());
-        let mut outcome = Outcome::Done;
+        let mut exit = Exit::Done;
         for camera in cameras {
             let simulated = self.simulate(camera)?;
             for run in &simulated.runs {
@@ -169,33 +155,35 @@ impl Job<'_> {
                     let (view, variant) = (&camera.name, run.name());
                     let text = format!("{view}: {variant}: does not add up: {text}");
                     self.verbosity.fail(&text);
-                    outcome = Outcome::CheckFailed;
+                    exit = Exit::CheckFailed;
                 }
             }
             if self.args.json {
-                documents.push(report_json::document(&simulated));
+                // Cannot fail: string keys, and numbers only.
+                let document = serde_json::to_value(Document::of(&simulated));
+                documents.push(document.unwrap_or_default());
             } else {
                 pages.push(screen::pages(&simulated));
             }
             bar.inc(1);
         }
         bar.finish_and_clear();
-        if self.args.json {
-            let document = joined(documents);
-            stdout::write(format!("{document:#}\n").as_bytes())?;
-        } else if !self.output.is_some_and(Output::is_stdout) {
-            stdout::write(pages.join("\n").as_bytes())?;
+        if !self.args.json {
+            if !self.output.is_some_and(Output::is_stdout) {
+                print(pages.join("\n"))?;
+            }
+        } else if let [only] = documents.as_slice() {
+            print_json(only)?;
+        } else {
+            print_json(&json!({"views": documents}))?;
         }
-        Ok(outcome)
+        Ok(exit)
     }
 
     /// Runs a view through all variants and writes its files.
     fn simulate(&self, camera: &Camera) -> Result<Simulated<'_>> {
         let splats = &self.scene.splats;
-        let visibility = Visibility::of(splats, camera, self.profile.near);
-        if let Some(complaint) = visibility.complaint(&camera.name) {
-            self.verbosity.warn(&complaint);
-        }
+        warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
         let watch = Watch {
             maps: self.args.maps.is_some(),
             timelines: self.args.trace.is_some(),
@@ -208,7 +196,7 @@ impl Job<'_> {
         let runs = runs.into_iter().map(|run| {
             let frame = run.outcome.surface.frame();
             let names = [camera.name.as_str(), &run.outcome.variant.to_string()];
-            let save = |output| save(output, &frame, names, self.args.flags.background);
+            let save = |output: &Output| output.save(&frame, names, self.args.flags.background);
             Ok(VariantRun {
                 output: self.output.map(save).transpose()?,
                 against_reference: against(&frame, reference.as_ref())?,
@@ -263,15 +251,4 @@ fn against(frame: &Frame, reference: Option<&Frame>) -> Result<Option<AgainstRef
         psnr_db: comparison.psnr_db,
         max_abs: comparison.max_abs,
     }))
-}
-
-/// One document of one view's or several views'.
-fn joined(mut documents: Vec<Value>) -> Value {
-    match documents.pop() {
-        Some(only) if documents.is_empty() => only,
-        last => {
-            documents.extend(last);
-            json!({"views": documents})
-        }
-    }
 }

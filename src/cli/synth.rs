@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 
-use super::{Outcome, Verbosity};
+use super::console::{Exit, Verbosity};
 use crate::error::{Error, Result};
 use crate::output::write_whole;
 use crate::scene::Splat;
@@ -67,7 +67,7 @@ impl ValueEnum for Order {
     }
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let scene =
         Synthetic::new(args.recipe, args.seed, args.splats, args.sh_degree)?.in_order(args.order);
     let comment = format!(
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
             Order::Space => " --order space",
         }
     );
-    let bar = progress_bar(scene.len(), verbosity);
+    let bar = verbosity.progress_bar(scene.len(), "splats");
     if args.output == Path::new("-") {
         write_scene(&scene, io::stdout().lock(), &comment, &bar)
             .map_err(|e| Error::write("<stdout>".as_ref(), e))?;
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Outcome> {
         scene.len(),
         scene.sh_degree()
     ));
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn write_scene(
@@ -123,18 +123,4 @@ fn write_scene(
     }
     writer.finish()?;
     Ok(())
-}
-
-/// A bar on stderr, if that is a terminal and nobody asked for quiet.
-fn progress_bar(count: u64, verbosity: Verbosity) -> ProgressBar {
-    if !verbosity.progress() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(count);
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} splats, {eta}")
-    {
-        bar.set_style(style);
-    }
-    bar
 }

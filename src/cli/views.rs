@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use nalgebra::Vector3;
 
-use super::Verbosity;
+use super::console::Verbosity;
+use super::outputs::parse_numbers;
 use crate::error::{Error, Result};
-use crate::scene::cameras::{self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, Subject};
+use crate::scene::cameras::{
+    self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, PictureSize, Subject,
+};
 use crate::scene::{Camera, Intrinsics, Splats};
-
-/// View names listed in an error before the rest is cut off.
-const LISTED_NAMES: usize = 12;
 
 /// From where to look.
 ///
@@ -91,18 +91,6 @@ impl Framing {
 }
 
 impl ViewArgs {
-    /// The views `view` of a camera file, on pictures of `size` (width, height) as the flags of
-    /// these names have it.
-    pub(crate) fn of_file(cameras: PathBuf, view: Option<String>, size: [Option<u32>; 2]) -> Self {
-        Self {
-            cameras: Some(cameras),
-            view,
-            width: size[0],
-            height: size[1],
-            ..Self::default()
-        }
-    }
-
     /// The cameras these flags ask for, at least one, in order, with distinct names.
     ///
     /// # Errors
@@ -121,19 +109,21 @@ impl ViewArgs {
         framing: impl FnOnce() -> Framing,
         verbosity: Verbosity,
     ) -> Result<Vec<Camera>> {
-        match &self.cameras {
-            Some(path) => {
-                let file = cameras::load(path, self.width.zip(self.height).map(|(w, h)| [w, h]))?;
-                for warning in &file.warnings {
-                    verbosity.warn(warning);
-                }
-                let chosen = select(file.cameras, self.view.as_deref().unwrap_or("0"))?;
-                chosen.iter().map(|camera| self.resize(camera)).collect()
-            }
-            None => select(
-                self.made_up(&framing())?,
-                self.view.as_deref().unwrap_or("all"),
-            ),
+        let view = self.view.as_deref();
+        let Some(path) = &self.cameras else {
+            return cameras::select(self.made_up(&framing())?, view.unwrap_or("all"));
+        };
+        let (cameras, warnings) = cameras::load_views(path, view.unwrap_or("0"), self.size())?;
+        for warning in &warnings {
+            verbosity.warn(warning);
+        }
+        Ok(cameras)
+    }
+
+    fn size(&self) -> PictureSize {
+        PictureSize {
+            width: self.width,
+            height: self.height,
         }
     }
 
@@ -161,151 +151,29 @@ impl ViewArgs {
             return cameras::orbit(count, intrinsics, eye, target, up);
         }
         let name = if self.eye.is_some() { "eye" } else { "auto" };
-        let camera = Camera::look_at(name, intrinsics, eye, target, up)
-            .map_err(|error| mended_by("--eye, --target, --up", error))?;
-        Ok(vec![camera])
+        Ok(vec![Camera::look_at(name, intrinsics, eye, target, up)?])
     }
 
     /// The lens of made-up views: `--fov` and the size, square pixels.
     fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.fov.unwrap_or(framing.fov_degrees);
         if !(fov > 0.0 && fov < 180.0) {
-            return Err(Error::caller(
-                "--fov",
-                "degrees between 0 and 180",
-                fov.to_string(),
-            ));
+            let expected = "degrees between 0 and 180";
+            return Err(Error::caller("--fov", expected, fov.to_string()));
         }
-        let [width, height] = self.size(framing.size)?;
-        Ok(Intrinsics::from_vertical_fov(
-            width,
-            height,
-            fov.to_radians(),
-        ))
-    }
-
-    /// The size of a picture that is `original` pixels wide and high without flags.
-    fn size(&self, original: [u32; 2]) -> Result<[u32; 2]> {
-        for (flag, side) in [("--width", self.width), ("--height", self.height)] {
-            if side == Some(0) {
-                return Err(Error::caller(flag, "at least 1 pixel", "0"));
-            }
-        }
-        Ok(match (self.width, self.height) {
-            (Some(width), Some(height)) => [width, height],
-            (Some(width), None) => [width, scaled(original[1], width, original[0])],
-            (None, Some(height)) => [scaled(original[0], height, original[1]), height],
-            (None, None) => original,
-        })
-    }
-
-    /// `camera` on a picture of the size asked for.
-    ///
-    /// With one side given, pixels keep their shape: both focal lengths scale by that side's
-    /// factor, though the other side is rounded to a whole pixel. With both, each axis has its own
-    /// factor.
-    fn resize(&self, camera: &Camera) -> Result<Camera> {
-        let [width, height] = self.size([camera.width, camera.height])?;
-        let mut resized = camera
-            .resized(width, height)
-            .map_err(|error| mended_by("--width, --height", error))?;
-        let factor = match (self.width, self.height) {
-            (Some(width), None) => f64::from(width) / f64::from(camera.width),
-            (None, Some(height)) => f64::from(height) / f64::from(camera.height),
-            _ => return Ok(resized),
-        };
-        resized.focal_px = camera.focal_px.map(|focal| focal * factor);
-        Ok(resized)
-    }
-}
-
-/// `side * to / from`, rounded, at least 1. Beyond u32, u32::MAX, which no picture may be.
-fn scaled(side: u32, to: u32, from: u32) -> u32 {
-    let (side, to, from) = (u64::from(side), u64::from(to), u64::from(from.max(1)));
-    u32::try_from((side * to + from / 2) / from)
-        .unwrap_or(u32::MAX)
-        .max(1)
-}
-
-/// Puts the flag that mends it before what an error is about.
-fn mended_by(flags: &str, error: Error) -> Error {
-    match error {
-        Error::Caller {
-            what,
-            expected,
-            found,
-        } => Error::caller(format!("{flags}: {what}"), expected, found),
-        other => other,
+        let [width, height] = self.size().of(framing.size)?;
+        let fov = fov.to_radians();
+        Ok(Intrinsics::from_vertical_fov(width, height, fov))
     }
 }
 
 /// A point or direction: three numbers with commas between.
 fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
-    let numbers: Option<Vec<f64>> = text
-        .split(',')
-        .map(|part| part.trim().parse().ok().filter(|n: &f64| n.is_finite()))
-        .collect();
-    numbers
-        .and_then(|numbers| numbers.try_into().ok())
+    parse_numbers(text)
+        .filter(|numbers: &[f64; 3]| numbers.iter().all(|n| n.is_finite()))
         .ok_or_else(|| "expected three finite numbers such as 1,-2,0.5".to_owned())
 }
 
-/// The cameras that `--view` names. A plain whole number is always an index.
-fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
-    let count = cameras.len();
-    if view == "all" {
-        return Ok(cameras);
-    }
-    if let Some(index) = plain_index(view) {
-        if index >= count {
-            return Err(no_such_view(&cameras, view));
-        }
-        return Ok(vec![cameras.swap_remove(index)]);
-    }
-    if let Some(index) = cameras.iter().position(|camera| camera.name == view) {
-        return Ok(vec![cameras.swap_remove(index)]);
-    }
-    let range = view.split_once("..").and_then(|(a, b)| {
-        let end = |text: &str, default| match text {
-            "" => Some(default),
-            text => plain_index(text),
-        };
-        Some((end(a, 0)?, end(b, count)?))
-    });
-    match range {
-        Some((start, end)) if start < end && end <= count => {
-            cameras.truncate(end);
-            Ok(cameras.split_off(start))
-        }
-        _ => Err(no_such_view(&cameras, view)),
-    }
-}
-
-/// A whole number without leading zeros: `007` is a name, since photographs are called so.
-fn plain_index(text: &str) -> Option<usize> {
-    let index: usize = text.parse().ok()?;
-    (index.to_string() == text).then_some(index)
-}
-
-fn no_such_view(cameras: &[Camera], view: &str) -> Error {
-    let mut names: Vec<&str> = cameras
-        .iter()
-        .take(LISTED_NAMES)
-        .map(|c| c.name.as_str())
-        .collect();
-    if cameras.len() > LISTED_NAMES {
-        names.push("...");
-    }
-    Error::caller(
-        "--view",
-        format!(
-            "an index below {0}, a range within 0..{0}, \"all\", or a name: {1}",
-            cameras.len(),
-            names.join(", ")
-        ),
-        format!("\"{view}\""),
-    )
-}
-
 #[cfg(test)]
+#[path = "views_tests.rs"]
 mod tests;

@@ -1,80 +1,26 @@
-//! A font of 5 x 7 pixels: digits, capitals and a few signs; small letters are drawn as capitals.
+//! Text in pictures: a bitmap font of 8 x 8 pixels.
 
-/// Columns from a character to the next, with one blank.
-pub(crate) const ADVANCE_PX: usize = 6;
-/// Rows of a character.
-pub(crate) const HEIGHT_PX: usize = 7;
-/// Columns of a character.
-const WIDTH_PX: usize = 5;
+use font8x8::{BASIC_FONTS, UnicodeFonts};
 
-/// Rows from the top, the leftmost column in the highest of five bits.
-#[rustfmt::skip]
-const GLYPHS: [(char, [u8; HEIGHT_PX]); 46] = [
-    ('0', [0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110]),
-    ('1', [0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110]),
-    ('2', [0b01110, 0b10001, 0b00001, 0b00110, 0b01000, 0b10000, 0b11111]),
-    ('3', [0b11110, 0b00001, 0b00001, 0b01110, 0b00001, 0b00001, 0b11110]),
-    ('4', [0b00010, 0b00110, 0b01010, 0b10010, 0b11111, 0b00010, 0b00010]),
-    ('5', [0b11111, 0b10000, 0b11110, 0b00001, 0b00001, 0b10001, 0b01110]),
-    ('6', [0b00110, 0b01000, 0b10000, 0b11110, 0b10001, 0b10001, 0b01110]),
-    ('7', [0b11111, 0b00001, 0b00010, 0b00100, 0b01000, 0b01000, 0b01000]),
-    ('8', [0b01110, 0b10001, 0b10001, 0b01110, 0b10001, 0b10001, 0b01110]),
-    ('9', [0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00010, 0b01100]),
-    ('A', [0b01110, 0b10001, 0b10001, 0b11111, 0b10001, 0b10001, 0b10001]),
-    ('B', [0b11110, 0b10001, 0b10001, 0b11110, 0b10001, 0b10001, 0b11110]),
-    ('C', [0b01110, 0b10001, 0b10000, 0b10000, 0b10000, 0b10001, 0b01110]),
-    ('D', [0b11110, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b11110]),
-    ('E', [0b11111, 0b10000, 0b10000, 0b11110, 0b10000, 0b10000, 0b11111]),
-    ('F', [0b11111, 0b10000, 0b10000, 0b11110, 0b10000, 0b10000, 0b10000]),
-    ('G', [0b01110, 0b10001, 0b10000, 0b10111, 0b10001, 0b10001, 0b01111]),
-    ('H', [0b10001, 0b10001, 0b10001, 0b11111, 0b10001, 0b10001, 0b10001]),
-    ('I', [0b01110, 0b00100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110]),
-    ('J', [0b00111, 0b00010, 0b00010, 0b00010, 0b00010, 0b10010, 0b01100]),
-    ('K', [0b10001, 0b10010, 0b10100, 0b11000, 0b10100, 0b10010, 0b10001]),
-    ('L', [0b10000, 0b10000, 0b10000, 0b10000, 0b10000, 0b10000, 0b11111]),
-    ('M', [0b10001, 0b11011, 0b10101, 0b10101, 0b10001, 0b10001, 0b10001]),
-    ('N', [0b10001, 0b11001, 0b10101, 0b10011, 0b10001, 0b10001, 0b10001]),
-    ('O', [0b01110, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b01110]),
-    ('P', [0b11110, 0b10001, 0b10001, 0b11110, 0b10000, 0b10000, 0b10000]),
-    ('Q', [0b01110, 0b10001, 0b10001, 0b10001, 0b10101, 0b10010, 0b01101]),
-    ('R', [0b11110, 0b10001, 0b10001, 0b11110, 0b10100, 0b10010, 0b10001]),
-    ('S', [0b01111, 0b10000, 0b10000, 0b01110, 0b00001, 0b00001, 0b11110]),
-    ('T', [0b11111, 0b00100, 0b00100, 0b00100, 0b00100, 0b00100, 0b00100]),
-    ('U', [0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b01110]),
-    ('V', [0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b01010, 0b00100]),
-    ('W', [0b10001, 0b10001, 0b10001, 0b10101, 0b10101, 0b11011, 0b10001]),
-    ('X', [0b10001, 0b10001, 0b01010, 0b00100, 0b01010, 0b10001, 0b10001]),
-    ('Y', [0b10001, 0b10001, 0b01010, 0b00100, 0b00100, 0b00100, 0b00100]),
-    ('Z', [0b11111, 0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11111]),
-    ('.', [0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b01100, 0b01100]),
-    (',', [0b00000, 0b00000, 0b00000, 0b00000, 0b01100, 0b00100, 0b01000]),
-    (':', [0b00000, 0b01100, 0b01100, 0b00000, 0b01100, 0b01100, 0b00000]),
-    ('+', [0b00000, 0b00100, 0b00100, 0b11111, 0b00100, 0b00100, 0b00000]),
-    ('-', [0b00000, 0b00000, 0b00000, 0b11111, 0b00000, 0b00000, 0b00000]),
-    ('_', [0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b11111]),
-    ('%', [0b11001, 0b11010, 0b00010, 0b00100, 0b01000, 0b01011, 0b10011]),
-    ('/', [0b00001, 0b00010, 0b00010, 0b00100, 0b01000, 0b01000, 0b10000]),
-    ('(', [0b00010, 0b00100, 0b01000, 0b01000, 0b01000, 0b00100, 0b00010]),
-    (')', [0b01000, 0b00100, 0b00010, 0b00010, 0b00010, 0b00100, 0b01000]),
-];
+/// Rows and columns of a character.
+const SIDE_PX: usize = 8;
 
-/// The lit pixels of `text` set from the origin to the right: column and row of each.
+/// The lit pixels of `text` set from the origin to the right: column and row of each. Characters
+/// beyond ASCII are left blank.
 pub(crate) fn pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.chars().enumerate().flat_map(|(index, c)| {
-        let c = c.to_ascii_uppercase();
-        let glyph = GLYPHS.iter().find(|(name, _)| *name == c);
-        let rows = glyph.map_or([0; HEIGHT_PX], |(_, rows)| *rows);
-        (0..HEIGHT_PX * WIDTH_PX)
-            .map(|i| (i % WIDTH_PX, i / WIDTH_PX))
-            .filter(move |(x, y)| rows[*y] >> (WIDTH_PX - 1 - x) & 1 == 1)
-            .map(move |(x, y)| (index * ADVANCE_PX + x, y))
+        // The leftmost column is the lowest bit of a row.
+        let rows = BASIC_FONTS.get(c).unwrap_or_default();
+        (0..SIDE_PX * SIDE_PX)
+            .map(|i| (i % SIDE_PX, i / SIDE_PX))
+            .filter(move |(x, y)| rows[*y] >> x & 1 == 1)
+            .map(move |(x, y)| (index * SIDE_PX + x, y))
     })
 }
 
 /// Columns that `text` takes.
-#[must_use]
 pub(crate) fn width_px(text: &str) -> usize {
-    (text.chars().count() * ADVANCE_PX).saturating_sub(1)
+    text.chars().count() * SIDE_PX
 }
 
 #[cfg(test)]
@@ -84,14 +30,10 @@ mod tests {
     #[test]
     fn characters_stand_side_by_side() {
         let one: Vec<_> = pixels("1").collect();
-        assert_eq!(one[0], (2, 0));
-        assert_eq!(one.len(), 10);
-        let both: Vec<_> = pixels(" 1").collect();
-        assert_eq!(both[0], (8, 0));
-        assert_eq!((width_px(""), width_px("12")), (0, 11));
-        assert_eq!(
-            pixels("k").collect::<Vec<_>>(),
-            pixels("K").collect::<Vec<_>>()
-        );
+        assert!(!one.is_empty() && one.iter().all(|(x, y)| *x < 8 && *y < 8));
+        let moved: Vec<_> = one.iter().map(|(x, y)| (x + 8, *y)).collect();
+        assert_eq!(pixels(" 1").collect::<Vec<_>>(), moved);
+        assert_eq!((width_px(""), width_px("12")), (0, 16));
+        assert_eq!(pixels("é").count(), 0);
     }
 }

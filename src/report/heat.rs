@@ -131,7 +131,7 @@ fn legend(canvas: &mut Canvas, map: &Map<'_>, top: usize, unit: usize) {
         Curve::Root => "square-root",
     };
     let range = format!(
-        "MIN {}  MAX {last}  {curve} scale to {}: 99.9th percentile",
+        "{} TO {last}, {curve} scale to {}: 99.9th percentile",
         counted.min().unwrap_or(0),
         map.scale.top
     );

@@ -1,118 +1,198 @@
 //! The document of `sim --json`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::ratios::{self, Ratios};
-use super::{Simulated, VariantRun};
+use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use crate::gpu::coalesce::bins::Flushes;
+use crate::gpu::coalesce::qru::QruCounters;
 use crate::gpu::config::Config;
-use crate::gpu::crop::cache::SECTOR_BYTES;
+use crate::gpu::crop::cache::{CropCacheCounters, SECTOR_BYTES};
+use crate::gpu::fates::{Fragments, Quads, Raster};
 use crate::gpu::outcome::{Outcome, UnitCycles};
+use crate::gpu::zrop::zcache::ZCacheCounters;
+use crate::pipeline::memory::l2::L2Counters;
 
 /// A view and its variants. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
-#[must_use]
-pub(crate) fn document(simulated: &Simulated<'_>) -> Value {
-    let [prepare, variants] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
-    json!({
-        "scene": simulated.scene,
-        "view": simulated.view,
-        "profile": simulated.profile,
-        "preset": simulated.preset,
-        "config": simulated.config,
-        "host_ms": prepare + variants,
-        "host_ms_prepare": prepare,
-        "variants": simulated.runs.iter().map(|run| variant(simulated, run)).collect::<Vec<_>>(),
-        "ratios": ratios_of(simulated),
-    })
+#[derive(Debug, Serialize)]
+pub(crate) struct Document<'a> {
+    scene: &'a SceneFacts,
+    view: &'a ViewFacts,
+    profile: &'a str,
+    preset: &'a str,
+    config: &'a Config,
+    host_ms: f64,
+    host_ms_prepare: f64,
+    variants: Vec<VariantDocument<'a>>,
+    /// Every variant but the baseline against it; empty where it did not run.
+    ratios: BTreeMap<String, Ratios>,
 }
 
-/// Every variant but the baseline against it; empty where it did not run.
-fn ratios_of(simulated: &Simulated<'_>) -> Map<String, Value> {
-    let Some(baseline) = simulated.baseline() else {
-        return Map::new();
-    };
-    let others = simulated.runs.iter().filter(|run| {
-        let variant = run.outcome.variant;
-        variant != baseline.variant
-    });
-    others
-        .map(|run| {
-            let ratios = Ratios::between(baseline, &run.outcome);
-            (run.name(), json!(ratios))
-        })
-        .collect()
-}
-
-fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
-    let outcome = &run.outcome;
-    let units = outcome.units.iter();
-    let mut document = json!({
-        "name": run.name(),
-        "cycles": outcome.cycles,
-        "frame_ms": simulated.ms(outcome.cycles),
-        "limiting_unit": outcome.limiting_unit().map(|unit| unit.name),
-        "fragments": outcome.fragments,
-        "quads": outcome.quads,
-        "raster": outcome.raster,
-        "warps": outcome.warps,
-        "vertex_warps": outcome.vertex_warps,
-        "flushes": {"tgc": flushes(&outcome.tgc), "tc": flushes(&outcome.tc)},
-        "qru": outcome.qru,
-        "terminations": outcome.terminations,
-        "termination_updates": outcome.updates,
-        "termination_ratio": ratios::termination_ratio(outcome),
-        "merge_ratio": ratios::merge_ratio(outcome),
-        "crop": crop(outcome),
-        "zrop_cache": outcome.z_cache,
-        "l2": outcome.l2,
-        "dram_bytes": outcome.dram_bytes,
-        "units": units.map(|u| (u.name.to_owned(), unit(u))).collect::<Map<_, _>>(),
-        "storage_bytes_per_gpc": storage(simulated.config, outcome),
-        "output": run.output,
-        "discrepancies": outcome.discrepancies(),
-        "host_ms": run.host.as_secs_f64() * 1e3,
-        "host_quads_per_s": host_quads_per_s(run),
-    });
-    if let Some(against) = run.against_reference {
-        document["psnr_db_vs_reference"] = json!(against.psnr_db);
-        document["max_abs_vs_reference"] = json!(against.max_abs);
+impl<'a> Document<'a> {
+    /// The document of a view.
+    pub(crate) fn of(simulated: &'a Simulated<'_>) -> Self {
+        let [prepare, variants] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
+        let baseline = simulated.baseline();
+        let against = |run: &VariantRun| {
+            let baseline = baseline.filter(|b| b.variant != run.outcome.variant)?;
+            Some((run.name(), Ratios::between(baseline, &run.outcome)))
+        };
+        Self {
+            scene: simulated.scene,
+            view: &simulated.view,
+            profile: simulated.profile,
+            preset: simulated.preset,
+            config: simulated.config,
+            host_ms: prepare + variants,
+            host_ms_prepare: prepare,
+            variants: (simulated.runs.iter())
+                .map(|run| VariantDocument::of(simulated, run))
+                .collect(),
+            ratios: simulated.runs.iter().filter_map(against).collect(),
+        }
     }
-    document
 }
 
-/// Quads rasterized in a second of this machine's time.
-#[allow(clippy::cast_precision_loss, reason = "a rate, for people")]
-fn host_quads_per_s(run: &VariantRun) -> f64 {
-    run.outcome.quads.rasterized as f64 / run.host.as_secs_f64().max(1e-9)
+#[derive(Debug, Serialize)]
+struct VariantDocument<'a> {
+    name: String,
+    cycles: u64,
+    frame_ms: f64,
+    limiting_unit: Option<&'a str>,
+    fragments: Fragments,
+    quads: Quads,
+    raster: &'a Raster,
+    warps: u64,
+    vertex_warps: u64,
+    flushes: BTreeMap<&'static str, FlushesDocument<'a>>,
+    qru: &'a QruCounters,
+    terminations: u64,
+    termination_updates: u64,
+    termination_ratio: Option<f64>,
+    merge_ratio: Option<f64>,
+    crop: CropDocument<'a>,
+    zrop_cache: &'a ZCacheCounters,
+    l2: &'a L2Counters,
+    dram_bytes: u64,
+    units: BTreeMap<&'static str, UnitDocument<'a>>,
+    storage_bytes_per_gpc: Storage,
+    output: Option<&'a str>,
+    discrepancies: Vec<String>,
+    host_ms: f64,
+    host_quads_per_s: f64,
+    #[serde(flatten)]
+    against_reference: Option<AgainstDocument>,
 }
 
-fn flushes(flushes: &Flushes) -> Value {
-    let mut object = json!(flushes);
-    object["total"] = json!(flushes.total());
-    object["mean_items"] = json!(ratios::ratio(flushes.items, flushes.total()));
-    object
+impl<'a> VariantDocument<'a> {
+    #[allow(clippy::cast_precision_loss, reason = "a rate, for people")]
+    fn of(simulated: &'a Simulated<'_>, run: &'a VariantRun) -> Self {
+        let outcome = &run.outcome;
+        let units = outcome.units.iter();
+        Self {
+            name: run.name(),
+            cycles: outcome.cycles,
+            frame_ms: simulated.ms(outcome.cycles),
+            limiting_unit: outcome.limiting_unit().map(|unit| unit.name),
+            fragments: outcome.fragments,
+            quads: outcome.quads,
+            raster: &outcome.raster,
+            warps: outcome.warps,
+            vertex_warps: outcome.vertex_warps,
+            flushes: [("tgc", &outcome.tgc), ("tc", &outcome.tc)]
+                .map(|(unit, flushes)| (unit, FlushesDocument::of(flushes)))
+                .into(),
+            qru: &outcome.qru,
+            terminations: outcome.terminations,
+            termination_updates: outcome.updates,
+            termination_ratio: ratios::termination_ratio(outcome),
+            merge_ratio: ratios::merge_ratio(outcome),
+            crop: CropDocument::of(outcome),
+            zrop_cache: &outcome.z_cache,
+            l2: &outcome.l2,
+            dram_bytes: outcome.dram_bytes,
+            units: units.map(|u| (u.name, UnitDocument::of(u))).collect(),
+            storage_bytes_per_gpc: Storage::of(simulated.config, outcome),
+            output: run.output.as_deref(),
+            discrepancies: outcome.discrepancies(),
+            host_ms: run.host.as_secs_f64() * 1e3,
+            host_quads_per_s: outcome.quads.rasterized as f64 / run.host.as_secs_f64().max(1e-9),
+            against_reference: run.against_reference.map(|against| AgainstDocument {
+                psnr_db_vs_reference: against.psnr_db,
+                max_abs_vs_reference: against.max_abs,
+            }),
+        }
+    }
+}
+
+/// How far the picture is from the reference renderer's, where that was asked for.
+#[derive(Debug, Serialize)]
+struct AgainstDocument {
+    psnr_db_vs_reference: Option<f64>,
+    max_abs_vs_reference: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct FlushesDocument<'a> {
+    #[serde(flatten)]
+    counts: &'a Flushes,
+    total: u64,
+    mean_items: Option<f64>,
+}
+
+impl<'a> FlushesDocument<'a> {
+    fn of(counts: &'a Flushes) -> Self {
+        Self {
+            counts,
+            total: counts.total(),
+            mean_items: ratios::ratio(counts.items, counts.total()),
+        }
+    }
 }
 
 /// The cache's counters; `dram_bytes` is that of the whole draw, whose last user CROP is.
-fn crop(outcome: &Outcome) -> Value {
-    let cache = &outcome.crop_cache;
-    let mut object = json!(cache);
-    object["l2_bytes"] = json!((cache.fetched + cache.written_back) * SECTOR_BYTES);
-    object["dram_bytes"] = json!(outcome.dram_bytes);
-    object
+#[derive(Debug, Serialize)]
+struct CropDocument<'a> {
+    #[serde(flatten)]
+    cache: &'a CropCacheCounters,
+    l2_bytes: u64,
+    dram_bytes: u64,
+}
+
+impl<'a> CropDocument<'a> {
+    fn of(outcome: &'a Outcome) -> Self {
+        let cache = &outcome.crop_cache;
+        Self {
+            cache,
+            l2_bytes: (cache.fetched + cache.written_back) * SECTOR_BYTES,
+            dram_bytes: outcome.dram_bytes,
+        }
+    }
 }
 
 /// A unit's cycles.
-pub(super) fn unit(unit: &UnitCycles) -> Value {
-    let idle = unit.idle.iter();
-    json!({
-        "busy": unit.busy,
-        "idle": idle.map(|(reason, c)| (reason.clone(), json!(c))).collect::<Map<_, _>>(),
-        "instances": unit.instances,
-        "utilisation": unit.utilisation(),
-    })
+#[derive(Debug, Serialize)]
+pub(crate) struct UnitDocument<'a> {
+    busy: u64,
+    idle: BTreeMap<&'a str, u64>,
+    instances: u64,
+    utilisation: f64,
+}
+
+impl<'a> UnitDocument<'a> {
+    /// The document of a unit.
+    pub(crate) fn of(unit: &'a UnitCycles) -> Self {
+        let idle = unit.idle.iter();
+        Self {
+            busy: unit.busy,
+            idle: idle.map(|(reason, c)| (reason.as_str(), *c)).collect(),
+            instances: unit.instances,
+            utilisation: unit.utilisation(),
+        }
+    }
 }
 
 /// Bytes of storage that a variant adds to each GPC.
@@ -123,13 +203,12 @@ struct Storage {
     total: u64,
 }
 
-fn storage(config: &Config, outcome: &Outcome) -> Storage {
-    let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
-    let tgc = when(outcome.variant.tgc, config.tgc.storage_bytes());
-    let qru = when(outcome.variant.qru, config.qru.storage_bytes());
-    Storage {
-        tgc,
-        qru,
-        total: tgc + qru,
+impl Storage {
+    fn of(config: &Config, outcome: &Outcome) -> Self {
+        let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
+        let tgc = when(outcome.variant.tgc, config.tgc.storage_bytes());
+        let qru = when(outcome.variant.qru, config.qru.storage_bytes());
+        let total = tgc + qru;
+        Self { tgc, qru, total }
     }
 }

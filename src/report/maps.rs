@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::Simulated;
 use super::heat::{self, Map};
 use super::legend::{Curve, Scale};
+use super::simulated::Simulated;
 use crate::error::Result;
 use crate::gpu::outcome::Outcome;
 use crate::gpu::zrop::surface::NEVER;

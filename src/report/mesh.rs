@@ -1,10 +1,11 @@
 //! What `mesh` measured, for people and programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::json::unit;
+use super::json::UnitDocument;
 use crate::mesh::outcome::MeshOutcome;
 use crate::mesh::pipeline::TimedOutcome;
 
@@ -36,7 +37,7 @@ impl Timed {
             "z_cache": o.z_cache,
             "l2": o.l2,
             "dram_bytes": o.dram_bytes,
-            "units": units.map(|u| (u.name.to_owned(), unit(u))).collect::<Map<_, _>>(),
+            "units": units.map(|u| (u.name, UnitDocument::of(u))).collect::<BTreeMap<_, _>>(),
             "discrepancies": o.discrepancies(),
             "host_ms": self.host_ms,
         })

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::ratios::Ratios;
-use super::{Simulated, VariantRun};
+use super::simulated::{Simulated, VariantRun};
 use crate::gpu::outcome::{Outcome, UnitCycles};
 
 /// Columns of a line.

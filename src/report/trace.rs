@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Simulated, VariantRun};
+use super::simulated::{Simulated, VariantRun};
 use crate::gpu::outcome::UnitCycles;
 use crate::pipeline::timing::{Idle, STATES, Timeline};
 

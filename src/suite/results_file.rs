@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::row::Row;
 use crate::error::{Error, Result};
-use crate::suite::results::Row;
 
 /// An open results file, locked against another run.
 pub(crate) struct ResultsFile {

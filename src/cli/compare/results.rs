@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::PicturePair;
+use super::pairs::PicturePair;
 use crate::image::metrics::{Comparison, Protocol};
+use crate::report::table::TextTable;
 
 /// One pair's numbers.
 #[derive(Debug, Serialize)]
@@ -89,18 +90,10 @@ impl Results {
             .map(|pair| pair.name.as_str())
     }
 
-    /// One JSON document and a line feed.
-    pub(super) fn json(&self) -> String {
-        // Cannot fail: string keys, and numbers only.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
-    }
-
     /// A table with a row a pair and, for several, one of means; then what the numbers mean.
     pub(super) fn table(&self) -> String {
-        let head = [
-            "",
+        let mut table = TextTable::new(&[
+            "<",
             "PSNR dB",
             "SSIM",
             "FLIP",
@@ -108,39 +101,18 @@ impl Results {
             "p99.9",
             "MSE",
             "alpha max",
-        ];
-        let mut rows = vec![head.map(str::to_owned)];
-        rows.extend(self.pairs.iter().map(|pair| {
+        ]);
+        for pair in &self.pairs {
             let c = &pair.comparison;
-            row(
-                &pair.name,
-                c.psnr_db,
-                [
-                    c.ssim,
-                    c.flip,
-                    c.max_abs,
-                    c.p99_9_abs,
-                    c.mse,
-                    c.alpha_max_abs,
-                ],
-            )
-        }));
+            let middle = [c.ssim, c.flip, c.max_abs, c.p99_9_abs];
+            table.row(row(&pair.name, c.psnr_db, middle, c.mse, c.alpha_max_abs));
+        }
         let m = &self.mean;
         if self.pairs.len() > 1 {
-            rows.push(row(
-                "mean",
-                m.psnr_db,
-                [
-                    m.ssim,
-                    m.flip,
-                    m.max_abs,
-                    m.p99_9_abs,
-                    m.mse,
-                    m.alpha_max_abs,
-                ],
-            ));
+            let middle = [m.ssim, m.flip, m.max_abs, m.p99_9_abs];
+            table.row(row("mean", m.psnr_db, middle, m.mse, m.alpha_max_abs));
         }
-        let mut text = aligned(&rows);
+        let mut text = table.to_string();
         let meaning = match self.protocol {
             Protocol::Inria => "clamped and rounded to 8 bits",
             Protocol::Float => "neither clamped nor rounded",
@@ -162,32 +134,19 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// A row: name, PSNR, then SSIM, FLIP, maximum, percentile, mean square and alpha.
-fn row(name: &str, psnr_db: Option<f64>, numbers: [f64; 6]) -> [String; 8] {
-    let [ssim, flip, max, percentile, mse, alpha] = numbers;
+/// A row: name, PSNR, then SSIM, FLIP, maximum and percentile, mean square, alpha.
+fn row(name: &str, psnr_db: Option<f64>, middle: [f64; 4], mse: f64, alpha: f64) -> [String; 8] {
+    let psnr = psnr_db.map_or_else(|| "identical".to_owned(), |db| format!("{db:.3}"));
+    let [ssim, flip, max, percentile] = middle.map(|number| format!("{number:.6}"));
+    let (mse, alpha) = (format!("{mse:.3e}"), format!("{alpha:.6}"));
     [
         name.to_owned(),
-        psnr_db.map_or_else(|| "identical".to_owned(), |db| format!("{db:.3}")),
-        format!("{ssim:.6}"),
-        format!("{flip:.6}"),
-        format!("{max:.6}"),
-        format!("{percentile:.6}"),
-        format!("{mse:.3e}"),
-        format!("{alpha:.6}"),
+        psnr,
+        ssim,
+        flip,
+        max,
+        percentile,
+        mse,
+        alpha,
     ]
-}
-
-/// Columns two blanks apart, the first to the left, the others to the right.
-fn aligned(rows: &[[String; 8]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths = [0, 1, 2, 3, 4, 5, 6, 7].map(|column| width(column).unwrap_or(0));
-    let mut text = String::new();
-    for row in rows {
-        text += &format!("{:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(widths).skip(1) {
-            text += &format!("  {cell:>width$}");
-        }
-        text.push('\n');
-    }
-    text
 }

@@ -2,13 +2,11 @@
 
 use std::time::Instant;
 
-use super::super::output_path::{Output, Placeholder, Template};
-use super::super::render;
-use super::super::render_options::Background;
+use super::super::outputs::{Background, Output, Placeholder, Template};
 use super::Args;
 use super::options::{Choice, UnitName};
 use super::subject::Subject;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::image::metrics::{self, Protocol};
 use crate::image::{Frame, files};
 use crate::math::SimdLevel;
@@ -54,14 +52,18 @@ impl<'j> Job<'j> {
     /// What the flags ask for.
     ///
     /// # Errors
-    /// [`Error::Caller`] about flags that do not fit together.
+    /// [`crate::error::Error::Caller`] about flags that do not fit together.
     pub(super) fn new(args: &'j Args, level: SimdLevel) -> Result<Self> {
         let job = Self {
             args,
             config: args.gpu.mesh_config()?,
             level,
             choices: args.pipeline.choices()?,
-            output: args.output.as_deref().map(Output::parse).transpose()?,
+            output: args
+                .output
+                .as_deref()
+                .map(|path| Output::parse(path, args.json))
+                .transpose()?,
             heat: args.heat.as_deref().map(Template::new),
             diff: args.diff.as_deref().map(Template::new),
         };
@@ -79,13 +81,6 @@ impl<'j> Job<'j> {
             self.args.pipeline.pattern(msaa)?;
         }
         self.args.pipeline.shade()?;
-        if self.args.json && self.writes_to_stdout() {
-            return Err(Error::caller(
-                "-o -",
-                "a file beside --json",
-                "the picture on stdout as well",
-            ));
-        }
         let variants = self.combinations();
         if let Some(output) = &self.output {
             output.check_variants(variants)?;
@@ -252,7 +247,7 @@ impl<'j> Job<'j> {
                 None => picture,
             };
             let names = [view, variant.as_str()];
-            render::save(output, &picture, names, Some(Background::Transparent))?;
+            output.save(&picture, names, Some(Background::Transparent))?;
         }
         Ok(row)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
-use super::super::Verbosity;
+use super::super::console::Verbosity;
 use super::super::views::{Framing, Stand};
 use super::options::area;
 use crate::error::{Error, Result};

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::Args;
 use super::job::psnr;
 use super::subject::Subject;
-use crate::cli::Verbosity;
-use crate::cli::render::report_dropped;
+use crate::cli::console::Verbosity;
+use crate::cli::inputs::load_scene;
 use crate::error::{Error, Result};
 use crate::gpu::config::Config;
 use crate::gpu::pipeline::Watch;
@@ -33,7 +33,7 @@ use crate::mesh::view::View;
 use crate::output::write_whole;
 use crate::report::versus::{RowUnit, Subject as RowSubject, Versus, VersusRow};
 use crate::scene::formats::ply::PlyWriter;
-use crate::scene::{Camera, Scene, load};
+use crate::scene::{Camera, Scene};
 use crate::shading::{ColourFormat, Profile};
 
 /// The mesh and splats of one subject.
@@ -97,8 +97,7 @@ pub(super) fn run(
     let Some(path) = &flags.versus else {
         return Ok(None);
     };
-    let scene = load(path)?;
-    report_dropped(path, &scene, verbosity);
+    let scene = load_scene(path, verbosity)?;
     let comparison = Comparison {
         args,
         level,

@@ -14,6 +14,7 @@ mod framing;
 mod inria_json;
 mod json;
 mod names;
+mod selection;
 mod transforms;
 
 use std::fs::File;
@@ -26,6 +27,7 @@ pub(crate) use framing::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, Subject, fitting_eye, orbit,
 };
 pub use inria_json::write as write_inria_json;
+pub(crate) use selection::{PictureSize, load_views, select};
 
 use crate::error::{Error, Result};
 use crate::scene::camera::{Camera, Intrinsics};

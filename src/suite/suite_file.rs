@@ -1,17 +1,17 @@
 //! Suites: which scenes, from where, through which variants.
 
 use std::fs::File;
+use std::hash::Hasher;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::Verbosity;
-use crate::cli::render_options::named_profile;
-use crate::cli::views::ViewArgs;
 use crate::error::{Error, Result};
 use crate::gpu::variant::Variant;
-use crate::scene::{Camera, Splats};
+use crate::scene::Camera;
+use crate::scene::cameras::{PictureSize, load_views};
+use crate::shading::Profile;
 
 /// A suite as its file has it.
 #[derive(Debug, Deserialize)]
@@ -25,41 +25,27 @@ struct RawSuite {
 /// A scene of a suite.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SuiteScene {
+pub(crate) struct SuiteScene {
     /// Unique in the suite.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The scene file, once read from where the program runs.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     cameras: PathBuf,
     views: Option<String>,
     width: Option<u32>,
     height: Option<u32>,
     /// The profile, if it is not the scene's own.
-    pub(super) profile: Option<String>,
+    pub(crate) profile: Option<String>,
 }
 
 /// A checked suite.
 #[derive(Debug)]
-pub(super) struct Suite {
-    path: PathBuf,
+pub(crate) struct Suite {
+    pub(crate) path: PathBuf,
     /// At least one, each once.
-    pub(super) variants: Vec<Variant>,
+    pub(crate) variants: Vec<Variant>,
     /// At least one.
-    pub(super) scenes: Vec<SuiteScene>,
-}
-
-/// FNV-1a, 64 bits: the same on every machine and in every version.
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x100_0000_01b3;
-
-fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
-    bytes.iter().fold(hash, step)
-}
-
-/// A hash of `bytes`.
-pub(super) fn hash(bytes: &[u8]) -> u64 {
-    hash_on(FNV_OFFSET, bytes)
+    pub(crate) scenes: Vec<SuiteScene>,
 }
 
 impl Suite {
@@ -67,7 +53,7 @@ impl Suite {
     ///
     /// # Errors
     /// [`Error::Read`]; [`Error::File`] naming the key that does not fit.
-    pub(super) fn read(path: &Path) -> Result<Self> {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = if path == Path::new("-") {
             std::io::read_to_string(std::io::stdin().lock())
         } else {
@@ -104,8 +90,13 @@ impl Suite {
                 return Err(self.wrong(scene, key, "at least 1 pixel", "0"));
             }
         }
-        if let Some(name) = &scene.profile {
-            named_profile(name).map_err(|e| self.blamed_on(scene, e))?;
+        if let Some(name) = scene
+            .profile
+            .as_deref()
+            .filter(|n| Profile::named(n).is_none())
+        {
+            let names = Profile::ALL.map(|p| p.name).join(", ");
+            return Err(self.wrong(scene, "profile", &format!("one of {names}"), name));
         }
         Ok(())
     }
@@ -115,45 +106,38 @@ impl Suite {
         Error::file(&self.path, place, expected, found)
     }
 
-    /// A flag's error as the error of the key that stands for it here.
-    fn blamed_on(&self, scene: &SuiteScene, error: Error) -> Error {
-        match error {
+    /// The views of a scene at the size the suite asks for, and the camera file's warnings.
+    ///
+    /// # Errors
+    /// [`Error::File`] for missing cameras or views; a camera file's own errors.
+    pub(crate) fn cameras(&self, scene: &SuiteScene) -> Result<(Vec<Camera>, Vec<String>)> {
+        if !scene.cameras.exists() {
+            let found = format!("none at {}", scene.cameras.display());
+            return Err(self.wrong(scene, "cameras", "a camera file", &found));
+        }
+        let size = PictureSize {
+            width: scene.width,
+            height: scene.height,
+        };
+        let views = scene.views.as_deref().unwrap_or("all");
+        load_views(&scene.cameras, views, size).map_err(|error| match error {
             Error::Caller {
                 what,
                 expected,
                 found,
             } => {
-                let key = what.replace("--view", "views").replace("--", "");
-                self.wrong(scene, &key, &expected, &found)
+                let key = if what == "view" { "views" } else { &what };
+                self.wrong(scene, key, &expected, &found)
             }
             other => other,
-        }
-    }
-
-    /// The views of a scene at the size the suite asks for.
-    ///
-    /// # Errors
-    /// [`Error::File`] for missing cameras or views; a camera file's own errors.
-    pub(super) fn cameras(&self, scene: &SuiteScene, verbosity: Verbosity) -> Result<Vec<Camera>> {
-        if !scene.cameras.exists() {
-            let found = format!("none at {}", scene.cameras.display());
-            return Err(self.wrong(scene, "cameras", "a camera file", &found));
-        }
-        let views = scene.views.clone().unwrap_or_else(|| "all".to_owned());
-        let args = ViewArgs::of_file(
-            scene.cameras.clone(),
-            Some(views),
-            [scene.width, scene.height],
-        );
-        args.views(&Splats::from_splats(0, []), verbosity)
-            .map_err(|e| self.blamed_on(scene, e))
+        })
     }
 
     /// A hash of a scene file's content.
     ///
     /// # Errors
     /// [`Error::File`] naming scene and path where there is no such file; [`Error::Read`].
-    pub(super) fn scene_hash(&self, scene: &SuiteScene) -> Result<u64> {
+    pub(crate) fn scene_hash(&self, scene: &SuiteScene) -> Result<u64> {
         let path = &scene.path;
         let mut file = match File::open(path) {
             Err(e) if e.kind() == ErrorKind::NotFound => {
@@ -163,13 +147,34 @@ impl Suite {
             opened => opened.map_err(|e| Error::read(path, e))?,
         };
         let mut buffer = vec![0; 1 << 16];
-        let mut hash = FNV_OFFSET;
+        let mut hash = Fnv1a::default();
         loop {
             match file.read(&mut buffer).map_err(|e| Error::read(path, e))? {
-                0 => return Ok(hash),
-                count => hash = hash_on(hash, &buffer[..count]),
+                0 => return Ok(hash.finish()),
+                count => hash.write(&buffer[..count]),
             }
         }
+    }
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every version.
+pub(crate) struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv1a {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

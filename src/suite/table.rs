@@ -1,13 +1,12 @@
 //! A suite of views: a row of results a view, and the table over all of them beside the published
 //! figures.
 
-mod row;
-
 use serde::Serialize;
 
+use super::row::Row;
 use crate::gpu::variant::Variant;
-use row::ratio;
-pub(crate) use row::{Row, RowKey, VariantRow};
+use crate::report::ratios::ratio;
+use crate::report::table::{TextTable, or_dash};
 
 /// VR-Pipe, section VI: figures 16 (speedups) and 18 (fragments and quads blended).
 pub(crate) mod published {
@@ -176,7 +175,6 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
 }
 
 /// The statistics of each scene, in order of appearance, and of all views together.
-#[must_use]
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let metrics = metrics(rows);
     let mut scenes: Vec<&str> = Vec::new();
@@ -203,30 +201,24 @@ VR-Pipe, section VI, figures 16 and 18.
 ";
 
 /// The table: mean, minimum and maximum of every scene, of all views, and what was published.
-#[must_use]
 pub(crate) fn table(rows: &[Row]) -> String {
     let (metrics, summaries) = (metrics(rows), summaries(rows));
-    let names = summaries.iter().filter_map(|s| s.scene.as_deref());
-    let width = names
-        .map(|n| n.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max("published".len());
-    let mut text = format!("{:width$}  {:>5}  {:4}", "", "", "");
-    for metric in &metrics {
-        text += &format!(" {:>9}", metric.group());
-    }
-    text += &format!("\n{:width$}  {:>5}  {:4}", "scene", "views", "");
-    for metric in &metrics {
-        text += &format!(" {:>9}", metric.label());
-    }
-    text.push('\n');
+    let columns: Vec<_> = metrics
+        .iter()
+        .map(|m| format!("{}\n{}", m.group(), m.label()))
+        .collect();
+    let columns = columns.iter().map(String::as_str);
+    let headings: Vec<_> = ["<\nscene", "\nviews", "<"]
+        .into_iter()
+        .chain(columns)
+        .collect();
+    let mut table = TextTable::new(&headings);
     let mut line = |name: &str, views: &str, what: &str, values: Vec<Option<f64>>| {
-        text += &format!("{name:width$}  {views:>5}  {what:4}");
-        for value in values {
-            text += &value.map_or_else(|| format!(" {:>9}", "-"), |v| format!(" {v:>9.3}"));
-        }
-        text.push('\n');
+        let values = values
+            .into_iter()
+            .map(|v| or_dash(v, |v| format!("{v:.3}")));
+        let labels = [name, views, what].map(str::to_owned);
+        table.row(labels.into_iter().chain(values));
     };
     for summary in &summaries {
         let name = summary.scene.as_deref().unwrap_or("all views");
@@ -240,7 +232,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
         let values = metrics.iter().map(|m| m.published()[i]).collect();
         line(if i == 0 { "published" } else { "" }, "", what, values);
     }
-    text + LEGEND
+    format!("{table}{LEGEND}")
 }
 
 #[cfg(test)]

@@ -89,9 +89,9 @@ fn impossible_views_name_their_flag() {
         ("--fov 180", "--fov"),
         ("--up 0,0,0", "--up"),
         ("--orbit 0", "--orbit"),
-        ("--width 0", "--width"),
-        ("--eye 1,1,1 --target 1,1,1", "--target"),
-        ("--orbit 4 --view 4", "--view"),
+        ("--width 0", "width"),
+        ("--eye 1,1,1 --target 1,1,1", "target"),
+        ("--orbit 4 --view 4", "view"),
     ] {
         let error = views(line).unwrap_err();
         assert!(matches!(error, Error::Caller { .. }), "{line}");
@@ -121,7 +121,7 @@ fn views_are_chosen_by_index_name_and_range() {
             .unwrap_err()
             .to_string();
         assert!(
-            message.contains("--view: expected an index below 5"),
+            message.contains("view: expected an index below 5"),
             "{message}"
         );
         assert!(message.contains("a, b, 007, 3, all"), "{message}");

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measure, Metric};
 use crate::gpu::fates::{Fragments, Quads};
 use crate::gpu::outcome::Outcome;
 use crate::gpu::variant::Variant;
+use crate::report::ratios::ratio;
 
 /// A unit and the share of its cycles in which it worked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,9 +93,19 @@ pub(crate) struct Row {
     pub host_s: f64,
 }
 
+impl Ratios {
+    /// `variant` against `baseline`.
+    fn between(baseline: &VariantRow, variant: &VariantRow) -> Self {
+        Self {
+            speedup: ratio(baseline.cycles, variant.cycles),
+            fragments: ratio(baseline.fragments.blended, variant.fragments.blended),
+            quads: ratio(baseline.quads.blended, variant.quads.blended),
+        }
+    }
+}
+
 impl VariantRow {
     /// The row of an outcome at a clock of `clock_mhz`.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "cycles stay far below 2^53")]
     pub(crate) fn of(outcome: &Outcome, clock_mhz: f64) -> Self {
         Self {
@@ -113,63 +123,37 @@ impl VariantRow {
     }
 }
 
-/// `a / b`; `None` for a division by 0.
-#[allow(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-pub(super) fn ratio(a: u64, b: u64) -> Option<f64> {
-    (b > 0).then(|| a as f64 / b as f64)
-}
-
 impl Row {
     /// The row of a view's results.
-    #[must_use]
     pub(crate) fn new(
         key: &RowKey,
         splats: u64,
         variants: Vec<VariantRow>,
         host: Duration,
     ) -> Self {
-        let mut row = Self {
+        let find = |variant: Variant| variants.iter().find(|v| v.name == variant.to_string());
+        let baseline = find(Variant::BASELINE);
+        let against = |variant: Option<&VariantRow>| Some(Ratios::between(baseline?, variant?));
+        let others = variants
+            .iter()
+            .filter(|v| baseline.is_some_and(|b| b.name != v.name));
+        let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
+        Self {
             scene: key.scene.clone(),
             view: key.view.clone(),
             width: key.width,
             height: key.height,
             fingerprint: key.fingerprint.clone(),
             splats,
+            ratios: ratios.collect(),
+            termination_ratio: against(find(Variant::HET)).and_then(|r| r.fragments),
+            merge_ratio: against(find(Variant::QM)).and_then(|r| r.quads),
             variants,
-            ratios: BTreeMap::new(),
-            termination_ratio: None,
-            merge_ratio: None,
             host_s: host.as_secs_f64(),
-        };
-        let baseline = Variant::BASELINE.to_string();
-        let others = row.variants.iter().filter(|v| v.name != baseline);
-        let others: Vec<_> = others.map(|v| v.name.clone()).collect();
-        if row.variant(&baseline).is_some() {
-            for name in others {
-                let value = |of| {
-                    Metric {
-                        of,
-                        from: baseline.clone(),
-                        to: name.clone(),
-                    }
-                    .of(&row)
-                };
-                let ratios = Ratios {
-                    speedup: value(Measure::Cycles),
-                    fragments: value(Measure::Fragments),
-                    quads: value(Measure::Quads),
-                };
-                row.ratios.insert(name, ratios);
-            }
         }
-        row.termination_ratio =
-            Metric::new(Measure::Fragments, Variant::BASELINE, Variant::HET).of(&row);
-        row.merge_ratio = Metric::new(Measure::Quads, Variant::BASELINE, Variant::QM).of(&row);
-        row
     }
 
     /// What the row is the result of.
-    #[must_use]
     pub(crate) fn key(&self) -> RowKey {
         RowKey {
             scene: self.scene.clone(),
@@ -181,6 +165,7 @@ impl Row {
         }
     }
 
+    /// The row of a variant, if it was run.
     pub(super) fn variant(&self, name: &str) -> Option<&VariantRow> {
         self.variants.iter().find(|v| v.name == name)
     }

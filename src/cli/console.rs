@@ -1,0 +1,91 @@
+//! What every command prints and returns: results on standard output, the rest on standard error.
+#![allow(
+    clippy::print_stderr,
+    reason = "warnings and errors are the command line's to print"
+)]
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// How much goes to stderr.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Verbosity {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Say more on stderr
+    #[arg(short, long, global = true)]
+    pub(super) verbose: bool,
+}
+
+/// What a command that ran to its end found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done; whatever was checked holds.
+    Done,
+    /// A comparison or check failed.
+    CheckFailed,
+}
+
+impl Verbosity {
+    /// Prints an error on stderr, quiet or not.
+    pub(crate) fn fail(self, text: &str) {
+        eprintln!("quadrille: error: {text}");
+    }
+
+    /// Prints a warning on stderr unless quiet.
+    pub(crate) fn warn(self, text: &str) {
+        if !self.quiet {
+            eprintln!("quadrille: warning: {text}");
+        }
+    }
+
+    /// Prints a remark on stderr if verbose.
+    pub(crate) fn remark(self, text: &str) {
+        if self.verbose {
+            eprintln!("quadrille: {text}");
+        }
+    }
+
+    /// A progress bar of `count` steps called `what`, drawn only if there are several, stderr is a
+    /// terminal, and nobody asked for quiet.
+    pub(crate) fn progress_bar(self, count: u64, what: &str) -> ProgressBar {
+        if count < 2 || self.quiet || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let template =
+            format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
+        let style = ProgressStyle::with_template(&template);
+        ProgressBar::new(count).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    }
+}
+
+/// Writes `bytes` to standard output. A reader that has gone away (`| head`) has seen enough: that
+/// is no error.
+///
+/// # Errors
+/// [`Error::Write`] for any other reason.
+pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::write(Path::new("<stdout>"), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `document` to standard output as JSON.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
+    // Cannot fail: string keys, and numbers only.
+    let value = serde_json::to_value(document).unwrap_or_default();
+    print(format!("{value:#}\n"))
+}

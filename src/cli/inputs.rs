@@ -1,0 +1,31 @@
+//! Scenes as commands read them, with warnings about what does not show.
+
+use std::path::Path;
+
+use super::console::Verbosity;
+use crate::error::Result;
+use crate::scene::{Camera, Scene, Visibility, load};
+
+/// Reads a scene and warns about rows that hold no splat.
+pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
+    let scene = load(path)?;
+    let file = path.display();
+    if scene.dropped.total() > 0 {
+        verbosity.warn(&format!(
+            "{file}: {} rows held no splat and were dropped; `quadrille info` says why",
+            scene.dropped.total()
+        ));
+    }
+    if scene.splats.is_empty() {
+        verbosity.warn(&format!("{file}: the scene holds no splat"));
+    }
+    Ok(scene)
+}
+
+/// Warns about a camera that sees almost nothing of a scene.
+pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosity: Verbosity) {
+    let visibility = Visibility::of(&scene.splats, camera, near);
+    if let Some(complaint) = visibility.complaint(&camera.name) {
+        verbosity.warn(&complaint);
+    }
+}

@@ -1,0 +1,226 @@
+//! Flags that several commands share: how to draw, on what host, and which GPU to emulate.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::console::Verbosity;
+use super::outputs::{Background, parse_background};
+use crate::error::{Error, Result};
+use crate::gpu::config::{Config, PRESETS};
+use crate::gpu::variant::Variant;
+use crate::math::SimdLevel;
+use crate::mesh::pipeline::MeshConfig;
+use crate::shading::Profile;
+
+/// Most threads that may be asked for.
+const MAX_THREADS: usize = 4096;
+
+/// The longest configuration file, in bytes: a whole one is some 10 KB.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
+/// What of the host to use.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct HostFlags {
+    /// Threads; 0 for one a core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Vector instructions: auto, avx512, avx2, sse4.2, sse2, neon
+    #[arg(long, value_name = "LEVEL", default_value = "auto")]
+    simd: String,
+}
+
+/// Checked flags.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Host {
+    pub(super) level: SimdLevel,
+    threads: usize,
+}
+
+impl HostFlags {
+    /// Checks them.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] about what this machine has not.
+    pub(super) fn check(&self) -> Result<Host> {
+        if self.threads > MAX_THREADS {
+            let expected = format!("0 to {MAX_THREADS}");
+            return Err(Error::caller(
+                "--threads",
+                expected,
+                self.threads.to_string(),
+            ));
+        }
+        Ok(Host {
+            level: SimdLevel::named(&self.simd)?,
+            threads: self.threads,
+        })
+    }
+}
+
+impl Host {
+    /// A pool of the threads asked for.
+    pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
+        pool.build().map_err(|e| {
+            let expected = "as many threads as the system allows";
+            Error::caller("--threads", expected, e.to_string())
+        })
+    }
+}
+
+/// How to draw, apart from where to look, whatever draws.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rendering")]
+pub(super) struct DrawFlags {
+    /// What shows where nothing covers a pixel: R,G,B from 0 to 1, or "transparent" [default:
+    /// 0,0,0 for .png, transparent for .exr and .npy]
+    #[arg(long, value_name = "R,G,B|transparent", value_parser = parse_background)]
+    pub(super) background: Option<Background>,
+    /// The renderer to agree with: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
+    /// brush-aa [default: what the scene's file says it was trained for, else inria]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    #[command(flatten)]
+    host: HostFlags,
+}
+
+impl DrawFlags {
+    /// Checks what can be checked before the scene is read.
+    pub(super) fn check(&self) -> Result<Host> {
+        self.profile.as_deref().map(named_profile).transpose()?;
+        self.host.check()
+    }
+
+    /// The profile: the flag's, else the scene's, else the default.
+    pub(super) fn profile(
+        &self,
+        hint: Option<&'static str>,
+        verbosity: Verbosity,
+    ) -> Result<Profile> {
+        if let (None, Some(name)) = (&self.profile, hint) {
+            verbosity.remark(&format!(
+                "the scene was trained for profile {name}; --profile overrides"
+            ));
+        }
+        let name = self.profile.as_deref().or(hint);
+        Ok(name.map(named_profile).transpose()?.unwrap_or_default())
+    }
+}
+
+fn named_profile(name: &str) -> Result<Profile> {
+    Profile::named(name).ok_or_else(|| {
+        let names = Profile::ALL.map(|p| p.name).join(", ");
+        Error::caller("--profile", format!("one of {names}"), name)
+    })
+}
+
+/// Which GPU is emulated.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Emulated GPU")]
+pub(super) struct GpuFlags {
+    /// The configuration to begin with: vr-pipe (the paper's simulated GPU), orin (Jetson AGX Orin)
+    /// or ampere-gpc (a cluster of a GA102)
+    #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
+    pub(super) preset: String,
+    /// What to change in the preset: TOML, as `sim --config-dump` prints it or any part of that;
+    /// "-" for standard input
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+    /// One field more, after the preset and the file; may be repeated
+    #[arg(long, value_name = "unit.field=value")]
+    set: Vec<String>,
+}
+
+impl GpuFlags {
+    /// The configuration: preset, then file, then assignments.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when the file cannot be read; [`Error::Caller`] naming a preset, line, field
+    /// or value that does not fit.
+    pub(super) fn config(&self) -> Result<Config> {
+        let assigned = |config: Config, assignment: &String| config.with(assignment);
+        self.set.iter().try_fold(self.base()?, assigned)
+    }
+
+    /// The configuration of the mesh path: as [`Self::config`], with assignments to its own units
+    /// as well.
+    ///
+    /// # Errors
+    /// As [`Self::config`].
+    pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
+        let base = MeshConfig {
+            gpu: self.base()?,
+            ..MeshConfig::default()
+        };
+        let assigned = |config: MeshConfig, assignment: &String| config.with(assignment);
+        self.set.iter().try_fold(base, assigned)
+    }
+
+    /// Preset and file.
+    fn base(&self) -> Result<Config> {
+        let config = Config::preset(&self.preset)?;
+        match &self.config {
+            Some(path) => config.overlaid(&read_config(path)?, &path.display().to_string()),
+            None => Ok(config),
+        }
+    }
+}
+
+fn read_config(path: &Path) -> Result<String> {
+    let unread = |e| Error::read(path, e);
+    let mut text = String::new();
+    let source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(unread)?)
+    };
+    let mut limited = source.take(MAX_CONFIG_BYTES + 1);
+    let length = limited.read_to_string(&mut text).map_err(unread)? as u64;
+    if length > MAX_CONFIG_BYTES {
+        return Err(Error::Limit {
+            what: format!("{}: bytes of a configuration", path.display()),
+            limit: MAX_CONFIG_BYTES,
+            found: length,
+        });
+    }
+    Ok(text)
+}
+
+/// What to emulate.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Emulation")]
+pub(super) struct EmulationFlags {
+    /// Which pipelines, separated by commas or by repeating the flag: baseline, qm, het, het+qm,
+    /// tgc, other switches joined by + (tgc, qru, qm, het), or all
+    #[arg(
+        long = "variant",
+        value_name = "VARIANT",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    variants: Vec<String>,
+    #[command(flatten)]
+    pub(super) gpu: GpuFlags,
+}
+
+impl EmulationFlags {
+    /// The variants, each once, in the order given.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] about a name that is none.
+    pub(super) fn variants(&self) -> Result<Vec<Variant>> {
+        let mut variants = Vec::new();
+        for name in &self.variants {
+            let named = match name.trim() {
+                "all" => Variant::ALL.to_vec(),
+                name => vec![Variant::parse(name)?],
+            };
+            for variant in named {
+                if !variants.contains(&variant) {
+                    variants.push(variant);
+                }
+            }
+        }
+        Ok(variants)
+    }
+}

@@ -1,0 +1,140 @@
+//! Views chosen from a camera file, and the size of their pictures.
+
+use std::path::Path;
+
+use super::load;
+use crate::error::{Error, Result};
+use crate::scene::camera::{Camera, MAX_SIDE_PX};
+
+/// View names listed in an error before the rest is cut off.
+const LISTED_NAMES: usize = 12;
+
+/// Width and height of a picture in pixels, as far as they are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PictureSize {
+    /// Width; `None` to follow the height, or to keep the original's.
+    pub width: Option<u32>,
+    /// Height; `None` to follow the width, or to keep the original's.
+    pub height: Option<u32>,
+}
+
+impl PictureSize {
+    /// Width and height of a picture whose size is `original` where nothing is asked for. A side
+    /// that is not given keeps the original's proportions.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
+    pub(crate) fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
+        let size = match (self.width, self.height) {
+            (Some(width), Some(height)) => [width, height],
+            (Some(width), None) => [width, scaled(original[1], width, original[0])],
+            (None, Some(height)) => [scaled(original[0], height, original[1]), height],
+            (None, None) => original,
+        };
+        for (side, pixels) in ["width", "height"].into_iter().zip(size) {
+            if !(1..=MAX_SIDE_PX).contains(&pixels) {
+                let expected = format!("1 to {MAX_SIDE_PX} pixels");
+                return Err(Error::caller(side, expected, pixels.to_string()));
+            }
+        }
+        Ok(size)
+    }
+
+    /// `camera` on a picture of this size.
+    ///
+    /// With one side given, pixels keep their shape: both focal lengths scale by that side's
+    /// factor, though the other side is rounded to a whole pixel. With both, each axis has its own
+    /// factor.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub(crate) fn apply(self, camera: &Camera) -> Result<Camera> {
+        let [width, height] = self.of([camera.width, camera.height])?;
+        let mut resized = camera.resized(width, height)?;
+        let factor = match (self.width, self.height) {
+            (Some(width), None) => f64::from(width) / f64::from(camera.width),
+            (None, Some(height)) => f64::from(height) / f64::from(camera.height),
+            _ => return Ok(resized),
+        };
+        resized.focal_px = camera.focal_px.map(|focal| focal * factor);
+        Ok(resized)
+    }
+}
+
+/// `side * to / from`, rounded; 0 and what is beyond u32 are no sides of a picture.
+fn scaled(side: u32, to: u32, from: u32) -> u32 {
+    if to == 0 {
+        return side;
+    }
+    let (side, to, from) = (u64::from(side), u64::from(to), u64::from(from.max(1)));
+    u32::try_from((side * to + from / 2) / from)
+        .unwrap_or(u32::MAX)
+        .max(1)
+}
+
+/// The cameras of the file `path` that `views` names (see [`select`]), on pictures of `size`, and
+/// the file's warnings.
+///
+/// # Errors
+/// As [`load`], [`select`] and [`PictureSize::of`].
+pub(crate) fn load_views(
+    path: &Path,
+    views: &str,
+    size: PictureSize,
+) -> Result<(Vec<Camera>, Vec<String>)> {
+    let file = load(path, size.width.zip(size.height).map(|(w, h)| [w, h]))?;
+    let chosen = select(file.cameras, views)?;
+    let sized: Result<_> = chosen.iter().map(|camera| size.apply(camera)).collect();
+    Ok((sized?, file.warnings))
+}
+
+/// The cameras that `view` names: an index from 0, a name, a range `A..B` (B excluded, either may be
+/// left out) or `all`. A plain whole number is always an index.
+///
+/// # Errors
+/// [`Error::Caller`] naming `view` when no camera is meant.
+pub(crate) fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
+    let count = cameras.len();
+    if view == "all" {
+        return Ok(cameras);
+    }
+    let named = || cameras.iter().position(|camera| camera.name == view);
+    let range = match plain_index(view).or_else(named) {
+        Some(index) => Some((index, index + 1)),
+        None => view.split_once("..").and_then(|(a, b)| {
+            let end = |text: &str, default| match text {
+                "" => Some(default),
+                text => plain_index(text),
+            };
+            Some((end(a, 0)?, end(b, count)?))
+        }),
+    };
+    match range {
+        Some((start, end)) if start < end && end <= count => {
+            cameras.truncate(end);
+            Ok(cameras.split_off(start))
+        }
+        _ => Err(no_such_view(&cameras, view)),
+    }
+}
+
+/// A whole number without leading zeros: `007` is a name, since photographs are called so.
+fn plain_index(text: &str) -> Option<usize> {
+    let index: usize = text.parse().ok()?;
+    (index.to_string() == text).then_some(index)
+}
+
+fn no_such_view(cameras: &[Camera], view: &str) -> Error {
+    let names = cameras.iter().take(LISTED_NAMES).map(|c| c.name.as_str());
+    let more = (cameras.len() > LISTED_NAMES).then_some("...");
+    let names: Vec<&str> = names.chain(more).collect();
+    Error::caller(
+        "view",
+        format!(
+            "an index below {0}, a range within 0..{0}, \"all\", or a name: {1}",
+            cameras.len(),
+            names.join(", ")
+        ),
+        format!("\"{view}\""),
+    )
+}

@@ -1,0 +1,179 @@
+//! Runs the views of a suite.
+//!
+//! A view's row is in the results file before the next view begins, so that a run that was stopped,
+//! however hard, goes on where it was.
+
+use std::collections::HashMap;
+use std::hash::Hasher;
+use std::path::Path;
+use std::time::Instant;
+
+use super::results_file::ResultsFile;
+use super::row::{Row, RowKey, VariantRow};
+use super::suite_file::{Fnv1a, Suite, SuiteScene};
+use crate::error::Result;
+use crate::gpu::config::Config;
+use crate::gpu::pipeline::Watch;
+use crate::gpu::view::PreparedView;
+use crate::math::SimdLevel;
+use crate::scene::{Camera, Scene, load};
+use crate::shading::Profile;
+
+/// What happens in a run, for whoever watches it.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    /// The run begins: so many views in all, and so many that the results file holds already.
+    Resumed { views: usize, done: usize },
+    /// A view begins.
+    Begun(&'a RowKey),
+    /// A view's row is in the results file.
+    Done,
+    /// Something is odd.
+    Warning(String),
+}
+
+/// A view to be run.
+struct Job {
+    /// Index of its scene in the suite.
+    scene: usize,
+    camera: Camera,
+    key: RowKey,
+}
+
+/// A suite, its views, and how they are run.
+pub(crate) struct Runner<'a> {
+    suite: &'a Suite,
+    config: &'a Config,
+    level: SimdLevel,
+    jobs: Vec<Job>,
+}
+
+impl<'a> Runner<'a> {
+    /// Reads the cameras of every scene, and makes sure that every file the suite needs is there.
+    ///
+    /// # Errors
+    /// As [`Suite::cameras`] and [`Suite::scene_hash`].
+    pub(crate) fn new(
+        suite: &'a Suite,
+        config: &'a Config,
+        level: SimdLevel,
+        watch: &mut impl FnMut(Event<'_>),
+    ) -> Result<Self> {
+        let variants: Vec<_> = suite.variants.iter().map(ToString::to_string).collect();
+        let config_text = toml::to_string(config).unwrap_or_default();
+        let version = env!("CARGO_PKG_VERSION");
+        let mut jobs = Vec::new();
+        for (index, scene) in suite.scenes.iter().enumerate() {
+            let content = suite.scene_hash(scene)?;
+            let profile = scene.profile.as_deref().unwrap_or("as the scene says");
+            let (cameras, warnings) = suite.cameras(scene)?;
+            warnings.into_iter().for_each(|w| watch(Event::Warning(w)));
+            for camera in cameras {
+                let all = format!("{version}\n{config_text}\n{profile}\n{content:x}\n{camera:?}");
+                let mut hash = Fnv1a::default();
+                hash.write(all.as_bytes());
+                let key = RowKey {
+                    scene: scene.name.clone(),
+                    view: camera.name.clone(),
+                    width: camera.width,
+                    height: camera.height,
+                    variants: variants.clone(),
+                    fingerprint: format!("{:016x}", hash.finish()),
+                };
+                jobs.push(Job {
+                    scene: index,
+                    camera,
+                    key,
+                });
+            }
+        }
+        Ok(Self {
+            suite,
+            config,
+            level,
+            jobs,
+        })
+    }
+
+    /// Runs every view that has no row in the results file, and gives the rows of all views in the
+    /// suite's order.
+    ///
+    /// # Errors
+    /// As [`ResultsFile::open`], [`ResultsFile::append`] and [`load`].
+    pub(crate) fn run(
+        &self,
+        results: Option<&Path>,
+        watch: &mut impl FnMut(Event<'_>),
+    ) -> Result<Vec<Row>> {
+        let mut file = results.map(ResultsFile::open).transpose()?;
+        let mut done: HashMap<usize, Row> = HashMap::new();
+        for row in file.iter_mut().flat_map(ResultsFile::take_rows) {
+            if let Some(index) = self.jobs.iter().position(|job| job.key == row.key()) {
+                done.insert(index, row);
+            }
+        }
+        watch(Event::Resumed {
+            views: self.jobs.len(),
+            done: done.len(),
+        });
+        let mut loaded: Option<(usize, Scene, Profile)> = None;
+        for (index, job) in self.jobs.iter().enumerate() {
+            if done.contains_key(&index) {
+                continue;
+            }
+            watch(Event::Begun(&job.key));
+            if loaded
+                .as_ref()
+                .is_none_or(|(scene, ..)| *scene != job.scene)
+            {
+                // The one before goes first: both might not fit.
+                drop(loaded.take());
+                let (scene, profile) = load_scene(&self.suite.scenes[job.scene])?;
+                loaded = Some((job.scene, scene, profile));
+            }
+            let Some((_, scene, profile)) = &loaded else {
+                continue;
+            };
+            let row = self.run_view(job, scene, profile, watch);
+            if let Some(file) = &mut file {
+                file.append(&row)?;
+            }
+            done.insert(index, row);
+            watch(Event::Done);
+        }
+        let all = (0..self.jobs.len()).filter_map(|index| done.remove(&index));
+        Ok(all.collect())
+    }
+
+    fn run_view(
+        &self,
+        job: &Job,
+        scene: &Scene,
+        profile: &Profile,
+        watch: &mut impl FnMut(Event<'_>),
+    ) -> Row {
+        let start = Instant::now();
+        let view = PreparedView::new(&scene.splats, &job.camera, profile, self.level);
+        let runs = view.run_all(self.config, &self.suite.variants, Watch::default());
+        for outcome in runs.iter().map(|run| &run.outcome) {
+            for sentence in outcome.discrepancies() {
+                let (scene, view) = (&job.key.scene, &job.key.view);
+                let text = format!("{scene} {view}, {}: {sentence}", outcome.variant);
+                watch(Event::Warning(text));
+            }
+        }
+        let clock_mhz = self.config.gpu.clock_mhz;
+        let variants = runs
+            .iter()
+            .map(|run| VariantRow::of(&run.outcome, clock_mhz));
+        let splats = u64::from(view.draw().len());
+        Row::new(&job.key, splats, variants.collect(), start.elapsed())
+    }
+}
+
+/// A scene, and the profile that its suite or its file names.
+fn load_scene(entry: &SuiteScene) -> Result<(Scene, Profile)> {
+    let scene = load(&entry.path)?;
+    let name = entry.profile.as_deref().or(scene.profile_hint);
+    Ok((scene, name.and_then(Profile::named).unwrap_or_default()))
+}
