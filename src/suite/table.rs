@@ -239,6 +239,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
 mod tests {
     use super::*;
     use crate::gpu::fates::{Fragments, Quads};
+    use crate::suite::row::{RowKey, VariantRow};
     use std::time::Duration;
 
     fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
