@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::raster::polygon::PixelRect;
+use quadrille::raster::geometry::PixelRect;
+use quadrille::raster::geometry::Vertex;
 use quadrille::raster::polygon::Polygon;
-use quadrille::raster::polygon::Vertex;
 use quadrille::raster::spans::tile_quads;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -19,16 +19,16 @@ use quadrille::Preprocessed;
 use quadrille::Profile;
 use quadrille::ProjectedSplat;
 use quadrille::SimdLevel;
-use quadrille::gpu::warp::ExactAlpha;
-use quadrille::gpu::warp::FragmentShader;
-use quadrille::gpu::warp::ShadedQuad;
+use quadrille::gpu::warp::exact_alpha::ExactAlpha;
+use quadrille::gpu::warp::fragment::FragmentShader;
+use quadrille::gpu::warp::fragment::ShadedQuad;
 use quadrille::internals::QuadColour;
 use quadrille::internals::View;
 use quadrille::internals::under;
 use quadrille::pipeline::packets::Quad;
-use quadrille::pipeline::packets::TILE_PX;
-use quadrille::pipeline::packets::TILE_QUADS;
 use quadrille::pipeline::packets::WARP_QUADS;
+use quadrille::raster::tiles::TILE_PX;
+use quadrille::raster::tiles::TILE_QUADS;
 
 use support::Cloud;
 
@@ -63,7 +63,7 @@ fn warps(splats: &[ProjectedSplat], bounds: &[PixelBounds]) -> Vec<Warp> {
                     for column in within(b.x0, b.x1, tile_x) {
                         let position = row % TILE_QUADS * TILE_QUADS + column % TILE_QUADS;
                         quads.push(Quad {
-                            splat,
+                            primitive: splat,
                             position: u8::try_from(position).unwrap_or_default(),
                             mask: 15,
                         });

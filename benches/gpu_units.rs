@@ -9,41 +9,38 @@
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use quadrille::ColourFormat;
 use quadrille::Profile;
 use quadrille::Recipe;
 use quadrille::SimdLevel;
 use quadrille::Synthetic;
-use quadrille::gpu::coalesce::qru::QuadReorder;
-use quadrille::gpu::coalesce::tc::TileCoalescing;
-use quadrille::gpu::coalesce::tgc::TileGridCoalescing;
+use quadrille::gpu::coalesce::quad_reorder::QuadReorder;
+use quadrille::gpu::coalesce::tile_coalescing::TileCoalescing;
+use quadrille::gpu::coalesce::tile_grid_coalescing::TileGridCoalescing;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::crop::cache::CropCache;
 use quadrille::gpu::crop::unit::Crop;
 use quadrille::gpu::draw::Draw;
+use quadrille::gpu::draw_state::DrawState;
 use quadrille::gpu::geometry::assembly::Assembly;
-use quadrille::gpu::geometry::assembly::TileOwner;
 use quadrille::gpu::geometry::vertex::VertexShading;
-use quadrille::gpu::machine::Machine;
-use quadrille::gpu::pipeline::Watch;
 use quadrille::gpu::raster::coarse::Coarse;
 use quadrille::gpu::raster::fine::Fine;
 use quadrille::gpu::raster::hi_z::HiZ;
 use quadrille::gpu::raster::setup::Setup;
+use quadrille::gpu::tile_owner::TileOwner;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
-use quadrille::gpu::warp::FragmentShader;
 use quadrille::gpu::warp::cores::Cores;
+use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::warp::launch::Launch;
+use quadrille::gpu::wiring::{Watch, draw_state};
+use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::prop::Prop;
-use quadrille::gpu::zrop::surface::Surface;
-use quadrille::gpu::zrop::surface::Tests;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::gpu::zrop::zcache::ZCache;
 use quadrille::load;
 use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::stage::Stage;
 use quadrille::pipeline::timing::Cycle;
+use quadrille::raster::tiles::TileLayout;
 
 /// Size of the picture.
 const SIZE: [u32; 2] = [480, 270];
@@ -72,11 +69,11 @@ impl<P, M> Sink<P, M> for Nowhere {
 }
 
 /// Feeds a unit.
-fn feed<'a, S: Stage<Machine<'a>>>(
+fn feed<'a, S: Stage<DrawState<'a>>>(
     mut stage: S,
     packets: &[(S::In, Cycle)],
-    machine: &mut Machine<'a>,
-    next: &mut impl Sink<S::Out, Machine<'a>>,
+    machine: &mut DrawState<'a>,
+    next: &mut impl Sink<S::Out, DrawState<'a>>,
 ) where
     S::In: Copy,
 {
@@ -95,16 +92,15 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn machine(&self) -> Machine<'a> {
+    fn machine(&self) -> DrawState<'a> {
         let level = SimdLevel::best();
         let shader = FragmentShader::new(&self.draw.splats, SIZE, 0.99, level, None);
         let tests = Tests::default();
-        let surface = Surface::new(SIZE[0], SIZE[1], ColourFormat::Rgba16F, &tests, true);
-        Machine::new(self.draw, shader, surface, &self.config)
+        draw_state(self.draw, shader, &tests, &self.config, true)
     }
 
     /// Times a unit on `packets` and returns what it hands on.
-    fn bench<S: Stage<Machine<'a>>>(
+    fn bench<S: Stage<DrawState<'a>>>(
         &self,
         criterion: &mut Criterion,
         name: &str,
@@ -156,13 +152,13 @@ fn units(criterion: &mut Criterion) {
         quads: whole.outcome.quads.rasterized,
         config: config.clone(),
     };
-    let tiles = frame.machine().surface.tiles();
+    let tiles = frame.machine().framebuffer.layout.tiles();
     let splats: Vec<_> = (0..view.draw().len()).map(|splat| (splat, 0)).collect();
     let c = criterion;
     let primitives = frame.bench(c, "vertex", &splats, || VertexShading::new(&config.vertex));
     let visible = frame.bench(c, "vpo", &primitives, || Assembly::new(&config.vpo));
     frame.bench(c, "tgc", &visible, || {
-        TileGridCoalescing::new(&config.tgc, true, SIZE[0], SIZE[1])
+        TileGridCoalescing::new(&config.tgc, true, TileLayout::new(SIZE[0], SIZE[1]))
     });
     let edges = frame.bench(c, "setup", &visible, || Setup::new(&config.setup));
     let owner = TileOwner { gpc: 0, count: 1 };
@@ -184,14 +180,12 @@ fn units(criterion: &mut Criterion) {
     let launched = frame.bench(c, "launch", &packed, || Launch::new(&config.launch));
     let shaded = frame.bench(c, "cores", &launched, || Cores::new(&config.cores, false));
     frame.bench(c, "crop", &shaded, || {
-        let cache = CropCache::new(&config.crop, tiles * 16, 0);
-        Crop::new(&config.crop, None, 0, cache)
+        Crop::new(&config.crop, None, 0, 0..tiles as u64 * 16)
     });
 }
 
 fn zrop(config: &Config, terminating: bool, tiles: usize) -> Zrop {
-    let cache = ZCache::new(config.zrop.cache_bytes, tiles * 2, 0);
-    Zrop::new(&config.zrop, terminating, 0, cache)
+    Zrop::new(&config.zrop, terminating, 0, 0..tiles as u64 * 2)
 }
 
 fn whole(criterion: &mut Criterion) {

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::cpu::{Counts, RenderSettings, RenderTimes, Renderer, reference};
 use crate::gpu::config::Config;
-use crate::gpu::pipeline::Watch;
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
-use crate::gpu::zrop::surface::Tests;
+use crate::gpu::wiring::Watch;
+use crate::gpu::zrop::framebuffer::Tests;
 use crate::image::Frame;
 use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
@@ -139,7 +139,7 @@ impl FrameTimer {
         let prepared = view.prepared_in.saturating_sub(view.sorted_in);
         let stages = [prepared, view.sorted_in, Duration::ZERO, run.host];
         let stages = StageMs::from_stages(stages.map(|time| Some(ms(time))), 0.0);
-        (run.outcome.surface.frame(), counts, stages)
+        (run.outcome.framebuffer.frame(), counts, stages)
     }
 }
 

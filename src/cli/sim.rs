@@ -13,9 +13,9 @@ use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
 use crate::gpu::config::Config;
-use crate::gpu::pipeline::Watch;
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
+use crate::gpu::wiring::Watch;
 use crate::image::Frame;
 use crate::image::metrics::{self, Protocol};
 use crate::math::SimdLevel;
@@ -194,7 +194,7 @@ impl Job<'_> {
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
         let runs = runs.into_iter().map(|run| {
-            let frame = run.outcome.surface.frame();
+            let frame = run.outcome.framebuffer.frame();
             let names = [camera.name.as_str(), &run.outcome.variant.to_string()];
             let save = |output: &Output| output.save(&frame, names, self.args.flags.background);
             Ok(VariantRun {

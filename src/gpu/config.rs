@@ -4,9 +4,6 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::coalesce::qru::QruSpec;
-use super::coalesce::tc::TcSpec;
-use super::coalesce::tgc::TgcSpec;
 use super::crop::unit::CropSpec;
 use super::geometry::assembly::AssemblySpec;
 use super::geometry::vertex::VertexSpec;
@@ -19,6 +16,9 @@ use super::warp::launch::LaunchSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
 use crate::error::{Error, Result};
+use crate::gpu::coalesce::quad_reorder::QruSpec;
+use crate::gpu::coalesce::tile_coalescing::TcSpec;
+use crate::gpu::coalesce::tile_grid_coalescing::TgcSpec;
 use crate::pipeline::memory::dram::DramSpec;
 use crate::pipeline::memory::l2::L2Spec;
 use crate::pipeline::spec::{Field, spec};

@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use super::geometry::splat_box::splat_box;
-use crate::pipeline::packets::{Primitive, Shape};
+use crate::pipeline::packets::Primitive;
 use crate::preprocess::{Preprocessed, ProjectedSplat};
-use crate::raster::polygon::{PixelRect, SUBPIXEL_BITS, Vertex};
+use crate::raster::geometry::PrimitiveShape;
+use crate::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
 
 /// How splats are drawn.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub struct Draw {
 /// The primitives of a splat, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct Primitives {
-    splat: u32,
-    shapes: [Option<Shape>; 2],
+    primitive: u32,
+    shapes: [Option<PrimitiveShape>; 2],
 }
 
 impl Iterator for Primitives {
@@ -45,7 +46,7 @@ impl Iterator for Primitives {
         let shape = self.shapes[0].take()?;
         self.shapes.swap(0, 1);
         Some(Primitive {
-            splat: self.splat,
+            primitive: self.primitive,
             shape,
             bounds: PixelRect::default(),
         })
@@ -137,12 +138,17 @@ impl Draw {
             Boxes::Splats(boxes) => {
                 let [a, b, c, d] = boxes[splat as usize];
                 [
-                    Some(Shape::Triangle([a, b, c])),
-                    Some(Shape::Triangle([a, c, d])),
+                    Some(PrimitiveShape::Triangle([a, b, c])),
+                    Some(PrimitiveShape::Triangle([a, c, d])),
                 ]
             }
-            Boxes::Rectangles(boxes) => [Some(Shape::Rectangle(boxes[splat as usize])), None],
+            Boxes::Rectangles(boxes) => {
+                [Some(PrimitiveShape::Rectangle(boxes[splat as usize])), None]
+            }
         };
-        Primitives { splat, shapes }
+        Primitives {
+            primitive: splat,
+            shapes,
+        }
     }
 }

@@ -6,12 +6,13 @@ use rayon::prelude::*;
 
 use super::config::Config;
 use super::draw::Draw;
-use super::outcome::Outcome;
-use super::pipeline::{self, Watch};
 use super::variant::Variant;
 use super::warp::fragment::FragmentShader;
-use super::warp::{ExactAlpha, NearCut};
-use super::zrop::surface::Tests;
+use crate::gpu::result::SimulationResult;
+use crate::gpu::warp::exact_alpha::{ExactAlpha, NearCut};
+use crate::gpu::wiring;
+use crate::gpu::wiring::Watch;
+use crate::gpu::zrop::framebuffer::Tests;
 use crate::math::SimdLevel;
 use crate::preprocess::{Preprocessed, View};
 use crate::scene::{Camera, Splats};
@@ -32,7 +33,7 @@ pub struct PreparedView<'a> {
 #[derive(Debug)]
 pub struct Run {
     /// What came out.
-    pub outcome: Outcome,
+    pub outcome: SimulationResult,
     /// Time of this variant alone.
     pub host: Duration,
 }
@@ -80,7 +81,7 @@ impl<'a> PreparedView<'a> {
     #[must_use]
     pub fn run(&self, config: &Config, variant: Variant, tests: &Tests, watch: Watch) -> Run {
         let start = Instant::now();
-        let outcome = pipeline::run(&self.draw, self.shader(), tests, config, variant, watch);
+        let outcome = wiring::run(&self.draw, self.shader(), tests, config, variant, watch);
         Run {
             outcome,
             host: start.elapsed(),

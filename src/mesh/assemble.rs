@@ -2,7 +2,7 @@
 //! the plane of their depths.
 
 use super::view::{Seen, View};
-use crate::raster::polygon::Vertex;
+use crate::raster::geometry::Vertex;
 use crate::raster::sample_depth::DepthPlane;
 
 /// How far from the picture's corner a vertex may lie, in pixels: half of what the edge functions

@@ -1,8 +1,8 @@
 //! Counts a pixel: what the pipeline did where.
 
-use crate::gpu::zrop::surface::Surface;
+use crate::raster::tiles::{TileLayout, quad_index};
 
-/// Counters of every pixel, quad by quad as the [`Surface`] stores them.
+/// Counters of every pixel, quad by quad as [`quad_index`] counts them.
 #[derive(Debug)]
 pub struct Maps {
     shaded: Vec<[u32; 4]>,
@@ -64,7 +64,7 @@ impl Maps {
     }
 
     pub(crate) fn merged(&mut self, tile: u32, position: u8, mask: u8) {
-        add(&mut self.merged[Surface::quad_index(tile, position)], mask);
+        add(&mut self.merged[quad_index(tile, position)], mask);
     }
 
     pub(crate) fn late(&mut self, quad: usize, mask: u8) {
@@ -81,9 +81,9 @@ impl Maps {
         }
     }
 
-    /// A map, row by row, as `surface` lays pixels out.
+    /// A map, row by row, as pixels are laid out.
     #[must_use]
-    pub fn pixels(&self, kind: MapKind, surface: &Surface) -> Vec<u32> {
+    pub fn pixels(&self, kind: MapKind, layout: TileLayout) -> Vec<u32> {
         let counts = match kind {
             MapKind::Shaded => &self.shaded,
             MapKind::Blended => &self.blended,
@@ -91,14 +91,6 @@ impl Maps {
             MapKind::Late => &self.late,
             MapKind::UntilTerminated => &self.until_terminated,
         };
-        let [width, height] = surface.size();
-        let mut pixels = Vec::with_capacity((width * height) as usize);
-        for y in 0..height {
-            for x in 0..width {
-                let (quad, fragment) = surface.place(x, y);
-                pixels.push(counts[quad][fragment]);
-            }
-        }
-        pixels
+        layout.rows(|quad, fragment| counts[quad][fragment])
     }
 }

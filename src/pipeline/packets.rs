@@ -1,41 +1,25 @@
 //! What units hand each other.
 //!
-//! The field `splat` names what a packet is part of: a splat or, in the mesh path, the triangle or the
-//! record of the quad that the state shared by all units holds.
+//! The field `primitive` is an id: the number of a splat in drawing order or, in the mesh path, of a
+//! triangle or of a quad's record in the state that all units share.
 
-use crate::raster::polygon::{PixelRect, Polygon, Vertex};
+use crate::raster::geometry::PixelRect;
+use crate::raster::geometry::PrimitiveShape;
+use crate::raster::polygon::Polygon;
 use crate::shading::QuadColour;
 
-/// Pixels along the side of a screen tile (VR-Pipe, section II-A: 16x16 pixels).
-pub const TILE_PX: u32 = 16;
-/// Quads along the side of a screen tile.
-pub const TILE_QUADS: u32 = TILE_PX / 2;
-/// Quads of a screen tile.
-pub const QUADS_PER_TILE: u32 = TILE_QUADS * TILE_QUADS;
-/// Pixels along the side of a raster tile (VR-Pipe, Table I: 8x8 pixels).
-pub const RASTER_TILE_PX: u32 = 8;
 /// Quads that a warp of 32 lanes holds.
 pub const WARP_QUADS: usize = 8;
 /// Quads that cross a port together in one cycle.
 pub const BEAT_QUADS: usize = 8;
 
-/// The shape of a primitive on the screen.
-#[derive(Debug, Clone, Copy)]
-pub enum Shape {
-    /// Three corners, either winding.
-    Triangle([Vertex; 3]),
-    /// An axis-aligned rectangle: least and greatest corner. One primitive, as in a fill-rectangle
-    /// draw.
-    Rectangle([Vertex; 2]),
-}
-
 /// A primitive after assembly.
 #[derive(Debug, Clone, Copy)]
 pub struct Primitive {
-    /// The splat it is part of, counted in drawing order.
-    pub splat: u32,
+    /// What it is part of.
+    pub primitive: u32,
     /// Its corners.
-    pub shape: Shape,
+    pub shape: PrimitiveShape,
     /// The pixels it may cover, inside the picture; later those of the tile grid it is drawn for.
     pub bounds: PixelRect,
 }
@@ -43,8 +27,8 @@ pub struct Primitive {
 /// A primitive with its edges set up.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUp<O = Polygon> {
-    /// The splat it is part of.
-    pub splat: u32,
+    /// What it is part of.
+    pub primitive: u32,
     /// Its edges.
     pub outline: O,
     /// The pixels to draw it in.
@@ -54,8 +38,8 @@ pub struct SetUp<O = Polygon> {
 /// The 8x8 pixels of one primitive in a raster tile.
 #[derive(Debug, Clone, Copy)]
 pub struct RasterTile<S = ()> {
-    /// The splat that the primitive is part of.
-    pub splat: u32,
+    /// What it is part of.
+    pub primitive: u32,
     /// The screen tile, row by row.
     pub tile: u32,
     /// Which quarter of the screen tile: bit 0 right, bit 1 bottom.
@@ -69,8 +53,8 @@ pub struct RasterTile<S = ()> {
 /// A 2x2 block of fragments of one primitive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quad {
-    /// The splat, counted in drawing order.
-    pub splat: u32,
+    /// What it is part of.
+    pub primitive: u32,
     /// Place in its screen tile, row by row: `row * TILE_QUADS + column`.
     pub position: u8,
     /// Which fragments are covered: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.

@@ -4,7 +4,8 @@
 //! it is ready, and learns the cycle at which the next one's queue took it. See the
 //! [module docs](super) for why times worked out this way are exact.
 
-use crate::pipeline::timing::{Activity, Cycle, Idle, Queue};
+use super::timing::{Cycle, Queue};
+use super::unit::{Unit, Visitor};
 
 /// A unit of the pipeline, over the state `M` that all units of a draw share.
 pub trait Stage<M> {
@@ -20,13 +21,13 @@ pub trait Stage<M> {
         &mut self,
         item: Self::In,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle;
 
     /// Nothing comes after `at`: hands on all that is held. Returns when the last of it was taken,
     /// at least `at`.
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at
     }
 }
@@ -34,10 +35,10 @@ pub trait Stage<M> {
 /// Where packets go.
 pub trait Sink<P, M> {
     /// Offers an item that is ready at `at`; returns the cycle at which it was taken.
-    fn offer(&mut self, item: P, at: Cycle, machine: &mut M) -> Cycle;
+    fn offer(&mut self, item: P, at: Cycle, state: &mut M) -> Cycle;
 
     /// The draw ends: nothing will be offered after `at`.
-    fn end(&mut self, at: Cycle, machine: &mut M);
+    fn end(&mut self, at: Cycle, state: &mut M);
 }
 
 /// A unit with the queue before it and all that comes after it.
@@ -61,105 +62,59 @@ impl<S, N> Link<S, N> {
     }
 }
 
+impl<S: Unit, N: Unit> Unit for Link<S, N> {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.stage.visit(visitor);
+        self.next.visit(visitor);
+    }
+}
+
 impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     #[inline]
-    fn offer(&mut self, item: S::In, at: Cycle, machine: &mut M) -> Cycle {
+    fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
         let entered = self.queue.entry(at);
-        let left = self.stage.accept(item, entered, machine, &mut self.next);
+        let left = self.stage.accept(item, entered, state, &mut self.next);
         debug_assert!(left >= entered, "an item left before it came");
         self.queue.leave(left);
         entered
     }
 
-    fn end(&mut self, at: Cycle, machine: &mut M) {
-        let done = self.stage.drain(at, machine, &mut self.next);
-        self.next.end(done, machine);
+    fn end(&mut self, at: Cycle, state: &mut M) {
+        let done = self.stage.drain(at, state, &mut self.next);
+        self.next.end(done, state);
     }
 }
 
-/// The issue port of a unit that is a rigid pipeline: one item every so many cycles, each handed on
-/// a fixed latency later; when the next unit does not take it, the whole pipeline stands still.
+/// Joins stages from first to last, each behind a queue of `depth` items, and what comes after them:
+/// `chain! { depth => stage, depth => stage, next }`.
+#[macro_export]
+macro_rules! chain {
+    ($depth:expr => $stage:expr, $($rest:tt)+) => {
+        $crate::pipeline::stage::Link::new($depth, $stage, $crate::chain!($($rest)+))
+    };
+    ($next:expr $(,)?) => { $next };
+}
+pub use chain;
+
+/// The end of a pipeline: notes when the last of its input was done.
 #[derive(Debug, Default)]
-pub struct Pipe {
-    latency: u64,
-    free: Cycle,
-    last_taken: Cycle,
-    /// Where the unit's cycles went.
-    pub activity: Activity,
+pub struct Retired {
+    /// Cycle after the last work.
+    pub at: Cycle,
 }
 
-impl Pipe {
-    /// A pipeline of `latency` cycles.
-    #[must_use]
-    pub fn new(latency: u64) -> Self {
-        Self {
-            latency,
-            ..Self::default()
-        }
+impl<M> Sink<(), M> for Retired {
+    fn offer(&mut self, (): (), at: Cycle, _state: &mut M) -> Cycle {
+        at
     }
 
-    /// When work on an item that arrived at `arrival` starts; idle cycles before are charged.
-    #[inline]
-    pub fn start(&mut self, arrival: Cycle) -> Cycle {
-        self.activity.idle_until(arrival, Idle::Starved);
-        self.free.max(arrival)
+    fn end(&mut self, at: Cycle, _state: &mut M) {
+        self.at = self.at.max(at);
     }
+}
 
-    /// Delays the next item to `cycle`, for `reason`.
-    #[inline]
-    pub fn hold_until(&mut self, cycle: Cycle, reason: Idle) {
-        self.activity.idle_until(cycle, reason);
-        self.free = self.free.max(cycle);
-    }
-
-    /// Delays an item that arrived at `arrival` until its data are there at `ready`.
-    ///
-    /// Idle cycles are the input's fault as far as it came that much later than the item before:
-    /// data that take equally long for all cost latency, not throughput.
-    #[inline]
-    pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle) {
-        self.activity.idle_for_data(arrival, ready);
-        self.free = self.free.max(ready);
-    }
-
-    /// Works from `start` on for `cycles` cycles without handing anything on.
-    #[inline]
-    pub fn work(&mut self, start: Cycle, cycles: u64) {
-        self.activity.busy_until(start + cycles);
-        self.free = start + cycles;
-    }
-
-    /// Works from `start` on for `cycles` cycles (at least 1) and hands `item` on; returns when it
-    /// was taken.
-    #[inline]
-    pub fn issue<P, M>(
-        &mut self,
-        item: P,
-        start: Cycle,
-        cycles: u64,
-        machine: &mut M,
-        next: &mut impl Sink<P, M>,
-    ) -> Cycle {
-        self.work(start, cycles);
-        let ready = start + cycles - 1 + self.latency;
-        let taken = next.offer(item, ready, machine);
-        // Rigid: an item that left late held up all behind it by as much.
-        self.free += taken - ready;
-        self.activity.idle_until(self.free, Idle::Blocked);
-        self.last_taken = taken;
-        taken
-    }
-
-    /// When all its work is over: the port is free and what was handed on last has been taken.
-    #[must_use]
-    pub fn done(&self) -> Cycle {
-        self.free.max(self.last_taken)
-    }
-
-    /// The first cycle at which the next item can start.
-    #[must_use]
-    #[inline]
-    pub fn free(&self) -> Cycle {
-        self.free
+impl Unit for Retired {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.end(self.at);
     }
 }

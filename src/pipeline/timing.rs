@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A point in time, in cycles of the shader clock since the draw call began.
 pub type Cycle = u64;
 
-/// Fraction bits of a [`Pace`]'s clock: fine enough for any rate of small integers.
+/// Fraction bits of a [`RateLimiter`]'s clock: fine enough for any rate of small integers.
 const FRACTION_BITS: u32 = 16;
 
 /// A port that serves a fixed number of items a cycle, or one item in a number of cycles.
@@ -13,12 +13,12 @@ const FRACTION_BITS: u32 = 16;
 /// Items that fall into the same cycle share it up to the rate; the clock inside runs in 2^-16
 /// cycles so that rates below one a cycle come out right as well.
 #[derive(Debug, Clone)]
-pub struct Pace {
+pub struct RateLimiter {
     interval: u64,
     free: u64,
 }
 
-impl Pace {
+impl RateLimiter {
     /// A port that takes `items` in `cycles` cycles.
     #[must_use]
     pub fn new(items: u64, cycles: u64) -> Self {
@@ -91,7 +91,7 @@ impl Queue {
 
 /// Why a unit did nothing in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Idle {
+pub enum StallReason {
     /// Nothing came from the unit before.
     Starved,
     /// The unit after it took nothing.
@@ -106,7 +106,7 @@ pub enum Idle {
     Drained,
 }
 
-impl Idle {
+impl StallReason {
     /// Every reason, in the order of [`Activity::idle`].
     pub const ALL: [Self; 6] = [
         Self::Starved,
@@ -123,8 +123,8 @@ impl Idle {
 pub struct Activity {
     /// Cycles in which the unit worked.
     pub busy: u64,
-    /// Cycles in which it did not, by reason, in the order of [`Idle::ALL`].
-    pub idle: [u64; Idle::ALL.len()],
+    /// Cycles in which it did not, by reason, in the order of [`StallReason::ALL`].
+    pub idle: [u64; StallReason::ALL.len()],
     #[serde(skip)]
     accounted: Cycle,
     #[serde(skip)]
@@ -136,7 +136,7 @@ pub struct Activity {
 impl Activity {
     /// Charges the cycles up to `cycle` that are not accounted for to `reason`.
     #[inline]
-    pub fn idle_until(&mut self, cycle: Cycle, reason: Idle) {
+    pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
         if cycle > self.accounted {
             self.idle[reason as usize] += cycle - self.accounted;
             self.record(cycle, 1 + reason as usize);
@@ -150,8 +150,8 @@ impl Activity {
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         let later = arrival.saturating_sub(self.last_arrival + 1);
         self.last_arrival = arrival;
-        self.idle_until(ready.min(self.accounted + later), Idle::Starved);
-        self.idle_until(ready, Idle::Miss);
+        self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
+        self.idle_until(ready, StallReason::Miss);
     }
 
     /// Counts the cycles up to `cycle` that are not accounted for as worked.
@@ -196,7 +196,7 @@ impl Activity {
 }
 
 /// States of a unit on a timeline: working, then each reason not to.
-pub const STATES: usize = 1 + Idle::ALL.len();
+pub const STATES: usize = 1 + StallReason::ALL.len();
 /// Windows that a timeline has at most.
 const MAX_WINDOWS: usize = 4096;
 
@@ -206,7 +206,7 @@ const MAX_WINDOWS: usize = 4096;
 pub struct Timeline {
     /// Cycles a window.
     pub window: u64,
-    /// Cycles a window spent in each state: working, then in the order of [`Idle::ALL`].
+    /// Cycles a window spent in each state: working, then in the order of [`StallReason::ALL`].
     pub windows: Vec<[u64; STATES]>,
 }
 
@@ -264,11 +264,11 @@ mod tests {
 
     #[test]
     fn a_pace_shares_cycles_up_to_its_rate() {
-        let mut pace = Pace::new(2, 1);
+        let mut pace = RateLimiter::new(2, 1);
         let served: Vec<_> = [5, 5, 5, 6, 9].map(|t| pace.serve(t)).into();
         assert_eq!(served, [5, 5, 6, 6, 9]);
         // One item in three cycles.
-        let mut slow = Pace::new(1, 3);
+        let mut slow = RateLimiter::new(1, 3);
         assert_eq!([0, 0, 0, 100].map(|t| slow.serve(t)), [0, 3, 6, 100]);
     }
 
@@ -289,11 +289,11 @@ mod tests {
     fn each_cycle_is_counted_once() {
         let mut activity = Activity::default();
         activity.keep_timeline();
-        activity.idle_until(10, Idle::Starved);
+        activity.idle_until(10, StallReason::Starved);
         activity.busy_until(13);
-        activity.idle_until(12, Idle::Miss);
+        activity.idle_until(12, StallReason::Miss);
         activity.busy_until(1_000_000);
-        activity.idle_until(1_000_001, Idle::Drained);
+        activity.idle_until(1_000_001, StallReason::Drained);
         assert_eq!(activity.total(), 1_000_001);
         assert_eq!(activity.busy, 999_990);
         let timeline = activity.timeline().map(|t| t.windows.clone());

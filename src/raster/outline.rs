@@ -1,9 +1,10 @@
 //! What the raster units ask of a primitive's outline, so that they work on pixels covered at their
 //! centres and on samples alike.
 
-use crate::pipeline::packets::{RASTER_TILE_PX, RasterTile, Shape, TILE_PX};
-use crate::raster::polygon::{PixelRect, Polygon};
+use crate::raster::geometry::PixelRect;
+use crate::raster::polygon::Polygon;
 use crate::raster::spans::{RowSpans, tile_quads};
+use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
 
 /// The edges of a primitive, set up.
 pub trait Outline: Copy {
@@ -76,27 +77,6 @@ impl Outline for Polygon {
         (rows.tile_mask(x0, half), ())
     }
 }
-
-/// What the raster units ask of the state that all units of a draw share.
-pub trait Screen {
-    /// Outlines of its primitives.
-    type Outline: Outline;
-
-    /// The outline of a primitive; `None` when it has no area.
-    fn outline(&self, shape: &Shape) -> Option<Self::Outline>;
-
-    /// The picture.
-    fn rect(&self) -> PixelRect;
-
-    /// Screen tiles a row.
-    fn tiles_across(&self) -> u32;
-
-    /// Whether all of a raster tile is known to be hidden.
-    fn hides(&self, tile: &RasterTile<SamplesOf<Self>>) -> bool;
-}
-
-/// What raster tiles of a machine carry.
-pub type SamplesOf<M> = <<M as Screen>::Outline as Outline>::Samples;
 
 /// The raster tiles that an outline touches inside `bounds` (inside the picture): screen tile by
 /// screen tile, row by row, of those that `owns` (column, row) accepts. Each is visited with the

@@ -14,74 +14,18 @@
 //! With vertices inside [`GUARD_BAND`], `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
 //! the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
 
+use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 use crate::raster::spans::{RowSpans, SPAN_ROWS};
 
 #[cfg(test)]
 mod tests;
 
-/// Bits of a coordinate below the pixel: vertices are in 1/256 px, as in D3D11 (section 3.4.1).
-pub const SUBPIXEL_BITS: u32 = 8;
-/// Largest |x| and |y| of a vertex, in 1/256 px: edge functions then fit `i64`.
-pub const GUARD_BAND: i32 = 1 << 29;
 /// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
 pub const MAX_COLUMN: i32 = 1 << 20;
 
 /// Subpixel units a pixel, and from a pixel's corner to its centre.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
 const CENTRE: i32 = PIXEL / 2;
-
-/// A corner on the picture, in 1/256 px from the picture's top left corner: x right, y down.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Vertex {
-    /// Across, |x| <= [`GUARD_BAND`].
-    pub x: i32,
-    /// Down, |y| <= [`GUARD_BAND`].
-    pub y: i32,
-}
-
-impl Vertex {
-    fn is_in_guard_band(self) -> bool {
-        self.x.unsigned_abs().max(self.y.unsigned_abs()) <= GUARD_BAND.unsigned_abs()
-    }
-}
-
-/// A half-open rectangle of pixels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PixelRect {
-    /// First column.
-    pub x0: i32,
-    /// First row.
-    pub y0: i32,
-    /// Column after the last.
-    pub x1: i32,
-    /// Row after the last.
-    pub y1: i32,
-}
-
-impl PixelRect {
-    /// The pixels in both.
-    #[must_use]
-    pub fn intersect(self, other: Self) -> Self {
-        Self {
-            x0: self.x0.max(other.x0),
-            y0: self.y0.max(other.y0),
-            x1: self.x1.min(other.x1),
-            y1: self.y1.min(other.y1),
-        }
-    }
-
-    /// Whether it holds no pixel.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.x0 >= self.x1 || self.y0 >= self.y1
-    }
-
-    /// Whether it holds pixel (x, y).
-    #[must_use]
-    pub fn contains(self, x: i32, y: i32) -> bool {
-        (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
-    }
-}
 
 /// `a i + b j + c >= 0` where the centre of pixel (i, j) is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -276,6 +220,18 @@ impl Polygon {
             after[row] = if is_in_clip { after[row] } else { start[row] };
         }
         RowSpans::new(start, after)
+    }
+}
+
+impl PrimitiveShape {
+    /// Its edges; `None` when it has no area.
+    #[must_use]
+    #[inline]
+    pub fn polygon(&self) -> Option<Polygon> {
+        match *self {
+            Self::Triangle(corners) => Polygon::triangle(corners),
+            Self::Rectangle([least, greatest]) => Polygon::rectangle(least, greatest),
+        }
     }
 }
 

@@ -12,10 +12,10 @@
 use fearless_simd::{Simd, dispatch, i32x16, prelude::*};
 
 use crate::math::SimdLevel;
-use crate::pipeline::packets::RASTER_TILE_PX;
+use crate::raster::geometry::{GUARD_BAND, PixelRect, Vertex};
 use crate::raster::outline::{Outline, TileCover};
-use crate::raster::polygon::{GUARD_BAND, PixelRect, Vertex};
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
+use crate::raster::tiles::RASTER_TILE_PX;
 
 #[cfg(test)]
 #[allow(

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
-use crate::raster::polygon::SUBPIXEL_BITS;
+use crate::raster::geometry::SUBPIXEL_BITS;
 
 /// Most samples of a cell: the coverage of four cells fits 64 bits.
 pub const MAX_SAMPLES: usize = 16;

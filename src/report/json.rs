@@ -7,13 +7,15 @@ use serde::Serialize;
 use super::ratios::{self, Ratios};
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use crate::gpu::coalesce::bins::Flushes;
-use crate::gpu::coalesce::qru::QruCounters;
+use crate::gpu::coalesce::quad_reorder::QruCounters;
 use crate::gpu::config::Config;
-use crate::gpu::crop::cache::{CropCacheCounters, SECTOR_BYTES};
-use crate::gpu::fates::{Fragments, Quads, Raster};
-use crate::gpu::outcome::{Outcome, UnitCycles};
+use crate::gpu::crop::cache::CropCacheCounters;
+use crate::gpu::outcome_counts::{FragmentCounts, PrimitiveCounts, QuadCounts};
+use crate::gpu::result::SimulationResult;
 use crate::gpu::zrop::zcache::ZCacheCounters;
+use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::memory::line::SECTOR_BYTES;
 
 /// A view and its variants. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
@@ -62,9 +64,9 @@ struct VariantDocument<'a> {
     cycles: u64,
     frame_ms: f64,
     limiting_unit: Option<&'a str>,
-    fragments: Fragments,
-    quads: Quads,
-    raster: &'a Raster,
+    fragments: FragmentCounts,
+    quads: QuadCounts,
+    raster: &'a PrimitiveCounts,
     warps: u64,
     vertex_warps: u64,
     flushes: BTreeMap<&'static str, FlushesDocument<'a>>,
@@ -163,7 +165,7 @@ struct CropDocument<'a> {
 }
 
 impl<'a> CropDocument<'a> {
-    fn of(outcome: &'a Outcome) -> Self {
+    fn of(outcome: &'a SimulationResult) -> Self {
         let cache = &outcome.crop_cache;
         Self {
             cache,
@@ -204,7 +206,7 @@ struct Storage {
 }
 
 impl Storage {
-    fn of(config: &Config, outcome: &Outcome) -> Self {
+    fn of(config: &Config, outcome: &SimulationResult) -> Self {
         let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
         let tgc = when(outcome.variant.tgc, config.tgc.storage_bytes());
         let qru = when(outcome.variant.qru, config.qru.storage_bytes());

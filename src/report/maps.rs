@@ -6,8 +6,8 @@ use super::heat::{self, Map};
 use super::legend::{Curve, Scale};
 use super::simulated::Simulated;
 use crate::error::Result;
-use crate::gpu::outcome::Outcome;
-use crate::gpu::zrop::surface::NEVER;
+use crate::gpu::result::SimulationResult;
+use crate::gpu::zrop::framebuffer::NEVER;
 use crate::image::files;
 use crate::pipeline::maps::MapKind;
 
@@ -67,7 +67,7 @@ impl PixelMap {
     /// The counts of a run, row by row; `None` where its variant keeps no such count: what merges
     /// only with quad reordering on, what terminates only with early termination on.
     #[must_use]
-    pub(crate) fn of(self, outcome: &Outcome) -> Option<Vec<u32>> {
+    pub(crate) fn of(self, outcome: &SimulationResult) -> Option<Vec<u32>> {
         let maps = outcome.maps.as_ref()?;
         let applies = match self {
             Self::Count(MapKind::Shaded | MapKind::Blended) => true,
@@ -79,13 +79,13 @@ impl PixelMap {
             Self::Count(kind) => kind,
             Self::TerminationCycle => return Some(termination_cycles(outcome)),
         };
-        Some(maps.pixels(kind, &outcome.surface))
+        Some(maps.pixels(kind, outcome.framebuffer.layout))
     }
 }
 
 /// Cycles beyond u32, seven seconds at 612 MHz, are written as the last of u32.
-fn termination_cycles(outcome: &Outcome) -> Vec<u32> {
-    let cycles = outcome.surface.termination_cycles().into_iter();
+fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
+    let cycles = outcome.framebuffer.termination_cycles().into_iter();
     let cycles = cycles.map(|at| if at == NEVER { 0 } else { at });
     cycles
         .map(|at| u32::try_from(at).unwrap_or(u32::MAX))

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::gpu::outcome::Outcome;
+use crate::gpu::result::SimulationResult;
 
 /// A variant against the baseline: how many times less it took. `None` where it took nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -20,8 +20,8 @@ pub(crate) struct Ratios {
 impl Ratios {
     /// `variant` against `baseline`.
     #[must_use]
-    pub(crate) fn between(baseline: &Outcome, variant: &Outcome) -> Self {
-        let of = |number: fn(&Outcome) -> u64| ratio(number(baseline), number(variant));
+    pub(crate) fn between(baseline: &SimulationResult, variant: &SimulationResult) -> Self {
+        let of = |number: fn(&SimulationResult) -> u64| ratio(number(baseline), number(variant));
         Self {
             speedup: of(|o| o.cycles),
             fragments: of(|o| o.fragments.blended),
@@ -34,7 +34,7 @@ impl Ratios {
 /// Early termination's share in a run by itself: fragments rasterized over those that were not
 /// terminated.
 #[must_use]
-pub(crate) fn termination_ratio(outcome: &Outcome) -> Option<f64> {
+pub(crate) fn termination_ratio(outcome: &SimulationResult) -> Option<f64> {
     let fragments = &outcome.fragments;
     ratio(
         fragments.rasterized,
@@ -44,7 +44,7 @@ pub(crate) fn termination_ratio(outcome: &Outcome) -> Option<f64> {
 
 /// Merging's share in a run by itself: quads with something to blend over those blended.
 #[must_use]
-pub(crate) fn merge_ratio(outcome: &Outcome) -> Option<f64> {
+pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
     let quads = &outcome.quads;
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::ratios::Ratios;
 use super::simulated::{Simulated, VariantRun};
-use crate::gpu::outcome::{Outcome, UnitCycles};
+use crate::gpu::result::SimulationResult;
+use crate::pipeline::collect::UnitCycles;
 
 /// Columns of a line.
 pub(crate) const COLUMNS: usize = 100;
@@ -87,7 +88,8 @@ fn title(simulated: &Simulated<'_>) -> String {
 
 /// The units that any of the runs has, in the order of the pipeline.
 fn unit_names(runs: &[VariantRun]) -> Vec<&'static str> {
-    let names = |outcome: &Outcome| outcome.units.iter().map(|u| u.name).collect::<Vec<_>>();
+    let names =
+        |outcome: &SimulationResult| outcome.units.iter().map(|u| u.name).collect::<Vec<_>>();
     // Variants differ in optional units only: the run with most has all.
     let all = runs.iter().map(|run| names(&run.outcome));
     all.max_by_key(Vec::len).unwrap_or_default()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::gpu::config::Config;
-use crate::gpu::outcome::Outcome;
+use crate::gpu::result::SimulationResult;
 
 /// The scene that was drawn.
 #[derive(Debug, Clone, Serialize)]
@@ -44,7 +44,7 @@ pub(crate) struct AgainstReference {
 #[derive(Debug)]
 pub(crate) struct VariantRun {
     /// What came out.
-    pub outcome: Outcome,
+    pub outcome: SimulationResult,
     /// Time on this machine, other variants at its side.
     pub host: Duration,
     /// Where its picture was written.
@@ -81,7 +81,7 @@ pub(crate) struct Simulated<'a> {
 
 impl Simulated<'_> {
     /// The run of the conventional pipeline, if it is among the variants.
-    pub(crate) fn baseline(&self) -> Option<&Outcome> {
+    pub(crate) fn baseline(&self) -> Option<&SimulationResult> {
         let baseline = crate::gpu::variant::Variant::BASELINE;
         let mut outcomes = self.runs.iter().map(|run| &run.outcome);
         outcomes.find(|outcome| outcome.variant == baseline)

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::simulated::{Simulated, VariantRun};
-use crate::gpu::outcome::UnitCycles;
-use crate::pipeline::timing::{Idle, STATES, Timeline};
+use crate::pipeline::collect::UnitCycles;
+use crate::pipeline::timing::{STATES, StallReason, Timeline};
 
 /// Most windows of a unit; with it, and a bound on the samples of all of
 /// them together, a file stays below 8 MB.
@@ -141,6 +141,6 @@ fn per_mille(window: &[u64; STATES], states: &[(usize, String)]) -> Vec<u64> {
 fn state_name(state: usize) -> String {
     match state.checked_sub(1) {
         None => "busy".to_owned(),
-        Some(reason) => format!("{:?}", Idle::ALL[reason]).to_lowercase(),
+        Some(reason) => format!("{:?}", StallReason::ALL[reason]).to_lowercase(),
     }
 }

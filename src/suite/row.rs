@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gpu::fates::{Fragments, Quads};
-use crate::gpu::outcome::Outcome;
+use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
+use crate::gpu::result::SimulationResult;
 use crate::gpu::variant::Variant;
 use crate::report::ratios::ratio;
 
@@ -29,9 +29,9 @@ pub(crate) struct VariantRow {
     /// The same in milliseconds of the emulated clock.
     pub frame_ms: f64,
     /// Fragments by their fates.
-    pub fragments: Fragments,
+    pub fragments: FragmentCounts,
     /// Quads by their fates.
-    pub quads: Quads,
+    pub quads: QuadCounts,
     /// Fragment warps launched.
     pub warps: u64,
     /// The unit that limits, if any worked.
@@ -107,7 +107,7 @@ impl Ratios {
 impl VariantRow {
     /// The row of an outcome at a clock of `clock_mhz`.
     #[allow(clippy::cast_precision_loss, reason = "cycles stay far below 2^53")]
-    pub(crate) fn of(outcome: &Outcome, clock_mhz: f64) -> Self {
+    pub(crate) fn of(outcome: &SimulationResult, clock_mhz: f64) -> Self {
         Self {
             name: outcome.variant.to_string(),
             cycles: outcome.cycles,

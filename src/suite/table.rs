@@ -32,8 +32,8 @@ pub(crate) mod published {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
     Cycles,
-    Fragments,
-    Quads,
+    FragmentCounts,
+    QuadCounts,
 }
 
 /// A column of the table: what `from` needs over what `to` needs.
@@ -58,8 +58,8 @@ impl Metric {
         let count = |name: &str| {
             row.variant(name).map(|v| match self.of {
                 Measure::Cycles => v.cycles,
-                Measure::Fragments => v.fragments.blended,
-                Measure::Quads => v.quads.blended,
+                Measure::FragmentCounts => v.fragments.blended,
+                Measure::QuadCounts => v.quads.blended,
             })
         };
         ratio(count(&self.from)?, count(&self.to)?)
@@ -74,10 +74,10 @@ impl Metric {
             (Measure::Cycles, "baseline", "het+qm") => {
                 [Some(p::HET_QM_SPEEDUP), Some(p::HET_QM_SPEEDUP_MAX)]
             }
-            (Measure::Fragments, "baseline", "het") => [Some(p::FRAGMENTS_HET), None],
-            (Measure::Fragments, "het", "het+qm") => [Some(p::FRAGMENTS_QM_ON_TOP), None],
-            (Measure::Quads, "baseline", "het") => [Some(p::QUADS_HET), None],
-            (Measure::Quads, "het", "het+qm") => [Some(p::QUADS_QM_ON_TOP), None],
+            (Measure::FragmentCounts, "baseline", "het") => [Some(p::FRAGMENTS_HET), None],
+            (Measure::FragmentCounts, "het", "het+qm") => [Some(p::FRAGMENTS_QM_ON_TOP), None],
+            (Measure::QuadCounts, "baseline", "het") => [Some(p::QUADS_HET), None],
+            (Measure::QuadCounts, "het", "het+qm") => [Some(p::QUADS_QM_ON_TOP), None],
             _ => [None, None],
         }
     }
@@ -85,8 +85,8 @@ impl Metric {
     fn group(&self) -> &'static str {
         match self.of {
             Measure::Cycles => "speedup",
-            Measure::Fragments => "fragments",
-            Measure::Quads => "quads",
+            Measure::FragmentCounts => "fragments",
+            Measure::QuadCounts => "quads",
         }
     }
 
@@ -133,18 +133,18 @@ pub(crate) struct Summary {
 
 /// The columns that `rows` can fill.
 fn metrics(rows: &[Row]) -> Vec<Metric> {
-    use Measure::{Cycles, Fragments, Quads};
+    use Measure::{Cycles, FragmentCounts, QuadCounts};
     use Variant as V;
     let mut all: Vec<_> = V::ALL[1..]
         .iter()
         .map(|v| Metric::new(Cycles, V::BASELINE, *v))
         .collect();
     all.extend([
-        Metric::new(Fragments, V::BASELINE, V::HET),
-        Metric::new(Fragments, V::HET, V::HET_QM),
-        Metric::new(Quads, V::BASELINE, V::HET),
-        Metric::new(Quads, V::HET, V::HET_QM),
-        Metric::new(Quads, V::BASELINE, V::QM),
+        Metric::new(FragmentCounts, V::BASELINE, V::HET),
+        Metric::new(FragmentCounts, V::HET, V::HET_QM),
+        Metric::new(QuadCounts, V::BASELINE, V::HET),
+        Metric::new(QuadCounts, V::HET, V::HET_QM),
+        Metric::new(QuadCounts, V::BASELINE, V::QM),
     ]);
     all.retain(|metric| rows.iter().any(|row| metric.of(row).is_some()));
     all
@@ -238,7 +238,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::fates::{Fragments, Quads};
+    use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
     use crate::suite::row::{RowKey, VariantRow};
     use std::time::Duration;
 
@@ -256,11 +256,11 @@ mod tests {
             name: (*name).to_owned(),
             cycles,
             frame_ms: 0.0,
-            fragments: Fragments {
+            fragments: FragmentCounts {
                 blended: cycles * 2,
-                ..Fragments::default()
+                ..FragmentCounts::default()
             },
-            quads: Quads::default(),
+            quads: QuadCounts::default(),
             warps: 0,
             limit: None,
         });

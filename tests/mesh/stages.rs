@@ -33,13 +33,13 @@ use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::stage::Stage;
 use quadrille::pipeline::timing::Activity;
 use quadrille::pipeline::timing::Cycle;
-use quadrille::pipeline::timing::Idle;
+use quadrille::pipeline::timing::StallReason;
 use quadrille::raster::sample_depth::DepthFragment;
 use quadrille::raster::sample_depth::DepthPlane;
 use quadrille::raster::sampled::SampledQuad;
 use quadrille::raster::sampled::TileSamples;
 
-use crate::support::contract::{Blocks, Contract, FIRST, Trail};
+use crate::support::contract::{Blocks, Contract, FIRST, Trail, activities};
 use crate::support::gpu::Collector;
 use crate::support::mesh::{pattern, settings, view};
 
@@ -115,7 +115,7 @@ fn with_fragments() -> MeshMachine {
 /// The quads of triangle `n`.
 fn beat(n: u32) -> Beat {
     let quads = (0..4_u8).map(|position| Quad {
-        splat: 4 * n + u32::from(position),
+        primitive: 4 * n + u32::from(position),
         position,
         mask: if position == 0 { 15 } else { 1 },
     });
@@ -127,7 +127,7 @@ fn beat(n: u32) -> Beat {
 }
 
 fn of_beat(beat: &Beat) -> Trail {
-    let of = |q: &Quad| (beat.tile * 64 + u32::from(q.position), q.splat / 4);
+    let of = |q: &Quad| (beat.tile * 64 + u32::from(q.position), q.primitive / 4);
     beat.quads.iter().map(of).collect()
 }
 
@@ -149,7 +149,6 @@ fn merging<U: MergeStage + 'static>(unit: fn() -> U, latency: u64) {
         trail_in: of_beat,
         trail_out: Box::new(of_quad),
         gone: |_| 0,
-        activities: |u| vec![&mut u.pipe().activity],
         latency,
         blocks: Blocks::Through,
     }
@@ -203,7 +202,7 @@ fn raster_tiles_to_quads() {
                 };
             }
             RasterTile {
-                splat: n,
+                primitive: n,
                 tile: tile_of(n),
                 quarter: 3,
                 mask: 0,
@@ -213,7 +212,7 @@ fn raster_tiles_to_quads() {
         // Quarter 3 begins in row 4 and column 4.
         trail_in: |t| {
             [4 * 8 + 5, 5 * 8 + 5]
-                .map(|p| (t.tile * 64 + p, t.splat))
+                .map(|p| (t.tile * 64 + p, t.primitive))
                 .to_vec()
         },
         trail_out: Box::new(|beat: &Beat, machine| {
@@ -226,7 +225,6 @@ fn raster_tiles_to_quads() {
             beat.quads.iter().map(of).collect()
         }),
         gone: |_| 0,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 1,
         blocks: Blocks::Through,
     }
@@ -252,7 +250,7 @@ fn with_quads(count: u32) -> MeshMachine {
 
 fn quad(k: u32) -> Quad {
     Quad {
-        splat: k,
+        primitive: k,
         position: (k % 8) as u8,
         mask: 15,
     }
@@ -268,7 +266,7 @@ fn warp(n: u32) -> Warp {
 }
 
 fn of_warp(warp: &Warp) -> Trail {
-    warp.quads.iter().map(|q| (0, q.splat)).collect()
+    warp.quads.iter().map(|q| (0, q.primitive)).collect()
 }
 
 /// A quad comes and the frame ends: it is in at 0, out a cycle later, and there a latency of 1 later.
@@ -278,7 +276,7 @@ fn packing() {
         machine: Box::new(|| with_quads(ITEMS)),
         unit: Box::new(|| Pack::new(&MeshConfig::default().pack)),
         items: items(quad),
-        trail_in: |q| vec![(0, q.splat)],
+        trail_in: |q| vec![(0, q.primitive)],
         trail_out: Box::new(|warp, machine| {
             let draw = |q: &Quad| machine.parts_of(q)[0].draw;
             let first = draw(&warp.quads[0]);
@@ -286,7 +284,6 @@ fn packing() {
             of_warp(warp)
         }),
         gone: |_| 0,
-        activities: |u| vec![&mut u.input, &mut u.pipe.activity],
         latency: 2,
         blocks: Blocks::Through,
     }
@@ -310,7 +307,6 @@ fn shading() {
         trail_in: of_warp,
         trail_out: Box::new(|w, _| of_warp(w)),
         gone: |_| 0,
-        activities: |u| u.schedule.activity.iter_mut().collect(),
         latency: 9,
         blocks: Blocks::Through,
     }
@@ -354,7 +350,6 @@ fn writing() {
             assert_eq!(counters.sectors, 2 * counters.quads);
             counters.quads + counters.quads_hidden
         },
-        activities: |u| vec![&mut u.activity],
         latency: 7 + 2,
         blocks: Blocks::Never,
     }
@@ -392,7 +387,6 @@ fn tessellation() {
             vec![(0, 3 * n.unwrap())]
         }),
         gone: |_| 0,
-        activities: |u| vec![&mut u.input.activity, &mut u.pipe.activity],
         latency: 3 + 1 + 64,
         blocks: Blocks::Through,
     }
@@ -410,7 +404,7 @@ fn times<U: MergeStage>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Acti
     };
     for &(triangle, column, coverage) in quads {
         beat.quads.push(Quad {
-            splat: machine.fragment(triangle, [column, 0], coverage, 0),
+            primitive: machine.fragment(triangle, [column, 0], coverage, 0),
             position: column as u8,
             mask: machine.pattern().cells(coverage),
         });
@@ -420,10 +414,10 @@ fn times<U: MergeStage>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Acti
     link.end(entered, &mut machine);
     let times = <Collector<Quad>>::times(&link.next);
     let times = times.iter().map(|at| at - FIRST).collect();
-    (times, std::mem::take(&mut link.stage.pipe().activity))
+    (times, activities(&mut link.stage).remove(0))
 }
 
-fn idle(activity: &Activity, reason: Idle) -> u64 {
+fn idle(activity: &Activity, reason: StallReason) -> u64 {
     activity.idle[reason as usize]
 }
 
@@ -438,7 +432,7 @@ fn a_full_merge_buffer_stalls() {
     let unit = TimedQuadMerge::new(&spec, spec.settings());
     let (offered, activity) = times(unit, &quads);
     assert_eq!(offered, [7, 9, 11, 12, 13]);
-    assert_eq!(idle(&activity, Idle::Full), 3);
+    assert_eq!(idle(&activity, StallReason::Full), 3);
     assert_eq!(activity.busy, 5 + 2);
 }
 
@@ -451,7 +445,7 @@ fn a_fragment_waits_for_the_one_at_its_place() {
     let unit = TimedQuadMerge::new(&spec, spec.settings());
     let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 1, 1)]);
     assert_eq!(offered, [9, 10, 11]);
-    assert_eq!(idle(&activity, Idle::Contended), 2);
+    assert_eq!(idle(&activity, StallReason::Contended), 2);
     assert_eq!(activity.busy, 3 + 3);
 }
 
@@ -464,7 +458,7 @@ fn a_full_pixel_merge_unit_stalls() {
     let unit = TimedPixelMerge::new(&spec, spec.settings());
     let (offered, activity) = times(unit, &quads);
     assert_eq!(offered, [7, 9, 11, 12, 13]);
-    assert_eq!(idle(&activity, Idle::Full), 3);
+    assert_eq!(idle(&activity, StallReason::Full), 3);
 }
 
 /// Three quads at a place, two cycles a comparison: look-ups at 0, 1 and 3, the last of which takes
@@ -494,7 +488,7 @@ fn a_flush_is_as_long_as_what_is_held() {
         let mut quads = Few::default();
         for column in columns {
             quads.push(Quad {
-                splat: machine.fragment(0, [column, 0], coverage, 0),
+                primitive: machine.fragment(0, [column, 0], coverage, 0),
                 position: column as u8,
                 mask: machine.pattern().cells(coverage),
             });

@@ -14,9 +14,9 @@ use quadrille::Protocol;
 use quadrille::SimdLevel;
 use quadrille::Splats;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::pipeline::Watch;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::wiring::Watch;
 use quadrille::internals::SH_C0;
 use quadrille::load_bytes;
 use quadrille::mesh::files::Corner;
@@ -196,9 +196,9 @@ fn quad_merging_of_splats_is_exact_and_the_order_is_the_pipelines() {
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];
     let none = through(&prepared, 1, Unit::None);
     assert_eq!(none.quads, without.quads.rasterized);
-    assert!(none.picture == without.surface.frame());
+    assert!(none.picture == without.framebuffer.frame());
     assert!(with.quads.blended < without.quads.blended);
-    assert!(psnr(&with.surface.frame(), &without.surface.frame()) > 100.0);
+    assert!(psnr(&with.framebuffer.frame(), &without.framebuffer.frame()) > 100.0);
 }
 
 #[test]

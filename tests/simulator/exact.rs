@@ -5,7 +5,7 @@ use quadrille::RenderSettings;
 use quadrille::SimdLevel;
 use quadrille::Splats;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::outcome::Outcome;
+use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::render_reference;
 
@@ -57,7 +57,7 @@ fn with_f32_colours_the_baseline_is_the_reference() {
             outcome.fragments.blended, counts.fragments_blended,
             "seed {seed}"
         );
-        let differences = Differences::between(&outcome.surface.frame(), &expected);
+        let differences = Differences::between(&outcome.framebuffer.frame(), &expected);
         println!("seed {seed} {size:?}: max {:.1e}", differences.max());
         worst = worst.max(differences.max());
     }
@@ -80,7 +80,7 @@ fn every_blend_rounds_as_by_hand() {
                 for variant in [Variant::BASELINE, Variant::TGC] {
                     let outcome = run(&view, &config, variant);
                     let what = format!("seed {seed} {size:?} {} {variant}", format.name());
-                    same_bits(&outcome.surface.frame(), &expected, &what);
+                    same_bits(&outcome.framebuffer.frame(), &expected, &what);
                     let blended = expected.iter().map(|p| u64::from(p.fragments)).sum::<u64>();
                     assert_eq!(outcome.fragments.blended, blended, "{what}");
                 }
@@ -90,9 +90,14 @@ fn every_blend_rounds_as_by_hand() {
 }
 
 /// What a picture may differ by from the one blended by hand: see the bounds of [`ByHand`].
-fn hold(outcome: &Outcome, expected: &[ByHand], format: ColourFormat, threshold: f64) -> [f64; 2] {
+fn hold(
+    outcome: &SimulationResult,
+    expected: &[ByHand],
+    format: ColourFormat,
+    threshold: f64,
+) -> [f64; 2] {
     let what = format!("{} {}", outcome.variant, format.name());
-    let frame = outcome.surface.frame();
+    let frame = outcome.framebuffer.frame();
     let (largest, share) = match (outcome.variant.het, outcome.variant.qru) {
         (false, false) => {
             same_bits(&frame, expected, &what);
@@ -268,7 +273,13 @@ fn host_threads_change_nothing() {
             let runs = view.run_all(&Config::default(), &Variant::ALL, Default::default());
             let facts = runs.iter().map(|r| {
                 let o = &r.outcome;
-                (o.cycles, o.fragments, o.quads, o.warps, o.surface.frame())
+                (
+                    o.cycles,
+                    o.fragments,
+                    o.quads,
+                    o.warps,
+                    o.framebuffer.frame(),
+                )
             });
             facts.collect::<Vec<_>>()
         })

@@ -1,27 +1,24 @@
-//! Units of the emulated pipeline, worked by hand: each case's arithmetic stands beside it.
+//! Units of the emulated wiring, worked by hand: each case's arithmetic stands beside it.
 use quadrille::ColourFormat;
 use quadrille::StencilOperation;
 use quadrille::StencilTest;
 use quadrille::gpu::coalesce::bins::Evict;
 use quadrille::gpu::coalesce::bins::Flushes;
-use quadrille::gpu::coalesce::qru::QuadReorder;
-use quadrille::gpu::coalesce::tc::TileCoalescing;
+use quadrille::gpu::coalesce::quad_reorder::QuadReorder;
+use quadrille::gpu::coalesce::tile_coalescing::TileCoalescing;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::crop::cache::CropCache;
 use quadrille::gpu::crop::unit::Crop;
-use quadrille::gpu::crop::unit::Termination;
 use quadrille::gpu::draw::Draw;
-use quadrille::gpu::machine::Feedback;
-use quadrille::gpu::machine::Machine;
-use quadrille::gpu::outcome::Outcome;
-use quadrille::gpu::pipeline;
-use quadrille::gpu::pipeline::Retired;
-use quadrille::gpu::pipeline::Watch;
+use quadrille::gpu::draw_state::DrawState;
 use quadrille::gpu::raster::setup::Setup;
+use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
-use quadrille::gpu::zrop::surface::Tests;
+use quadrille::gpu::wiring;
+use quadrille::gpu::wiring::Watch;
+use quadrille::gpu::zrop::framebuffer::Tests;
+use quadrille::gpu::zrop::termination::Feedback;
+use quadrille::gpu::zrop::termination::Termination;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::gpu::zrop::zcache::ZCache;
 use quadrille::internals::Comparison;
 use quadrille::pipeline::maps::MapKind;
 use quadrille::pipeline::packets::Beat;
@@ -32,28 +29,31 @@ use quadrille::pipeline::packets::RasterTile;
 use quadrille::pipeline::packets::ShadedWarp;
 use quadrille::pipeline::packets::Warp;
 use quadrille::pipeline::stage::Link;
+use quadrille::pipeline::stage::Retired;
 use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::stage::Stage;
 use quadrille::pipeline::timing::Cycle;
-use quadrille::pipeline::timing::Idle;
-use quadrille::raster::polygon::PixelRect;
-use quadrille::raster::polygon::Vertex;
+use quadrille::pipeline::timing::StallReason;
+use quadrille::raster::geometry::PixelRect;
+use quadrille::raster::geometry::Vertex;
 
 use crate::support::gpu::{Collector, machine, numbered_draw, shader};
 
 /// Side of the picture, in pixels: 8 by 8 screen tiles.
 const SIDE: u32 = 128;
+/// A line of memory far from those of colours.
+const FIRST_LINE: u64 = 1 << 40;
 
 /// A machine for units on their own.
-fn with_machine<R>(terminating: bool, run: impl FnOnce(&mut Machine<'_>) -> R) -> R {
+fn with_machine<R>(terminating: bool, run: impl FnOnce(&mut DrawState<'_>) -> R) -> R {
     let draw = numbered_draw(SIDE, 256);
     let mut machine = machine(&draw, &Config::default(), &Tests::default(), terminating);
     run(&mut machine)
 }
 
-fn quad(splat: u32, position: u8) -> Quad {
+fn quad(primitive: u32, position: u8) -> Quad {
     Quad {
-        splat,
+        primitive,
         position,
         mask: 15,
     }
@@ -63,7 +63,7 @@ fn quad(splat: u32, position: u8) -> Quad {
 type Packed = (Vec<(u32, u8)>, u8);
 
 fn packed(warp: &Warp) -> Packed {
-    let quads = warp.quads.iter().map(|q| (q.splat, q.position));
+    let quads = warp.quads.iter().map(|q| (q.primitive, q.position));
     (quads.collect(), warp.merge)
 }
 
@@ -148,16 +148,16 @@ fn a_window_of_128_is_full() {
     let splats: Vec<_> = sink
         .values()
         .flat_map(|w| w.quads.iter())
-        .map(|q| q.splat)
+        .map(|q| q.primitive)
         .collect();
     assert!(splats.is_sorted() && splats.len() == 129);
 }
 
 /// A raster tile of the first `quads` quads of a screen tile's first quarter.
-fn raster_tile(splat: u32, tile: u32, quads: u32) -> RasterTile {
+fn raster_tile(primitive: u32, tile: u32, quads: u32) -> RasterTile {
     let pixel = |q: u32| 1_u64 << (q / 4 * 16 + q % 4 * 2);
     RasterTile {
-        splat,
+        primitive,
         tile,
         quarter: 0,
         mask: (0..quads).map(pixel).sum(),
@@ -173,7 +173,7 @@ fn flushes(sink: &Collector<Beat>) -> Vec<(Vec<u32>, Cycle)> {
         if splats.is_empty() {
             *first = *at;
         }
-        splats.extend(beat.quads.iter().map(|q| q.splat));
+        splats.extend(beat.quads.iter().map(|q| q.primitive));
         if beat.last {
             flushes.push((Vec::new(), 0));
         }
@@ -289,9 +289,9 @@ fn tested(arrival: Cycle, update_cycles: u64) -> (u8, Cycle) {
     let mut spec = Config::default().zrop;
     spec.update_cycles = update_cycles;
     with_machine(true, |machine| {
-        let mut unit = Zrop::new(&spec, true, 0, ZCache::new(32_768, 128, 1 << 40));
+        let mut unit = Zrop::new(&spec, true, 0, FIRST_LINE..FIRST_LINE + 128);
         let mut sink = Collector::new(0);
-        machine.surface.terminate(64 * 2 + 5, 0b0011, 100);
+        machine.framebuffer.terminate(64 * 2 + 5, 0b0011, 100);
         machine.updates[0].push(100, 64 * 2 + 5);
         let beat = Beat {
             tile: 2,
@@ -338,11 +338,14 @@ fn shaded(tile: u32, position: u8, alpha: f32) -> ShadedWarp {
 
 /// Blends quads of tile 0 at (position, arrival) with a colour cache of one line; returns the unit,
 /// and the end of the last blend.
-fn blend(format: ColourFormat, quads: &[(u8, Cycle)], machine: &mut Machine<'_>) -> (Crop, Cycle) {
+fn blend(
+    format: ColourFormat,
+    quads: &[(u8, Cycle)],
+    machine: &mut DrawState<'_>,
+) -> (Crop, Cycle) {
     let mut spec = Config::default().crop;
     (spec.format, spec.cache_bytes) = (format, 128);
-    let cache = CropCache::new(&spec, 64 * 64 * 64 / 128, 0);
-    let mut unit = Crop::new(&spec, None, 0, cache);
+    let mut unit = Crop::new(&spec, None, 0, 0..64 * 64 * 64 / 128);
     let mut retired = Retired::default();
     for &(position, arrival) in quads {
         unit.accept(shaded(0, position, 0.25), arrival, machine, &mut retired);
@@ -362,7 +365,7 @@ fn blend(format: ColourFormat, quads: &[(u8, Cycle)], machine: &mut Machine<'_>)
 fn a_dirty_line_is_written_back_and_read_again() {
     let steps = [(0, 0), (2, 10), (0, 20)];
     for (steps, done) in [(&steps[..1], 2), (&steps[..2], 12), (&steps[..], 168)] {
-        let end = |machine: &mut Machine<'_>| blend(ColourFormat::Rgba16F, steps, machine).1;
+        let end = |machine: &mut DrawState<'_>| blend(ColourFormat::Rgba16F, steps, machine).1;
         assert_eq!(with_machine(false, end), done);
     }
     with_machine(false, |machine| {
@@ -370,14 +373,14 @@ fn a_dirty_line_is_written_back_and_read_again() {
         let c = &unit.cache.counters;
         assert_eq!((c.hits, c.misses, c.fetched), (0, 3, 1));
         assert_eq!(
-            (c.written_back, c.dirty_evictions, c.peak_bytes),
+            (c.written_back, c.dirty_evictions, c.peak_bytes.0),
             (2, 2, 32)
         );
         let counters = &machine.memory.l2.counters;
         assert_eq!((counters.written_bytes, counters.read_bytes), (64, 32));
         // Data on their way: cycles 20 to 165. What came before is the quads' coming late.
         assert_eq!(unit.activity.busy, 3);
-        assert_eq!(unit.activity.idle[Idle::Miss as usize], 146);
+        assert_eq!(unit.activity.idle[StallReason::Miss as usize], 146);
     });
 }
 
@@ -472,8 +475,7 @@ fn fragments_that_came_too_early_are_late() {
             feedback_cycles: 8,
             feedback: Feedback::Timed,
         };
-        let cache = CropCache::new(&spec, 1024, 0);
-        let mut unit = Crop::new(&spec, Some(termination), 0, cache);
+        let mut unit = Crop::new(&spec, Some(termination), 0, 0..1024);
         for arrival in [0, 1] {
             unit.accept(
                 shaded(0, 3, 0.998),
@@ -484,8 +486,8 @@ fn fragments_that_came_too_early_are_late() {
         }
         assert_eq!(unit.counters.terminations, 4);
         assert_eq!((unit.counters.fragments, unit.counters.late), (8, 4));
-        assert_eq!(machine.surface.terminated(0, 3, 10), 0);
-        assert_eq!(machine.surface.terminated(0, 3, 11), 0b1111);
+        assert_eq!(machine.framebuffer.terminated(0, 3, 10), 0);
+        assert_eq!(machine.framebuffer.terminated(0, 3, 11), 0b1111);
         assert_eq!(machine.updates[0].next_due(9), None);
         assert_eq!(machine.updates[0].next_due(10), Some((10, 3)));
         assert_eq!(machine.updates[0].next_due(1000), None);
@@ -496,14 +498,14 @@ fn fragments_that_came_too_early_are_late() {
 /// items are offered in cycle 0.
 ///
 /// Item 0 starts in 0 and is taken in 10, item 1 starts in 1 and is ready in 11, but taken in 14:
-/// the pipeline stands still for 3 cycles, so that item 2 starts in 5 instead of 2, is ready in 15
+/// the wiring stands still for 3 cycles, so that item 2 starts in 5 instead of 2, is ready in 15
 /// and taken in 18; and so on, one in 4 cycles. A queue of one lets item n in when item n - 1 has
 /// started: 0, 0, 1, 5, 9. A queue of eight lets all in at once, and not one leaves any sooner.
 #[test]
 fn a_queue_moves_the_wait_and_nothing_else() {
     let primitive = quadrille::pipeline::packets::Primitive {
-        splat: 0,
-        shape: quadrille::pipeline::packets::Shape::Rectangle([
+        primitive: 0,
+        shape: quadrille::raster::geometry::PrimitiveShape::Rectangle([
             Vertex::default(),
             Vertex { x: 512, y: 512 },
         ]),
@@ -519,19 +521,19 @@ fn a_queue_moves_the_wait_and_nothing_else() {
             assert_eq!(taken, [10, 14, 18, 22, 26]);
             let activity = &link.stage.pipe.activity;
             assert_eq!(
-                (activity.busy, activity.idle[Idle::Blocked as usize]),
+                (activity.busy, activity.idle[StallReason::Blocked as usize]),
                 (5, 12)
             );
         });
     }
 }
 
-fn run(draw: &Draw, config: &Config, tests: &Tests, variant: Variant) -> Outcome {
+fn run(draw: &Draw, config: &Config, tests: &Tests, variant: Variant) -> SimulationResult {
     let watch = Watch {
         maps: true,
         timelines: false,
     };
-    let outcome = pipeline::run(draw, shader(draw), tests, config, variant, watch);
+    let outcome = wiring::run(draw, shader(draw), tests, config, variant, watch);
     assert_eq!(outcome.discrepancies(), Vec::<String>::new());
     outcome
 }
@@ -556,7 +558,10 @@ fn shallow_queues_cost_time_and_nothing_else() {
     for variant in [Variant::BASELINE, Variant::QM] {
         let [deep, shallow] = [&Config::default(), &shallow]
             .map(|config| run(&draw, config, &Tests::default(), variant));
-        assert!(deep.surface.frame() == shallow.surface.frame(), "{variant}");
+        assert!(
+            deep.framebuffer.frame() == shallow.framebuffer.frame(),
+            "{variant}"
+        );
         assert_eq!(deep.fragments, shallow.fragments);
         assert!(deep.cycles <= shallow.cycles, "{variant}");
     }
@@ -587,7 +592,7 @@ fn stencil_and_write_mask_beside_the_termination_bit() {
     };
     let config = Config::default();
     let plain = run(&draw, &config, &tests, Variant::BASELINE);
-    for (i, stencil) in plain.surface.stencil().into_iter().enumerate() {
+    for (i, stencil) in plain.framebuffer.stencil().into_iter().enumerate() {
         assert_eq!(stencil, if i % 16 < 8 { 0xf1 } else { 0 });
     }
     assert_eq!(
@@ -600,8 +605,8 @@ fn stencil_and_write_mask_beside_the_termination_bit() {
             .maps
             .as_ref()
             .unwrap()
-            .pixels(MapKind::Shaded, &closed.surface);
-        let stencil = closed.surface.stencil();
+            .pixels(MapKind::Shaded, closed.framebuffer.layout);
+        let stencil = closed.framebuffer.stencil();
         for (i, (stencil, shaded)) in stencil.into_iter().zip(shaded).enumerate() {
             let inverted = if shaded % 2 == 1 { 0x70 } else { 0 };
             let left = i % 16 < 8;

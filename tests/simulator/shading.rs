@@ -11,18 +11,18 @@ use quadrille::ProjectedSplat;
 use quadrille::SimdLevel;
 use quadrille::Splat;
 use quadrille::Splats;
-use quadrille::gpu::warp::ExactAlpha;
-use quadrille::gpu::warp::FragmentShader;
-use quadrille::gpu::warp::NearCut;
-use quadrille::gpu::warp::ShadedQuad;
+use quadrille::gpu::warp::exact_alpha::ExactAlpha;
+use quadrille::gpu::warp::exact_alpha::NearCut;
+use quadrille::gpu::warp::fragment::FragmentShader;
+use quadrille::gpu::warp::fragment::ShadedQuad;
 use quadrille::internals::ExactSplat;
 use quadrille::internals::LOG2_ALPHA_CUT;
 use quadrille::internals::View;
 use quadrille::internals::fragment_alpha;
 use quadrille::pipeline::packets::Quad;
-use quadrille::pipeline::packets::TILE_PX;
-use quadrille::pipeline::packets::TILE_QUADS;
 use quadrille::pipeline::packets::WARP_QUADS;
+use quadrille::raster::tiles::TILE_PX;
+use quadrille::raster::tiles::TILE_QUADS;
 
 use crate::support::scenes::{self, Random};
 
@@ -66,7 +66,7 @@ fn complaint(
     let mut out = [ShadedQuad::default(); WARP_QUADS];
     shader.shade(tile[0], tile[1], quads, &mut out);
     for (i, (quad, shaded)) in quads.iter().zip(&out).enumerate() {
-        let splat = &splats[quad.splat as usize];
+        let splat = &splats[quad.primitive as usize];
         for lane in 0..4 {
             let x = tile[0] * TILE_PX + u32::from(quad.position) % TILE_QUADS * 2 + lane % 2;
             let y = tile[1] * TILE_PX + u32::from(quad.position) / TILE_QUADS * 2 + lane / 2;
@@ -120,7 +120,7 @@ fn splat() -> impl Strategy<Value = ProjectedSplat> {
 /// Lifts the splats of odd masks so that they meet the cut at their quad's top left pixel.
 fn lift_to_the_cut(splats: &mut [ProjectedSplat], tile: [u32; 2], quads: &[Quad]) {
     for quad in quads.iter().filter(|q| q.mask & 1 == 1) {
-        let splat = &mut splats[quad.splat as usize];
+        let splat = &mut splats[quad.primitive as usize];
         let place = [
             u32::from(quad.position) % TILE_QUADS * 2,
             u32::from(quad.position) / TILE_QUADS * 2,
@@ -173,7 +173,7 @@ const SPLATS: usize = 12;
 
 fn quads() -> impl Strategy<Value = Vec<Quad>> {
     let quad = (0..SPLATS as u32, 0..64_u8, 0..16_u8).prop_map(|(splat, position, mask)| Quad {
-        splat,
+        primitive: splat,
         position,
         mask,
     });
@@ -261,7 +261,7 @@ fn shaded_fragments(shader: &FragmentShader<'_>, view: &View, slot: u32) -> Vec<
         for tile_x in 0..width.div_ceil(TILE_PX) {
             for row in 0..TILE_QUADS as u8 {
                 let quads: [Quad; WARP_QUADS] = std::array::from_fn(|column| Quad {
-                    splat: slot,
+                    primitive: slot,
                     position: row * TILE_QUADS as u8 + column as u8,
                     mask: 15,
                 });

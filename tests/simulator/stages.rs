@@ -6,26 +6,24 @@ use std::fmt::Debug;
 
 use quadrille::DepthTest;
 use quadrille::StencilTest;
-use quadrille::gpu::coalesce::qru::QuadReorder;
-use quadrille::gpu::coalesce::tc::TileCoalescing;
-use quadrille::gpu::coalesce::tgc::TileGridCoalescing;
+use quadrille::gpu::coalesce::quad_reorder::QuadReorder;
+use quadrille::gpu::coalesce::tile_coalescing::TileCoalescing;
+use quadrille::gpu::coalesce::tile_grid_coalescing::TileGridCoalescing;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::crop::cache::CropCache;
 use quadrille::gpu::crop::unit::Crop;
+use quadrille::gpu::draw_state::DrawState;
 use quadrille::gpu::geometry::assembly::Assembly;
-use quadrille::gpu::geometry::assembly::TileOwner;
 use quadrille::gpu::geometry::vertex::VertexShading;
-use quadrille::gpu::machine::Machine;
 use quadrille::gpu::raster::coarse::Coarse;
 use quadrille::gpu::raster::fine::Fine;
 use quadrille::gpu::raster::hi_z::HiZ;
 use quadrille::gpu::raster::setup::Setup;
+use quadrille::gpu::tile_owner::TileOwner;
 use quadrille::gpu::warp::cores::Cores;
 use quadrille::gpu::warp::launch::Launch;
+use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::prop::Prop;
-use quadrille::gpu::zrop::surface::Tests;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::gpu::zrop::zcache::ZCache;
 use quadrille::internals::Comparison;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::ColourQuad;
@@ -35,15 +33,16 @@ use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
 use quadrille::pipeline::packets::SetUp;
 use quadrille::pipeline::packets::ShadedWarp;
-use quadrille::pipeline::packets::Shape;
 use quadrille::pipeline::packets::Warp;
 use quadrille::pipeline::stage::Stage;
-use quadrille::pipeline::timing::Activity;
-use quadrille::pipeline::timing::Idle;
-use quadrille::raster::polygon::PixelRect;
-use quadrille::raster::polygon::Vertex;
+use quadrille::pipeline::timing::StallReason;
+use quadrille::pipeline::unit::Unit;
+use quadrille::raster::geometry::PixelRect;
+use quadrille::raster::geometry::PrimitiveShape;
+use quadrille::raster::geometry::Vertex;
+use quadrille::raster::tiles::TileLayout;
 
-use crate::support::contract::{Blocks, Contract, Trace, Trail};
+use crate::support::contract::{Blocks, Contract, Trace, Trail, activities};
 use crate::support::gpu::{machine, numbered_draw};
 
 /// Side of the picture, in pixels: 4 by 4 screen tiles, one tile grid.
@@ -54,7 +53,7 @@ const TILES: u32 = 16;
 const ITEMS: u32 = 48;
 
 /// What to try on a unit of the emulated pipeline.
-struct Case<S: Stage<Machine<'static>>> {
+struct Case<S: Stage<DrawState<'static>>> {
     /// Changed so that a slow sink is felt soon.
     config: Config,
     tests: Tests,
@@ -63,17 +62,16 @@ struct Case<S: Stage<Machine<'static>>> {
     trail_in: fn(&S::In) -> Trail,
     trail_out: fn(&S::Out) -> Trail,
     gone: fn(&S) -> u64,
-    activities: fn(&mut S) -> Vec<&mut Activity>,
     latency: u64,
     blocks: Blocks,
 }
 
-impl<S: Stage<Machine<'static>> + 'static> Case<S>
+impl<S: Stage<DrawState<'static>> + Unit + 'static> Case<S>
 where
     S::In: Clone + Debug,
     S::Out: Debug + 'static,
 {
-    fn contract(&self) -> Contract<Machine<'static>, S> {
+    fn contract(&self) -> Contract<DrawState<'static>, S> {
         let (config, tests) = (self.config.clone(), self.tests.clone());
         let (of, unit, trail_out) = (self.config.clone(), self.unit, self.trail_out);
         Contract {
@@ -87,7 +85,6 @@ where
             trail_in: self.trail_in,
             trail_out: Box::new(move |out, _| trail_out(out)),
             gone: self.gone,
-            activities: self.activities,
             latency: self.latency,
             blocks: self.blocks,
         }
@@ -113,8 +110,8 @@ fn primitive(n: u32) -> Primitive {
     let (x, y) = (tile_of(n) % 4 * 16, tile_of(n) / 4 * 16);
     let bounds = [x, y, x + 2, y + 2].map(|px| i32::try_from(px).unwrap());
     Primitive {
-        splat: n,
-        shape: Shape::Rectangle([vertex_at(x, y), vertex_at(x + 2, y + 2)]),
+        primitive: n,
+        shape: PrimitiveShape::Rectangle([vertex_at(x, y), vertex_at(x + 2, y + 2)]),
         bounds: PixelRect {
             x0: bounds[0],
             y0: bounds[1],
@@ -126,7 +123,7 @@ fn primitive(n: u32) -> Primitive {
 
 fn raster_tile(n: u32, mask: u64) -> RasterTile {
     RasterTile {
-        splat: n,
+        primitive: n,
         tile: tile_of(n),
         quarter: 0,
         mask,
@@ -138,7 +135,7 @@ fn raster_tile(n: u32, mask: u64) -> RasterTile {
 fn quads(beat: u32) -> Few<Quad, 8> {
     let quads: Vec<_> = (0..8_u8)
         .map(|i| Quad {
-            splat: beat,
+            primitive: beat,
             position: i % 4,
             mask: 15,
         })
@@ -179,16 +176,16 @@ fn items<T>(item: impl FnMut(u32) -> T) -> Vec<T> {
 }
 
 fn of_quads(tile: u32, quads: &[Quad]) -> Trail {
-    let entry = |q: &Quad| (tile * 64 + u32::from(q.position), q.splat);
+    let entry = |q: &Quad| (tile * 64 + u32::from(q.position), q.primitive);
     quads.iter().map(entry).collect()
 }
 
 fn of_primitive(p: &Primitive) -> Trail {
-    vec![(0, p.splat)]
+    vec![(0, p.primitive)]
 }
 
 fn of_tile(t: &RasterTile) -> Trail {
-    vec![(0, t.splat)]
+    vec![(0, t.primitive)]
 }
 
 fn of_beat(b: &Beat) -> Trail {
@@ -228,7 +225,6 @@ fn vertex_shading() {
         trail_in: |n| vec![(0, *n)],
         trail_out: of_primitive,
         gone: |_| 0,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 2 + 367 + 146 + 64,
         blocks: Blocks::OutputOnly,
     }
@@ -246,11 +242,11 @@ fn assembly() {
         unit: |c| Assembly::new(&c.vpo),
         items: items(|n| match n {
             40..44 => Primitive {
-                shape: Shape::Rectangle([vertex_at(3, 3); 2]),
+                shape: PrimitiveShape::Rectangle([vertex_at(3, 3); 2]),
                 ..primitive(n)
             },
             44.. => Primitive {
-                shape: Shape::Rectangle([vertex_at(SIDE, 0), vertex_at(SIDE + 2, 2)]),
+                shape: PrimitiveShape::Rectangle([vertex_at(SIDE, 0), vertex_at(SIDE + 2, 2)]),
                 ..primitive(n)
             },
             _ => primitive(n),
@@ -258,7 +254,6 @@ fn assembly() {
         trail_in: of_primitive,
         trail_out: of_primitive,
         gone: |u| u.counters.degenerate + u.counters.off_screen,
-        activities: |u| vec![&mut u.pipe.activity],
         // Three cycles of work, the last of which is the first of the latency.
         latency: 3 - 1 + 4,
         blocks: Blocks::Through,
@@ -275,12 +270,11 @@ fn tile_grid_coalescing() {
     Case::<TileGridCoalescing> {
         config: two_bins,
         tests: Tests::default(),
-        unit: |c| TileGridCoalescing::new(&c.tgc, true, SIDE, SIDE),
+        unit: |c| TileGridCoalescing::new(&c.tgc, true, TileLayout::new(SIDE, SIDE)),
         items: items(primitive),
         trail_in: of_primitive,
         trail_out: of_primitive,
         gone: |_| 0,
-        activities: |u| vec![&mut u.input, &mut u.output.activity],
         latency: 2,
         blocks: Blocks::Through,
     }
@@ -295,9 +289,8 @@ fn setup() {
         unit: |c| Setup::new(&c.setup),
         items: items(primitive),
         trail_in: of_primitive,
-        trail_out: |s| vec![(0, s.splat)],
+        trail_out: |s| vec![(0, s.primitive)],
         gone: |_| 0,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 10,
         blocks: Blocks::Through,
     }
@@ -317,15 +310,14 @@ fn coarse() {
                 (bounds.x0, bounds.x1) = (bounds.x0 + 8, bounds.x1 + 8);
             }
             SetUp {
-                splat: n,
+                primitive: n,
                 outline: primitive(n).shape.polygon().unwrap(),
                 bounds,
             }
         }),
-        trail_in: |s| vec![(0, s.splat)],
+        trail_in: |s| vec![(0, s.primitive)],
         trail_out: of_tile,
-        gone: |u| u.primitives_missed,
-        activities: |u| vec![&mut u.pipe.activity],
+        gone: |u| u.counters.primitives_missed,
         latency: 1,
         blocks: Blocks::Through,
     }
@@ -351,10 +343,9 @@ fn hi_z() {
         trail_in: of_tile,
         trail_out: of_tile,
         gone: |u| {
-            assert_eq!(u.hidden, u64::from(ITEMS / 4));
-            u.hidden
+            assert_eq!(u.counters.hidden, u64::from(ITEMS / 4));
+            u.counters.hidden
         },
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 1,
         blocks: Blocks::Through,
     }
@@ -372,7 +363,6 @@ fn fine() {
         trail_in: of_tile,
         trail_out: of_tile,
         gone: |u| u.counters.tiles_empty,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 1,
         blocks: Blocks::Through,
     }
@@ -391,12 +381,11 @@ fn tile_coalescing() {
         trail_in: |t| {
             let position = |q: u32| q / 4 * 8 + q % 4;
             (0..16)
-                .map(|q| (t.tile * 64 + position(q), t.splat))
+                .map(|q| (t.tile * 64 + position(q), t.primitive))
                 .collect()
         },
         trail_out: of_beat,
         gone: |_| 0,
-        activities: |u| vec![&mut u.input, &mut u.output.activity],
         // Twelve quads fill the bin in the second cycle and leave at once, a latency of 1 later.
         latency: 2,
         blocks: Blocks::Through,
@@ -421,7 +410,6 @@ fn prop() {
         trail_in: of_beat,
         trail_out: of_beat,
         gone: |_| 0,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 4,
         blocks: Blocks::Through,
     }
@@ -430,8 +418,8 @@ fn prop() {
 
 fn zrop_unit(config: &Config) -> Zrop {
     let lines = SIDE * SIDE / 128;
-    let cache = ZCache::new(config.zrop.cache_bytes, lines as usize, 1 << 40);
-    Zrop::new(&config.zrop, false, 0, cache)
+    let first = 1 << 40;
+    Zrop::new(&config.zrop, false, 0, first..first + u64::from(lines))
 }
 
 /// Without tests: beats pass. With a stencil test, half of the tiles' quads are killed.
@@ -445,7 +433,6 @@ fn zrop() {
         trail_in: of_beat,
         trail_out: of_beat,
         gone: |u| u.counters.quads.stencil_failed,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 2,
         blocks: Blocks::Through,
     };
@@ -467,7 +454,6 @@ fn reorder(unit: fn(&Config) -> QuadReorder) {
             assert_eq!(counters.quads_in, 2 * counters.pairs + counters.singles);
             0
         },
-        activities: |u| vec![&mut u.input, &mut u.pipe.activity],
         // The eighth quad, which makes the warp full, is scanned in the second cycle.
         latency: 1 + 1,
         blocks: Blocks::Through,
@@ -491,7 +477,6 @@ fn launch() {
         trail_in: of_warp,
         trail_out: of_warp,
         gone: |_| 0,
-        activities: |u| vec![&mut u.pipe.activity],
         latency: 20,
         blocks: Blocks::Through,
     }
@@ -521,7 +506,6 @@ fn cores() {
             w.quads.iter().map(entry).collect()
         },
         gone: |u| u.counters.quads_pruned,
-        activities: |u| u.schedule.activity.iter_mut().collect(),
         latency: if merging { 150 + 32 } else { 150 },
         blocks: Blocks::Through,
     };
@@ -542,18 +526,17 @@ impl Case<Cores> {
         contract.one_item_is_on_time();
         let mut slow = contract.run(&self.items, 200);
         contract.nothing_is_lost(&slow);
-        let idle = |trace: &mut Trace<Machine<'static>, Cores>, reason: Idle| {
-            let activities = (self.activities)(&mut trace.unit);
-            activities
+        let idle = |trace: &mut Trace<DrawState<'static>, Cores>, reason: StallReason| {
+            activities(&mut trace.unit)
                 .iter()
                 .map(|a| a.idle[reason as usize])
                 .sum::<u64>()
         };
-        assert!(idle(&mut slow, Idle::Blocked) > 0);
+        assert!(idle(&mut slow, StallReason::Blocked) > 0);
         assert!(slow.entered.last() > free.entered.last());
         let mut free = free;
-        assert_eq!(idle(&mut free, Idle::Blocked), 0);
-        assert!(idle(&mut free, Idle::Full) > 0, "slots were lacking");
+        assert_eq!(idle(&mut free, StallReason::Blocked), 0);
+        assert!(idle(&mut free, StallReason::Full) > 0, "slots were lacking");
         contract.cycles_add_up(free);
         contract.cycles_add_up(slow);
     }
@@ -566,8 +549,8 @@ fn crop() {
         config: Config::default(),
         tests: Tests::default(),
         unit: |c| {
-            let lines = (TILES * 64 / 4) as usize;
-            Crop::new(&c.crop, None, 0, CropCache::new(&c.crop, lines, 0))
+            let lines = 0..u64::from(TILES * 64 / 4);
+            Crop::new(&c.crop, None, 0, lines)
         },
         items: items(shaded_warp),
         trail_in: |w| w.quads.iter().map(|_| (w.tile, 0)).collect(),
@@ -576,7 +559,6 @@ fn crop() {
             assert_eq!(u.counters.fragments, 4 * u.counters.quads);
             u.counters.quads + u.counters.quads_dropped
         },
-        activities: |u| vec![&mut u.activity],
         latency: 3 + 2,
         blocks: Blocks::Never,
     }

@@ -9,11 +9,11 @@ use quadrille::Scene;
 use quadrille::SimdLevel;
 use quadrille::Synthetic;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::outcome::Outcome;
-use quadrille::gpu::pipeline::Watch;
+use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
-use quadrille::gpu::zrop::surface::Tests;
+use quadrille::gpu::wiring::Watch;
+use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::load;
 
 /// The repository's own scene.
@@ -28,7 +28,7 @@ fn camera() -> Camera {
 }
 
 /// Runs one variant at each value of a field and prints a line a value.
-fn sweep(field: &str, values: &[&str], variant: Variant) -> Vec<Outcome> {
+fn sweep(field: &str, values: &[&str], variant: Variant) -> Vec<SimulationResult> {
     let scene = island();
     let level = SimdLevel::best();
     let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
@@ -77,7 +77,7 @@ fn assert_unchanged(what: &str, figures: &[u64]) {
     }
 }
 
-fn of(outcomes: &[Outcome], figure: impl Fn(&Outcome) -> u64) -> Vec<u64> {
+fn of(outcomes: &[SimulationResult], figure: impl Fn(&SimulationResult) -> u64) -> Vec<u64> {
     outcomes.iter().map(figure).collect()
 }
 

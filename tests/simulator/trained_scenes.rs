@@ -98,7 +98,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
     };
 
     let exact = run(&view, &config(&["crop.format=rgba32f"]), Variant::BASELINE);
-    let differences = Differences::between(&exact.surface.frame(), &reference);
+    let differences = Differences::between(&exact.framebuffer.frame(), &reference);
     let max = differences.max();
     let strays = differences.strays(bound("emulated")) as f64 / differences.len() as f64;
     hold(
@@ -141,7 +141,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
         Variant::HET_QM,
     ] {
         let outcome = run(&view, &config(&[]), variant);
-        let psnr = psnr_db(&outcome.surface.frame(), &reference);
+        let psnr = psnr_db(&outcome.framebuffer.frame(), &reference);
         row += &format!(" {psnr:8.2}");
         let least = LEAST_DB[usize::from(variant.het)];
         let held = HELD.contains(&scene);

@@ -4,11 +4,11 @@ use quadrille::DepthTest;
 use quadrille::StencilTest;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
-use quadrille::gpu::outcome::Outcome;
-use quadrille::gpu::pipeline;
-use quadrille::gpu::pipeline::Watch;
+use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
-use quadrille::gpu::zrop::surface::Tests;
+use quadrille::gpu::wiring;
+use quadrille::gpu::wiring::Watch;
+use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::internals::Comparison;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -101,12 +101,12 @@ fn tests(random: &mut impl Rng, draw: &Draw) -> Tests {
     }
 }
 
-fn run(draw: &Draw, tests: &Tests, config: &Config, variant: Variant) -> Outcome {
+fn run(draw: &Draw, tests: &Tests, config: &Config, variant: Variant) -> SimulationResult {
     let watch = Watch {
         maps: true,
         timelines: true,
     };
-    pipeline::run(draw, shader(draw), tests, config, variant, watch)
+    wiring::run(draw, shader(draw), tests, config, variant, watch)
 }
 
 #[test]
@@ -131,12 +131,12 @@ fn nothing_is_lost_whatever_the_sizes() {
                 assert_eq!(outcome.fragments.shaded, plain.fragments.shaded);
             }
             if !variant.het && !variant.qru {
-                let same = outcome.surface.frame() == plain.surface.frame();
+                let same = outcome.framebuffer.frame() == plain.framebuffer.frame();
                 assert!(same, "seed {seed}, {variant}");
             }
             let again = run(&draw, &tests, &config, variant);
             assert_eq!(again.cycles, outcome.cycles);
-            assert!(again.surface.frame() == outcome.surface.frame());
+            assert!(again.framebuffer.frame() == outcome.framebuffer.frame());
         }
     }
 }

@@ -11,7 +11,9 @@ use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::stage::Stage;
 use quadrille::pipeline::timing::Activity;
 use quadrille::pipeline::timing::Cycle;
-use quadrille::pipeline::timing::Idle;
+use quadrille::pipeline::timing::StallReason;
+
+use quadrille::pipeline::unit::{Unit, Visitor};
 
 use super::gpu::Collector;
 
@@ -37,11 +39,23 @@ pub(crate) struct Contract<M, S: Stage<M>> {
     pub(crate) trail_out: TrailOut<M, S>,
     /// Things dropped or taken out of the pipeline for good, as the unit counts them.
     pub(crate) gone: fn(&S) -> u64,
-    pub(crate) activities: fn(&mut S) -> Vec<&mut Activity>,
     /// Cycles from an item's arrival in an empty unit until it is offered to the next.
     pub(crate) latency: u64,
     /// Whether the next unit can hold it up, and whether that holds up what comes before.
     pub(crate) blocks: Blocks,
+}
+
+/// Where the cycles of a unit's ports went.
+pub(crate) fn activities(unit: &mut impl Unit) -> Vec<Activity> {
+    struct Seen(Vec<Activity>);
+    impl Visitor for Seen {
+        fn activity(&mut self, _name: &'static str, activity: &mut Activity) {
+            self.0.push(activity.clone());
+        }
+    }
+    let mut seen = Seen(Vec::new());
+    unit.visit(&mut seen);
+    seen.0
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -62,7 +76,7 @@ pub(crate) struct Trace<M, S: Stage<M>> {
     pub(crate) machine: M,
 }
 
-impl<M, S: Stage<M>> Contract<M, S>
+impl<M, S: Stage<M> + Unit> Contract<M, S>
 where
     S::In: Clone + Debug,
     S::Out: Debug,
@@ -174,10 +188,9 @@ where
         let taken = |trace: &Trace<M, S>| trace.sink.items.last().unwrap().2;
         assert!(taken(&slow) > taken(free), "the sink was not slow");
         let blocked = |trace: &mut Trace<M, S>| {
-            let activities = (self.activities)(&mut trace.unit);
-            activities
+            activities(&mut trace.unit)
                 .iter()
-                .map(|a| a.idle[Idle::Blocked as usize])
+                .map(|a| a.idle[StallReason::Blocked as usize])
                 .sum::<u64>()
         };
         assert!(blocked(&mut slow) > 0, "held up, and does not say so");
@@ -193,9 +206,9 @@ where
 
     pub(crate) fn cycles_add_up(&self, mut trace: Trace<M, S>) {
         let end = trace.sink.ended.unwrap();
-        for activity in (self.activities)(&mut trace.unit) {
+        for mut activity in activities(&mut trace.unit) {
             assert!(activity.total() <= end, "worked after the end");
-            activity.idle_until(end, Idle::Drained);
+            activity.idle_until(end, StallReason::Drained);
             assert_eq!(activity.busy + activity.idle.iter().sum::<u64>(), end);
         }
     }

@@ -10,14 +10,14 @@ use quadrille::SimdLevel;
 use quadrille::Splats;
 use quadrille::StopRule;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::outcome::Outcome;
-use quadrille::gpu::pipeline::Watch;
+use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
-use quadrille::gpu::warp::ExactAlpha;
-use quadrille::gpu::warp::NearCut;
+use quadrille::gpu::warp::exact_alpha::ExactAlpha;
+use quadrille::gpu::warp::exact_alpha::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::gpu::zrop::surface::Tests;
+use quadrille::gpu::wiring::Watch;
+use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::internals::View;
 
 /// The default profile without early stop.
@@ -40,14 +40,14 @@ pub(crate) fn config(assignments: &[&str]) -> Config {
 }
 
 /// Runs a variant and checks that its counters add up.
-pub(crate) fn run(view: &PreparedView<'_>, config: &Config, variant: Variant) -> Outcome {
+pub(crate) fn run(view: &PreparedView<'_>, config: &Config, variant: Variant) -> SimulationResult {
     let run = view.run(config, variant, &Tests::default(), Watch::default());
     check(&run.outcome);
     run.outcome
 }
 
 /// What holds for every run.
-fn check(outcome: &Outcome) {
+fn check(outcome: &SimulationResult) {
     let name = outcome.variant;
     let nothing: [String; 0] = [];
     assert_eq!(outcome.discrepancies(), nothing, "{name}");
@@ -56,7 +56,7 @@ fn check(outcome: &Outcome) {
     // One update for all pixels of a quad that a blend brings to the threshold.
     assert!(outcome.updates <= outcome.terminations, "{name}");
     let marked = outcome
-        .surface
+        .framebuffer
         .stencil()
         .iter()
         .filter(|s| **s & 0x80 != 0)

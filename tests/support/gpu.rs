@@ -3,10 +3,10 @@
 use quadrille::SimdLevel;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
-use quadrille::gpu::machine::Machine;
-use quadrille::gpu::warp::FragmentShader;
-use quadrille::gpu::zrop::surface::Surface;
-use quadrille::gpu::zrop::surface::Tests;
+use quadrille::gpu::draw_state::DrawState;
+use quadrille::gpu::warp::fragment::FragmentShader;
+use quadrille::gpu::wiring::draw_state;
+use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::timing::Cycle;
 
@@ -84,8 +84,6 @@ pub(crate) fn machine<'a>(
     config: &Config,
     tests: &Tests,
     terminating: bool,
-) -> Machine<'a> {
-    let format = config.crop.format;
-    let surface = Surface::new(draw.width, draw.height, format, tests, terminating);
-    Machine::new(draw, shader(draw), surface, config)
+) -> DrawState<'a> {
+    draw_state(draw, shader(draw), tests, config, terminating)
 }

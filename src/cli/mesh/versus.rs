@@ -11,9 +11,9 @@ use crate::cli::console::Verbosity;
 use crate::cli::inputs::load_scene;
 use crate::error::{Error, Result};
 use crate::gpu::config::Config;
-use crate::gpu::pipeline::Watch;
 use crate::gpu::variant::Variant;
 use crate::gpu::view::{PreparedView, Run};
+use crate::gpu::wiring::Watch;
 use crate::image::Frame;
 use crate::math::SimdLevel;
 use crate::mesh::frame::Visible;
@@ -305,7 +305,7 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64) -> Result<VersusRow> {
         quads: without.quads.blended,
         saved,
         saved_between_splats: Some(saved.saturating_sub(halves)),
-        psnr_db: psnr(&with.surface.frame(), &without.surface.frame())?,
+        psnr_db: psnr(&with.framebuffer.frame(), &without.framebuffer.frame())?,
         note: "blends, not shadings; between splats: at least".to_owned(),
     })
 }

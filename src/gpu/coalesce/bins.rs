@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 
 /// No bin.
@@ -19,31 +20,24 @@ pub enum Evict {
     LeastRecentlyUsed,
 }
 
-/// Why bins were flushed, and how full they were.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Flushes {
-    /// The bin was full.
-    pub full: u64,
-    /// All bins were occupied and an item with a new key came.
-    pub evicted: u64,
-    /// Nothing had come for too long.
-    pub timeout: u64,
-    /// The draw ended.
-    pub end: u64,
-    /// Items flushed: over the sum of flushes, the mean occupancy.
-    pub items: u64,
+statistics! {
+    /// Why bins were flushed, and how full they were.
+    #[derive(Serialize)]
+    pub struct Flushes {
+        /// The bin was full.
+        pub full: u64,
+        /// All bins were occupied and an item with a new key came.
+        pub evicted: u64,
+        /// Nothing had come for too long.
+        pub timeout: u64,
+        /// The draw ended.
+        pub end: u64,
+        /// Items flushed: over the sum of flushes, the mean occupancy.
+        pub items: u64,
+    }
 }
 
 impl Flushes {
-    /// Adds another unit's.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.full += other.full;
-        self.evicted += other.evicted;
-        self.timeout += other.timeout;
-        self.end += other.end;
-        self.items += other.items;
-    }
-
     /// Flushes in all.
     #[must_use]
     pub fn total(&self) -> u64 {

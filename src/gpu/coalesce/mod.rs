@@ -1,6 +1,6 @@
 //! Units that gather: primitives by tile grid, quads by screen tile, overlapping quads in pairs.
 
 pub mod bins;
-pub mod qru;
-pub mod tc;
-pub mod tgc;
+pub mod quad_reorder;
+pub mod tile_coalescing;
+pub mod tile_grid_coalescing;

@@ -1,12 +1,13 @@
 //! What CROP does to colours, a warp at a time: drop, blend, store, alpha test.
 
-use crate::gpu::machine::Feedback;
-use crate::gpu::zrop::surface::Surface;
+use crate::gpu::zrop::framebuffer::Framebuffer;
+use crate::gpu::zrop::termination::Feedback;
 use crate::math::SimdLevel;
 use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
+use crate::raster::tiles::quad_index;
 use crate::shading::{QuadColour, under};
 
-use super::unit::Termination;
+use crate::gpu::zrop::termination::Termination;
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +25,7 @@ pub(super) struct Blended {
 /// Blends a warp's quads in order; says what became of the fragments of each.
 pub(super) fn blend_warp(
     level: SimdLevel,
-    surface: &mut Surface,
+    framebuffer: &mut Framebuffer,
     warp: &ShadedWarp,
     termination: Option<Termination>,
 ) -> [Blended; WARP_QUADS] {
@@ -33,7 +34,7 @@ pub(super) fn blend_warp(
         #[inline(always)]
         || {
             for (quad, outcome) in warp.quads.iter().zip(&mut outcomes) {
-                *outcome = blend_quad(surface, warp.tile, quad, termination);
+                *outcome = blend_quad(framebuffer, warp.tile, quad, termination);
             }
         },
     );
@@ -42,13 +43,13 @@ pub(super) fn blend_warp(
 
 #[inline(always)]
 fn blend_quad(
-    surface: &mut Surface,
+    framebuffer: &mut Framebuffer,
     tile: u32,
     quad: &ColourQuad,
     termination: Option<Termination>,
 ) -> Blended {
-    let format = surface.format;
-    let stored = &mut surface.colour[Surface::quad_index(tile, quad.position)];
+    let format = framebuffer.format;
+    let stored = &mut framebuffer.colour[quad_index(tile, quad.position)];
     let Some(termination) = termination else {
         *stored = format.store(under(stored, &quad.colour));
         return Blended {

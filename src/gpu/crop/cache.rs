@@ -7,45 +7,34 @@
 
 use serde::Serialize;
 
-use super::unit::CropSpec;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::fragments;
-use crate::pipeline::timing::{Cycle, Pace};
+use std::ops::Range;
 
-/// Bytes of a line.
-pub const LINE_BYTES: u64 = 128;
-/// Bytes of a sector.
-pub const SECTOR_BYTES: u64 = 32;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
+use crate::pipeline::packets::fragments;
+use crate::pipeline::statistics::{Peak, statistics};
+use crate::pipeline::timing::{Cycle, RateLimiter};
+
 const SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
 /// No line, no slot.
 const NONE: u32 = u32::MAX;
 
-/// Hits, misses and traffic, in sectors and bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct CropCacheCounters {
-    /// Sectors that were there.
-    pub hits: u64,
-    /// Sectors that were not: fetched, or created clear.
-    pub misses: u64,
-    /// Sectors fetched from the L2.
-    pub fetched: u64,
-    /// Sectors written back to the L2.
-    pub written_back: u64,
-    /// Lines evicted with a sector to write back.
-    pub dirty_evictions: u64,
-    /// Most bytes held at once.
-    pub peak_bytes: u64,
-}
-
-impl CropCacheCounters {
-    /// Adds another cache's; the peak is that of the fuller one.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.hits += other.hits;
-        self.misses += other.misses;
-        self.fetched += other.fetched;
-        self.written_back += other.written_back;
-        self.dirty_evictions += other.dirty_evictions;
-        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
+statistics! {
+    /// Hits, misses and traffic, in sectors and bytes.
+    #[derive(Serialize)]
+    pub struct CropCacheCounters {
+        /// Sectors that were there.
+        pub hits: u64,
+        /// Sectors that were not: fetched, or created clear.
+        pub misses: u64,
+        /// Sectors fetched from the L2.
+        pub fetched: u64,
+        /// Sectors written back to the L2.
+        pub written_back: u64,
+        /// Lines evicted with a sector to write back.
+        pub dirty_evictions: u64,
+        /// Most bytes held at once.
+        pub peak_bytes: Peak,
     }
 }
 
@@ -77,8 +66,8 @@ pub struct CropCache {
     slot_of: Vec<u32>,
     /// Sectors of each line that were written back once.
     in_memory: Vec<u8>,
-    fetch_port: Pace,
-    write_port: Pace,
+    fetch_port: RateLimiter,
+    write_port: RateLimiter,
     base: u64,
     held_sectors: u64,
     /// Counters.
@@ -86,15 +75,18 @@ pub struct CropCache {
 }
 
 impl CropCache {
-    /// A cache for a surface of `surface_lines` lines, the first of which is `base` in memory.
+    /// A cache of `bytes` in sets of `ways` lines, which moves `l2_bytes_per_cycle` each way, for a
+    /// framebuffer that takes `memory_lines` of memory.
     #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "sizes are validated to be far below 2^32 lines"
     )]
-    pub fn new(spec: &CropSpec, surface_lines: usize, base: u64) -> Self {
-        let lines = (spec.cache_bytes / LINE_BYTES).max(1);
-        let ways = spec.cache_ways.clamp(1, lines);
+    pub fn new(bytes: u64, ways: u64, l2_bytes_per_cycle: u64, memory_lines: Range<u64>) -> Self {
+        let lines = (bytes / LINE_BYTES).max(1);
+        let ways = ways.clamp(1, lines);
+        let surface_lines = (memory_lines.end - memory_lines.start) as usize;
+        let base = memory_lines.start;
         let sets = lines / ways;
         let line = |i: u64| Line {
             number: NONE,
@@ -122,8 +114,8 @@ impl CropCache {
             sets: (0..sets).map(set).collect(),
             slot_of: vec![NONE; surface_lines],
             in_memory: vec![0; surface_lines],
-            fetch_port: Pace::new(spec.l2_bytes_per_cycle, SECTOR_BYTES),
-            write_port: Pace::new(spec.l2_bytes_per_cycle, SECTOR_BYTES),
+            fetch_port: RateLimiter::new(l2_bytes_per_cycle, SECTOR_BYTES),
+            write_port: RateLimiter::new(l2_bytes_per_cycle, SECTOR_BYTES),
             base,
             held_sectors: 0,
             counters: CropCacheCounters::default(),
@@ -191,7 +183,7 @@ impl CropCache {
         }
         self.lines[slot as usize].valid |= missing;
         let held = self.held_sectors * SECTOR_BYTES;
-        self.counters.peak_bytes = self.counters.peak_bytes.max(held);
+        self.counters.peak_bytes.raise(held);
     }
 
     /// Evicts the least recently used line of the set; returns its slot and when the new line's

@@ -5,18 +5,24 @@
 //! cycle, at most four quads. A quad's sectors are looked up when it enters; while they are on
 //! their way it waits in a queue, and those behind it with it, their own sectors already asked for.
 
-use serde::Serialize;
+use std::ops::Range;
 
-use crate::gpu::machine::{Feedback, Machine};
-use crate::gpu::zrop::surface::Surface;
-use crate::pipeline::packets::{QUADS_PER_TILE, ShadedWarp, fragments};
+use crate::gpu::draw_state::DrawState;
+use crate::gpu::zrop::framebuffer::bytes_per_quad;
+use crate::gpu::zrop::termination::Termination;
+use crate::pipeline::packets::{ShadedWarp, fragments};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, Pace, Queue};
+use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::tiles::QUADS_PER_TILE;
+use crate::raster::tiles::quad_index;
 use crate::shading::ColourFormat;
 
 use super::blend::blend_warp;
-use super::cache::{CropCache, LINE_BYTES, SECTOR_BYTES};
+use super::cache::CropCache;
+use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
 
 spec! {
     /// CROP.
@@ -42,21 +48,22 @@ spec! {
     }
 }
 
-/// The unit's counters.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct CropCounters {
-    /// Quads blended.
-    pub quads: u64,
-    /// Fragments blended.
-    pub fragments: u64,
-    /// Fragments blended into pixels that had reached the threshold already.
-    pub late: u64,
-    /// Quads and fragments that an ideal termination kept from being blended.
-    pub quads_dropped: u64,
-    /// See `quads_dropped`.
-    pub fragments_dropped: u64,
-    /// Pixels that a blend brought to the threshold.
-    pub terminations: u64,
+statistics! {
+    /// The unit's counters.
+    pub struct CropCounters {
+        /// Quads blended.
+        pub quads: u64,
+        /// Fragments blended.
+        pub fragments: u64,
+        /// Fragments blended into pixels that had reached the threshold already.
+        pub late: u64,
+        /// Quads and fragments that an ideal termination kept from being blended.
+        pub quads_dropped: u64,
+        /// See `quads_dropped`.
+        pub fragments_dropped: u64,
+        /// Pixels that a blend brought to the threshold.
+        pub terminations: u64,
+    }
 }
 
 /// Place of each quad of a tile in memory: along a Z-order curve, so that four quads that follow
@@ -88,8 +95,8 @@ pub struct Crop {
     termination: Option<Termination>,
     gpc: usize,
     bytes_per_quad: u64,
-    lookup: Pace,
-    blend: Pace,
+    lookup: RateLimiter,
+    blend: RateLimiter,
     waiting: Queue,
     /// The cache.
     pub cache: CropCache,
@@ -100,38 +107,21 @@ pub struct Crop {
     pub counters: CropCounters,
 }
 
-/// What CROP knows of early termination.
-#[derive(Debug, Clone, Copy)]
-pub struct Termination {
-    /// Alpha at which a pixel is terminated.
-    pub threshold: f32,
-    /// Cycles from a blend to the bit.
-    pub feedback_cycles: u64,
-    /// Whether the bit lands in time or ideally.
-    pub feedback: Feedback,
-}
-
-/// Bytes of colour of a quad.
-#[must_use]
-pub fn bytes_per_quad(format: ColourFormat) -> u64 {
-    u64::from(format.bytes_per_pixel()) * 4
-}
-
 impl Crop {
-    /// The unit of GPC `gpc`.
+    /// The unit of GPC `gpc`, for a framebuffer whose colours take `memory_lines` of memory.
     #[must_use]
     pub fn new(
         spec: &CropSpec,
         termination: Option<Termination>,
         gpc: usize,
-        cache: CropCache,
+        memory_lines: Range<u64>,
     ) -> Self {
         let bytes = bytes_per_quad(spec.format);
         // As many quads a cycle as the narrower of port and lanes lets through.
         let pace = if spec.bytes_per_cycle >= bytes * spec.quads_per_cycle {
-            Pace::new(spec.quads_per_cycle, 1)
+            RateLimiter::new(spec.quads_per_cycle, 1)
         } else {
-            Pace::new(spec.bytes_per_cycle, bytes)
+            RateLimiter::new(spec.bytes_per_cycle, bytes)
         };
         Self {
             termination,
@@ -140,7 +130,12 @@ impl Crop {
             lookup: pace.clone(),
             blend: pace,
             waiting: Queue::new(spec.wait_queue),
-            cache,
+            cache: CropCache::new(
+                spec.cache_bytes,
+                spec.cache_ways,
+                spec.l2_bytes_per_cycle,
+                memory_lines,
+            ),
             activity: Activity::default(),
             last_done: 0,
             counters: CropCounters::default(),
@@ -173,14 +168,14 @@ impl Crop {
         tile: u32,
         position: u8,
         arrival: Cycle,
-        machine: &mut Machine<'_>,
+        state: &mut DrawState<'_>,
     ) -> (Cycle, Cycle) {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
         let (line, sectors) = self.address(tile, position);
         let (slot, ready) = self
             .cache
-            .access(line, sectors, looked_up, &mut machine.memory);
+            .access(line, sectors, looked_up, &mut state.memory);
         let begin = self.blend.serve(ready);
         self.activity.idle_for_data(arrival, begin);
         self.activity.busy_until(self.blend.free().max(begin + 1));
@@ -192,7 +187,15 @@ impl Crop {
     }
 }
 
-impl<'m> Stage<Machine<'m>> for Crop {
+impl Unit for Crop {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("crop", &mut self.activity);
+        visitor.statistics("crop", &self.counters);
+        visitor.statistics("crop_cache", &self.cache.counters);
+    }
+}
+
+impl<'m> Stage<DrawState<'m>> for Crop {
     type In = ShadedWarp;
     type Out = ();
 
@@ -200,10 +203,10 @@ impl<'m> Stage<Machine<'m>> for Crop {
         &mut self,
         warp: ShadedWarp,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        _next: &mut impl Sink<(), Machine<'m>>,
+        state: &mut DrawState<'m>,
+        _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
-        let outcomes = blend_warp(machine.level, &mut machine.surface, &warp, self.termination);
+        let outcomes = blend_warp(state.level, &mut state.framebuffer, &warp, self.termination);
         let mut left = arrival;
         for (quad, outcome) in warp.quads.iter().zip(outcomes) {
             self.counters.fragments_dropped += fragments(outcome.dropped);
@@ -211,13 +214,13 @@ impl<'m> Stage<Machine<'m>> for Crop {
                 self.counters.quads_dropped += 1;
                 continue;
             }
-            let (looked_up, done) = self.time(warp.tile, quad.position, arrival, machine);
+            let (looked_up, done) = self.time(warp.tile, quad.position, arrival, state);
             left = left.max(looked_up);
             self.counters.quads += 1;
             self.counters.fragments += fragments(outcome.mask);
             self.counters.late += fragments(outcome.late);
-            let index = Surface::quad_index(warp.tile, quad.position);
-            if let Some(maps) = &mut machine.maps {
+            let index = quad_index(warp.tile, quad.position);
+            if let Some(maps) = &mut state.maps {
                 maps.blended(index, outcome.mask, outcome.reached);
                 maps.late(index, outcome.late);
             }
@@ -226,8 +229,8 @@ impl<'m> Stage<Machine<'m>> for Crop {
             {
                 self.counters.terminations += fragments(outcome.reached);
                 let lands = done + termination.feedback_cycles;
-                machine.surface.terminate(index, outcome.reached, lands);
-                machine.updates[self.gpc].push(lands, index);
+                state.framebuffer.terminate(index, outcome.reached, lands);
+                state.updates[self.gpc].push(lands, index);
             }
         }
         left
@@ -236,8 +239,8 @@ impl<'m> Stage<Machine<'m>> for Crop {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'m>,
-        _next: &mut impl Sink<(), Machine<'m>>,
+        _state: &mut DrawState<'m>,
+        _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
         at.max(self.last_done)
     }

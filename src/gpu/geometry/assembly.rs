@@ -3,14 +3,16 @@
 //!
 //! In: primitives. Out: primitives with their pixel bounds, in order. Rate: one a cycle.
 
-use serde::Serialize;
-
-use crate::pipeline::packets::{Primitive, Shape};
+use crate::gpu::raster::screen::Screen;
+use crate::gpu::tile_owner::TileOwner;
+use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
-use crate::raster::outline::{Outline, Screen};
-use crate::raster::polygon::{PixelRect, Polygon};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::outline::Outline;
 
 spec! {
     /// Primitive assembly.
@@ -24,17 +26,18 @@ spec! {
     }
 }
 
-/// Primitives in, and what became of them.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct AssemblyCounters {
-    /// Primitives in.
-    pub primitives_in: u64,
-    /// Primitives out.
-    pub primitives_out: u64,
-    /// Dropped: no area.
-    pub degenerate: u64,
-    /// Dropped: no pixel centre of the picture inside the bounding box.
-    pub off_screen: u64,
+statistics! {
+    /// Primitives in, and what became of them.
+    pub struct AssemblyCounters {
+        /// Primitives in.
+        pub primitives_in: u64,
+        /// Primitives out.
+        pub primitives_out: u64,
+        /// Dropped: no area.
+        pub degenerate: u64,
+        /// Dropped: no pixel centre of the picture inside the bounding box.
+        pub off_screen: u64,
+    }
 }
 
 /// The unit.
@@ -42,7 +45,7 @@ pub struct AssemblyCounters {
 pub struct Assembly {
     cycles: u64,
     /// Issue port.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: AssemblyCounters,
 }
@@ -53,21 +56,16 @@ impl Assembly {
     pub fn new(spec: &AssemblySpec) -> Self {
         Self {
             cycles: spec.cycles_per_primitive,
-            pipe: Pipe::new(spec.latency_cycles),
+            pipe: IssuePort::new(spec.latency_cycles),
             counters: AssemblyCounters::default(),
         }
     }
 }
 
-impl Shape {
-    /// Its edges; `None` when it has no area.
-    #[must_use]
-    #[inline]
-    pub fn polygon(&self) -> Option<Polygon> {
-        match *self {
-            Self::Triangle(corners) => Polygon::triangle(corners),
-            Self::Rectangle([least, greatest]) => Polygon::rectangle(least, greatest),
-        }
+impl Unit for Assembly {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("vpo", &mut self.pipe.activity);
+        visitor.statistics("vpo", &self.counters);
     }
 }
 
@@ -79,21 +77,20 @@ impl<M: Screen> Stage<M> for Assembly {
         &mut self,
         mut primitive: Primitive,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
         let start = self.pipe.start(arrival);
         self.counters.primitives_in += 1;
-        let bounds = machine.outline(&primitive.shape).map(|o| o.bounds());
-        let bounds = bounds.map(|b| b.intersect(machine.rect()));
+        let bounds = state.outline(&primitive.shape).map(|o| o.bounds());
+        let bounds = bounds.map(|b| b.intersect(state.rect()));
         match bounds {
             None => self.counters.degenerate += 1,
             Some(bounds) if bounds.is_empty() => self.counters.off_screen += 1,
             Some(bounds) => {
                 primitive.bounds = bounds;
                 self.counters.primitives_out += 1;
-                self.pipe
-                    .issue(primitive, start, self.cycles, machine, next);
+                self.pipe.issue(primitive, start, self.cycles, state, next);
                 return start;
             }
         }
@@ -101,41 +98,8 @@ impl<M: Screen> Stage<M> for Assembly {
         start
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Primitive, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Primitive, M>) -> Cycle {
         at.max(self.pipe.done())
-    }
-}
-
-/// Screen tiles shared out over GPCs: tile (x, y) belongs to `(x + y) mod count`.
-#[derive(Debug, Clone, Copy)]
-pub struct TileOwner {
-    /// The GPC.
-    pub gpc: u32,
-    /// GPCs in all.
-    pub count: u32,
-}
-
-impl TileOwner {
-    /// Whether it owns tile (x, y).
-    #[must_use]
-    #[inline]
-    pub fn owns(self, x: u32, y: u32) -> bool {
-        self.count == 1 || (x + y) % self.count == self.gpc
-    }
-
-    /// Whether it may own a tile that meets `bounds` (inside the picture).
-    #[must_use]
-    #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]
-    pub fn may_own_in(self, bounds: PixelRect) -> bool {
-        use crate::pipeline::packets::TILE_PX;
-        if self.count == 1 {
-            return true;
-        }
-        let tile = |px: i32| px as u32 / TILE_PX;
-        let first = tile(bounds.x0) + tile(bounds.y0);
-        let last = tile(bounds.x1 - 1) + tile(bounds.y1 - 1);
-        // Sums of tile coordinates in the box are consecutive.
-        last - first + 1 >= self.count || (first..=last).any(|sum| sum % self.count == self.gpc)
     }
 }
 
@@ -149,19 +113,27 @@ pub struct Distribute<N> {
 
 impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Distribute<N> {
     #[inline]
-    fn offer(&mut self, item: Primitive, at: Cycle, machine: &mut M) -> Cycle {
+    fn offer(&mut self, item: Primitive, at: Cycle, state: &mut M) -> Cycle {
         let mut taken = at;
         for (owner, gpc) in &mut self.gpcs {
             if owner.may_own_in(item.bounds) {
-                taken = taken.max(gpc.offer(item, at, machine));
+                taken = taken.max(gpc.offer(item, at, state));
             }
         }
         taken
     }
 
-    fn end(&mut self, at: Cycle, machine: &mut M) {
+    fn end(&mut self, at: Cycle, state: &mut M) {
         for (_, gpc) in &mut self.gpcs {
-            gpc.end(at, machine);
+            gpc.end(at, state);
+        }
+    }
+}
+
+impl<N: Unit> Unit for Distribute<N> {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        for (_, gpc) in &mut self.gpcs {
+            gpc.visit(visitor);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The box that a splat is drawn as: two triangles around its footprint.
 
 use crate::preprocess::ProjectedSplat;
-use crate::raster::polygon::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
+use crate::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
 
 /// Relative error that is allowed for in u and v: the fields of a [`ProjectedSplat`] are rounded by
 /// `2^-24`, and as much again is left for how they came about.

@@ -5,14 +5,17 @@
 //! them is assembled (VR-Pipe, section V-A: vertices wait in a buffer in the L2 cache).
 //!
 //! Vertex warps go first: the issue slots they take are owed by the fragment warps that come to the
-//! same scheduler next (see [`ShaderIssue`](super::super::warp::ShaderIssue)), so no slot is used
+//! same scheduler next (see [`ShaderIssue`](crate::gpu::warp::issue::ShaderIssue)), so no slot is used
 //! twice, while a vertex warp itself never waits for fragments (assumption).
 
-use crate::gpu::machine::Machine;
+use crate::gpu::draw_state::DrawState;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Cycle, Idle, Queue};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::{Cycle, Queue, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// Vertex shading.
@@ -30,6 +33,14 @@ spec! {
     }
 }
 
+statistics! {
+    /// What was run.
+    pub struct VertexCounters {
+        /// Vertex warps run.
+        pub warps: u64,
+    }
+}
+
 /// The unit.
 #[derive(Debug)]
 pub struct VertexShading {
@@ -40,9 +51,12 @@ pub struct VertexShading {
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
-    warps: u64,
+    /// Nothing is taken before, see [`Draw::bubble`](crate::gpu::draw::Draw::bubble).
+    held_until: Cycle,
+    /// Counters.
+    pub counters: VertexCounters,
     /// Hands one primitive on a cycle.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
 }
 
 impl VertexShading {
@@ -55,35 +69,37 @@ impl VertexShading {
             left_in_warp: 0,
             results_at: 0,
             dispatched_at: 0,
-            warps: 0,
-            pipe: Pipe::new(0),
+            held_until: 0,
+            counters: VertexCounters::default(),
+            pipe: IssuePort::new(0),
         }
     }
 
-    /// Vertex warps run.
-    #[must_use]
-    pub fn warps(&self) -> u64 {
-        self.warps
-    }
-
     /// Fetches and shades the next warp's splats.
-    fn run_warp(&mut self, arrival: Cycle, machine: &mut Machine<'_>) {
+    fn run_warp(&mut self, arrival: Cycle, state: &mut DrawState<'_>) {
         let dispatch = self
             .in_flight
-            .entry(arrival.max(self.dispatched_at + u64::from(self.warps > 0)));
+            .entry(arrival.max(self.dispatched_at + u64::from(self.counters.warps > 0)));
         let bytes = self.spec.splats_per_warp * self.spec.bytes_per_splat;
-        let data = machine.memory.stream(bytes, dispatch);
-        machine
+        let data = state.memory.stream(bytes, dispatch);
+        state
             .shader_issue
-            .charge_vertex_warp(self.warps, self.spec.instructions);
+            .charge_vertex_warp(self.counters.warps, self.spec.instructions);
         self.results_at = data + self.spec.latency_cycles;
         self.dispatched_at = dispatch;
-        self.warps += 1;
+        self.counters.warps += 1;
         self.left_in_warp = self.spec.splats_per_warp;
     }
 }
 
-impl<'m> Stage<Machine<'m>> for VertexShading {
+impl Unit for VertexShading {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("vertex", &mut self.pipe.activity);
+        visitor.statistics("vertex", &self.counters);
+    }
+}
+
+impl<'m> Stage<DrawState<'m>> for VertexShading {
     type In = u32;
     type Out = Primitive;
 
@@ -91,18 +107,23 @@ impl<'m> Stage<Machine<'m>> for VertexShading {
         &mut self,
         splat: u32,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Primitive, Machine<'m>>,
+        state: &mut DrawState<'m>,
+        next: &mut impl Sink<Primitive, DrawState<'m>>,
     ) -> Cycle {
+        if let Some((_, cycles)) = state.draw.bubble.filter(|(before, _)| *before == splat) {
+            self.held_until = self.pipe.free() + cycles;
+        }
+        let arrival = arrival.max(self.held_until);
         if self.left_in_warp == 0 {
-            self.run_warp(arrival, machine);
+            self.run_warp(arrival, state);
         }
         let mut left = arrival;
-        for primitive in machine.draw.primitives(splat) {
+        for primitive in state.draw.primitives(splat) {
             let start = self.pipe.start(arrival);
-            self.pipe.hold_until(self.results_at.max(start), Idle::Miss);
+            self.pipe
+                .hold_until(self.results_at.max(start), StallReason::Miss);
             let start = self.pipe.free();
-            left = self.pipe.issue(primitive, start, 1, machine, next);
+            left = self.pipe.issue(primitive, start, 1, state, next);
         }
         self.left_in_warp -= 1;
         if self.left_in_warp == 0 {
@@ -115,8 +136,8 @@ impl<'m> Stage<Machine<'m>> for VertexShading {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'m>,
-        _next: &mut impl Sink<Primitive, Machine<'m>>,
+        _state: &mut DrawState<'m>,
+        _next: &mut impl Sink<Primitive, DrawState<'m>>,
     ) -> Cycle {
         at.max(self.pipe.done())
     }

@@ -2,13 +2,14 @@
 
 use crate::gpu::config::Config;
 use crate::gpu::draw::Draw;
-use crate::gpu::outcome::Outcome;
-use crate::gpu::pipeline::{self, Watch};
+use crate::gpu::result::SimulationResult;
 use crate::gpu::variant::Variant;
-use crate::gpu::warp::FragmentShader;
-use crate::gpu::zrop::surface::Tests;
+use crate::gpu::warp::fragment::FragmentShader;
+use crate::gpu::wiring;
+use crate::gpu::wiring::Watch;
+use crate::gpu::zrop::framebuffer::Tests;
 use crate::math::SimdLevel;
-use crate::pipeline::packets::TILE_PX;
+use crate::raster::tiles::TILE_PX;
 
 /// A rectangle: x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];
@@ -23,8 +24,8 @@ pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {
     Draw::rectangles(side_px, side_px, rectangles, [1.0, 0.5, 0.25], ALPHA)
 }
 
-/// Draws on the conventional pipeline.
-pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> Outcome {
+/// Draws on the conventional wiring.
+pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> SimulationResult {
     let shader = FragmentShader::new(
         &draw.splats,
         [draw.width, draw.height],
@@ -33,7 +34,7 @@ pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> Outcome {
         SimdLevel::best(),
         None,
     );
-    pipeline::run(
+    wiring::run(
         draw,
         shader,
         tests,

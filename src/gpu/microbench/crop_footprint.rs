@@ -11,8 +11,8 @@ use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Check, Expected};
 use crate::gpu::config::Config;
 use crate::gpu::crop::cache::CropCacheCounters;
-use crate::gpu::zrop::surface::Tests;
-use crate::pipeline::packets::TILE_PX;
+use crate::gpu::zrop::framebuffer::Tests;
+use crate::raster::tiles::TILE_PX;
 use crate::shading::ColourFormat;
 
 /// Side of the picture, in pixels.
@@ -41,7 +41,7 @@ fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
     let mut peak = 0;
     for count in 1..=places.len() {
         let counters = two_rounds(config, &places[..count]);
-        peak = peak.max(counters.peak_bytes);
+        peak = peak.max(counters.peak_bytes.0);
         if counters.fetched > 0 {
             return (count as u64 - 1, peak);
         }

@@ -1,7 +1,7 @@
 //! The microbenchmarks of VR-Pipe, section VII-A, on the emulated pipeline: what the paper measured
 //! on hardware, measured here in the same way, from outside, by drawing rectangles.
 //!
-//! Each runs whole draws through [`pipeline::run`](super::pipeline::run) and reads the outcome's
+//! Each runs whole draws through [`pipeline::run`](crate::gpu::wiring::run) and reads the outcome's
 //! counters; none knows how a unit works. Expectations are those of the hardware, whatever the
 //! configuration: another configuration is another machine, and its results show it.
 

@@ -7,7 +7,7 @@
 use super::bench::{layers, run as draw};
 use super::check::{Check, Expected};
 use crate::gpu::config::Config;
-use crate::gpu::zrop::surface::Tests;
+use crate::gpu::zrop::framebuffer::Tests;
 use crate::shading::{ColourFormat, Comparison, StencilTest};
 
 /// Side of the picture, in pixels: a whole number of three quads.

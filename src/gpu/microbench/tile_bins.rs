@@ -5,7 +5,7 @@ use super::bench::{Rectangle, rectangles, round_robin, run as draw};
 use super::check::Check;
 use crate::gpu::coalesce::bins::Evict;
 use crate::gpu::config::Config;
-use crate::gpu::zrop::surface::Tests;
+use crate::gpu::zrop::framebuffer::Tests;
 
 /// Rectangles on each tile.
 const A_TILE: u32 = 10;

@@ -7,12 +7,16 @@
 //! to be empty in the fine raster. What pixels each tile covers is worked out here, for whole rows
 //! at once, and travels along; the fine raster is where it counts.
 
-use crate::gpu::geometry::assembly::TileOwner;
+use crate::gpu::raster::screen::{SamplesOf, Screen};
+use crate::gpu::tile_owner::TileOwner;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{RasterTile, SetUp};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
-use crate::raster::outline::{SamplesOf, Screen, raster_tiles};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::outline::raster_tiles;
 
 spec! {
     /// Coarse raster.
@@ -26,19 +30,27 @@ spec! {
     }
 }
 
+statistics! {
+    /// What the unit found.
+    pub struct CoarseCounters {
+        /// Primitives in.
+        pub primitives_in: u64,
+        /// Primitives that touch no raster tile of this GPC.
+        pub primitives_missed: u64,
+        /// Raster tiles out.
+        pub tiles_out: u64,
+    }
+}
+
 /// The unit.
 #[derive(Debug)]
 pub struct Coarse {
     cycles: u64,
     owner: TileOwner,
     /// Issue port.
-    pub pipe: Pipe,
-    /// Primitives in.
-    pub primitives_in: u64,
-    /// Primitives that touch no raster tile of this GPC.
-    pub primitives_missed: u64,
-    /// Raster tiles out.
-    pub tiles_out: u64,
+    pub pipe: IssuePort,
+    /// Counters.
+    pub counters: CoarseCounters,
 }
 
 impl Coarse {
@@ -48,11 +60,16 @@ impl Coarse {
         Self {
             cycles: spec.cycles_per_tile,
             owner,
-            pipe: Pipe::new(spec.latency_cycles),
-            primitives_in: 0,
-            primitives_missed: 0,
-            tiles_out: 0,
+            pipe: IssuePort::new(spec.latency_cycles),
+            counters: CoarseCounters::default(),
         }
+    }
+}
+
+impl Unit for Coarse {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("coarse", &mut self.pipe.activity);
+        visitor.statistics("coarse", &self.counters);
     }
 }
 
@@ -64,36 +81,36 @@ impl<M: Screen> Stage<M> for Coarse {
         &mut self,
         item: Self::In,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
-        self.primitives_in += 1;
+        self.counters.primitives_in += 1;
         let first_start = self.pipe.start(arrival);
         let mut start = first_start;
-        let before = self.tiles_out;
-        let (owner, across) = (self.owner, machine.tiles_across());
+        let before = self.counters.tiles_out;
+        let (owner, across) = (self.owner, state.tiles_across());
         let owns = |column, row| owner.owns(column, row);
         let visit = |[column, row]: [u32; 2], quarter, mask, samples| {
             let tile = RasterTile {
-                splat: item.splat,
+                primitive: item.primitive,
                 tile: row * across + column,
                 quarter,
                 mask,
                 samples,
             };
-            self.tiles_out += 1;
-            self.pipe.issue(tile, start, self.cycles, machine, next);
+            self.counters.tiles_out += 1;
+            self.pipe.issue(tile, start, self.cycles, state, next);
             start = self.pipe.free();
         };
         raster_tiles(&item.outline, item.bounds, owns, visit);
-        if self.tiles_out == before {
-            self.primitives_missed += 1;
+        if self.counters.tiles_out == before {
+            self.counters.primitives_missed += 1;
             self.pipe.work(start, 1);
         }
         first_start
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

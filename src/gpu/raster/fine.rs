@@ -5,13 +5,15 @@
 //! touches, in order. Rate: one raster tile a cycle, up to
 //! 16 quads.
 
-use serde::Serialize;
-
+use crate::gpu::raster::screen::{SamplesOf, Screen};
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::RasterTile;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
-use crate::raster::outline::{SamplesOf, Screen, TileCover};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::outline::TileCover;
 
 spec! {
     /// Fine raster.
@@ -25,17 +27,18 @@ spec! {
     }
 }
 
-/// What the unit found.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct FineCounters {
-    /// Raster tiles in.
-    pub tiles_in: u64,
-    /// Raster tiles dropped: no pixel covered.
-    pub tiles_empty: u64,
-    /// Quads out.
-    pub quads: u64,
-    /// Fragments out: covered pixels.
-    pub fragments: u64,
+statistics! {
+    /// What the unit found.
+    pub struct FineCounters {
+        /// Raster tiles in.
+        pub tiles_in: u64,
+        /// Raster tiles dropped: no pixel covered.
+        pub tiles_empty: u64,
+        /// Quads out.
+        pub quads: u64,
+        /// Fragments out: covered pixels.
+        pub fragments: u64,
+    }
 }
 
 /// The unit.
@@ -43,7 +46,7 @@ pub struct FineCounters {
 pub struct Fine {
     cycles: u64,
     /// Issue port.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: FineCounters,
 }
@@ -54,9 +57,16 @@ impl Fine {
     pub fn new(spec: &FineSpec) -> Self {
         Self {
             cycles: spec.cycles_per_tile,
-            pipe: Pipe::new(spec.latency_cycles),
+            pipe: IssuePort::new(spec.latency_cycles),
             counters: FineCounters::default(),
         }
+    }
+}
+
+impl Unit for Fine {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("fine", &mut self.pipe.activity);
+        visitor.statistics("fine", &self.counters);
     }
 }
 
@@ -68,7 +78,7 @@ impl<M: Screen> Stage<M> for Fine {
         &mut self,
         item: Self::In,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
         self.counters.tiles_in += 1;
@@ -80,12 +90,12 @@ impl<M: Screen> Stage<M> for Fine {
         } else {
             self.counters.quads += quads;
             self.counters.fragments += item.samples.fragments(item.mask);
-            self.pipe.issue(item, start, self.cycles, machine, next);
+            self.pipe.issue(item, start, self.cycles, state, next);
         }
         start
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

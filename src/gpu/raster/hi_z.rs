@@ -3,11 +3,15 @@
 //! In and out: raster tiles, in order. Rate: one a cycle. Splats have one depth each and are drawn
 //! without a depth buffer unless one is given; then the greatest depth of each raster tile decides.
 
+use crate::gpu::raster::screen::{SamplesOf, Screen};
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::RasterTile;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
-use crate::raster::outline::{SamplesOf, Screen, TileCover};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::outline::TileCover;
 
 spec! {
     /// Hi-Z.
@@ -21,20 +25,28 @@ spec! {
     }
 }
 
+statistics! {
+    /// What the unit found.
+    pub struct HiZCounters {
+        /// Raster tiles in.
+        pub tiles_in: u64,
+        /// Raster tiles dropped: all of them hidden.
+        pub hidden: u64,
+        /// Pixels covered in them.
+        pub hidden_fragments: u64,
+        /// Quads with coverage in them.
+        pub hidden_quads: u64,
+    }
+}
+
 /// The unit.
 #[derive(Debug)]
 pub struct HiZ {
     cycles: u64,
     /// Issue port.
-    pub pipe: Pipe,
-    /// Raster tiles in.
-    pub tiles_in: u64,
-    /// Raster tiles dropped: all of them hidden.
-    pub hidden: u64,
-    /// Pixels covered in them.
-    pub hidden_fragments: u64,
-    /// Quads with coverage in them.
-    pub hidden_quads: u64,
+    pub pipe: IssuePort,
+    /// Counters.
+    pub counters: HiZCounters,
 }
 
 impl HiZ {
@@ -43,12 +55,16 @@ impl HiZ {
     pub fn new(spec: &HiZSpec) -> Self {
         Self {
             cycles: spec.cycles_per_tile,
-            pipe: Pipe::new(spec.latency_cycles),
-            tiles_in: 0,
-            hidden: 0,
-            hidden_fragments: 0,
-            hidden_quads: 0,
+            pipe: IssuePort::new(spec.latency_cycles),
+            counters: HiZCounters::default(),
         }
+    }
+}
+
+impl Unit for HiZ {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("hi_z", &mut self.pipe.activity);
+        visitor.statistics("hi_z", &self.counters);
     }
 }
 
@@ -60,23 +76,23 @@ impl<M: Screen> Stage<M> for HiZ {
         &mut self,
         item: Self::In,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
-        self.tiles_in += 1;
+        self.counters.tiles_in += 1;
         let start = self.pipe.start(arrival);
-        if machine.hides(&item) {
-            self.hidden += 1;
-            self.hidden_fragments += item.samples.fragments(item.mask);
-            self.hidden_quads += item.samples.covered_quads(item.mask);
+        if state.hides(&item) {
+            self.counters.hidden += 1;
+            self.counters.hidden_fragments += item.samples.fragments(item.mask);
+            self.counters.hidden_quads += item.samples.covered_quads(item.mask);
             self.pipe.work(start, self.cycles);
         } else {
-            self.pipe.issue(item, start, self.cycles, machine, next);
+            self.pipe.issue(item, start, self.cycles, state, next);
         }
         start
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

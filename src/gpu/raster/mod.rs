@@ -3,4 +3,5 @@
 pub mod coarse;
 pub mod fine;
 pub mod hi_z;
+pub mod screen;
 pub mod setup;

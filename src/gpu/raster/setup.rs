@@ -2,11 +2,14 @@
 //!
 //! In: primitives. Out: the same with their edges, in order. Rate: one a cycle.
 
+use crate::gpu::raster::screen::Screen;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Primitive, SetUp};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
-use crate::raster::outline::Screen;
+use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// Setup.
@@ -20,14 +23,22 @@ spec! {
     }
 }
 
+statistics! {
+    /// What went through.
+    pub struct SetupCounters {
+        /// Primitives in, all of which go out: assembly dropped those without area.
+        pub primitives: u64,
+    }
+}
+
 /// The unit.
 #[derive(Debug)]
 pub struct Setup {
     cycles: u64,
     /// Issue port.
-    pub pipe: Pipe,
-    /// Primitives in, all of which go out: assembly dropped those without area.
-    pub primitives: u64,
+    pub pipe: IssuePort,
+    /// Counters.
+    pub counters: SetupCounters,
 }
 
 impl Setup {
@@ -36,9 +47,16 @@ impl Setup {
     pub fn new(spec: &SetupSpec) -> Self {
         Self {
             cycles: spec.cycles_per_primitive,
-            pipe: Pipe::new(spec.latency_cycles),
-            primitives: 0,
+            pipe: IssuePort::new(spec.latency_cycles),
+            counters: SetupCounters::default(),
         }
+    }
+}
+
+impl Unit for Setup {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("setup", &mut self.pipe.activity);
+        visitor.statistics("setup", &self.counters);
     }
 }
 
@@ -50,20 +68,20 @@ impl<M: Screen> Stage<M> for Setup {
         &mut self,
         primitive: Primitive,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<SetUp<M::Outline>, M>,
     ) -> Cycle {
-        self.primitives += 1;
+        self.counters.primitives += 1;
         let start = self.pipe.start(arrival);
-        match machine.outline(&primitive.shape) {
+        match state.outline(&primitive.shape) {
             None => self.pipe.work(start, self.cycles),
             Some(outline) => {
                 let set_up = SetUp {
-                    splat: primitive.splat,
+                    primitive: primitive.primitive,
                     outline,
                     bounds: primitive.bounds,
                 };
-                self.pipe.issue(set_up, start, self.cycles, machine, next);
+                self.pipe.issue(set_up, start, self.cycles, state, next);
             }
         }
         start
@@ -72,7 +90,7 @@ impl<M: Screen> Stage<M> for Setup {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut M,
+        _state: &mut M,
         _next: &mut impl Sink<SetUp<M::Outline>, M>,
     ) -> Cycle {
         at.max(self.pipe.done())

@@ -9,13 +9,13 @@
 //! behind those of all older warps of its scheduler, but no earlier than its own chain of latencies
 //! allows. Younger warps fill the slots that older ones leave while they wait, and never delay them.
 
-use serde::Serialize;
-
-use crate::gpu::machine::Machine;
+use crate::gpu::draw_state::DrawState;
 use crate::pipeline::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 use crate::shading::under;
 
 use super::fragment::ShadedQuad;
@@ -43,67 +43,40 @@ spec! {
     }
 }
 
-/// Issue slots that vertex warps took and fragment warps have to do without.
-#[derive(Debug, Clone)]
-pub struct ShaderIssue {
-    /// Cycles owed, by scheduler.
-    owed: Vec<u64>,
-    issue_cycles: u64,
-    /// Cycles that vertex warps issued in all.
-    pub vertex_cycles: u64,
-}
-
-impl ShaderIssue {
-    /// No slots owed.
+impl CoresSpec {
+    /// Schedulers of all cores.
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "validated to be at most 2^14"
-    )]
-    pub fn new(spec: &CoresSpec) -> Self {
-        Self {
-            owed: vec![0; (spec.cores * spec.schedulers) as usize],
-            issue_cycles: spec.issue_cycles,
-            vertex_cycles: 0,
-        }
+    pub fn all_schedulers(&self) -> u64 {
+        self.cores * self.schedulers
     }
 
-    /// Charges the `number`th vertex warp, of so many instructions, to its scheduler.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a remainder of a length that is a usize"
-    )]
-    pub fn charge_vertex_warp(&mut self, number: u64, instructions: u64) {
-        let scheduler = (number % self.owed.len() as u64) as usize;
-        self.owed[scheduler] += instructions * self.issue_cycles;
-        self.vertex_cycles += instructions * self.issue_cycles;
-    }
-
-    /// Takes the cycles that a scheduler owes.
-    pub fn pay(&mut self, scheduler: usize) -> u64 {
-        std::mem::take(&mut self.owed[scheduler])
+    /// Warp slots of all cores.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.cores * self.warps_per_core
     }
 }
 
-/// What became of fragments and quads in the shader.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct CoresCounters {
-    /// Warps run.
-    pub warps: u64,
-    /// Quads shaded.
-    pub quads_shaded: u64,
-    /// Quads without a fragment over the cut.
-    pub quads_pruned: u64,
-    /// Quads that were blended into their partner: pairs of which both had a fragment left.
-    pub quads_merged: u64,
-    /// Fragments shaded (covered and not killed before).
-    pub fragments_shaded: u64,
-    /// Fragments below the cut on alpha.
-    pub fragments_pruned: u64,
-    /// Fragments that were blended into one of their partner.
-    pub fragments_merged: u64,
-    /// Warp instructions issued for fragments.
-    pub instructions: u64,
+statistics! {
+    /// What became of fragments and quads in the shader.
+    pub struct CoresCounters {
+        /// Warps run.
+        pub warps: u64,
+        /// Quads shaded.
+        pub quads_shaded: u64,
+        /// Quads without a fragment over the cut.
+        pub quads_pruned: u64,
+        /// Quads that were blended into their partner: pairs of which both had a fragment left.
+        pub quads_merged: u64,
+        /// Fragments shaded (covered and not killed before).
+        pub fragments_shaded: u64,
+        /// Fragments below the cut on alpha.
+        pub fragments_pruned: u64,
+        /// Fragments that were blended into one of their partner.
+        pub fragments_merged: u64,
+        /// Warp instructions issued for fragments.
+        pub instructions: u64,
+    }
 }
 
 /// The unit.
@@ -134,7 +107,7 @@ impl Cores {
                 instructions: spec.fragment_instructions + more,
                 latency: spec.fragment_latency_cycles + longer,
             },
-            schedule: Schedule::new(spec),
+            schedule: Schedule::new(spec.all_schedulers(), spec.issue_cycles, spec.slots()),
             shaded: [ShadedQuad::default(); WARP_QUADS],
             out: ShadedWarp {
                 tile: 0,
@@ -145,11 +118,11 @@ impl Cores {
     }
 
     /// Shades the quads and merges the pairs; leaves in `out` what is left of them.
-    fn shade(&mut self, warp: &Warp, machine: &mut Machine<'_>) {
+    fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) {
         self.out.tile = warp.tile;
         self.out.quads.clear();
         let shaded = &mut self.shaded;
-        machine.shade(warp, shaded);
+        state.shade(warp, shaded);
         for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
             self.counters.fragments_shaded += fragments(quad.mask);
             self.counters.fragments_pruned += fragments(quad.mask & !shaded.mask);
@@ -175,7 +148,7 @@ impl Cores {
                 self.counters.fragments_merged += fragments(first.mask & second.mask);
                 result.mask |= second.mask;
                 result.colour = under(&first.colour, &second.colour);
-                if let Some(maps) = &mut machine.maps {
+                if let Some(maps) = &mut state.maps {
                     maps.merged(warp.tile, position, first.mask & second.mask);
                 }
                 offset += 2;
@@ -190,7 +163,16 @@ impl Cores {
     }
 }
 
-impl<'m> Stage<Machine<'m>> for Cores {
+impl Unit for Cores {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        for activity in &mut self.schedule.activity {
+            visitor.activity("cores", activity);
+        }
+        visitor.statistics("cores", &self.counters);
+    }
+}
+
+impl<'m> Stage<DrawState<'m>> for Cores {
     type In = Warp;
     type Out = ShadedWarp;
 
@@ -198,20 +180,20 @@ impl<'m> Stage<Machine<'m>> for Cores {
         &mut self,
         warp: Warp,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<ShadedWarp, Machine<'m>>,
+        state: &mut DrawState<'m>,
+        next: &mut impl Sink<ShadedWarp, DrawState<'m>>,
     ) -> Cycle {
         self.counters.warps += 1;
         self.counters.instructions += self.program.instructions;
-        let owed = machine.shader_issue.pay(self.schedule.next_scheduler());
+        let owed = state.shader_issue.pay(self.schedule.next_scheduler());
         let done = self.schedule.run(arrival, self.program, owed);
-        self.shade(&warp, machine);
+        self.shade(&warp, state);
         let out = self.out;
         self.schedule.leave(done, |ready| {
             if out.quads.is_empty() {
                 ready
             } else {
-                next.offer(out, ready, machine)
+                next.offer(out, ready, state)
             }
         })
     }
@@ -219,8 +201,8 @@ impl<'m> Stage<Machine<'m>> for Cores {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut Machine<'m>,
-        _next: &mut impl Sink<ShadedWarp, Machine<'m>>,
+        _state: &mut DrawState<'m>,
+        _next: &mut impl Sink<ShadedWarp, DrawState<'m>>,
     ) -> Cycle {
         at.max(self.schedule.left_at())
     }

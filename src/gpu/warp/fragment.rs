@@ -13,8 +13,9 @@ use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 use super::exact_alpha::NearCut;
 use crate::math::SimdLevel;
 use crate::math::unfused::exp2_lanes;
-use crate::pipeline::packets::{Quad, TILE_PX, TILE_QUADS, WARP_QUADS};
+use crate::pipeline::packets::{Quad, WARP_QUADS};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
+use crate::raster::tiles::{TILE_PX, TILE_QUADS};
 use crate::shading::{QuadColour, cap_rounded_down, falloff_alpha, falloff_exponent};
 
 /// Quads that share a vector.
@@ -219,7 +220,7 @@ impl<'a> FragmentShader<'a> {
             let (low, high) = survivors.select(*alpha, lane(0.0)).split();
             let ((a, b), (c, d)) = (low.split(), high.split());
             for ((k, alpha), out) in [a, b, c, d].into_iter().enumerate().zip(out) {
-                let splat = quads[GROUP * i + k].splat as usize;
+                let splat = quads[GROUP * i + k].primitive as usize;
                 let colour = &self.splats[splat].colour;
                 write_quad(simd, alpha, colour, survive >> (4 * k), out);
             }
@@ -231,7 +232,7 @@ impl<'a> FragmentShader<'a> {
     #[inline(always)]
     fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
         let lane = |v: f32| f32x4::splat(simd, v);
-        let splat = &self.splats[quad.splat as usize];
+        let splat = &self.splats[quad.primitive as usize];
         let (column, row) = (
             usize::from(quad.position) % COLUMNS.len(),
             usize::from(quad.position) / COLUMNS.len(),
@@ -260,7 +261,7 @@ impl<'a> FragmentShader<'a> {
             let lane = left.trailing_zeros();
             left &= left - 1;
             let quad = quads[lane as usize / 4];
-            let splat = &self.splats[quad.splat as usize];
+            let splat = &self.splats[quad.primitive as usize];
             let [x, y] = pixel(origin, quad.position);
             let pixel = [x + lane % 2, y + lane / 2 % 2];
             let alpha = &mut alphas[lane as usize];

@@ -2,10 +2,13 @@
 //!
 //! In and out: warps, in order.
 
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Warp;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// Warp launch.
@@ -19,16 +22,24 @@ spec! {
     }
 }
 
+statistics! {
+    /// What was launched.
+    pub struct LaunchCounters {
+        /// Warps launched.
+        pub warps: u64,
+        /// Quads in them.
+        pub quads: u64,
+    }
+}
+
 /// The unit.
 #[derive(Debug)]
 pub struct Launch {
     cycles: u64,
     /// Issue port.
-    pub pipe: Pipe,
-    /// Warps launched.
-    pub warps: u64,
-    /// Quads in them.
-    pub quads: u64,
+    pub pipe: IssuePort,
+    /// Counters.
+    pub counters: LaunchCounters,
 }
 
 impl Launch {
@@ -37,10 +48,16 @@ impl Launch {
     pub fn new(spec: &LaunchSpec) -> Self {
         Self {
             cycles: spec.cycles_per_warp,
-            pipe: Pipe::new(spec.latency_cycles),
-            warps: 0,
-            quads: 0,
+            pipe: IssuePort::new(spec.latency_cycles),
+            counters: LaunchCounters::default(),
         }
+    }
+}
+
+impl Unit for Launch {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("launch", &mut self.pipe.activity);
+        visitor.statistics("launch", &self.counters);
     }
 }
 
@@ -52,17 +69,17 @@ impl<M> Stage<M> for Launch {
         &mut self,
         warp: Warp,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Warp, M>,
     ) -> Cycle {
-        self.warps += 1;
-        self.quads += warp.quads.len() as u64;
+        self.counters.warps += 1;
+        self.counters.quads += warp.quads.len() as u64;
         let start = self.pipe.start(arrival);
-        self.pipe.issue(warp, start, self.cycles, machine, next);
+        self.pipe.issue(warp, start, self.cycles, state, next);
         start
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Warp, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Warp, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

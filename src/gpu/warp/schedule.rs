@@ -1,8 +1,7 @@
 //! When warps run: slots, schedulers, and the order in which warps leave. The times of the shader
 //! cores, whatever the program.
 
-use super::cores::CoresSpec;
-use crate::pipeline::timing::{Activity, Cycle, Idle};
+use crate::pipeline::timing::{Activity, Cycle, StallReason};
 
 /// What a warp costs.
 #[derive(Debug, Clone, Copy)]
@@ -31,19 +30,19 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of idle cores.
+    /// Creates schedulers and warp slots with no warp in them.
     #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "validated to be at most 2^20"
     )]
-    pub fn new(spec: &CoresSpec) -> Self {
-        let schedulers = (spec.cores * spec.schedulers) as usize;
+    pub fn new(schedulers: u64, issue_cycles: u64, slots: u64) -> Self {
+        let schedulers = schedulers as usize;
         Self {
-            issue_cycles: spec.issue_cycles,
+            issue_cycles,
             issued: vec![0; schedulers],
             next_scheduler: 0,
-            slots: vec![(0, false); (spec.cores * spec.warps_per_core) as usize],
+            slots: vec![(0, false); slots as usize],
             next_slot: 0,
             held_up: false,
             left_at: 0,
@@ -59,11 +58,11 @@ impl Schedule {
 
     /// Why nothing was issued before a warp came at `arrival`: if that is when its slot was given
     /// up, slots were what was lacking; and if the slot was given up late, the next unit's taking.
-    fn idle_before(&self, arrival: Cycle) -> Idle {
+    fn idle_before(&self, arrival: Cycle) -> StallReason {
         match self.slots[self.next_slot] {
-            (left, true) if left == arrival => Idle::Blocked,
-            (left, false) if left == arrival && left > 0 => Idle::Full,
-            _ => Idle::Starved,
+            (left, true) if left == arrival => StallReason::Blocked,
+            (left, false) if left == arrival && left > 0 => StallReason::Full,
+            _ => StallReason::Starved,
         }
     }
 
@@ -79,7 +78,7 @@ impl Schedule {
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;
         let activity = &mut self.activity[scheduler];
-        activity.idle_until(free, Idle::Contended);
+        activity.idle_until(free, StallReason::Contended);
         activity.idle_until(arrival, before);
         activity.busy_until(end);
         self.issued[scheduler] = end;

@@ -1,6 +1,6 @@
 //! What the unit of the early tests asks of the state that all units of a draw share.
 
-use super::surface::Failed;
+use crate::gpu::zrop::framebuffer::Failed;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::packets::Quad;
 use crate::pipeline::timing::Cycle;

@@ -2,7 +2,8 @@
 //! (ZROP).
 
 pub mod early;
+pub mod framebuffer;
 pub mod prop;
-pub mod surface;
+pub mod termination;
 pub mod unit;
 pub mod zcache;

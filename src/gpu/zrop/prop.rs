@@ -3,10 +3,13 @@
 //!
 //! In and out: beats of quads, in order. Rate: quads a cycle.
 
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Beat;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// PROP, both ports.
@@ -22,14 +25,22 @@ spec! {
     }
 }
 
+statistics! {
+    /// What went through.
+    pub struct PropCounters {
+        /// Quads in, all of which go out.
+        pub quads_in: u64,
+    }
+}
+
 /// The unit's port from tile coalescing to the tests.
 #[derive(Debug)]
 pub struct Prop {
     quads_per_cycle: u64,
     /// Issue port.
-    pub pipe: Pipe,
-    /// Quads in, all of which go out.
-    pub quads_in: u64,
+    pub pipe: IssuePort,
+    /// Counters.
+    pub counters: PropCounters,
 }
 
 impl Prop {
@@ -38,9 +49,16 @@ impl Prop {
     pub fn new(spec: &PropSpec) -> Self {
         Self {
             quads_per_cycle: spec.quads_in_per_cycle,
-            pipe: Pipe::new(spec.latency_cycles),
-            quads_in: 0,
+            pipe: IssuePort::new(spec.latency_cycles),
+            counters: PropCounters::default(),
         }
+    }
+}
+
+impl Unit for Prop {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("prop", &mut self.pipe.activity);
+        visitor.statistics("prop", &self.counters);
     }
 }
 
@@ -52,18 +70,18 @@ impl<M> Stage<M> for Prop {
         &mut self,
         beat: Beat,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         let quads = beat.quads.len() as u64;
-        self.quads_in += quads;
+        self.counters.quads_in += quads;
         let start = self.pipe.start(arrival);
         let cycles = quads.div_ceil(self.quads_per_cycle).max(1);
-        self.pipe.issue(beat, start, cycles, machine, next);
+        self.pipe.issue(beat, start, cycles, state, next);
         start
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

@@ -7,16 +7,21 @@
 //! termination updates take the port for. A fragment is terminated only if its pixel's bit was
 //! written before the cycle of its test.
 
-use serde::Serialize;
+use std::ops::Range;
 
-use crate::gpu::machine::Feedback;
-use crate::pipeline::packets::{Beat, Few, QUADS_PER_TILE, Quad, fragments};
+use crate::gpu::zrop::termination::Feedback;
+use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::{Beat, Few, Quad, fragments};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Cycle, Idle, Pace, Queue};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::{Cycle, Queue, RateLimiter, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::tiles::QUADS_PER_TILE;
 
 use super::early::EarlyTests;
-use super::zcache::{LINE_BYTES, ZCache};
+use super::zcache::ZCache;
+use crate::pipeline::memory::line::LINE_BYTES;
 
 spec! {
     /// ZROP.
@@ -42,17 +47,18 @@ spec! {
     }
 }
 
-/// Fragments or quads by what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Tested {
-    /// Tested.
-    pub tested: u64,
-    /// Killed: terminated.
-    pub terminated: u64,
-    /// Killed by the stencil test.
-    pub stencil_failed: u64,
-    /// Killed by the depth test.
-    pub depth_failed: u64,
+statistics! {
+    /// Fragments or quads by what became of them.
+    pub struct Tested {
+        /// Tested.
+        pub tested: u64,
+        /// Killed: terminated.
+        pub terminated: u64,
+        /// Killed by the stencil test.
+        pub stencil_failed: u64,
+        /// Killed by the depth test.
+        pub depth_failed: u64,
+    }
 }
 
 impl Tested {
@@ -63,15 +69,16 @@ impl Tested {
     }
 }
 
-/// The unit's counters.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct ZropCounters {
-    /// Fragments.
-    pub fragments: Tested,
-    /// Quads; one is charged to the test that killed its last fragment.
-    pub quads: Tested,
-    /// Termination updates.
-    pub updates: u64,
+statistics! {
+    /// The unit's counters.
+    pub struct ZropCounters {
+        /// Fragments.
+        pub fragments: Tested,
+        /// Quads; one is charged to the test that killed its last fragment.
+        pub quads: Tested,
+        /// Termination updates.
+        pub updates: u64,
+    }
 }
 
 /// The unit.
@@ -81,26 +88,27 @@ pub struct Zrop {
     terminating: bool,
     gpc: usize,
     cache: ZCache,
-    lookup: Pace,
+    lookup: RateLimiter,
     waiting: Queue,
     /// Issue port.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: ZropCounters,
 }
 
 impl Zrop {
-    /// A unit of GPC `gpc`, with early termination or without.
+    /// A unit of GPC `gpc`, with early termination or without, for a framebuffer whose stencil and
+    /// depth values take `memory_lines` of memory.
     #[must_use]
-    pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, cache: ZCache) -> Self {
+    pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u64>) -> Self {
         Self {
             spec: spec.clone(),
             terminating,
             gpc,
-            cache,
-            lookup: Pace::new(1, 1),
+            cache: ZCache::new(spec.cache_bytes, memory_lines),
+            lookup: RateLimiter::new(1, 1),
             waiting: Queue::new(spec.wait_queue),
-            pipe: Pipe::new(spec.latency_cycles),
+            pipe: IssuePort::new(spec.latency_cycles),
             counters: ZropCounters::default(),
         }
     }
@@ -112,26 +120,26 @@ impl Zrop {
     }
 
     /// Lets the updates that came by `cycle` go first; returns when the port is free.
-    fn let_updates_in(&mut self, cycle: Cycle, machine: &mut impl EarlyTests) -> Cycle {
+    fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
-        while let Some((due, quad)) = machine.next_update(self.gpc, start) {
+        while let Some((due, quad)) = state.next_update(self.gpc, start) {
             self.counters.updates += 1;
             let begin = self.pipe.free().max(due);
-            let line = quad * machine.bytes_per_quad() / LINE_BYTES;
-            self.cache.access(line, true, begin, machine.memory());
-            self.pipe.hold_until(begin, Idle::Starved);
+            let line = quad * state.bytes_per_quad() / LINE_BYTES;
+            self.cache.access(line, true, begin, state.memory());
+            self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
-                .hold_until(begin + self.spec.update_cycles, Idle::Contended);
+                .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
             start = start.max(self.pipe.free());
         }
         start
     }
 
     /// When the stencil and depth values of a beat are there.
-    fn fetch(&mut self, beat: &Beat, at: Cycle, machine: &mut impl EarlyTests) -> Cycle {
-        let per_quad = machine.bytes_per_quad();
+    fn fetch(&mut self, beat: &Beat, at: Cycle, state: &mut impl EarlyTests) -> Cycle {
+        let per_quad = state.bytes_per_quad();
         let lines = (per_quad / LINE_BYTES).max(1);
-        let written = machine.tests_write();
+        let written = state.tests_write();
         let mut ready = at;
         let mut previous = u64::MAX;
         for quad in beat.quads.iter() {
@@ -140,7 +148,7 @@ impl Zrop {
             if first != previous && quad.mask != 0 {
                 previous = first;
                 for line in first..first + lines {
-                    let there = self.cache.access(line, written, at, machine.memory());
+                    let there = self.cache.access(line, written, at, state.memory());
                     ready = ready.max(there);
                 }
             }
@@ -153,7 +161,7 @@ impl Zrop {
         tile: u32,
         quad: Quad,
         at: Cycle,
-        machine: &mut impl EarlyTests,
+        state: &mut impl EarlyTests,
     ) -> Option<Quad> {
         if quad.mask == 0 {
             // Came without a fragment: there is nothing to test.
@@ -163,13 +171,13 @@ impl Zrop {
         self.counters.fragments.tested += fragments(mask);
         self.counters.quads.tested += 1;
         if self.terminating {
-            let terminated = machine.terminated(tile, quad.position, at) & mask;
+            let terminated = state.terminated(tile, quad.position, at) & mask;
             self.counters.fragments.terminated += fragments(terminated);
             mask &= !terminated;
             self.counters.quads.terminated += u64::from(mask == 0);
         }
-        if mask != 0 && machine.has_tests() {
-            let outcome = machine.test(tile, &Quad { mask, ..quad });
+        if mask != 0 && state.has_tests() {
+            let outcome = state.test(tile, &Quad { mask, ..quad });
             self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);
             self.counters.fragments.depth_failed += fragments(outcome.depth_failed);
             mask &= !(outcome.stencil_failed | outcome.depth_failed);
@@ -183,6 +191,14 @@ impl Zrop {
     }
 }
 
+impl Unit for Zrop {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("zrop", &mut self.pipe.activity);
+        visitor.statistics("zrop", &self.counters);
+        visitor.statistics("z_cache", &self.cache.counters);
+    }
+}
+
 impl<M: EarlyTests> Stage<M> for Zrop {
     type In = Beat;
     type Out = Beat;
@@ -191,20 +207,20 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         &mut self,
         mut beat: Beat,
         arrival: Cycle,
-        machine: &mut M,
+        state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         let mut left = arrival;
         let mut ready = arrival;
-        let tests = self.terminating || machine.has_tests();
+        let tests = self.terminating || state.has_tests();
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
-            ready = self.fetch(&beat, left, machine);
+            ready = self.fetch(&beat, left, state);
         }
         let mut start = self.pipe.free().max(arrival).max(ready);
         if tests {
             // Before the port is held for the beat: updates may have come while it was idle.
-            start = self.let_updates_in(start, machine);
+            start = self.let_updates_in(start, state);
             self.pipe.start(arrival);
             self.pipe.hold_for_data(arrival, ready);
         } else {
@@ -217,7 +233,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         if tests {
             let mut passed = Few::default();
             for &quad in beat.quads.iter() {
-                if let Some(quad) = self.test(beat.tile, quad, start, machine) {
+                if let Some(quad) = self.test(beat.tile, quad, start, state) {
                     passed.push(quad);
                 }
             }
@@ -231,7 +247,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         if beat.quads.is_empty() && !beat.last {
             self.pipe.work(start, cycles);
         } else {
-            self.pipe.issue(beat, start, cycles, machine, next);
+            self.pipe.issue(beat, start, cycles, state, next);
         }
         if tests {
             self.waiting.leave(start);
@@ -239,7 +255,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         left
     }
 
-    fn drain(&mut self, at: Cycle, _machine: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

@@ -1,23 +1,26 @@
 //! The cache of stencil and depth values in front of ZROP. Holds tags only: values live in the
-//! [`Surface`](super::surface::Surface).
+//! [`Framebuffer`](crate::gpu::zrop::framebuffer::Framebuffer).
+
+use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::pipeline::memory::Memory;
+use crate::pipeline::memory::line::LINE_BYTES;
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 
-/// Bytes of a line.
-pub const LINE_BYTES: u64 = 128;
-
-/// Hits and misses.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct ZCacheCounters {
-    /// Accesses that found their line.
-    pub hits: u64,
-    /// Accesses that did not.
-    pub misses: u64,
-    /// Lines written back.
-    pub written_back: u64,
+statistics! {
+    /// Hits and misses.
+    #[derive(Serialize)]
+    pub struct ZCacheCounters {
+        /// Accesses that found their line.
+        pub hits: u64,
+        /// Accesses that did not.
+        pub misses: u64,
+        /// Lines written back.
+        pub written_back: u64,
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,14 +46,14 @@ pub struct ZCache {
 }
 
 impl ZCache {
-    /// A cache of `bytes` for a surface of `surface_lines` lines, whose first line is number `base`
-    /// in memory.
+    /// A cache of `bytes` for values that take `memory_lines` of memory.
     #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "sizes are validated to be far below 2^32 lines"
     )]
-    pub fn new(bytes: u64, surface_lines: usize, base: u64) -> Self {
+    pub fn new(bytes: u64, memory_lines: Range<u64>) -> Self {
+        let surface_lines = (memory_lines.end - memory_lines.start) as usize;
         let line = Line {
             tag: u64::MAX,
             used: 0,
@@ -62,7 +65,7 @@ impl ZCache {
             of_tag: vec![u32::MAX; surface_lines],
             in_memory: vec![false; surface_lines],
             clock: 0,
-            base,
+            base: memory_lines.start,
             counters: ZCacheCounters::default(),
         }
     }

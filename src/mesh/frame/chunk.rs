@@ -9,8 +9,8 @@ use super::settings::{Faces, FrameSettings};
 use crate::mesh::assemble::{PlacedVertex, place, triangles};
 use crate::mesh::grid::{Grid, Source};
 use crate::mesh::view::View;
+use crate::raster::geometry::PixelRect;
 use crate::raster::outline::raster_tiles;
-use crate::raster::polygon::PixelRect;
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
 

@@ -1,7 +1,7 @@
 //! What a frame is made with.
 
 use crate::math::SimdLevel;
-use crate::raster::polygon::PixelRect;
+use crate::raster::geometry::PixelRect;
 use crate::raster::samples::SamplePattern;
 
 /// Which sides of triangles are drawn.

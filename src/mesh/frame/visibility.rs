@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::chunk::{Chunk, GridQuads};
 use super::settings::FrameSettings;
-use crate::raster::polygon::PixelRect;
+use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
 
 /// Cells along the side of a raster tile.

@@ -4,9 +4,10 @@ use crate::mesh::assemble::{PlacedVertex, place, triangles};
 use crate::mesh::frame::settings::FrameSettings;
 use crate::mesh::grid::Grid;
 use crate::mesh::view::View;
-use crate::pipeline::packets::{Primitive, Shape};
+use crate::pipeline::packets::Primitive;
+use crate::raster::geometry::PrimitiveShape;
+use crate::raster::geometry::{PixelRect, Vertex};
 use crate::raster::outline::{Outline, raster_tiles};
-use crate::raster::polygon::{PixelRect, Vertex};
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
 
@@ -105,10 +106,10 @@ impl GridAtHand {
     #[inline]
     pub(super) fn outline(
         &self,
-        shape: &Shape,
+        shape: &PrimitiveShape,
         settings: &FrameSettings,
     ) -> Option<SampledPolygon> {
-        let Shape::Triangle(corners) = *shape else {
+        let PrimitiveShape::Triangle(corners) = *shape else {
             return None;
         };
         let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
@@ -137,8 +138,8 @@ impl GridAtHand {
                     around = Some(around.map_or(bounds, |a| joined(a, bounds)));
                 }
                 out.push(Primitive {
-                    splat: u32::try_from(self.pieces.len()).unwrap_or(u32::MAX),
-                    shape: Shape::Triangle(corners),
+                    primitive: u32::try_from(self.pieces.len()).unwrap_or(u32::MAX),
+                    shape: PrimitiveShape::Triangle(corners),
                     bounds,
                 });
                 self.pieces.push(Piece {

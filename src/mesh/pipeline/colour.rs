@@ -16,11 +16,13 @@ use serde::Serialize;
 
 use super::machine::{COLOUR_BYTES, MeshMachine};
 use super::slab::NONE;
-use crate::gpu::crop::cache::{CropCache, LINE_BYTES, SECTOR_BYTES};
+use crate::gpu::crop::cache::CropCache;
 use crate::gpu::crop::unit::CropSpec;
+use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
 use crate::pipeline::packets::{Quad, Warp};
 use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, Pace, Queue};
+use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
+use crate::pipeline::unit::{Unit, Visitor};
 
 /// Samples of a sector.
 const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
@@ -46,10 +48,10 @@ pub struct ColourCounters {
 #[derive(Debug)]
 pub struct Colour {
     write_cycles: u64,
-    lookup: Pace,
+    lookup: RateLimiter,
     /// Quads and sectors written.
-    quads: Pace,
-    sectors: Pace,
+    quads: RateLimiter,
+    sectors: RateLimiter,
     waiting: Queue,
     /// The cache.
     pub cache: CropCache,
@@ -63,14 +65,19 @@ pub struct Colour {
 impl Colour {
     /// A unit of this specification in front of a surface of so many lines.
     #[must_use]
-    pub fn new(spec: &CropSpec, surface_lines: usize) -> Self {
+    pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u64>) -> Self {
         Self {
             write_cycles: spec.blend_cycles,
-            lookup: Pace::new(spec.quads_per_cycle, 1),
-            quads: Pace::new(spec.quads_per_cycle, 1),
-            sectors: Pace::new(spec.bytes_per_cycle, SECTOR_BYTES),
+            lookup: RateLimiter::new(spec.quads_per_cycle, 1),
+            quads: RateLimiter::new(spec.quads_per_cycle, 1),
+            sectors: RateLimiter::new(spec.bytes_per_cycle, SECTOR_BYTES),
             waiting: Queue::new(spec.wait_queue),
-            cache: CropCache::new(spec, surface_lines, 0),
+            cache: CropCache::new(
+                spec.cache_bytes,
+                spec.cache_ways,
+                spec.l2_bytes_per_cycle,
+                memory_lines,
+            ),
             activity: Activity::default(),
             last_done: 0,
             counters: ColourCounters::default(),
@@ -81,8 +88,8 @@ impl Colour {
     fn shown(quad: &Quad, machine: &mut MeshMachine) -> (u64, u64, u32) {
         let count = machine.pattern().count();
         let (mut covered, mut shown) = (0, 0);
-        let index = machine.parts.get(quad.splat).index;
-        let mut at = quad.splat;
+        let index = machine.parts.get(quad.primitive).index;
+        let mut at = quad.primitive;
         while at != NONE {
             let part = *machine.parts.get(at);
             machine.parts.remove(at);
@@ -152,6 +159,12 @@ impl Colour {
         }
         self.last_done = self.last_done.max(done);
         looked_up
+    }
+}
+
+impl Unit for Colour {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("colour", &mut self.activity);
     }
 }
 

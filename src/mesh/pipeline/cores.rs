@@ -14,6 +14,7 @@ use crate::pipeline::packets::Warp;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// The pixel shader of meshes.
@@ -55,8 +56,16 @@ impl MeshCores {
                 instructions: shader.instructions,
                 latency: shader.latency_cycles,
             },
-            schedule: Schedule::new(cores),
+            schedule: Schedule::new(cores.all_schedulers(), cores.issue_cycles, cores.slots()),
             counters: MeshCoresCounters::default(),
+        }
+    }
+}
+
+impl Unit for MeshCores {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        for activity in &mut self.schedule.activity {
+            visitor.activity("cores", activity);
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::cell::Cell;
 
 use crate::math::SimdLevel;
-use crate::pipeline::packets::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
-use crate::raster::polygon::PixelRect;
+use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::{DepthFragment, QuadDepths};
 use crate::raster::samples::SamplePattern;
+use crate::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
 
 /// Raster tiles of a screen tile.
 const QUARTERS: usize = 4;

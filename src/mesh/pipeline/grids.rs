@@ -14,10 +14,12 @@ use serde::Serialize;
 
 use super::machine::{GridFate, MeshMachine};
 use crate::mesh::grid::Grid;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Cycle, Idle, Queue};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::{Cycle, Queue, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
 
 /// Lanes of a warp.
 const WARP_LANES: u64 = 32;
@@ -77,9 +79,9 @@ pub struct Grids {
     kept: Queue,
     triangles: Vec<Primitive>,
     /// Tessellates and tests.
-    pub input: Pipe,
+    pub input: IssuePort,
     /// Hands one triangle on a cycle.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: GridsCounters,
 }
@@ -91,8 +93,8 @@ impl Grids {
         Self {
             kept: Queue::new(spec.grids),
             triangles: Vec::new(),
-            input: Pipe::new(0),
-            pipe: Pipe::new(0),
+            input: IssuePort::new(0),
+            pipe: IssuePort::new(0),
             counters: GridsCounters::default(),
             spec: spec.clone(),
         }
@@ -119,6 +121,13 @@ impl Grids {
     }
 }
 
+impl Unit for Grids {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("grids", &mut self.input.activity);
+        visitor.activity("triangles", &mut self.pipe.activity);
+    }
+}
+
 impl Stage<MeshMachine> for Grids {
     type In = Submitted;
     type Out = Primitive;
@@ -132,7 +141,8 @@ impl Stage<MeshMachine> for Grids {
     ) -> Cycle {
         let vertices = submitted.grid.vertices.len() as u64;
         self.input.start(arrival);
-        self.input.hold_until(self.kept.entry(arrival), Idle::Full);
+        self.input
+            .hold_until(self.kept.entry(arrival), StallReason::Full);
         let start = self.input.free().max(arrival);
         let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
         self.input.work(start, cycles);
@@ -150,7 +160,7 @@ impl Stage<MeshMachine> for Grids {
         }
         self.pipe.start(placed);
         self.pipe
-            .hold_until(placed + self.spec.latency_cycles, Idle::Miss);
+            .hold_until(placed + self.spec.latency_cycles, StallReason::Miss);
         for &triangle in &self.triangles {
             let start = self.pipe.free();
             self.pipe.issue(triangle, start, 1, machine, next);

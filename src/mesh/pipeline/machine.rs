@@ -1,6 +1,7 @@
 //! What all units of the mesh path share: the grid at hand, the quads under way, the depth buffer,
 //! memory.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use super::at_hand::GridFate;
@@ -8,22 +9,24 @@ use super::at_hand::{GridAtHand, MaterialFlags, Scene};
 use super::config::MeshConfig;
 use super::depth::DepthBuffer;
 use super::slab::{NONE, Slab};
-use crate::gpu::warp::ShaderIssue;
+use crate::gpu::raster::screen::Screen;
+use crate::gpu::warp::issue::ShaderIssue;
 use crate::gpu::zrop::early::EarlyTests;
-use crate::gpu::zrop::surface::Failed;
-use crate::gpu::zrop::zcache;
+use crate::gpu::zrop::framebuffer::Failed;
 use crate::mesh::files::Material;
 use crate::mesh::frame::settings::{Faces, FrameSettings};
 use crate::mesh::grid::{Grid, Topology};
 use crate::mesh::merge::QuadFragment;
 use crate::mesh::view::View;
 use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{Primitive, QUADS_PER_TILE, Quad, RasterTile, Shape};
-use crate::raster::outline::Screen;
-use crate::raster::polygon::PixelRect;
+use crate::pipeline::memory::line::LINE_BYTES;
+use crate::pipeline::packets::{Primitive, Quad, RasterTile};
+use crate::raster::geometry::PixelRect;
+use crate::raster::geometry::PrimitiveShape;
 use crate::raster::sample_depth::{DepthFragment, DepthPlane};
 use crate::raster::sampled::{SampledPolygon, TileSamples};
 use crate::raster::samples::SamplePattern;
+use crate::raster::tiles::QUADS_PER_TILE;
 
 /// Bytes of a sample's depth: 32 bits of floating point.
 const DEPTH_BYTES: u64 = 4;
@@ -104,7 +107,10 @@ impl MeshMachine {
             settings: *settings,
             depths,
             memory: Memory::new(&config.gpu.l2, &config.gpu.dram, 0),
-            shader_issue: ShaderIssue::new(&config.gpu.cores),
+            shader_issue: ShaderIssue::new(
+                config.gpu.cores.all_schedulers(),
+                config.gpu.cores.issue_cycles,
+            ),
             topology: Arc::default(),
             passes_empties: false,
             materials: materials.iter().map(flags).collect(),
@@ -112,7 +118,7 @@ impl MeshMachine {
             fragments: Slab::default(),
             parts: Slab::default(),
         };
-        let lines = machine.colour_lines() + machine.depth_lines();
+        let lines = machine.depth_lines().end;
         machine.memory = Memory::new(&config.gpu.l2, &config.gpu.dram, lines);
         machine
     }
@@ -124,22 +130,22 @@ impl MeshMachine {
         self.settings.pattern
     }
 
-    fn lines(&self, bytes_a_sample: u64) -> usize {
+    fn lines(&self, bytes_per_sample: u64) -> u64 {
         let samples = self.depths.len() as u64 * CELLS * u64::from(self.pattern().count());
-        let lines = (samples * bytes_a_sample).div_ceil(zcache::LINE_BYTES);
-        usize::try_from(lines).unwrap_or(usize::MAX)
+        (samples * bytes_per_sample).div_ceil(LINE_BYTES)
     }
 
-    /// Lines of memory that the colours take; the depths lie behind them.
+    /// Lines of memory that the colours take.
     #[must_use]
-    pub fn colour_lines(&self) -> usize {
-        self.lines(COLOUR_BYTES)
+    pub fn colour_lines(&self) -> Range<u64> {
+        0..self.lines(COLOUR_BYTES)
     }
 
     /// Lines of memory that the depths take.
     #[must_use]
-    pub fn depth_lines(&self) -> usize {
-        self.lines(DEPTH_BYTES)
+    pub fn depth_lines(&self) -> Range<u64> {
+        let first = self.colour_lines().end;
+        first..first + self.lines(DEPTH_BYTES)
     }
 
     /// Takes the next grid in place of the one at hand; appends its triangles to `out`, those that
@@ -189,7 +195,7 @@ impl MeshMachine {
     /// A quad between the raster and the merging unit.
     #[must_use]
     pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
-        self.fragments.get(quad.splat)
+        self.fragments.get(quad.primitive)
     }
 
     /// A quad for the shader of one fragment alone, with what marks its samples and its draw.
@@ -211,7 +217,7 @@ impl MeshMachine {
     #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
     pub(super) fn quad_of(&self, first: u32, index: u32, coverage: u64) -> Quad {
         Quad {
-            splat: first,
+            primitive: first,
             position: (index % QUADS_PER_TILE) as u8,
             mask: self.pattern().cells(coverage),
         }
@@ -221,7 +227,7 @@ impl MeshMachine {
     #[must_use]
     pub fn parts_of(&self, quad: &Quad) -> Vec<Part> {
         let part = |number: u32| (number != NONE).then(|| *self.parts.get(number));
-        std::iter::successors(part(quad.splat), |p| part(p.next)).collect()
+        std::iter::successors(part(quad.primitive), |p| part(p.next)).collect()
     }
 
     /// Quads between the raster and the merging unit, and parts of quads behind it.
@@ -236,7 +242,7 @@ impl Screen for MeshMachine {
 
     /// `None` as well for a triangle that shows its back, where backs are not drawn.
     #[inline]
-    fn outline(&self, shape: &Shape) -> Option<SampledPolygon> {
+    fn outline(&self, shape: &PrimitiveShape) -> Option<SampledPolygon> {
         self.grid.outline(shape, &self.settings)
     }
 
@@ -258,7 +264,7 @@ impl Screen for MeshMachine {
             let covered = tile.samples.quads.iter().filter(|q| q.coverage != 0);
             covered.count() == tile.samples.touched.count_ones() as usize
         };
-        let nearest = self.grid.pieces[tile.splat as usize].nearest;
+        let nearest = self.grid.pieces[tile.primitive as usize].nearest;
         self.settings.culls_quads()
             && self.depths.hides_tile(tile.tile, tile.quarter, nearest)
             && (!self.passes_empties || lacks_empties())
@@ -289,7 +295,7 @@ impl EarlyTests for MeshMachine {
     /// Where culling is by grids alone, depths are written and all samples go on.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed {
         let pattern = self.settings.pattern;
-        let fragment = self.fragments.get_mut(quad.splat);
+        let fragment = self.fragments.get_mut(quad.primitive);
         let place = fragment.quad.place;
         let hidden = &self.grid.hidden_bins;
         let mut passed = 0;
@@ -308,7 +314,7 @@ impl EarlyTests for MeshMachine {
         }
         fragment.quad.coverage = passed;
         if passed == 0 {
-            self.fragments.remove(quad.splat);
+            self.fragments.remove(quad.primitive);
         }
         Failed {
             stencil_failed: 0,

@@ -6,15 +6,16 @@ use super::grids::GridsCounters;
 use super::machine::MeshMachine;
 use super::pack::PackCounters;
 use crate::gpu::crop::cache::CropCacheCounters;
-use crate::gpu::outcome::UnitCycles;
 use crate::gpu::zrop::zcache::ZCacheCounters;
 use crate::mesh::frame::merging::MergeCounters;
 use crate::mesh::merge::pmu::PmuCounters;
 use crate::mesh::merge::qfm::QfmCounters;
+use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::memory::l2::L2Counters;
 use crate::pipeline::packets::{Beat, Quad};
-use crate::pipeline::stage::{Pipe, Stage};
+use crate::pipeline::stage::Stage;
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::Unit;
 use crate::raster::samples::SamplePattern;
 
 /// What came to a merging unit, and what it counted.
@@ -46,10 +47,7 @@ impl UnitCounters {
 }
 
 /// A merging unit, or none, as part of the pipeline.
-pub trait MergeStage: Stage<MeshMachine, In = Beat, Out = Quad> {
-    /// Its port.
-    fn pipe(&mut self) -> &mut Pipe;
-
+pub trait MergeStage: Unit + Stage<MeshMachine, In = Beat, Out = Quad> {
     /// What it counted.
     fn counters(&self) -> UnitCounters;
 }

@@ -8,10 +8,13 @@
 use serde::Serialize;
 
 use super::machine::MeshMachine;
-use crate::pipeline::packets::{Few, QUADS_PER_TILE, Quad, Warp};
+use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::{Few, Quad, Warp};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, Idle, Pace};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, RateLimiter, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::tiles::QUADS_PER_TILE;
 
 spec! {
     /// Packing of warps.
@@ -39,13 +42,13 @@ pub struct PackCounters {
 /// The unit.
 #[derive(Debug)]
 pub struct Pack {
-    scan: Pace,
+    scan: RateLimiter,
     held: Few<Quad, { crate::pipeline::packets::WARP_QUADS }>,
     draw: u32,
     /// Quads come through it.
     pub input: Activity,
     /// Warps leave through it.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: PackCounters,
 }
@@ -55,11 +58,11 @@ impl Pack {
     #[must_use]
     pub fn new(spec: &PackSpec) -> Self {
         Self {
-            scan: Pace::new(spec.quads_per_cycle, 1),
+            scan: RateLimiter::new(spec.quads_per_cycle, 1),
             held: Few::default(),
             draw: 0,
             input: Activity::default(),
-            pipe: Pipe::new(spec.latency_cycles),
+            pipe: IssuePort::new(spec.latency_cycles),
             counters: PackCounters::default(),
         }
     }
@@ -77,7 +80,7 @@ impl Pack {
         self.counters.warps += 1;
         self.counters.partial_warps += u64::from(!self.held.is_full());
         let warp = Warp {
-            tile: machine.parts.get(first.splat).index / QUADS_PER_TILE,
+            tile: machine.parts.get(first.primitive).index / QUADS_PER_TILE,
             quads: self.held,
             merge: 0,
         };
@@ -88,8 +91,15 @@ impl Pack {
         let free = self.pipe.free();
         if free > at + 1 {
             self.scan.hold_until(free);
-            self.input.idle_until(free, Idle::Blocked);
+            self.input.idle_until(free, StallReason::Blocked);
         }
+    }
+}
+
+impl Unit for Pack {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("pack", &mut self.input);
+        visitor.activity("pack_out", &mut self.pipe.activity);
     }
 }
 
@@ -105,13 +115,13 @@ impl Stage<MeshMachine> for Pack {
         next: &mut impl Sink<Warp, MeshMachine>,
     ) -> Cycle {
         self.counters.quads += 1;
-        let draw = machine.parts.get(quad.splat).draw;
+        let draw = machine.parts.get(quad.primitive).draw;
         if draw != self.draw {
             self.emit(arrival, machine, next);
             self.draw = draw;
         }
         let at = self.scan.serve(arrival);
-        self.input.idle_until(at, Idle::Starved);
+        self.input.idle_until(at, StallReason::Starved);
         self.input.busy_until(at + 1);
         self.held.push(quad);
         if self.held.is_full() {

@@ -5,9 +5,11 @@
 
 use super::machine::MeshMachine;
 use super::outcome::{MergeStage, UnitCounters};
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 
 /// The unit.
 #[derive(Debug)]
@@ -15,7 +17,7 @@ pub struct Pass {
     quads_per_cycle: usize,
     out: Vec<Quad>,
     /// Issue port.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: UnitCounters,
 }
@@ -27,9 +29,15 @@ impl Pass {
         Self {
             quads_per_cycle: usize::try_from(quads_per_cycle).unwrap_or(1).max(1),
             out: Vec::new(),
-            pipe: Pipe::new(0),
+            pipe: IssuePort::new(0),
             counters: UnitCounters::default(),
         }
+    }
+}
+
+impl Unit for Pass {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("merge", &mut self.pipe.activity);
     }
 }
 
@@ -45,7 +53,7 @@ impl Stage<MeshMachine> for Pass {
         next: &mut impl Sink<Quad, MeshMachine>,
     ) -> Cycle {
         for quad in beat.quads.iter() {
-            let fragment = machine.arrived(quad.splat);
+            let fragment = machine.arrived(quad.primitive);
             self.counters
                 .count(fragment.quad.coverage, machine.pattern());
             let from = (fragment.owner, fragment.draw);
@@ -74,10 +82,6 @@ impl Stage<MeshMachine> for Pass {
 }
 
 impl MergeStage for Pass {
-    fn pipe(&mut self) -> &mut Pipe {
-        &mut self.pipe
-    }
-
     fn counters(&self) -> UnitCounters {
         self.counters
     }

@@ -13,8 +13,9 @@ use super::port::Port;
 use crate::mesh::merge::pmu::{PixelMerge, PmuCounters, PmuSettings, PmuSpec};
 use crate::mesh::merge::{MergedQuad, Merging};
 use crate::pipeline::packets::{Beat, Quad};
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 
 /// The unit.
 #[derive(Debug)]
@@ -116,6 +117,12 @@ impl TimedPixelMerge {
     }
 }
 
+impl Unit for TimedPixelMerge {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("merge", &mut self.port.pipe.activity);
+    }
+}
+
 impl Stage<MeshMachine> for TimedPixelMerge {
     type In = Beat;
     type Out = Quad;
@@ -129,7 +136,7 @@ impl Stage<MeshMachine> for TimedPixelMerge {
     ) -> Cycle {
         let mut left = arrival;
         for quad in beat.quads.iter() {
-            let fragment = machine.arrived(quad.splat);
+            let fragment = machine.arrived(quad.primitive);
             self.counters
                 .count(fragment.quad.coverage, machine.pattern());
             if self.draw != Some(fragment.draw) {
@@ -153,10 +160,6 @@ impl Stage<MeshMachine> for TimedPixelMerge {
 }
 
 impl MergeStage for TimedPixelMerge {
-    fn pipe(&mut self) -> &mut Pipe {
-        &mut self.port.pipe
-    }
-
     fn counters(&self) -> UnitCounters {
         UnitCounters {
             pmu: Some(self.unit.counters),

@@ -1,9 +1,10 @@
 //! The ports of a merging unit: look-ups on one side, one quad a cycle on the other.
 
 use super::machine::MeshMachine;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Quad;
-use crate::pipeline::stage::{Pipe, Sink};
-use crate::pipeline::timing::{Cycle, Idle};
+use crate::pipeline::stage::Sink;
+use crate::pipeline::timing::{Cycle, StallReason};
 
 /// The ports.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub(super) struct Port {
     /// The first cycle in which the output is free.
     output_free: Cycle,
     /// Issue port of the rigid pipeline between them.
-    pub(super) pipe: Pipe,
+    pub(super) pipe: IssuePort,
 }
 
 impl Port {
@@ -25,7 +26,7 @@ impl Port {
             used: 0,
             at: 0,
             output_free: 0,
-            pipe: Pipe::new(latency),
+            pipe: IssuePort::new(latency),
         }
     }
 
@@ -42,12 +43,12 @@ impl Port {
         }
         let mut start = self.pipe.start(arrival);
         if not_before > start {
-            self.pipe.hold_until(not_before, Idle::Contended);
+            self.pipe.hold_until(not_before, StallReason::Contended);
             start = not_before;
         }
         if evictions > 0 {
             start += evictions;
-            self.pipe.hold_until(start, Idle::Full);
+            self.pipe.hold_until(start, StallReason::Full);
         }
         (self.used, self.at) = (1, start);
         start

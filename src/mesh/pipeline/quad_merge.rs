@@ -19,8 +19,9 @@ use super::port::Port;
 use crate::mesh::merge::qfm::{QfmCounters, QfmSettings, QfmSpec, QuadMerge};
 use crate::mesh::merge::{MergedQuad, Merging};
 use crate::pipeline::packets::{Beat, Quad};
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 
 /// The unit.
 #[derive(Debug)]
@@ -133,6 +134,12 @@ impl TimedQuadMerge {
     }
 }
 
+impl Unit for TimedQuadMerge {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("merge", &mut self.port.pipe.activity);
+    }
+}
+
 impl Stage<MeshMachine> for TimedQuadMerge {
     type In = Beat;
     type Out = Quad;
@@ -146,7 +153,7 @@ impl Stage<MeshMachine> for TimedQuadMerge {
     ) -> Cycle {
         let mut left = arrival;
         for quad in beat.quads.iter() {
-            let fragment = machine.arrived(quad.splat);
+            let fragment = machine.arrived(quad.primitive);
             self.counters
                 .count(fragment.quad.coverage, machine.pattern());
             if self.grid != Some(fragment.grid) {
@@ -171,10 +178,6 @@ impl Stage<MeshMachine> for TimedQuadMerge {
 }
 
 impl MergeStage for TimedQuadMerge {
-    fn pipe(&mut self) -> &mut Pipe {
-        &mut self.port.pipe
-    }
-
     fn counters(&self) -> UnitCounters {
         UnitCounters {
             qfm: Some(self.unit.counters),

@@ -8,11 +8,14 @@
 use serde::Serialize;
 
 use super::machine::MeshMachine;
-use crate::pipeline::packets::{Beat, Few, Quad, RasterTile, TILE_QUADS};
+use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::{Beat, Few, Quad, RasterTile};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
+use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::sampled::TileSamples;
+use crate::raster::tiles::TILE_QUADS;
 
 spec! {
     /// Raster tiles to quads.
@@ -44,7 +47,7 @@ pub struct QuadsCounters {
 pub struct Quads {
     together: usize,
     /// Issue port.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: QuadsCounters,
 }
@@ -55,7 +58,7 @@ impl Quads {
     pub fn new(spec: &QuadsSpec) -> Self {
         Self {
             together: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
-            pipe: Pipe::new(spec.latency_cycles),
+            pipe: IssuePort::new(spec.latency_cycles),
             counters: QuadsCounters::default(),
         }
     }
@@ -83,10 +86,16 @@ impl Quads {
         let position = row * TILE_QUADS.to_le_bytes()[0] + column;
         let place = machine.depths.place(tile.tile, position);
         Some(Quad {
-            splat: machine.fragment(tile.splat, place, samples.coverage, samples.centres),
+            primitive: machine.fragment(tile.primitive, place, samples.coverage, samples.centres),
             position,
             mask: machine.pattern().cells(samples.coverage),
         })
+    }
+}
+
+impl Unit for Quads {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("quads", &mut self.pipe.activity);
     }
 }
 

@@ -12,23 +12,22 @@ use super::pixel_merge::TimedPixelMerge;
 use super::quad_merge::TimedQuadMerge;
 use super::quads::Quads;
 use crate::error::Result;
-use crate::gpu::geometry::assembly::{Assembly, TileOwner};
-use crate::gpu::outcome::UnitCycles;
-use crate::gpu::pipeline::Retired;
+use crate::gpu::geometry::assembly::Assembly;
 use crate::gpu::raster::coarse::Coarse;
 use crate::gpu::raster::fine::Fine;
 use crate::gpu::raster::hi_z::HiZ;
 use crate::gpu::raster::setup::Setup;
+use crate::gpu::tile_owner::TileOwner;
 use crate::gpu::warp::launch::Launch;
 use crate::gpu::zrop::prop::Prop;
 use crate::gpu::zrop::unit::Zrop;
-use crate::gpu::zrop::zcache::ZCache;
 use crate::mesh::frame::merging::{MergeCounters, Unit};
 use crate::mesh::frame::settings::FrameSettings;
 use crate::mesh::grid::Source;
 use crate::mesh::view::View;
+use crate::pipeline::collect::Collected;
+use crate::pipeline::stage::Retired;
 use crate::pipeline::stage::{Link, Sink};
-use crate::pipeline::timing::{Activity, Cycle};
 
 type FromPack = Link<Pack, Link<Launch, Link<MeshCores, Link<Colour, Retired>>>>;
 type FromQuads<U> = Link<Quads, Link<Prop, Link<Zrop, Link<U, FromPack>>>>;
@@ -57,9 +56,7 @@ fn pipeline<U: MergeStage>(
     (depth, unit): (u64, U),
 ) -> Pipeline<U> {
     let gpu = &config.gpu;
-    let base = machine.colour_lines() as u64;
-    let cache = ZCache::new(gpu.zrop.cache_bytes, machine.depth_lines(), base);
-    let zrop = Zrop::new(&gpu.zrop, false, 0, cache);
+    let zrop = Zrop::new(&gpu.zrop, false, 0, machine.depth_lines());
     let unit = Link::new(depth, unit, from_pack(config, machine));
     let prop = Link::new(
         gpu.prop.queue,
@@ -142,42 +139,16 @@ macro_rules! stages {
 }
 
 /// Takes the pipeline apart for its counters and cycles.
-fn collect<U: MergeStage>(pipeline: Pipeline<U>, machine: MeshMachine) -> TimedOutcome {
-    stages!(pipeline => grids, assembly, setup, coarse, hi_z, fine, quads, prop, zrop; behind);
-    stages!(behind => unit, pack, launch, cores, colour; retired);
-    let mut unit = unit;
+fn collect<U: MergeStage>(mut pipeline: Pipeline<U>, machine: MeshMachine) -> TimedOutcome {
+    let run = Collected::of(&mut pipeline);
+    stages!(pipeline => grids, _assembly, _setup, _coarse, hi_z, _fine, quads, _prop, zrop; behind);
+    stages!(behind => unit, pack, _launch, cores, colour; _retired);
     let merged = unit.counters();
+    let hi_z = hi_z.counters;
     let z_cache = zrop.cache().counters.clone();
-    let activities: Vec<(&'static str, Activity)> = vec![
-        ("grids", grids.input.activity),
-        ("triangles", grids.pipe.activity),
-        ("vpo", assembly.pipe.activity),
-        ("setup", setup.pipe.activity),
-        ("coarse", coarse.pipe.activity),
-        ("hi_z", hi_z.pipe.activity),
-        ("fine", fine.pipe.activity),
-        ("quads", quads.pipe.activity),
-        ("prop", prop.pipe.activity),
-        ("zrop", zrop.pipe.activity),
-        ("merge", std::mem::take(&mut unit.pipe().activity)),
-        ("pack", pack.input),
-        ("pack_out", pack.pipe.activity),
-        ("launch", launch.pipe.activity),
-    ];
-    let cores_activity = cores.schedule.activity.into_iter().map(|a| ("cores", a));
-    let last = [("colour", colour.activity)];
-    let activities = activities.into_iter().chain(cores_activity).chain(last);
-    let activities: Vec<_> = activities.collect();
-    let worked = activities.iter().map(|(_, a)| a.accounted());
-    let cycles: Cycle = worked.fold(retired.at, Cycle::max);
-    let mut units = Vec::new();
-    for (name, activity) in activities {
-        UnitCycles::add(&mut units, name, activity, cycles);
-    }
-    UnitCycles::name_reasons(&mut units);
     TimedOutcome {
-        cycles,
-        units,
+        cycles: run.cycles,
+        units: run.units,
         grids: grids.counters,
         counters: MergeCounters {
             rasterized: quads.counters.covered + hi_z.hidden_quads,

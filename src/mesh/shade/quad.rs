@@ -4,7 +4,7 @@ use super::derivatives::Stencil;
 use super::interpolate::TrianglePlanes;
 use super::shader::{Shader, SurfacePoints};
 use crate::mesh::grid::GridVertex;
-use crate::raster::polygon::SUBPIXEL_BITS;
+use crate::raster::geometry::SUBPIXEL_BITS;
 use crate::raster::samples::SamplePattern;
 
 /// Subpixel units a pixel, as [`SamplePattern::offsets`] counts.

@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::gpu::draw::Draw;
 use crate::math::SimdLevel;
 use crate::mesh::files::ShaderEffects;
+use crate::raster::geometry::{PixelRect, Vertex};
 use crate::raster::outline::{Outline, raster_tiles};
-use crate::raster::polygon::{PixelRect, Vertex};
 use crate::raster::sampled::SampledPolygon;
 use crate::raster::samples::SamplePattern;
 

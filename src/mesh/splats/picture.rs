@@ -2,7 +2,7 @@
 
 use super::SplatQuads;
 use crate::gpu::draw::Draw;
-use crate::gpu::warp::FragmentShader;
+use crate::gpu::warp::fragment::FragmentShader;
 use crate::image::Frame;
 use crate::mesh::merge::MergedQuad;
 use crate::shading::under_channel;

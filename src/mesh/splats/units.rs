@@ -3,7 +3,7 @@
 use super::picture::Blending;
 use super::{SPLATS_A_GRID, SplatQuads, topology};
 use crate::gpu::draw::Draw;
-use crate::gpu::warp::FragmentShader;
+use crate::gpu::warp::fragment::FragmentShader;
 use crate::image::Frame;
 use crate::mesh::frame::merging::Unit;
 use crate::mesh::merge::pmu::PixelMerge;

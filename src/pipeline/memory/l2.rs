@@ -4,11 +4,9 @@ use serde::Serialize;
 
 use super::calendar::Calendar;
 use super::dram::Dram;
+use super::line::LINE_BYTES;
 use crate::pipeline::spec::spec;
 use crate::pipeline::timing::Cycle;
-
-/// Bytes of a line.
-pub const LINE_BYTES: u64 = 128;
 
 spec! {
     /// The L2 cache.
@@ -76,7 +74,7 @@ impl L2 {
         clippy::cast_possible_truncation,
         reason = "sizes are validated to be far below 2^32 lines"
     )]
-    pub fn new(spec: &L2Spec, memory_lines: usize) -> Self {
+    pub fn new(spec: &L2Spec, memory_lines: u64) -> Self {
         let sets = (spec.bytes / LINE_BYTES / spec.ways).max(1);
         let line = Line {
             tag: NO_TAG,
@@ -84,7 +82,7 @@ impl L2 {
             dirty_bytes: 0,
         };
         Self {
-            place_of: vec![NONE; memory_lines],
+            place_of: vec![NONE; memory_lines as usize],
             latency: spec.latency_cycles,
             ways: spec.ways as usize,
             sets,

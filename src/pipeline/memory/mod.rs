@@ -8,6 +8,7 @@
 pub mod calendar;
 pub mod dram;
 pub mod l2;
+pub mod line;
 
 use crate::pipeline::timing::Cycle;
 use dram::{Dram, DramSpec};
@@ -25,7 +26,7 @@ pub struct Memory {
 impl Memory {
     /// An empty memory system of `lines` lines that can be cached.
     #[must_use]
-    pub fn new(l2: &L2Spec, dram: &DramSpec, lines: usize) -> Self {
+    pub fn new(l2: &L2Spec, dram: &DramSpec, lines: u64) -> Self {
         Self {
             l2: L2::new(l2, lines),
             dram: Dram::new(dram),

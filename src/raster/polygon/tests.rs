@@ -1,6 +1,7 @@
 //! Cases worked by hand.
 
 use super::*;
+use crate::raster::geometry::GUARD_BAND;
 
 /// A corner at whole pixels.
 fn px(x: i32, y: i32) -> Vertex {

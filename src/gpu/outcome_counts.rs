@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::geometry::assembly::AssemblyCounters;
-
 /// Fragments by what became of them; the sum of the fates is `rasterized`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fragments {
+pub struct FragmentCounts {
     /// Covered pixels, before any test.
     pub rasterized: u64,
     /// Dropped by Hi-Z, the stencil test or the depth test.
@@ -29,7 +27,7 @@ pub struct Fragments {
 
 /// Quads by what became of them; the sum of the fates is `rasterized`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quads {
+pub struct QuadCounts {
     /// Out of the fine raster.
     pub rasterized: u64,
     /// Dropped by the stencil or the depth test.
@@ -50,7 +48,7 @@ pub struct Quads {
 
 /// Raster tiles and primitives on their way.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Raster {
+pub struct PrimitiveCounts {
     /// Splats drawn.
     pub splats: u64,
     /// Primitives before assembly.
@@ -67,14 +65,4 @@ pub struct Raster {
     pub tiles_hidden: u64,
     /// Raster tiles without a covered pixel.
     pub tiles_empty: u64,
-}
-
-impl Raster {
-    pub(super) fn of_assembly(counters: &AssemblyCounters) -> Self {
-        Self {
-            primitives: counters.primitives_in,
-            culled: counters.degenerate + counters.off_screen,
-            ..Self::default()
-        }
-    }
 }

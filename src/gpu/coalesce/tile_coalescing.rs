@@ -6,11 +6,12 @@
 //! occupied and a quad of another tile comes, when nothing came for it for so many cycles, and at
 //! the end of the draw. Each quad's place is free again when it has left.
 
-use crate::gpu::machine::Machine;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Few, Quad, RasterTile};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, Idle};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::spans::tile_quads;
 
 use super::bins::{Bins, Evict, Flushes, Reason};
@@ -50,7 +51,7 @@ pub struct TileCoalescing {
     pub input: Activity,
     input_free: Cycle,
     /// Output port.
-    pub output: Pipe,
+    pub output: IssuePort,
     /// Flushes by reason; items are quads.
     pub flushes: Flushes,
     /// Quads in.
@@ -68,20 +69,20 @@ impl TileCoalescing {
             stalest: 0,
             input: Activity::default(),
             input_free: 0,
-            output: Pipe::new(spec.latency_cycles),
+            output: IssuePort::new(spec.latency_cycles),
             flushes: Flushes::default(),
             quads_in: 0,
             spec: spec.clone(),
         }
     }
 
-    fn flush<'m>(
+    fn flush<M>(
         &mut self,
         bin: u32,
         reason: Reason,
         at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Beat, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
     ) {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
@@ -100,7 +101,7 @@ impl TileCoalescing {
                 last: end == count,
             };
             let start = self.output.start(at);
-            self.output.issue(beat, start, 1, machine, next);
+            self.output.issue(beat, start, 1, state, next);
             self.bins.leave(&mut flushed, end - first, start);
         }
         flushed.items.truncate(count);
@@ -108,12 +109,7 @@ impl TileCoalescing {
     }
 
     /// Flushes what has timed out by `now`, the longest wait first.
-    fn flush_stale<'m>(
-        &mut self,
-        now: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Beat, Machine<'m>>,
-    ) {
+    fn flush_stale<M>(&mut self, now: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         while self.stalest + self.spec.timeout_cycles <= now {
             match self.bins.stalest() {
                 None => self.stalest = now,
@@ -121,7 +117,7 @@ impl TileCoalescing {
                     self.stalest = last;
                     let due = last + self.spec.timeout_cycles;
                     if due <= now {
-                        self.flush(bin, Reason::Timeout, due, machine, next);
+                        self.flush(bin, Reason::Timeout, due, state, next);
                     }
                 }
             }
@@ -129,24 +125,32 @@ impl TileCoalescing {
     }
 
     /// The bin of `tile`, making room for it from `start` on if it has none.
-    fn bin_for<'m>(
+    fn bin_for<M>(
         &mut self,
         tile: u32,
         start: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Beat, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
     ) -> u32 {
         self.bins.of(tile).unwrap_or_else(|| {
             if self.bins.empty().is_none() {
                 let victim = self.bins.victim();
-                self.flush(victim, Reason::Evicted, start, machine, next);
+                self.flush(victim, Reason::Evicted, start, state, next);
             }
             self.bins.begin(tile)
         })
     }
 }
 
-impl<'m> Stage<Machine<'m>> for TileCoalescing {
+impl Unit for TileCoalescing {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("tc", &mut self.input);
+        visitor.activity("tc_out", &mut self.output.activity);
+        visitor.statistics("tc", &self.flushes);
+    }
+}
+
+impl<M> Stage<M> for TileCoalescing {
     type In = RasterTile;
     type Out = Beat;
 
@@ -154,15 +158,15 @@ impl<'m> Stage<Machine<'m>> for TileCoalescing {
         &mut self,
         item: RasterTile,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Beat, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
-        self.input.idle_until(arrival, Idle::Starved);
+        self.input.idle_until(arrival, StallReason::Starved);
         let start = self.input_free.max(arrival);
-        self.flush_stale(start, machine, next);
+        self.flush_stale(start, state, next);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         let mut quads = tile_quads(item.mask).map(|quad| Quad {
-            splat: item.splat,
+            primitive: item.primitive,
             position: corner + quad.row * 8 + quad.column,
             mask: quad.mask,
         });
@@ -170,18 +174,18 @@ impl<'m> Stage<Machine<'m>> for TileCoalescing {
         self.quads_in += left as u64;
         let (mut taken, mut at) = (None, start);
         while left > 0 {
-            let bin = self.bin_for(item.tile, at, machine, next);
+            let bin = self.bin_for(item.tile, at, state, next);
             let room = self.size - self.bins.bin(bin).items.len();
             let now = left.min(self.together).min(room);
             at = at.max(self.bins.bin(bin).places_free_at(now));
             taken = taken.or(Some(at));
-            self.input.idle_until(at, Idle::Full);
+            self.input.idle_until(at, StallReason::Full);
             self.input.busy_until(at + 1);
             let to = self.bins.bin(bin);
             to.items.extend(quads.by_ref().take(now));
             to.last_arrival = at;
             if now == room {
-                self.flush(bin, Reason::Full, at, machine, next);
+                self.flush(bin, Reason::Full, at, state, next);
             }
             left -= now;
             at += 1;
@@ -190,16 +194,11 @@ impl<'m> Stage<Machine<'m>> for TileCoalescing {
         taken.unwrap_or(start)
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Beat, Machine<'m>>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) -> Cycle {
         let at = at.max(self.input_free);
-        self.flush_stale(at, machine, next);
+        self.flush_stale(at, state, next);
         while let Some(bin) = self.bins.first() {
-            self.flush(bin, Reason::End, at, machine, next);
+            self.flush(bin, Reason::End, at, state, next);
         }
         at.max(self.output.done())
     }

@@ -1,13 +1,16 @@
 //! The picture as the pipeline holds it: colours, stencil, depth, and when each pixel was
 //! terminated.
 //!
-//! Values are stored quad by quad, screen tile by screen tile; [`Surface::quad_index`] maps a place
+//! Values are stored quad by quad, screen tile by screen tile; [`quad_index`] maps a place
 //! in a tile.
 
+use std::ops::Range;
+
 use crate::image::Frame;
-use crate::pipeline::packets::{QUADS_PER_TILE, TILE_PX, TILE_QUADS};
+use crate::pipeline::memory::line::LINE_BYTES;
 use crate::pipeline::timing::Cycle;
-use crate::raster::polygon::PixelRect;
+use crate::raster::geometry::PixelRect;
+use crate::raster::tiles::{TILE_PX, TileLayout, quad_index};
 use crate::shading::{
     ColourFormat, Comparison, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
@@ -45,10 +48,9 @@ fn is_ordered(compare: Comparison) -> bool {
 
 /// The buffers.
 #[derive(Debug)]
-pub struct Surface {
-    width: u32,
-    height: u32,
-    tiles_across: u32,
+pub struct Framebuffer {
+    /// Where its pixels are stored.
+    pub layout: TileLayout,
     /// Colours as stored, premultiplied.
     pub colour: Vec<QuadColour>,
     /// When each pixel's termination bit was written.
@@ -61,7 +63,7 @@ pub struct Surface {
     pub format: ColourFormat,
 }
 
-impl Surface {
+impl Framebuffer {
     /// A cleared surface. `terminating` reserves room for termination times.
     #[must_use]
     pub fn new(
@@ -71,13 +73,10 @@ impl Surface {
         tests: &Tests,
         terminating: bool,
     ) -> Self {
-        let tiles_across = width.div_ceil(TILE_PX);
-        let tiles = (tiles_across * height.div_ceil(TILE_PX)) as usize;
-        let quads = tiles * QUADS_PER_TILE as usize;
+        let layout = TileLayout::new(width, height);
+        let quads = layout.quads();
         let mut surface = Self {
-            width,
-            height,
-            tiles_across,
+            layout,
             colour: vec![QuadColour::default(); quads],
             terminated_at: vec![[NEVER; 4]; if terminating { quads } else { 0 }],
             stencil: None,
@@ -97,7 +96,7 @@ impl Surface {
             .as_ref()
             .map(|(test, values)| (*test, surface.by_quads(quads, values)));
         if let Some((_, values)) = &tests.depth {
-            surface.depth_range = surface.depth_ranges(tiles, values);
+            surface.depth_range = surface.depth_ranges(layout.tiles(), values);
         }
         surface
     }
@@ -105,9 +104,12 @@ impl Surface {
     /// A buffer of pixels row by row, rearranged by quads.
     fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {
         let mut out = vec![[T::default(); 4]; quads];
-        for (row, y) in pixels.chunks(self.width as usize).zip(0..self.height) {
+        for (row, y) in pixels
+            .chunks(self.layout.width as usize)
+            .zip(0..self.layout.height)
+        {
             for (&value, x) in row.iter().zip(0..) {
-                let (quad, fragment) = self.place(x, y);
+                let (quad, fragment) = self.layout.locate(x, y);
                 out[quad][fragment] = value;
             }
         }
@@ -117,9 +119,12 @@ impl Surface {
     /// Least and greatest depth of each raster tile of a buffer row by row.
     fn depth_ranges(&self, tiles: usize, pixels: &[f32]) -> Vec<[f32; 2]> {
         let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; tiles * 4];
-        for (row, y) in pixels.chunks(self.width as usize).zip(0..self.height) {
+        for (row, y) in pixels
+            .chunks(self.layout.width as usize)
+            .zip(0..self.layout.height)
+        {
             for (&depth, x) in row.iter().zip(0..) {
-                let tile = (y / TILE_PX) * self.tiles_across + x / TILE_PX;
+                let tile = (y / TILE_PX) * self.layout.tiles_across + x / TILE_PX;
                 let quarter = y % TILE_PX / 8 * 2 + x % TILE_PX / 8;
                 let [least, greatest] = &mut ranges[(tile * 4 + quarter) as usize];
                 (*least, *greatest) = (least.min(depth), greatest.max(depth));
@@ -140,50 +145,15 @@ impl Surface {
         is_ordered(test.compare) && !test.passes(depth, least) && !test.passes(depth, greatest)
     }
 
-    /// Quad and fragment of a pixel.
-    #[must_use]
-    pub fn place(&self, x: u32, y: u32) -> (usize, usize) {
-        let tile = (y / TILE_PX) * self.tiles_across + x / TILE_PX;
-        let (qx, qy) = (x % TILE_PX / 2, y % TILE_PX / 2);
-        let quad = tile * QUADS_PER_TILE + qy * TILE_QUADS + qx;
-        (quad as usize, ((y % 2) * 2 + x % 2) as usize)
-    }
-
-    /// Index of the quad at `position` of `tile` in the buffers.
-    #[must_use]
-    #[inline]
-    pub fn quad_index(tile: u32, position: u8) -> usize {
-        tile as usize * QUADS_PER_TILE as usize + usize::from(position)
-    }
-
     /// The picture's rectangle.
     #[must_use]
     pub fn rect(&self) -> PixelRect {
         PixelRect {
             x0: 0,
             y0: 0,
-            x1: self.width.cast_signed(),
-            y1: self.height.cast_signed(),
+            x1: self.layout.width.cast_signed(),
+            y1: self.layout.height.cast_signed(),
         }
-    }
-
-    /// Width and height in pixels.
-    #[must_use]
-    pub fn size(&self) -> [u32; 2] {
-        [self.width, self.height]
-    }
-
-    /// Screen tiles a row.
-    #[must_use]
-    #[inline]
-    pub fn tiles_across(&self) -> u32 {
-        self.tiles_across
-    }
-
-    /// Screen tiles in all.
-    #[must_use]
-    pub fn tiles(&self) -> usize {
-        self.colour.len() / QUADS_PER_TILE as usize
     }
 
     /// Whether a stencil or depth test is on.
@@ -209,7 +179,7 @@ impl Surface {
     #[must_use]
     #[inline]
     pub fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
-        let times = &self.terminated_at[Self::quad_index(tile, position)];
+        let times = &self.terminated_at[quad_index(tile, position)];
         let mut mask = 0;
         for (bit, &time) in times.iter().enumerate() {
             mask |= u8::from(time < at) << bit;
@@ -229,7 +199,7 @@ impl Surface {
 
     /// Stencil and depth tests of the fragments in `mask`, with the stencil updates they cause.
     pub fn test(&mut self, (tile, position): (u32, u8), mask: u8, depth: f32) -> Failed {
-        let index = Self::quad_index(tile, position);
+        let index = quad_index(tile, position);
         let mut failed = Failed::default();
         for bit in 0..4_u8 {
             if mask >> bit & 1 == 0 {
@@ -263,43 +233,59 @@ impl Surface {
     /// The colour buffer as a picture.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        let mut pixels = Vec::with_capacity((self.width * self.height) as usize);
-        for y in 0..self.height {
-            for x in 0..self.width {
-                let (quad, fragment) = self.place(x, y);
-                pixels.push(self.colour[quad].map(|channel| channel[fragment]));
-            }
-        }
-        Frame::from_pixels(self.width, self.height, pixels)
+        let colour = |quad: usize, fragment: usize| self.colour[quad].map(|c| c[fragment]);
+        let pixels = self.layout.rows(colour);
+        Frame::from_pixels(self.layout.width, self.layout.height, pixels)
     }
 
     /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
     #[must_use]
     pub fn stencil(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity((self.width * self.height) as usize);
-        for y in 0..self.height {
-            for x in 0..self.width {
-                let (quad, fragment) = self.place(x, y);
-                let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
-                let times = self.terminated_at.get(quad);
-                let terminated = times.is_some_and(|t| t[fragment] != NEVER);
-                bytes.push(stored | if terminated { TERMINATED } else { 0 });
-            }
-        }
-        bytes
+        self.layout.rows(|quad, fragment| {
+            let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
+            let times = self.terminated_at.get(quad);
+            let terminated = times.is_some_and(|t| t[fragment] != NEVER);
+            stored | if terminated { TERMINATED } else { 0 }
+        })
     }
 
     /// When each pixel was terminated, row by row; [`NEVER`] where it was not.
     #[must_use]
     pub fn termination_cycles(&self) -> Vec<Cycle> {
-        let mut cycles = Vec::with_capacity((self.width * self.height) as usize);
-        for y in 0..self.height {
-            for x in 0..self.width {
-                let (quad, fragment) = self.place(x, y);
-                let times = self.terminated_at.get(quad);
-                cycles.push(times.map_or(NEVER, |t| t[fragment]));
-            }
+        self.layout.rows(|quad, fragment| {
+            let times = self.terminated_at.get(quad);
+            times.map_or(NEVER, |t| t[fragment])
+        })
+    }
+}
+
+/// Bytes of colour of a quad.
+#[must_use]
+pub fn bytes_per_quad(format: ColourFormat) -> u64 {
+    u64::from(format.bytes_per_pixel()) * 4
+}
+
+/// Lines of memory that a framebuffer takes: those of its colours, and behind them those of what the
+/// tests read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FramebufferLines {
+    /// Lines of colours.
+    pub colour: Range<u64>,
+    /// Lines of stencil and depth values.
+    pub tests: Range<u64>,
+}
+
+impl FramebufferLines {
+    /// The lines of a framebuffer.
+    #[must_use]
+    pub fn of(framebuffer: &Framebuffer) -> Self {
+        let quads = framebuffer.layout.quads() as u64;
+        let lines = |bytes_per_quad: u64| (quads * bytes_per_quad).div_ceil(LINE_BYTES);
+        let colour = lines(bytes_per_quad(framebuffer.format));
+        let tests = lines(4 * framebuffer.test_bytes_per_pixel());
+        Self {
+            colour: 0..colour,
+            tests: colour..colour + tests,
         }
-        cycles
     }
 }

@@ -9,11 +9,14 @@
 
 use serde::Serialize;
 
-use crate::gpu::machine::Machine;
-use crate::pipeline::packets::{Beat, Few, QUADS_PER_TILE, Quad, WARP_QUADS, Warp};
+use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::{Beat, Few, Quad, WARP_QUADS, Warp};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, Idle, Pace, Queue};
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::tiles::QUADS_PER_TILE;
 
 spec! {
     /// Quad reordering and warp packing.
@@ -45,17 +48,19 @@ impl QruSpec {
     }
 }
 
-/// What the unit saw.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct QruCounters {
-    /// Quads in.
-    pub quads_in: u64,
-    /// Pairs emitted.
-    pub pairs: u64,
-    /// Quads emitted alone.
-    pub singles: u64,
-    /// Warps emitted.
-    pub warps: u64,
+statistics! {
+    /// What the unit saw.
+    #[derive(Serialize)]
+    pub struct QruCounters {
+        /// Quads in.
+        pub quads_in: u64,
+        /// Pairs emitted.
+        pub pairs: u64,
+        /// Quads emitted alone.
+        pub singles: u64,
+        /// Warps emitted.
+        pub warps: u64,
+    }
 }
 
 /// No quad in a register.
@@ -71,7 +76,7 @@ pub struct QuadReorder {
     registers: [u32; QUADS_PER_TILE as usize],
     /// Quads that are packed in one cycle when none are merged.
     together: usize,
-    scan: Pace,
+    scan: RateLimiter,
     buffers: Queue,
     warp: Warp,
     /// When the flush that is scanned entered its buffer.
@@ -81,7 +86,7 @@ pub struct QuadReorder {
     /// Quads are looked at through it.
     pub input: Activity,
     /// Warps leave through it.
-    pub pipe: Pipe,
+    pub pipe: IssuePort,
     /// Counters.
     pub counters: QruCounters,
 }
@@ -94,7 +99,7 @@ impl QuadReorder {
             merging,
             window: Vec::new(),
             registers: [NONE; QUADS_PER_TILE as usize],
-            scan: Pace::new(if merging { spec.quads_per_cycle } else { 1 }, 1),
+            scan: RateLimiter::new(if merging { spec.quads_per_cycle } else { 1 }, 1),
             together: usize::try_from(packed_per_cycle).map_or(WARP_QUADS, |n| n.min(WARP_QUADS)),
             buffers: Queue::new(spec.buffers),
             warp: Warp {
@@ -105,44 +110,33 @@ impl QuadReorder {
             entered: None,
             scanned: 0,
             input: Activity::default(),
-            pipe: Pipe::new(spec.latency_cycles),
+            pipe: IssuePort::new(spec.latency_cycles),
             counters: QruCounters::default(),
             spec: spec.clone(),
         }
     }
 
     fn note_scan(&mut self) {
-        self.input.idle_until(self.scanned, Idle::Blocked);
+        self.input.idle_until(self.scanned, StallReason::Blocked);
         self.input.busy_until(self.scanned + 1);
     }
 
     /// Sends the warp off, if it holds anything, no earlier than `at`.
-    fn emit<'m>(
-        &mut self,
-        at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Warp, Machine<'m>>,
-    ) {
+    fn emit<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         if self.warp.quads.is_empty() {
             return;
         }
         self.counters.warps += 1;
         let start = self.pipe.start(at);
-        self.pipe.issue(self.warp, start, 1, machine, next);
+        self.pipe.issue(self.warp, start, 1, state, next);
         self.warp.quads.clear();
         self.warp.merge = 0;
     }
 
-    fn push<'m>(
-        &mut self,
-        quad: Quad,
-        at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Warp, Machine<'m>>,
-    ) {
+    fn push<M>(&mut self, quad: Quad, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         self.warp.quads.push(quad);
         if self.warp.quads.is_full() {
-            self.emit(at, machine, next);
+            self.emit(at, state, next);
         }
     }
 
@@ -151,13 +145,7 @@ impl QuadReorder {
         clippy::cast_possible_truncation,
         reason = "windows are validated to be small"
     )]
-    fn scan<'m>(
-        &mut self,
-        quad: Quad,
-        at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Warp, Machine<'m>>,
-    ) {
+    fn scan<M>(&mut self, quad: Quad, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         let id = self.window.len() as u32;
         let register = &mut self.registers[usize::from(quad.position)];
         let older = std::mem::replace(register, id);
@@ -172,24 +160,19 @@ impl QuadReorder {
         self.counters.pairs += 1;
         self.warp.merge |= 1 << (self.warp.quads.len() / 2);
         self.warp.quads.push(first);
-        self.push(quad, at, machine, next);
+        self.push(quad, at, state, next);
     }
 
     /// Ends a scan: what found no partner follows in arrival order.
-    fn finish_scan<'m>(
-        &mut self,
-        at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Warp, Machine<'m>>,
-    ) {
+    fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         let window = std::mem::take(&mut self.window);
         for &(quad, paired) in &window {
             if !paired {
                 self.counters.singles += 1;
-                self.push(quad, at, machine, next);
+                self.push(quad, at, state, next);
             }
         }
-        self.emit(at, machine, next);
+        self.emit(at, state, next);
         self.window = window;
         self.window.clear();
         self.registers.fill(NONE);
@@ -199,7 +182,15 @@ impl QuadReorder {
     }
 }
 
-impl<'m> Stage<Machine<'m>> for QuadReorder {
+impl Unit for QuadReorder {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("qru", &mut self.input);
+        visitor.activity("qru_out", &mut self.pipe.activity);
+        visitor.statistics("qru", &self.counters);
+    }
+}
+
+impl<M> Stage<M> for QuadReorder {
     type In = Beat;
     type Out = Warp;
 
@@ -207,11 +198,11 @@ impl<'m> Stage<Machine<'m>> for QuadReorder {
         &mut self,
         beat: Beat,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Warp, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Warp, M>,
     ) -> Cycle {
         self.warp.tile = beat.tile;
-        self.input.idle_until(arrival, Idle::Starved);
+        self.input.idle_until(arrival, StallReason::Starved);
         let mut taken = arrival;
         if self.merging {
             for &quad in beat.quads.iter() {
@@ -222,11 +213,11 @@ impl<'m> Stage<Machine<'m>> for QuadReorder {
                 self.entered = Some(entered);
                 taken = taken.max(entered);
                 self.scanned = self.scan.serve(entered);
-                self.input.idle_until(entered, Idle::Full);
+                self.input.idle_until(entered, StallReason::Full);
                 self.note_scan();
-                self.scan(quad, self.scanned, machine, next);
+                self.scan(quad, self.scanned, state, next);
                 if self.window.len() as u64 == self.spec.window {
-                    self.finish_scan(self.scanned, machine, next);
+                    self.finish_scan(self.scanned, state, next);
                 }
             }
         } else {
@@ -238,7 +229,7 @@ impl<'m> Stage<Machine<'m>> for QuadReorder {
                 let (now, later) = quads.split_at(quads.len().min(self.warp.quads.room()));
                 self.warp.quads.extend(now);
                 if self.warp.quads.is_full() {
-                    self.emit(self.scanned, machine, next);
+                    self.emit(self.scanned, state, next);
                 }
                 self.warp.quads.extend(later);
                 // Quads wait where they are while warps do not leave.
@@ -249,20 +240,15 @@ impl<'m> Stage<Machine<'m>> for QuadReorder {
         if beat.last {
             let at = self.scanned.max(taken);
             if self.merging {
-                self.finish_scan(at, machine, next);
+                self.finish_scan(at, state, next);
             } else {
-                self.emit(at, machine, next);
+                self.emit(at, state, next);
             }
         }
         taken
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _machine: &mut Machine<'m>,
-        _next: &mut impl Sink<Warp, Machine<'m>>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Warp, M>) -> Cycle {
         at.max(self.pipe.done())
     }
 }

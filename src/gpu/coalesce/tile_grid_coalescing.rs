@@ -5,12 +5,15 @@
 //! meets, bounded to that grid; in order within a grid. Rates: one primitive a cycle and grid in,
 //! one a cycle out. Switched off, it hands primitives on as they come and takes no time.
 
-use crate::gpu::machine::Machine;
-use crate::pipeline::packets::{Primitive, TILE_PX};
+use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Pipe, Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, Idle};
-use crate::raster::polygon::PixelRect;
+use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::timing::{Activity, Cycle, StallReason};
+use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::geometry::PixelRect;
+use crate::raster::tiles::TILE_PX;
+use crate::raster::tiles::TileLayout;
 
 use super::bins::{Bins, Evict, Flushes, Reason};
 
@@ -56,7 +59,7 @@ pub struct TileGridCoalescing {
     pub input: Activity,
     input_free: Cycle,
     /// Output port.
-    pub output: Pipe,
+    pub output: IssuePort,
     /// Flushes by reason; items are primitives.
     pub flushes: Flushes,
     /// Primitives in.
@@ -66,15 +69,18 @@ pub struct TileGridCoalescing {
 }
 
 impl TileGridCoalescing {
-    /// A unit for a picture of `width` x `height` pixels.
+    /// A unit for a picture of this layout.
     #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "at most 64 tiles of 16 pixels"
     )]
-    pub fn new(spec: &TgcSpec, enabled: bool, width: u32, height: u32) -> Self {
+    pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout) -> Self {
         let grid_px = spec.grid_tiles as u32 * TILE_PX;
-        let (across, down) = (width.div_ceil(grid_px), height.div_ceil(grid_px));
+        let (across, down) = (
+            layout.width.div_ceil(grid_px),
+            layout.height.div_ceil(grid_px),
+        );
         Self {
             enabled,
             grid_px: grid_px.cast_signed(),
@@ -87,7 +93,7 @@ impl TileGridCoalescing {
             ),
             input: Activity::default(),
             input_free: 0,
-            output: Pipe::new(spec.latency_cycles),
+            output: IssuePort::new(spec.latency_cycles),
             flushes: Flushes::default(),
             primitives_in: 0,
             primitives_out: 0,
@@ -95,38 +101,38 @@ impl TileGridCoalescing {
         }
     }
 
-    fn flush<'m>(
+    fn flush<M>(
         &mut self,
         bin: u32,
         reason: Reason,
         at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Primitive, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Primitive, M>,
     ) {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
         for item in 0..flushed.items.len() {
             let start = self.output.start(at);
             let primitive = flushed.items[item];
-            self.output.issue(primitive, start, 1, machine, next);
+            self.output.issue(primitive, start, 1, state, next);
             self.bins.leave(&mut flushed, 1, start);
         }
         self.bins.give_back(flushed);
     }
 
     /// Adds a primitive to the bin of a grid, from `start` on; returns when that was done.
-    fn insert<'m>(
+    fn insert<M>(
         &mut self,
         grid: u32,
         primitive: Primitive,
         start: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Primitive, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
         let bin = self.bins.of(grid).unwrap_or_else(|| {
             if self.bins.empty().is_none() {
                 let victim = self.bins.victim();
-                self.flush(victim, Reason::Evicted, start, machine, next);
+                self.flush(victim, Reason::Evicted, start, state, next);
             }
             self.bins.begin(grid)
         });
@@ -135,16 +141,26 @@ impl TileGridCoalescing {
         bin_state.last_arrival = written;
         bin_state.items.push(primitive);
         let full = bin_state.items.len() as u64 == self.spec.bin_size;
-        self.input.idle_until(written, Idle::Full);
+        self.input.idle_until(written, StallReason::Full);
         self.input.busy_until(written + 1);
         if full {
-            self.flush(bin, Reason::Full, written, machine, next);
+            self.flush(bin, Reason::Full, written, state, next);
         }
         written
     }
 }
 
-impl<'m> Stage<Machine<'m>> for TileGridCoalescing {
+impl Unit for TileGridCoalescing {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        if self.enabled {
+            visitor.activity("tgc", &mut self.input);
+            visitor.activity("tgc_out", &mut self.output.activity);
+            visitor.statistics("tgc", &self.flushes);
+        }
+    }
+}
+
+impl<M> Stage<M> for TileGridCoalescing {
     type In = Primitive;
     type Out = Primitive;
 
@@ -153,17 +169,17 @@ impl<'m> Stage<Machine<'m>> for TileGridCoalescing {
         &mut self,
         primitive: Primitive,
         arrival: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Primitive, Machine<'m>>,
+        state: &mut M,
+        next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
         self.primitives_in += 1;
         if !self.enabled {
             self.primitives_out += 1;
-            return next.offer(primitive, arrival, machine);
+            return next.offer(primitive, arrival, state);
         }
         let size = self.grid_px;
         let bounds = primitive.bounds;
-        self.input.idle_until(arrival, Idle::Starved);
+        self.input.idle_until(arrival, StallReason::Starved);
         let taken = self.input_free.max(arrival);
         let mut at = taken;
         for y in bounds.y0 / size..=(bounds.y1 - 1) / size {
@@ -180,21 +196,16 @@ impl<'m> Stage<Machine<'m>> for TileGridCoalescing {
                 };
                 self.primitives_out += 1;
                 let key = y as u32 * self.grids_across + x as u32;
-                at = self.insert(key, part, at, machine, next) + 1;
+                at = self.insert(key, part, at, state, next) + 1;
             }
         }
         self.input_free = at;
         taken
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        machine: &mut Machine<'m>,
-        next: &mut impl Sink<Primitive, Machine<'m>>,
-    ) -> Cycle {
+    fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Primitive, M>) -> Cycle {
         while let Some(bin) = self.bins.first() {
-            self.flush(bin, Reason::End, at.max(self.input_free), machine, next);
+            self.flush(bin, Reason::End, at.max(self.input_free), state, next);
         }
         at.max(self.output.done())
     }

@@ -1,0 +1,140 @@
+//! What all units of a draw share: the draw itself, the picture, memory, and the ways back from
+//! later units to earlier ones.
+
+use super::draw::Draw;
+use super::warp::fragment::{FragmentShader, ShadedQuad};
+use super::zrop::early::EarlyTests;
+use super::zrop::termination::Updates;
+use crate::gpu::raster::screen::Screen;
+use crate::gpu::warp::issue::ShaderIssue;
+use crate::gpu::zrop::framebuffer::{Failed, Framebuffer};
+use crate::math::SimdLevel;
+use crate::pipeline::maps::Maps;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::packets::{Quad, RasterTile, WARP_QUADS, Warp};
+use crate::pipeline::timing::Cycle;
+use crate::raster::geometry::PixelRect;
+use crate::raster::geometry::PrimitiveShape;
+use crate::raster::polygon::Polygon;
+use crate::raster::tiles::quad_index;
+
+/// The shared state.
+pub struct DrawState<'a> {
+    /// What is drawn.
+    pub draw: &'a Draw,
+    /// The fragment shader's program.
+    pub shader: FragmentShader<'a>,
+    /// Colours, stencil, depth.
+    pub framebuffer: Framebuffer,
+    /// The host's SIMD level; changes no result.
+    pub level: SimdLevel,
+    /// L2 and DRAM.
+    pub memory: Memory,
+    /// Issue slots that vertex warps take, for each GPC alike.
+    pub shader_issue: ShaderIssue,
+    /// Termination updates under way, by GPC.
+    pub updates: Vec<Updates>,
+    /// Counts a pixel, if asked for.
+    pub maps: Option<Box<Maps>>,
+}
+
+impl<'a> DrawState<'a> {
+    /// The state at the start of a draw; no maps are kept.
+    #[must_use]
+    pub fn new(
+        draw: &'a Draw,
+        shader: FragmentShader<'a>,
+        framebuffer: Framebuffer,
+        memory: Memory,
+        shader_issue: ShaderIssue,
+        gpcs: u64,
+    ) -> Self {
+        Self {
+            draw,
+            level: shader.level(),
+            shader,
+            framebuffer,
+            memory,
+            shader_issue,
+            updates: (0..gpcs).map(|_| Updates::default()).collect(),
+            maps: None,
+        }
+    }
+
+    /// Runs the fragment shader on a warp.
+    #[inline]
+    pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {
+        let across = self.framebuffer.layout.tiles_across;
+        let (x, y) = (warp.tile % across, warp.tile / across);
+        self.shader.shade(x, y, &warp.quads, out);
+        if let Some(maps) = &mut self.maps {
+            for quad in warp.quads.iter() {
+                maps.shaded(quad_index(warp.tile, quad.position), quad.mask);
+            }
+        }
+    }
+}
+
+impl Screen for DrawState<'_> {
+    type Outline = Polygon;
+
+    #[inline]
+    fn outline(&self, shape: &PrimitiveShape) -> Option<Polygon> {
+        shape.polygon()
+    }
+
+    #[inline]
+    fn rect(&self) -> PixelRect {
+        self.framebuffer.rect()
+    }
+
+    #[inline]
+    fn tiles_across(&self) -> u32 {
+        self.framebuffer.layout.tiles_across
+    }
+
+    #[inline]
+    fn hides(&self, tile: &RasterTile) -> bool {
+        let depth = self.draw.splats[tile.primitive as usize].depth;
+        self.framebuffer.hides(tile.tile, tile.quarter, depth)
+    }
+}
+
+impl EarlyTests for DrawState<'_> {
+    #[inline]
+    fn bytes_per_quad(&self) -> u64 {
+        self.framebuffer.test_bytes_per_pixel() * 4
+    }
+
+    #[inline]
+    fn has_tests(&self) -> bool {
+        self.framebuffer.has_tests()
+    }
+
+    #[inline]
+    fn tests_write(&self) -> bool {
+        self.framebuffer.tests_write()
+    }
+
+    #[inline]
+    fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    #[inline]
+    fn test(&mut self, tile: u32, quad: &Quad) -> Failed {
+        let depth = self.draw.splats[quad.primitive as usize].depth;
+        self.framebuffer
+            .test((tile, quad.position), quad.mask, depth)
+    }
+
+    #[inline]
+    fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
+        self.framebuffer.terminated(tile, position, at)
+    }
+
+    #[inline]
+    fn next_update(&mut self, gpc: usize, now: Cycle) -> Option<(Cycle, u64)> {
+        self.updates[gpc].next_due(now)
+    }
+}

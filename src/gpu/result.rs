@@ -1,0 +1,194 @@
+//! What a run leaves behind: the picture, the cycles, and every counter.
+
+use super::coalesce::bins::Flushes;
+use super::coalesce::quad_reorder::QruCounters;
+use super::crop::cache::CropCacheCounters;
+use super::crop::unit::CropCounters;
+use super::draw_state::DrawState;
+use super::geometry::assembly::AssemblyCounters;
+use super::geometry::vertex::VertexCounters;
+use super::outcome_counts::{FragmentCounts, PrimitiveCounts, QuadCounts};
+use super::raster::coarse::CoarseCounters;
+use super::raster::fine::FineCounters;
+use super::raster::hi_z::HiZCounters;
+use super::raster::setup::SetupCounters;
+use super::variant::Variant;
+use super::warp::cores::CoresCounters;
+use super::warp::launch::LaunchCounters;
+use super::zrop::framebuffer::Framebuffer;
+use super::zrop::unit::ZropCounters;
+use super::zrop::zcache::ZCacheCounters;
+use crate::pipeline::collect::{Collected, UnitCycles};
+use crate::pipeline::maps::Maps;
+use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::statistics::StatisticsByUnit;
+use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::Unit;
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct SimulationResult {
+    /// What ran.
+    pub variant: Variant,
+    /// From the start of the draw to the end of the last raster operation, tests and termination
+    /// updates that hold up a test among them.
+    pub cycles: Cycle,
+    /// Fragments.
+    pub fragments: FragmentCounts,
+    /// Quads.
+    pub quads: QuadCounts,
+    /// Primitives and raster tiles.
+    pub raster: PrimitiveCounts,
+    /// Fragment warps launched.
+    pub warps: u64,
+    /// Vertex warps run.
+    pub vertex_warps: u64,
+    /// Flushes of tile-grid coalescing.
+    pub tgc: Flushes,
+    /// Flushes of tile coalescing.
+    pub tc: Flushes,
+    /// Quad reordering.
+    pub qru: QruCounters,
+    /// Pixels brought to the threshold, and the updates that ZROP has made of it.
+    pub terminations: u64,
+    /// Termination updates done before the end of the draw.
+    pub updates: u64,
+    /// CROP cache.
+    pub crop_cache: CropCacheCounters,
+    /// Stencil and depth cache.
+    pub z_cache: ZCacheCounters,
+    /// L2.
+    pub l2: L2Counters,
+    /// Bytes moved from and to DRAM.
+    pub dram_bytes: u64,
+    /// Every unit's cycles, in the order of the pipeline.
+    pub units: Vec<UnitCycles>,
+    /// What every unit counted.
+    pub statistics: StatisticsByUnit,
+    /// The picture.
+    pub framebuffer: Framebuffer,
+    /// Counts a pixel, if asked for.
+    pub maps: Option<Box<Maps>>,
+}
+
+impl SimulationResult {
+    /// Collects what the units of a chain and the state they share have to tell after a draw.
+    pub(super) fn collect(variant: Variant, units: &mut impl Unit, state: DrawState<'_>) -> Self {
+        let run = Collected::of(units);
+        let of = &run.statistics;
+        let assembly: AssemblyCounters = of.of("vpo");
+        let setup: SetupCounters = of.of("setup");
+        let coarse: CoarseCounters = of.of("coarse");
+        let hi_z: HiZCounters = of.of("hi_z");
+        let fine: FineCounters = of.of("fine");
+        let zrop: ZropCounters = of.of("zrop");
+        let cores: CoresCounters = of.of("cores");
+        let crop: CropCounters = of.of("crop");
+        Self {
+            variant,
+            cycles: run.cycles,
+            fragments: FragmentCounts {
+                rasterized: fine.fragments + hi_z.hidden_fragments,
+                hidden: hi_z.hidden_fragments
+                    + zrop.fragments.stencil_failed
+                    + zrop.fragments.depth_failed,
+                terminated: zrop.fragments.terminated,
+                shaded: cores.fragments_shaded,
+                pruned: cores.fragments_pruned,
+                merged: cores.fragments_merged,
+                dropped: crop.fragments_dropped,
+                blended: crop.fragments,
+                late: crop.late,
+            },
+            quads: QuadCounts {
+                rasterized: fine.quads,
+                hidden: zrop.quads.stencil_failed + zrop.quads.depth_failed,
+                terminated: zrop.quads.terminated,
+                shaded: cores.quads_shaded,
+                pruned: cores.quads_pruned,
+                merged_pairs: cores.quads_merged,
+                dropped: crop.quads_dropped,
+                blended: crop.quads,
+            },
+            raster: PrimitiveCounts {
+                splats: u64::from(state.draw.len()),
+                primitives: assembly.primitives_in,
+                culled: assembly.degenerate + assembly.off_screen,
+                set_up: setup.primitives,
+                missed: coarse.primitives_missed,
+                tiles: coarse.tiles_out,
+                tiles_hidden: hi_z.hidden,
+                tiles_empty: fine.tiles_empty,
+            },
+            warps: of.of::<LaunchCounters>("launch").warps,
+            vertex_warps: of.of::<VertexCounters>("vertex").warps,
+            tgc: of.of("tgc"),
+            tc: of.of("tc"),
+            qru: of.of("qru"),
+            terminations: crop.terminations,
+            updates: zrop.updates,
+            crop_cache: of.of("crop_cache"),
+            z_cache: of.of("z_cache"),
+            l2: state.memory.l2.counters.clone(),
+            dram_bytes: state.memory.dram.bytes(),
+            framebuffer: state.framebuffer,
+            maps: state.maps,
+            units: run.units,
+            statistics: run.statistics,
+        }
+    }
+
+    /// The unit that worked in the largest share of its cycles.
+    #[must_use]
+    pub fn limiting_unit(&self) -> Option<&UnitCycles> {
+        UnitCycles::busiest(&self.units)
+    }
+
+    /// What does not add up, one sentence each: nothing may be lost between units, and every unit's
+    /// cycles make the run's.
+    #[must_use]
+    pub fn discrepancies(&self) -> Vec<String> {
+        let (f, q, r) = (&self.fragments, &self.quads, &self.raster);
+        let sums = [
+            (
+                "fragments rasterized",
+                f.rasterized,
+                f.hidden + f.terminated + f.shaded,
+            ),
+            (
+                "fragments shaded",
+                f.shaded,
+                f.pruned + f.merged + f.dropped + f.blended,
+            ),
+            (
+                "quads rasterized",
+                q.rasterized,
+                q.hidden + q.terminated + q.shaded,
+            ),
+            (
+                "quads shaded",
+                q.shaded,
+                q.pruned + q.merged_pairs + q.dropped + q.blended,
+            ),
+            ("quads flushed", q.rasterized, self.tc.items),
+            (
+                "quads packed",
+                q.shaded,
+                2 * self.qru.pairs + self.qru.singles,
+            ),
+            ("warps", self.warps, self.qru.warps),
+            (
+                "primitives flushed",
+                if self.variant.tgc { r.set_up } else { 0 },
+                self.tgc.items,
+            ),
+        ];
+        let mut wrong: Vec<_> = sums
+            .iter()
+            .filter(|(_, total, parts)| total != parts)
+            .map(|(what, total, parts)| format!("{what}: {total}, but their fates make {parts}"))
+            .collect();
+        wrong.extend(UnitCycles::discrepancies(&self.units, self.cycles));
+        wrong
+    }
+}

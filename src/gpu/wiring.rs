@@ -1,0 +1,166 @@
+//! The wiring: every unit of a variant joined in order, statically, and run over a draw.
+
+use super::coalesce::quad_reorder::QuadReorder;
+use super::coalesce::tile_coalescing::TileCoalescing;
+use super::coalesce::tile_grid_coalescing::TileGridCoalescing;
+use super::config::Config;
+use super::crop::unit::Crop;
+use super::draw::Draw;
+use super::draw_state::DrawState;
+use super::geometry::assembly::{Assembly, Distribute};
+use super::geometry::vertex::VertexShading;
+use super::raster::coarse::Coarse;
+use super::raster::fine::Fine;
+use super::raster::hi_z::HiZ;
+use super::raster::setup::Setup;
+use super::result::SimulationResult;
+use super::tile_owner::TileOwner;
+use super::variant::Variant;
+use super::warp::cores::Cores;
+use super::warp::fragment::FragmentShader;
+use super::warp::issue::ShaderIssue;
+use super::warp::launch::Launch;
+use super::zrop::framebuffer::{Framebuffer, FramebufferLines, Tests};
+use super::zrop::prop::Prop;
+use super::zrop::termination::Termination;
+use super::zrop::unit::Zrop;
+use crate::pipeline::maps::Maps;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::packets::{Beat, Primitive, RasterTile};
+use crate::pipeline::stage::{Retired, Sink, chain};
+use crate::pipeline::unit::{Unit, keep_timelines};
+use crate::raster::tiles::TileLayout;
+
+/// What to watch beside the counters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Watch {
+    /// Keep counts a pixel.
+    pub maps: bool,
+    /// Keep timelines of the units.
+    pub timelines: bool,
+}
+
+/// Builds the units of one GPC, in sections that are joined from the last to the first.
+#[derive(Debug, Clone)]
+pub struct Gpc<'c> {
+    config: &'c Config,
+    variant: Variant,
+    owner: TileOwner,
+    layout: TileLayout,
+    lines: FramebufferLines,
+}
+
+impl Gpc<'_> {
+    /// From primitives to raster tiles: tile-grid coalescing, setup, coarse, Hi-Z, fine.
+    pub fn raster<'m, N>(&self, next: N) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N>
+    where
+        N: Sink<RasterTile, DrawState<'m>> + Unit,
+    {
+        let c = self.config;
+        chain! {
+            c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc, self.layout),
+            c.setup.queue => Setup::new(&c.setup),
+            c.coarse.queue => Coarse::new(&c.coarse, self.owner),
+            c.hi_z.queue => HiZ::new(&c.hi_z),
+            c.fine.queue => Fine::new(&c.fine),
+            next
+        }
+    }
+
+    /// From raster tiles to quads that passed the tests: tile coalescing, PROP, ZROP.
+    pub fn tests<'m, N>(&self, next: N) -> impl Sink<RasterTile, DrawState<'m>> + Unit + use<'m, N>
+    where
+        N: Sink<Beat, DrawState<'m>> + Unit,
+    {
+        let (c, lines) = (self.config, self.lines.tests.clone());
+        let gpc = self.owner.gpc as usize;
+        chain! {
+            c.tc.queue => TileCoalescing::new(&c.tc, self.layout.tiles()),
+            c.prop.queue => Prop::new(&c.prop),
+            c.zrop.queue => Zrop::new(&c.zrop, self.variant.het, gpc, lines),
+            next
+        }
+    }
+
+    /// From quads to the picture: quad reordering, launch, shader cores, CROP.
+    #[must_use]
+    pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
+        let (c, variant) = (self.config, self.variant);
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "colours and alphas are f32"
+        )]
+        let termination = variant.het.then_some(Termination {
+            threshold: c.zrop.threshold as f32,
+            feedback_cycles: c.zrop.feedback_cycles,
+            feedback: c.zrop.feedback,
+        });
+        let lines = self.lines.colour.clone();
+        let gpc = self.owner.gpc as usize;
+        chain! {
+            c.qru.queue => QuadReorder::new(&c.qru, variant.qru, c.prop.quads_out_per_cycle),
+            c.launch.queue => Launch::new(&c.launch),
+            c.cores.slots() => Cores::new(&c.cores, variant.qru),
+            c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
+            Retired::default()
+        }
+    }
+}
+
+/// The state of the units at the start of a draw, with early termination or without.
+#[must_use]
+pub fn draw_state<'a>(
+    draw: &'a Draw,
+    shader: FragmentShader<'a>,
+    tests: &Tests,
+    config: &Config,
+    terminating: bool,
+) -> DrawState<'a> {
+    let format = config.crop.format;
+    let framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
+    let lines = FramebufferLines::of(&framebuffer);
+    let memory = Memory::new(&config.l2, &config.dram, lines.tests.end);
+    let issue = ShaderIssue::new(config.cores.all_schedulers(), config.cores.issue_cycles);
+    DrawState::new(draw, shader, framebuffer, memory, issue, config.gpu.gpcs)
+}
+
+/// Runs a draw through a variant of the pipeline.
+#[must_use]
+pub fn run(
+    draw: &Draw,
+    shader: FragmentShader<'_>,
+    tests: &Tests,
+    config: &Config,
+    variant: Variant,
+    watch: Watch,
+) -> SimulationResult {
+    let mut state = draw_state(draw, shader, tests, config, variant.het);
+    let (layout, lines) = (
+        state.framebuffer.layout,
+        FramebufferLines::of(&state.framebuffer),
+    );
+    state.maps = watch.maps.then(|| Box::new(Maps::new(layout.quads())));
+    let gpcs = TileOwner::all(config.gpu.gpcs).map(|owner| {
+        let gpc = Gpc {
+            config,
+            variant,
+            owner,
+            layout,
+            lines: lines.clone(),
+        };
+        (owner, gpc.raster(gpc.tests(gpc.shading())))
+    });
+    let mut chain = chain! {
+        1 => VertexShading::new(&config.vertex),
+        config.vpo.queue => Assembly::new(&config.vpo),
+        Distribute { gpcs: gpcs.collect() }
+    };
+    if watch.timelines {
+        keep_timelines(&mut chain);
+    }
+    for splat in 0..draw.len() {
+        chain.offer(splat, 0, &mut state);
+    }
+    chain.end(0, &mut state);
+    SimulationResult::collect(variant, &mut chain, state)
+}

@@ -1,0 +1,161 @@
+//! What units count: plain structs of counters, declared beside the unit that counts, which can be
+//! added up and listed without knowing their fields.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use serde::Serialize;
+
+/// A counter, or several under one name.
+pub trait Counter {
+    /// Adds the counts of another unit of the same kind.
+    fn add(&mut self, other: &Self);
+
+    /// Appends each count with its name, fields joined by dots.
+    fn list(&self, name: &str, list: &mut Vec<(String, u64)>);
+}
+
+impl Counter for u64 {
+    fn add(&mut self, other: &Self) {
+        *self += other;
+    }
+
+    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+        list.push((name.to_owned(), *self));
+    }
+}
+
+/// A largest value: of several units, that of the unit with most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Peak(pub u64);
+
+impl Peak {
+    /// Raises the peak to `value`.
+    #[inline]
+    pub fn raise(&mut self, value: u64) {
+        self.0 = self.0.max(value);
+    }
+}
+
+impl Counter for Peak {
+    fn add(&mut self, other: &Self) {
+        self.raise(other.0);
+    }
+
+    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+        list.push((name.to_owned(), self.0));
+    }
+}
+
+/// The statistics of a unit, whatever its type.
+pub trait Statistics: Any + Debug + Send {
+    /// Adds those of another unit of the same kind; those of any other kind are left out.
+    fn merge(&mut self, other: &dyn Statistics);
+
+    /// A copy.
+    fn boxed(&self) -> Box<dyn Statistics>;
+
+    /// Every count with its name.
+    fn counts(&self) -> Vec<(String, u64)>;
+}
+
+impl<T: Counter + Any + Debug + Clone + Send> Statistics for T {
+    fn merge(&mut self, other: &dyn Statistics) {
+        let other: &dyn Any = other;
+        if let Some(other) = other.downcast_ref::<T>() {
+            self.add(other);
+        }
+    }
+
+    fn boxed(&self) -> Box<dyn Statistics> {
+        Box::new(self.clone())
+    }
+
+    fn counts(&self) -> Vec<(String, u64)> {
+        let mut list = Vec::new();
+        self.list("", &mut list);
+        list
+    }
+}
+
+/// The statistics of all units of a run; those of units of one name are summed.
+#[derive(Debug, Default)]
+pub struct StatisticsByUnit(Vec<(&'static str, Box<dyn Statistics>)>);
+
+impl StatisticsByUnit {
+    /// Adds those of a unit called `unit`.
+    pub fn add(&mut self, unit: &'static str, statistics: &dyn Statistics) {
+        match self.0.iter_mut().find(|(name, _)| *name == unit) {
+            Some((_, sum)) => sum.merge(statistics),
+            None => self.0.push((unit, statistics.boxed())),
+        }
+    }
+
+    /// Those of the units called `unit`; zeros when there is none that counts a `T`.
+    #[must_use]
+    pub fn of<T: Statistics + Default + Clone>(&self, unit: &str) -> T {
+        let found = self.0.iter().find(|(name, _)| *name == unit);
+        let typed = found.and_then(|(_, statistics)| {
+            let statistics: &dyn Any = statistics.as_ref();
+            statistics.downcast_ref::<T>().cloned()
+        });
+        typed.unwrap_or_default()
+    }
+
+    /// Every count with its unit and name.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, String, u64)> {
+        self.0.iter().flat_map(|(unit, statistics)| {
+            let counts = statistics.counts().into_iter();
+            counts.map(|(name, count)| (*unit, name, count))
+        })
+    }
+}
+
+/// Declares the statistics of a unit: a plain struct of counters that implements
+/// [`Statistics`](crate::pipeline::statistics::Statistics).
+///
+/// ```
+/// quadrille::statistics! {
+///     /// Packets of a unit.
+///     pub struct PacketCounters {
+///         /// Packets taken in.
+///         pub taken: u64,
+///         /// Packets dropped.
+///         pub dropped: u64,
+///     }
+/// }
+/// let mut counters = PacketCounters::default();
+/// counters.taken += 1;
+/// ```
+#[macro_export]
+macro_rules! statistics {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $type:ty),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        $vis struct $name {
+            $($(#[$field_meta])* $field_vis $field: $type,)+
+        }
+
+        impl $crate::pipeline::statistics::Counter for $name {
+            fn add(&mut self, other: &Self) {
+                $($crate::pipeline::statistics::Counter::add(&mut self.$field, &other.$field);)+
+            }
+
+            fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+                let dot = if name.is_empty() { "" } else { "." };
+                $($crate::pipeline::statistics::Counter::list(
+                    &self.$field,
+                    &format!("{name}{dot}{}", stringify!($field)),
+                    list,
+                );)+
+            }
+        }
+    };
+}
+pub use statistics;
