@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use quadrille::SimdLevel;
+use quadrille::mesh::frame::Cull;
+use quadrille::mesh::frame::Faces;
+use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::frame::chunk::Chunk;
-use quadrille::mesh::frame::merging::Unit;
-use quadrille::mesh::frame::settings::Cull;
-use quadrille::mesh::frame::settings::Faces;
-use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::frame::visibility;
 use quadrille::mesh::grid::Source;
-use quadrille::mesh::merge::pmu::PmuSettings;
-use quadrille::mesh::merge::qfm::QfmSettings;
+use quadrille::mesh::merge::MergeUnitKind;
+use quadrille::mesh::merge::PmuSettings;
+use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::shade::Albedo;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
@@ -59,10 +59,10 @@ fn steps(criterion: &mut Criterion) {
             .warm_up_time(Duration::from_millis(300))
             .measurement_time(Duration::from_secs(2));
         let visible = Visible::new(&source, &view, &view, &settings).unwrap();
-        let plain = visible.merged(&source, Unit::None);
+        let plain = visible.merged(&source, MergeUnitKind::None);
         let quads = plain.counters.rasterized;
 
-        group.throughput(Throughput::Elements(visible.counters.triangles));
+        group.throughput(Throughput::Elements(visible.triangles));
         group.bench_function("tessellate and raster, triangles, one thread", |b| {
             b.iter(|| Chunk::new(&source, 0..source.batches(), [&view, &view], &settings));
         });
@@ -72,8 +72,8 @@ fn steps(criterion: &mut Criterion) {
         });
         group.throughput(Throughput::Elements(plain.counters.tested()));
         let units = [
-            ("qfm 32, quads", Unit::Qfm(QfmSettings::default())),
-            ("pmu 512, quads", Unit::Pmu(PmuSettings::default())),
+            ("qfm 32, quads", MergeUnitKind::Qfm(QfmSettings::default())),
+            ("pmu 512, quads", MergeUnitKind::Pmu(PmuSettings::default())),
         ];
         for (name, unit) in units {
             group.bench_function(name, |b| b.iter(|| visible.merged(&source, unit)));
@@ -83,7 +83,7 @@ fn steps(criterion: &mut Criterion) {
             albedo: Albedo::Checker { scale: 32.0 },
         };
         let shader = Shader::new(source.materials(), &textures, &view, shade);
-        let merged = visible.merged(&source, Unit::Qfm(QfmSettings::default()));
+        let merged = visible.merged(&source, MergeUnitKind::Qfm(QfmSettings::default()));
         group.throughput(Throughput::Elements(merged.quads.len() as u64));
         group.bench_function("shade and resolve, merged quads", |b| {
             b.iter(|| visible.picture(&shader, &merged, Sampling::Centre, Some([0.0; 3])));
@@ -92,7 +92,7 @@ fn steps(criterion: &mut Criterion) {
         group.bench_function("whole frame with qfm, quads", |b| {
             b.iter(|| {
                 let visible = Visible::new(&source, &view, &view, &settings).unwrap();
-                let merged = visible.merged(&source, Unit::Qfm(QfmSettings::default()));
+                let merged = visible.merged(&source, MergeUnitKind::Qfm(QfmSettings::default()));
                 visible.picture(&shader, &merged, Sampling::Centre, Some([0.0; 3]))
             });
         });

@@ -12,7 +12,7 @@
 //!                                                  |         cycles, counters)
 //!                    report, image::files <--------+-------> image::metrics
 //!                                                  |
-//! file --scene::mesh--> Mesh --mesh--> MeshOutcome, Frame   (tessellate, raster and depth test on
+//! file --scene::mesh--> Mesh --mesh--> MeshResult, Frame   (tessellate, raster and depth test on
 //!                                       samples, merge quads, shade; without time or in cycles)
 //! ```
 //!

@@ -17,19 +17,19 @@
 //! depth test are the emulated pipeline's own ([`crate::raster::sampled`],
 //! [`crate::raster::sample_depth`]).
 
-pub mod assemble;
-pub mod difference;
 pub mod files;
 pub mod frame;
 pub mod grid;
 pub mod heat;
+mod index;
 pub mod merge;
-pub mod outcome;
 pub mod pipeline;
+pub mod project;
+pub mod result;
 pub mod shade;
 pub mod splats;
+pub mod supersampled;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;
-pub mod truth;
 pub mod view;

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Source, Topology};
+use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, Source, Topology, neighbours};
+use super::index::index16;
 use super::view::View;
 use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 
@@ -115,7 +116,7 @@ impl Source for Triangles {
             let key = (corner.position, corner.uv, corner.normal);
             *numbers.entry(key).or_insert_with(|| {
                 vertices.push(self.vertex(corner));
-                small(vertices.len() - 1)
+                index16(vertices.len() - 1)
             })
         };
         let corners = triangles.iter().map(|t| t.map(&mut number)).collect();
@@ -143,35 +144,6 @@ impl Source for Triangles {
     }
 }
 
-/// The triangles across each triangle's edges, corners being named by their positions.
-///
-/// Two triangles are neighbours when they run along an edge in opposite directions and no third one
-/// has that edge: on an edge of three faces, or of two that face opposite ways (as on a Möbius
-/// strip), nothing says which belong together. Edges without length join nothing.
-#[must_use]
-pub fn neighbours(triangles: &[[u32; 3]]) -> Vec<[u16; 3]> {
-    let mut edges = Vec::with_capacity(triangles.len() * 3);
-    for (corners, triangle) in triangles.iter().zip(0..) {
-        for side in 0..3 {
-            let (from, to) = (corners[side], corners[(side + 1) % 3]);
-            if from != to {
-                edges.push((from.min(to), from.max(to), from < to, triangle, side));
-            }
-        }
-    }
-    edges.sort_unstable();
-    let mut found = vec![[NO_NEIGHBOUR; 3]; triangles.len()];
-    for shared in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-        if let [(_, _, false, one, i), (_, _, true, other, j)] = *shared
-            && one != other
-        {
-            found[one][i] = small(other);
-            found[other][j] = small(one);
-        }
-    }
-    found
-}
-
 /// Means of the normals of the triangles around each position, weighted with their areas.
 fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
     use nalgebra::Vector3;
@@ -188,78 +160,4 @@ fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
     #[allow(clippy::cast_possible_truncation, reason = "normals are f32")]
     let narrow = |v: Vector3<f64>| [v.x as f32, v.y as f32, v.z as f32];
     sums.into_iter().map(|v| narrow(unit(v))).collect()
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a grid has at most 512 triangles"
-)]
-fn small(v: usize) -> u16 {
-    v as u16
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NO: u16 = NO_NEIGHBOUR;
-
-    #[test]
-    fn two_triangles_of_a_square() {
-        let found = neighbours(&[[0, 1, 2], [0, 2, 3]]);
-        assert_eq!(found, [[NO, NO, 1], [0, NO, NO]]);
-    }
-
-    #[test]
-    fn three_faces_on_an_edge_join_nothing() {
-        let found = neighbours(&[[0, 1, 2], [1, 0, 3], [1, 0, 4]]);
-        assert_eq!(found, [[NO; 3]; 3]);
-    }
-
-    #[test]
-    fn a_moebius_strip_is_cut_where_it_turns() {
-        // Five quads in a ring, the last joined to the first upside down.
-        let mut triangles = Vec::new();
-        for k in 0..5_u32 {
-            let (a, b) = (2 * k, 2 * k + 1);
-            let (c, d) = if k == 4 {
-                (1, 0)
-            } else {
-                (2 * k + 2, 2 * k + 3)
-            };
-            triangles.extend([[a, c, b], [b, c, d]]);
-        }
-        let found = neighbours(&triangles);
-        let joined: usize = found.iter().flatten().filter(|&&n| n != NO).count();
-        // Five diagonals and four seams, from both sides; the fifth seam runs the same way twice.
-        assert_eq!(joined, 2 * (5 + 4));
-        for (triangle, around) in found.iter().enumerate() {
-            for &other in around.iter().filter(|&&n| n != NO) {
-                assert!(found[usize::from(other)].contains(&small(triangle)));
-            }
-        }
-    }
-
-    #[test]
-    fn a_bow_tie_and_an_edge_without_length() {
-        assert_eq!(neighbours(&[[0, 1, 2], [0, 3, 4]]), [[NO; 3]; 2]);
-        // A triangle whose corners coincide in two places has no third edge to share.
-        assert_eq!(
-            neighbours(&[[0, 0, 1], [1, 0, 2]]),
-            [[NO; 3]; 2],
-            "the edge 0-1 runs both ways in the first"
-        );
-    }
-
-    #[test]
-    fn inside_out_is_as_connected() {
-        let found = neighbours(&[[2, 1, 0], [3, 2, 0]]);
-        assert_eq!(found.iter().flatten().filter(|&&n| n != NO).count(), 2);
-    }
-
-    #[test]
-    fn duplicated_positions_are_two_surfaces() {
-        // The second triangle has its own copies: what the reader's weld is for.
-        assert_eq!(neighbours(&[[0, 1, 2], [3, 5, 4]]), [[NO; 3]; 2]);
-    }
 }

@@ -44,6 +44,17 @@ impl PixelRect {
         }
     }
 
+    /// The smallest box around both.
+    #[must_use]
+    pub fn around(self, other: Self) -> Self {
+        Self {
+            x0: self.x0.min(other.x0),
+            y0: self.y0.min(other.y0),
+            x1: self.x1.max(other.x1),
+            y1: self.y1.max(other.y1),
+        }
+    }
+
     /// Whether it holds no pixel.
     #[must_use]
     pub fn is_empty(self) -> bool {

@@ -226,6 +226,17 @@ impl SamplePattern {
         })
     }
 
+    /// Which cells of a quad have some of their samples in `coverage` but not all.
+    #[must_use]
+    #[inline]
+    pub fn partial_cells(&self, coverage: u64) -> u8 {
+        let full = self.full_cell();
+        (0..4).fold(0, |cells, c| {
+            let samples = self.cell(coverage, c);
+            cells | u8::from(samples != 0 && samples != full) << c
+        })
+    }
+
     /// The sample of `samples` nearest to the cell's centre, and its rank among all (0 is the
     /// nearest that a cell has); `None` of none. Of equally near ones it is the first.
     #[must_use]

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::json::UnitDocument;
-use crate::mesh::outcome::MeshOutcome;
 use crate::mesh::pipeline::TimedOutcome;
+use crate::mesh::result::MeshResult;
 
 /// The frame as the emulated pipeline ran it.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(crate) struct MeshRow {
     /// Pixels of the picture.
     pub pixels: u64,
     /// The counts.
-    pub outcome: MeshOutcome,
+    pub outcome: MeshResult,
     /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
     pub psnr_db: Option<f64>,
     /// PSNR against 64 shaded samples a pixel in dB, if asked for.

@@ -5,22 +5,22 @@ use quadrille::Camera;
 use quadrille::Intrinsics;
 use quadrille::Protocol;
 use quadrille::SimdLevel;
-use quadrille::mesh::assemble::place;
-use quadrille::mesh::assemble::triangles;
 use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::NONE;
+use quadrille::mesh::frame::Cull;
+use quadrille::mesh::frame::Faces;
+use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::Visible;
-use quadrille::mesh::frame::merging::Unit;
-use quadrille::mesh::frame::settings::Cull;
-use quadrille::mesh::frame::settings::Faces;
-use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::grid::Grid;
 use quadrille::mesh::grid::Source;
-use quadrille::mesh::merge::pmu::PmuSettings;
-use quadrille::mesh::merge::qfm::QfmSettings;
-use quadrille::mesh::outcome::MeshOutcome;
+use quadrille::mesh::merge::MergeUnitKind;
+use quadrille::mesh::merge::PmuSettings;
+use quadrille::mesh::merge::QfmSettings;
+use quadrille::mesh::project::project;
+use quadrille::mesh::project::triangles;
+use quadrille::mesh::result::MeshResult;
 use quadrille::mesh::shade::Albedo;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
@@ -124,7 +124,7 @@ fn shown(source: &dyn Source, view: &View, settings: &FrameSettings) -> Vec<Opti
     let unit = pattern.cell_units();
     for (number, grid) in grids.iter().enumerate() {
         for (triangle, corners) in (0..).zip(&grid.topology.triangles) {
-            let placed = corners.map(|c| place(view, grid.vertices[usize::from(c)].position));
+            let placed = corners.map(|c| project(view, grid.vertices[usize::from(c)].position));
             triangles(view, placed.each_ref(), |corners, plane: DepthPlane| {
                 let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
                 let Some(outline) = outline else { return };
@@ -160,22 +160,18 @@ fn of_frame(visible: &Visible, source: &dyn Source, view: &View) -> Vec<Option<(
     // Grids are told by where their first vertex lies: frames leave out those without quads.
     let mut grids: Vec<Grid> = Vec::new();
     (0..source.batches()).for_each(|batch| source.grids(batch, view, &mut grids));
-    for bin in &visible.owners {
+    for bin in &visible.bins {
         for quad in &bin.quads {
             for cell in 0..4 {
-                let x = i32::from(quad.place[0]) * 2 + (cell & 1);
-                let y = i32::from(quad.place[1]) * 2 + (cell >> 1);
+                let x = i32::from(quad.position[0]) * 2 + (cell & 1);
+                let y = i32::from(quad.position[1]) * 2 + (cell >> 1);
                 for k in 0..count {
                     let owner = bin.samples[quad.first as usize + cell as usize * count + k];
                     if owner == NO_OWNER {
                         continue;
                     }
-                    let chunk = visible
-                        .chunks
-                        .iter()
-                        .rfind(|c| c.first_quad <= owner)
-                        .unwrap();
-                    let number = owner - chunk.first_quad;
+                    let (found, number) = visible.find(owner);
+                    let chunk = &visible.chunks[found];
                     let grid = &chunk.grids[chunk.grid_of(number)];
                     let index = grids.iter().position(|g| g.vertices == grid.vertices);
                     let triangle = chunk.quads[number as usize].triangle;
@@ -236,8 +232,8 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
         let cells = settings.cells();
         let mut times = vec![[[0_u8; 2]; 64]; (cells.x1 as usize).div_ceil(2) * 64];
         for quad in visible.chunks.iter().flat_map(|c| &c.quads) {
-            let at = usize::from(quad.place[1]) * (cells.x1 as usize).div_ceil(2)
-                + usize::from(quad.place[0]);
+            let at = usize::from(quad.position[1]) * (cells.x1 as usize).div_ceil(2)
+                + usize::from(quad.position[0]);
             for (bit, sample) in times[at].iter_mut().enumerate() {
                 sample[usize::from(quad.is_front)] += u8::from(quad.coverage >> bit & 1 == 1);
             }
@@ -261,15 +257,15 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
     };
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     let units = [
-        (Unit::Qfm(QfmSettings::default()), 30.0),
+        (MergeUnitKind::Qfm(QfmSettings::default()), 30.0),
         (
-            Unit::Qfm(QfmSettings {
+            MergeUnitKind::Qfm(QfmSettings {
                 entries: None,
                 ..QfmSettings::default()
             }),
             30.0,
         ),
-        (Unit::Pmu(PmuSettings::default()), 35.0),
+        (MergeUnitKind::Pmu(PmuSettings::default()), 35.0),
     ];
     for samples in [4, 16] {
         let pattern = SamplePattern::standard(samples).unwrap();
@@ -279,22 +275,22 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
                 ..settings(&pattern, Faces::Both)
             };
             let visible = Visible::new(&source, &view, &view, &settings).unwrap();
-            let plain = visible.merged(&source, Unit::None);
+            let plain = visible.merged(&source, MergeUnitKind::None);
             let background = Some([0.0; 3]);
             let unmerged = visible.picture(&shader, &plain, Sampling::Centre, background);
-            let all = MeshOutcome::of(&visible, &plain);
+            let all = MeshResult::of(&visible, &plain);
             assert_eq!(
                 (all.quads_merged(), all.quads_shaded),
                 (0, all.merging.tested())
             );
             for (unit, least_db) in units {
                 let shading = visible.merged(&source, unit);
-                let outcome = MeshOutcome::of(&visible, &shading);
+                let outcome = MeshResult::of(&visible, &shading);
                 assert_eq!(outcome.merging.tested(), all.quads_shaded);
                 assert!(outcome.quads_merged() > 0, "{unit:?}");
                 assert!(outcome.merging.partial <= outcome.merging.tested());
                 // Every sample is covered by as many shaded quads as by unmerged ones.
-                let bits = |s: &quadrille::mesh::frame::merging::Shading| -> u64 {
+                let bits = |s: &quadrille::mesh::frame::Shading| -> u64 {
                     s.quads
                         .iter()
                         .map(|q| u64::from(q.coverage.count_ones()))
@@ -337,7 +333,7 @@ fn reyes_shows_both_sides_as_quads_do() {
     let visible = Visible::new(&source, &view, &view, &settings).unwrap();
     let quads = visible.chunks.iter().flat_map(|c| &c.quads);
     assert!(quads.clone().any(|q| q.is_front) && quads.clone().any(|q| !q.is_front));
-    let plain = visible.merged(&source, Unit::None);
+    let plain = visible.merged(&source, MergeUnitKind::None);
     let unmerged = visible.picture(&shader, &plain, Sampling::Centre, Some([0.0; 3]));
     let reyes = visible.reyes_picture(&shader, Some([0.0; 3]));
     let compared = quadrille::compare(&reyes, &unmerged, Protocol::Float).unwrap();
@@ -369,13 +365,13 @@ fn one_plane_of_one_colour_is_the_same_merged() {
     let settings = settings(&pattern, Faces::Front);
     let visible = Visible::new(&source, &view, &view, &settings).unwrap();
     let frames = [
-        Unit::None,
+        MergeUnitKind::None,
         // As many entries as it takes: the triangles are large.
-        Unit::Qfm(QfmSettings {
+        MergeUnitKind::Qfm(QfmSettings {
             entries: None,
             ..QfmSettings::default()
         }),
-        Unit::Pmu(PmuSettings::default()),
+        MergeUnitKind::Pmu(PmuSettings::default()),
     ]
     .map(|unit| {
         let shading = visible.merged(&source, unit);
@@ -411,8 +407,8 @@ fn threads_and_simd_levels_change_nothing() {
             let shader = Shader::new(source.materials(), &textures, &view, shade);
             let visible = Visible::new(&source, &view, &view, &settings).unwrap();
             let units = [
-                Unit::Qfm(QfmSettings::default()),
-                Unit::Pmu(PmuSettings::default()),
+                MergeUnitKind::Qfm(QfmSettings::default()),
+                MergeUnitKind::Pmu(PmuSettings::default()),
             ];
             units.map(|unit| {
                 let shading = visible.merged(&source, unit);

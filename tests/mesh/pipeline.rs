@@ -1,40 +1,40 @@
 //! The mesh path in cycles against the frame without time: the same counts and the same owner of
 //! every sample, whatever the sizes of queues.
 use quadrille::gpu::config::Config;
+use quadrille::mesh::frame::Cull;
+use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::Visible;
-use quadrille::mesh::frame::merging::Unit;
-use quadrille::mesh::frame::settings::Cull;
-use quadrille::mesh::frame::settings::FrameSettings;
 use quadrille::mesh::grid::Source;
-use quadrille::mesh::merge::pmu::PmuSettings;
-use quadrille::mesh::merge::qfm::QfmSettings;
-use quadrille::mesh::outcome::MeshOutcome;
+use quadrille::mesh::merge::MergeUnitKind;
+use quadrille::mesh::merge::PmuSettings;
+use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::pipeline;
 use quadrille::mesh::pipeline::MeshConfig;
 use quadrille::mesh::pipeline::TimedOutcome;
+use quadrille::mesh::result::MeshResult;
 use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::samples::SamplePattern;
 
 use crate::support::mesh::{crossing, cubes, pattern, settings, view, waves};
 
-fn qfm(entries: Option<u32>) -> Unit {
-    Unit::Qfm(QfmSettings {
+fn qfm(entries: Option<u32>) -> MergeUnitKind {
+    MergeUnitKind::Qfm(QfmSettings {
         entries,
         ..QfmSettings::default()
     })
 }
 
-fn pmu(entries: u32) -> Unit {
-    Unit::Pmu(PmuSettings {
+fn pmu(entries: u32) -> MergeUnitKind {
+    MergeUnitKind::Pmu(PmuSettings {
         entries,
         ..PmuSettings::default()
     })
 }
 
 /// Every unit, fewer entries first.
-fn units() -> [Unit; 6] {
+fn units() -> [MergeUnitKind; 6] {
     [
-        Unit::None,
+        MergeUnitKind::None,
         qfm(Some(4)),
         qfm(Some(32)),
         qfm(None),
@@ -47,7 +47,7 @@ fn run(
     source: &dyn Source,
     settings: &FrameSettings,
     config: &MeshConfig,
-    unit: Unit,
+    unit: MergeUnitKind,
 ) -> TimedOutcome {
     let outcome = pipeline::run(source, &view(), settings, config, unit).unwrap();
     assert_eq!(outcome.discrepancies(), <[String; 0]>::default());
@@ -64,19 +64,21 @@ fn owners(visible: &Visible) -> Vec<([u16; 2], Vec<u32>)> {
         if owner == NO_OWNER {
             return NO_OWNER;
         }
-        let found = visible.chunks.partition_point(|c| c.first_quad <= owner);
-        let chunk = &visible.chunks[found - 1];
-        let quad = owner - chunk.first_quad;
+        let (found, quad) = visible.find(owner);
+        let chunk = &visible.chunks[found];
         let span = &chunk.spans[chunk.grid_of(quad)];
         let of_grid = usize::from(chunk.quads[quad as usize].triangle);
-        (firsts[found - 1] + span.first_plane as usize + of_grid) as u32
+        (firsts[found] + span.first_plane as usize + of_grid) as u32
     };
     let per_quad = 4 * visible.settings.pattern.count() as usize;
     let mut quads = Vec::new();
-    for bin in &visible.owners {
+    for bin in &visible.bins {
         for quad in &bin.quads {
             let samples = &bin.samples[quad.first as usize..][..per_quad];
-            quads.push((quad.place, samples.iter().map(|&o| triangle(o)).collect()));
+            quads.push((
+                quad.position,
+                samples.iter().map(|&o| triangle(o)).collect(),
+            ));
         }
     }
     quads.sort();
@@ -89,7 +91,7 @@ fn timed_owners(outcome: &TimedOutcome, settings: &FrameSettings) -> Vec<([u16; 
     let [across, down] = [cells.x1, cells.y1].map(|c| (c.unsigned_abs() as u16).div_ceil(2));
     let mut quads = Vec::new();
     for place in (0..across).flat_map(|x| (0..down).map(move |y| [x, y])) {
-        let quad = outcome.depths.quad(outcome.depths.index(place));
+        let quad = outcome.depths.quad(place);
         let samples: Vec<_> = quad.owners.iter().flat_map(|c| &c[..count]).collect();
         if samples.iter().any(|&&o| o != NO_OWNER) {
             quads.push((place, samples.into_iter().copied().collect()));
@@ -107,7 +109,7 @@ fn agrees(source: &dyn Source, settings: &FrameSettings, what: &str) {
     let mut shaded = Vec::new();
     for unit in units() {
         let shading = visible.merged(source, unit);
-        let expected = MeshOutcome::of(&visible, &shading);
+        let expected = MeshResult::of(&visible, &shading);
         let timed = run(source, settings, &MeshConfig::default(), unit);
         let what = format!("{what}, {unit:?}");
         let counters = |c| format!("{c:?}");
@@ -238,6 +240,12 @@ fn several_gpcs_are_refused() {
     let mut config = MeshConfig::default();
     config.gpu.gpu.gpcs = 2;
     let settings = settings(pattern(1), Cull::Quads);
-    let refused = pipeline::run(&*crossing(), &view(), &settings, &config, Unit::None);
+    let refused = pipeline::run(
+        &*crossing(),
+        &view(),
+        &settings,
+        &config,
+        MergeUnitKind::None,
+    );
     assert!(refused.unwrap_err().to_string().contains("gpu.gpcs"));
 }

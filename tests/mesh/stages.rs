@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quadrille::mesh::files::Material;
-use quadrille::mesh::frame::settings::Cull;
+use quadrille::mesh::frame::Cull;
 use quadrille::mesh::grid::Grid;
 use quadrille::mesh::grid::GridVertex;
 use quadrille::mesh::grid::NO_NEIGHBOUR;
@@ -14,13 +14,12 @@ use quadrille::mesh::pipeline::colour::Colour;
 use quadrille::mesh::pipeline::cores::MeshCores;
 use quadrille::mesh::pipeline::grids::Grids;
 use quadrille::mesh::pipeline::grids::Submitted;
-use quadrille::mesh::pipeline::machine::GridFate;
+use quadrille::mesh::pipeline::machine::GridVisibility;
 use quadrille::mesh::pipeline::machine::MeshMachine;
+use quadrille::mesh::pipeline::merging::TimedMerge;
 use quadrille::mesh::pipeline::outcome::MergeStage;
 use quadrille::mesh::pipeline::pack::Pack;
-use quadrille::mesh::pipeline::pass::Pass;
-use quadrille::mesh::pipeline::pixel_merge::TimedPixelMerge;
-use quadrille::mesh::pipeline::quad_merge::TimedQuadMerge;
+use quadrille::mesh::pipeline::passthrough::Passthrough;
 use quadrille::mesh::pipeline::quads::Quads;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::Few;
@@ -86,7 +85,7 @@ fn machine() -> MeshMachine {
     }];
     let mut machine = MeshMachine::new(&materials, &view(), &settings, &MeshConfig::default());
     let fate = machine.take(0, &grid(0..ITEMS), &mut Vec::new());
-    assert_eq!(fate, GridFate::Visible);
+    assert_eq!(fate, GridVisibility::Visible);
     machine
 }
 
@@ -96,7 +95,9 @@ fn tile_of(n: u32) -> u32 {
 }
 
 fn place(machine: &MeshMachine, n: u32, position: u8) -> [u16; 2] {
-    machine.depths.place(tile_of(n), position)
+    machine
+        .depths
+        .position(tile_of(n) * 64 + u32::from(position))
 }
 
 /// A machine with a quad that is covered and three that are covered in part, of each triangle.
@@ -157,7 +158,7 @@ fn merging<U: MergeStage + 'static>(unit: fn() -> U, latency: u64) {
 
 #[test]
 fn no_merging() {
-    merging(|| Pass::new(4), 0);
+    merging(|| Passthrough::new(4), 0);
 }
 
 /// Three entries at most wait at a place, more than 32 in all: the oldest leave.
@@ -166,7 +167,7 @@ fn quad_fragment_merging() {
     merging(
         || {
             let spec = MeshConfig::default().qfm;
-            TimedQuadMerge::new(&spec, spec.settings())
+            TimedMerge::qfm(&spec, spec.settings(), pattern(4))
         },
         4,
     );
@@ -178,7 +179,7 @@ fn pixel_merging() {
         || {
             let mut spec = MeshConfig::default().pmu;
             spec.entries = 16;
-            TimedPixelMerge::new(&spec, spec.settings())
+            TimedMerge::pmu(&spec, spec.settings(), pattern(4))
         },
         4,
     );
@@ -218,7 +219,7 @@ fn raster_tiles_to_quads() {
         trail_out: Box::new(|beat: &Beat, machine| {
             let of = |q: &Quad| {
                 let fragment = machine.fragment_of(q);
-                let index = machine.depths.index(fragment.quad.place);
+                let index = machine.depths.index(fragment.quad.position);
                 assert_eq!(index, beat.tile * 64 + u32::from(q.position));
                 (index, fragment.owner)
             };
@@ -236,7 +237,7 @@ fn with_quads(count: u32) -> MeshMachine {
     let mut machine = machine();
     for k in 0..count {
         let fragment = QuadFragment {
-            place: place(&machine, k / 8, (k % 8) as u8),
+            position: place(&machine, k / 8, (k % 8) as u8),
             coverage: FULL,
             centres: 15,
             is_front: true,
@@ -330,9 +331,8 @@ fn writing() {
                 },
                 owner: k,
             };
-            machine
-                .depths
-                .test(tile_of(k / 8), (k % 8) as u8, &fragment);
+            let position = place(&machine, k / 8, (k % 8) as u8);
+            machine.depths.test(position, &fragment);
         }
         machine
     };
@@ -429,7 +429,7 @@ fn a_full_merge_buffer_stalls() {
     let mut spec = MeshConfig::default().qfm;
     spec.entries = 2;
     let quads: Vec<_> = (0..5_u16).map(|k| (u32::from(k), k, 1)).collect();
-    let unit = TimedQuadMerge::new(&spec, spec.settings());
+    let unit = TimedMerge::qfm(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &quads);
     assert_eq!(offered, [7, 9, 11, 12, 13]);
     assert_eq!(idle(&activity, StallReason::Full), 3);
@@ -442,7 +442,7 @@ fn a_full_merge_buffer_stalls() {
 fn a_fragment_waits_for_the_one_at_its_place() {
     let mut spec = MeshConfig::default().qfm;
     spec.compare_cycles = 3;
-    let unit = TimedQuadMerge::new(&spec, spec.settings());
+    let unit = TimedMerge::qfm(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 1, 1)]);
     assert_eq!(offered, [9, 10, 11]);
     assert_eq!(idle(&activity, StallReason::Contended), 2);
@@ -455,7 +455,7 @@ fn a_full_pixel_merge_unit_stalls() {
     let mut spec = MeshConfig::default().pmu;
     spec.entries = 2;
     let quads: Vec<_> = (0..5_u16).map(|k| (u32::from(k), k, 1)).collect();
-    let unit = TimedPixelMerge::new(&spec, spec.settings());
+    let unit = TimedMerge::pmu(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &quads);
     assert_eq!(offered, [7, 9, 11, 12, 13]);
     assert_eq!(idle(&activity, StallReason::Full), 3);
@@ -468,7 +468,7 @@ fn a_full_pixel_merge_unit_stalls() {
 fn comparisons_and_overlaps_take_their_time() {
     let mut spec = MeshConfig::default().pmu;
     spec.compare_cycles = 2;
-    let unit = TimedPixelMerge::new(&spec, spec.settings());
+    let unit = TimedMerge::pmu(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 0, 4), (3, 0, FULL)]);
     assert_eq!(offered, [11, 12, 13, 14]);
     assert_eq!(activity.busy, 1 + 2 + 4 + 6);
@@ -481,7 +481,7 @@ fn a_flush_is_as_long_as_what_is_held() {
     let mut machine = machine();
     let mut link = Link::new(
         4,
-        TimedQuadMerge::new(&spec, spec.settings()),
+        TimedMerge::qfm(&spec, spec.settings(), pattern(4)),
         Collector::new(0),
     );
     let send = |machine: &mut MeshMachine, columns: std::ops::Range<u16>, coverage: u64| {

@@ -23,10 +23,10 @@ use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::NONE;
-use quadrille::mesh::frame::merging::Unit;
 use quadrille::mesh::grid::Source;
-use quadrille::mesh::merge::pmu::PmuSettings;
-use quadrille::mesh::merge::qfm::QfmSettings;
+use quadrille::mesh::merge::MergeUnitKind;
+use quadrille::mesh::merge::PmuSettings;
+use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::texture::Textures;
@@ -144,7 +144,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
 }
 
 /// The splats of the cube through a unit, at so many samples.
-fn through(prepared: &PreparedView<'_>, samples: u32, unit: Unit) -> SplatsMerged {
+fn through(prepared: &PreparedView<'_>, samples: u32, unit: MergeUnitKind) -> SplatsMerged {
     let pattern = SamplePattern::standard(samples).unwrap().shared();
     let quads = SplatQuads::new(prepared.draw(), pattern, SimdLevel::best()).unwrap();
     merged(&quads, prepared.draw(), prepared.shader(), unit)
@@ -160,11 +160,19 @@ fn units_of_meshes_merge_within_splats_alone() {
         ..QfmSettings::default()
     };
     for samples in [1, 4, 16] {
-        let none = through(&prepared, samples, Unit::None);
+        let none = through(&prepared, samples, MergeUnitKind::None);
         assert_eq!((none.saved(), none.between_splats), (0, 0));
-        let bounded = through(&prepared, samples, Unit::Qfm(QfmSettings::default()));
-        let unbounded = through(&prepared, samples, Unit::Qfm(unbounded));
-        let pmu = through(&prepared, samples, Unit::Pmu(PmuSettings::default()));
+        let bounded = through(
+            &prepared,
+            samples,
+            MergeUnitKind::Qfm(QfmSettings::default()),
+        );
+        let unbounded = through(&prepared, samples, MergeUnitKind::Qfm(unbounded));
+        let pmu = through(
+            &prepared,
+            samples,
+            MergeUnitKind::Pmu(PmuSettings::default()),
+        );
         for outcome in [&bounded, &unbounded, &pmu] {
             assert_eq!(outcome.quads, none.quads);
             assert_eq!(outcome.between_splats, 0);
@@ -194,7 +202,7 @@ fn quad_merging_of_splats_is_exact_and_the_order_is_the_pipelines() {
     let variants = [Variant::BASELINE, Variant::QM];
     let runs = prepared.run_all(&config, &variants, Watch::default());
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];
-    let none = through(&prepared, 1, Unit::None);
+    let none = through(&prepared, 1, MergeUnitKind::None);
     assert_eq!(none.quads, without.quads.rasterized);
     assert!(none.picture == without.framebuffer.frame());
     assert!(with.quads.blended < without.quads.blended);

@@ -7,20 +7,21 @@ use super::Args;
 use super::options::{Choice, UnitName};
 use super::subject::Subject;
 use crate::error::Result;
+use crate::image::difference::{SHOWN_SCALE, scaled_difference};
 use crate::image::metrics::{self, Protocol};
 use crate::image::{Frame, files};
 use crate::math::SimdLevel;
-use crate::mesh::difference::{SHOWN_SCALE, scaled_difference};
+use crate::mesh::frame::FrameSettings;
+use crate::mesh::frame::Shading;
 use crate::mesh::frame::Visible;
-use crate::mesh::frame::merging::{Shading, Unit};
-use crate::mesh::frame::settings::FrameSettings;
 use crate::mesh::grid::Source;
 use crate::mesh::heat::shading_rate_picture;
-use crate::mesh::outcome::MeshOutcome;
+use crate::mesh::merge::MergeUnitKind;
 use crate::mesh::pipeline::{self, MeshConfig};
+use crate::mesh::result::MeshResult;
 use crate::mesh::shade::Shader;
 use crate::mesh::shade::texture::Textures;
-use crate::mesh::truth;
+use crate::mesh::supersampled;
 use crate::mesh::view::View;
 use crate::report::mesh::{MeshRow, Timed};
 use crate::scene::Camera;
@@ -165,12 +166,13 @@ impl<'j> Job<'j> {
             truth: None,
         };
         if self.args.psnr || self.diff.is_some() {
-            let shading = prepared.visible.merged(source, Unit::None);
+            let shading = prepared.visible.merged(source, MergeUnitKind::None);
             prepared.unmerged = Some(self.picture(&prepared, &shading, None));
         }
         if self.args.truth {
             let shade = |view: &View| Shader::new(source.materials(), textures, view, shade);
-            let frame = truth::supersampled(source, view, &settings, shade, self.background())?;
+            let frame =
+                supersampled::supersampled(source, view, &settings, shade, self.background())?;
             prepared.truth = Some(frame);
         }
         Ok(prepared)
@@ -212,7 +214,7 @@ impl<'j> Job<'j> {
             buffer: choice.buffer(),
             shades_vertices: choice.name == UnitName::Reyes,
             pixels: u64::from(prepared.camera.width) * u64::from(prepared.camera.height),
-            outcome: MeshOutcome::of(visible, &shading),
+            outcome: MeshResult::of(visible, &shading),
             psnr_db: None,
             psnr_vs_truth_db: None,
             timed: self.timed(source, visible, choice)?,
@@ -222,7 +224,7 @@ impl<'j> Job<'j> {
         if let Some(template) = &self.heat {
             let cells = visible.settings.cells();
             let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
-            let counts = visible.fragments_a_cell(&shading);
+            let counts = visible.fragments_per_shading_pixel(&shading);
             let picture = shading_rate_picture(size, &counts);
             files::write(&template.path(view, &variant), &picture)?;
         }

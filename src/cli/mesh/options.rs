@@ -1,10 +1,10 @@
 //! The flags of `mesh` that say what is done to a frame, checked.
 
 use crate::error::{Error, Result};
-use crate::mesh::frame::merging::Unit;
-use crate::mesh::frame::settings::{Cull, Faces};
-use crate::mesh::merge::pmu::PmuSettings;
-use crate::mesh::merge::qfm::QfmSettings;
+use crate::mesh::frame::{Cull, Faces};
+use crate::mesh::merge::MergeUnitKind;
+use crate::mesh::merge::PmuSettings;
+use crate::mesh::merge::QfmSettings;
 use crate::mesh::shade::quad::Sampling;
 use crate::mesh::shade::{Albedo, ShadeSettings};
 use crate::mesh::tessellate::AREA_RANGE_PX;
@@ -99,14 +99,14 @@ pub(super) struct Choice {
 
 impl Choice {
     /// The unit; of Reyes, which has none between raster and shader, none.
-    pub(super) fn unit(self) -> Unit {
+    pub(super) fn unit(self) -> MergeUnitKind {
         match self.name {
-            UnitName::None | UnitName::Reyes => Unit::None,
-            UnitName::Qfm => Unit::Qfm(QfmSettings {
+            UnitName::None | UnitName::Reyes => MergeUnitKind::None,
+            UnitName::Qfm => MergeUnitKind::Qfm(QfmSettings {
                 entries: self.entries,
                 ..QfmSettings::default()
             }),
-            UnitName::Pmu => Unit::Pmu(PmuSettings {
+            UnitName::Pmu => MergeUnitKind::Pmu(PmuSettings {
                 entries: self.entries.unwrap_or(PmuSettings::default().entries),
                 ..PmuSettings::default()
             }),

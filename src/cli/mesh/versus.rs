@@ -16,13 +16,13 @@ use crate::gpu::view::{PreparedView, Run};
 use crate::gpu::wiring::Watch;
 use crate::image::Frame;
 use crate::math::SimdLevel;
+use crate::mesh::frame::FrameSettings;
 use crate::mesh::frame::Visible;
-use crate::mesh::frame::merging::Unit;
-use crate::mesh::frame::settings::FrameSettings;
 use crate::mesh::grid::Source;
-use crate::mesh::merge::pmu::PmuSettings;
-use crate::mesh::merge::qfm::QfmSettings;
-use crate::mesh::outcome::MeshOutcome;
+use crate::mesh::merge::MergeUnitKind;
+use crate::mesh::merge::PmuSettings;
+use crate::mesh::merge::QfmSettings;
+use crate::mesh::result::MeshResult;
 use crate::mesh::shade::Shader;
 use crate::mesh::shade::quad::Sampling;
 use crate::mesh::shade::texture::Textures;
@@ -197,7 +197,7 @@ impl Comparison<'_> {
             let mut unmerged: Option<Frame> = None;
             for (unit, entries) in UNITS {
                 let shading = visible.merged(self.source, unit_of(unit, entries));
-                let outcome = MeshOutcome::of(&visible, &shading);
+                let outcome = MeshResult::of(&visible, &shading);
                 let black = Some([0.0; 3]);
                 let sampling: Sampling = pipeline.sampling();
                 let picture = visible.picture(self.shader, &shading, sampling, black);
@@ -310,14 +310,14 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64) -> Result<VersusRow> {
     })
 }
 
-fn unit_of(unit: RowUnit, entries: Option<u32>) -> Unit {
+fn unit_of(unit: RowUnit, entries: Option<u32>) -> MergeUnitKind {
     match unit {
-        RowUnit::None | RowUnit::Qm => Unit::None,
-        RowUnit::Qfm => Unit::Qfm(QfmSettings {
+        RowUnit::None | RowUnit::Qm => MergeUnitKind::None,
+        RowUnit::Qfm => MergeUnitKind::Qfm(QfmSettings {
             entries,
             ..QfmSettings::default()
         }),
-        RowUnit::Pmu | RowUnit::PmuForced => Unit::Pmu(PmuSettings {
+        RowUnit::Pmu | RowUnit::PmuForced => MergeUnitKind::Pmu(PmuSettings {
             entries: entries.unwrap_or(PmuSettings::default().entries),
             ..PmuSettings::default()
         }),

@@ -1,73 +1,56 @@
-//! Quads that passed the depth test become quads for the shader: as they are, or through a merging
-//! unit.
+//! Quads that passed the depth test become quads for the shader, through a merging unit.
 //!
-//! Quad-fragment merging works grid by grid, so chunks go side by side. The pixel merge unit works
-//! draw by draw, over all chunks of a draw in order.
+//! A unit that is flushed after every grid works on all chunks side by side; one that is flushed
+//! after every draw works on all chunks of a draw in order.
 
 use rayon::prelude::*;
 
-use super::chunk::{Chunk, index};
+use super::chunk::Chunk;
 use super::settings::FrameSettings;
+use super::visible::Visible;
 use crate::mesh::grid::{Grid, Source};
-use crate::mesh::merge::pmu::{PixelMerge, PmuCounters, PmuSettings};
-use crate::mesh::merge::qfm::{QfmCounters, QfmSettings, QuadMerge};
-use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
-
-/// The unit between the depth test and the shader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// None: every quad is shaded.
-    None,
-    /// Quad-fragment merging.
-    Qfm(QfmSettings),
-    /// The pixel merge unit.
-    Pmu(PmuSettings),
-}
+use crate::mesh::index::index32;
+use crate::mesh::merge::{MergeCounters, MergeDriver, MergeUnitKind, QuadFragment, Scope};
 
 /// No quad of the shader.
-pub const NOT_SHADED: u32 = u32::MAX;
+pub(crate) const NOT_SHADED: u32 = u32::MAX;
 
 /// A quad that the shader runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShadedQuad {
+pub struct ShaderQuad {
     /// The chunk that its fragments are of.
     pub chunk: u32,
-    /// For each cell: the quad of that chunk whose triangle gives the shading inputs.
+    /// For each shading pixel: the quad of that chunk whose triangle gives the shading inputs.
     pub inputs: [u32; 4],
-    /// Samples covered, cell by cell.
+    /// Samples covered, shading pixel by shading pixel.
     pub coverage: u64,
-}
-
-/// Which quad of the shader a chunk's quads became part of: numbers in the chunk's group, or
-/// [`NOT_SHADED`].
-#[derive(Debug, Clone)]
-enum PartOf {
-    /// All four cells of each quad alike.
-    Quads(Vec<u32>),
-    /// Cell by cell.
-    Cells(Vec<[u32; 4]>),
 }
 
 /// What the shader runs on.
 #[derive(Debug, Clone, Default)]
 pub struct Shading {
     /// The quads.
-    pub quads: Vec<ShadedQuad>,
-    /// By chunk: which quad each of its own became part of, and the number of the first.
-    parts: Vec<(PartOf, u32)>,
+    pub quads: Vec<ShaderQuad>,
+    /// By chunk: which quads of the shader its quads became part of, and the number of the first.
+    parts: Vec<(Parts, u32)>,
     /// What the quads were made of.
     pub counters: MergeCounters,
 }
 
+/// For each quad of a chunk, the quad of the shader that it became part of, counted in the group,
+/// or [`NOT_SHADED`]; for each of its four shading pixels where units split quads.
+type Parts = Vec<u32>;
+
 impl Shading {
-    /// The quad of the shader that colours cell `cell` of a chunk's quad.
-    #[must_use]
+    /// The quad of the shader that colours a shading pixel of a chunk's quad.
     #[inline]
-    pub fn of(&self, chunk: usize, quad: u32, cell: usize) -> u32 {
+    pub(crate) fn of(&self, visible: &Visible, chunk: usize, quad: u32, cell: usize) -> u32 {
         let (parts, base) = &self.parts[chunk];
-        let local = match parts {
-            PartOf::Quads(of) => of[quad as usize],
-            PartOf::Cells(of) => of[quad as usize][cell],
+        let is_split = parts.len() > visible.chunks[chunk].quads.len();
+        let local = if is_split {
+            parts[quad as usize * 4 + cell]
+        } else {
+            parts[quad as usize]
         };
         if local == NOT_SHADED {
             local
@@ -77,280 +60,175 @@ impl Shading {
     }
 }
 
-/// What came to the unit, and what the unit counted.
-#[derive(Debug, Clone, Default)]
-pub struct MergeCounters {
-    /// Quads with a sample, of grids that are not hidden.
-    pub rasterized: u64,
-    /// Of these: those of which no sample passed the depth test.
-    pub culled: u64,
-    /// Of those left: those with a cell that is covered in part.
-    pub partial: u64,
-    /// Quads of draws whose shader bars merging pixels.
-    pub barred: u64,
-    /// The unit's own, where it is quad-fragment merging.
-    pub qfm: Option<QfmCounters>,
-    /// The unit's own, where it is the pixel merge unit.
-    pub pmu: Option<PmuCounters>,
-}
-
-impl MergeCounters {
-    /// Quads that came to the unit with a sample.
+impl Visible {
+    /// Sends the quads through a unit.
     #[must_use]
-    pub fn tested(&self) -> u64 {
-        self.rasterized - self.culled
+    pub fn merged(&self, source: &dyn Source, unit: MergeUnitKind) -> Shading {
+        let groups: Vec<_> = match unit.unit().rules().scope {
+            Scope::Grid => self.chunks.chunks(1).collect(),
+            Scope::Draw => self.chunks.chunk_by(|a, b| a.draw == b.draw).collect(),
+        };
+        let mut first = 0;
+        let mut numbered = Vec::with_capacity(groups.len());
+        for group in groups {
+            numbered.push((first, group));
+            first += group.len();
+        }
+        let merged: Vec<_> = numbered
+            .into_par_iter()
+            .map(|(first, chunks)| {
+                let mut group = Group::new(chunks, index32(first), unit, &self.settings);
+                group.merge(chunks, source, &self.settings);
+                group
+            })
+            .collect();
+        let mut shading = Shading::default();
+        for group in merged {
+            let base = index32(shading.quads.len());
+            shading.quads.extend(group.quads);
+            let parts = group.parts.into_iter().map(|p| (p, base));
+            shading.parts.extend(parts);
+            shading.counters += group.counters;
+        }
+        shading
     }
 
-    fn add(&mut self, other: &Self) {
-        self.rasterized += other.rasterized;
-        self.culled += other.culled;
-        self.partial += other.partial;
-        self.barred += other.barred;
-        if let Some(counters) = &other.qfm {
-            *self.qfm.get_or_insert_default() += *counters;
+    /// Number of fragments shaded at each shading pixel of the picture, row by row: four per quad,
+    /// covered or not.
+    #[must_use]
+    #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
+    pub fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
+        let picture = self.settings.cells();
+        let (width, height) = (picture.x1 as usize, picture.y1 as usize);
+        let mut counts = vec![0; width * height];
+        for quad in &shading.quads {
+            let of = &self.chunks[quad.chunk as usize].quads[quad.inputs[0] as usize];
+            for cell in 0..4 {
+                let x = usize::from(of.position[0]) * 2 + (cell & 1);
+                let y = usize::from(of.position[1]) * 2 + (cell >> 1);
+                if x < width && y < height {
+                    counts[y * width + x] += 1;
+                }
+            }
         }
-        if let Some(counters) = &other.pmu {
-            *self.pmu.get_or_insert_default() += *counters;
-        }
+        counts
     }
 }
 
-/// What a group, one task of merging, came to.
+/// Chunks that one task sends through a unit.
 struct Group {
-    quads: Vec<ShadedQuad>,
+    driver: MergeDriver,
+    /// Number of the first chunk in the frame.
+    first: u32,
+    quads: Vec<ShaderQuad>,
     /// By chunk of the group.
-    parts: Vec<PartOf>,
+    parts: Vec<Parts>,
+    /// Chunk of the group, and quad of it, of every fragment that went to the unit since it was
+    /// last empty.
+    sent: Vec<(u32, u32)>,
+    /// For each of these that leads: its quad of the shader.
+    leads: Vec<u32>,
     counters: MergeCounters,
 }
 
-/// A frame's chunks on their way to the shader.
-struct Context<'a> {
-    source: &'a dyn Source,
-    settings: &'a FrameSettings,
-}
-
-/// Sends a frame's quads through a unit.
-#[must_use]
-pub fn merge(
-    chunks: &[Chunk],
-    source: &dyn Source,
-    unit: Unit,
-    settings: &FrameSettings,
-) -> Shading {
-    let context = Context { source, settings };
-    let whole_draws = matches!(unit, Unit::Pmu(_));
-    let groups: Vec<_> = if whole_draws {
-        chunks.chunk_by(|a, b| a.draw == b.draw).collect()
-    } else {
-        chunks.chunks(1).collect()
-    };
-    let firsts: Vec<_> = groups
-        .iter()
-        .scan(0, |next, group| {
-            let first = *next;
-            *next += group.len();
-            Some(index(first))
-        })
-        .collect();
-    let run = |(group, &first): (&&[Chunk], &u32)| match unit {
-        Unit::None => context.unmerged(&group[0], first),
-        Unit::Qfm(unit) => context.by_grids(&group[0], first, unit),
-        Unit::Pmu(unit) => context.by_draw(group, first, unit),
-    };
-    let merged: Vec<_> = groups.par_iter().zip(&firsts).map(run).collect();
-    let mut shading = Shading::default();
-    for group in merged {
-        let base = index(shading.quads.len());
-        shading.quads.extend(group.quads);
-        shading
-            .parts
-            .extend(group.parts.into_iter().map(|p| (p, base)));
-        shading.counters.add(&group.counters);
+impl Group {
+    fn new(chunks: &[Chunk], first: u32, unit: MergeUnitKind, settings: &FrameSettings) -> Self {
+        let driver = MergeDriver::new(unit.unit(), settings.pattern);
+        let per_quad = if driver.unit.rules().splits_quads {
+            4
+        } else {
+            1
+        };
+        let none = |c: &Chunk| vec![NOT_SHADED; c.quads.len() * per_quad];
+        Self {
+            driver,
+            first,
+            quads: Vec::new(),
+            parts: chunks.iter().map(none).collect(),
+            sent: Vec::new(),
+            leads: Vec::new(),
+            counters: MergeCounters::default(),
+        }
     }
-    shading
-}
 
-impl Context<'_> {
+    fn merge(&mut self, chunks: &[Chunk], source: &dyn Source, settings: &FrameSettings) {
+        let rules = self.driver.unit.rules();
+        for (number, chunk) in (0..).zip(chunks) {
+            for (grid, span) in chunk.visible() {
+                let material = &source.materials()[grid.material as usize];
+                let is_barred = rules.bypassed_by_effects && material.effects.any();
+                self.driver.unit.begin_grid(&grid.topology);
+                for quad in span.quads.clone() {
+                    let coverage = self.count(chunk, quad, settings);
+                    let only_touched = chunk.quads[quad as usize].coverage == 0;
+                    if coverage != 0 || only_touched && rules.takes_empties {
+                        self.sent.push((number, quad));
+                        self.driver
+                            .push(&fragment(chunk, grid, quad, coverage), is_barred);
+                    }
+                }
+                if rules.scope == Scope::Grid {
+                    self.flush();
+                }
+            }
+        }
+        self.flush();
+        let unit = self.driver.counters();
+        self.counters += unit;
+    }
+
     /// Counts a quad of a visible grid; returns its samples that are shaded.
     #[inline]
-    fn count(&self, chunk: &Chunk, quad: usize, counters: &mut MergeCounters) -> u64 {
-        if chunk.quads[quad].coverage == 0 {
+    fn count(&mut self, chunk: &Chunk, quad: u32, settings: &FrameSettings) -> u64 {
+        if chunk.quads[quad as usize].coverage == 0 {
             return 0;
         }
-        counters.rasterized += 1;
-        let coverage = chunk.shaded_coverage(quad, self.settings);
-        if coverage == 0 {
-            counters.culled += 1;
-        } else {
-            let pattern = self.settings.pattern;
-            let full = pattern.full_cell();
-            let is_partial = (0..4).any(|c| ![0, full].contains(&pattern.cell(coverage, c)));
-            counters.partial += u64::from(is_partial);
-        }
+        let coverage = chunk.shaded_coverage(quad, settings);
+        self.counters.rasterized += 1;
+        self.counters.culled += u64::from(coverage == 0);
         coverage
     }
 
-    fn unmerged(&self, chunk: &Chunk, number: u32) -> Group {
-        let mut counters = MergeCounters::default();
-        let mut part_of = vec![NOT_SHADED; chunk.quads.len()];
-        let mut quads = Vec::new();
-        for (_, span) in chunk.visible() {
-            for quad in span.first_quad..span.end_quad {
-                let coverage = self.count(chunk, quad as usize, &mut counters);
-                if coverage != 0 {
-                    part_of[quad as usize] = index(quads.len());
-                    quads.push(ShadedQuad {
-                        chunk: number,
-                        inputs: [quad; 4],
-                        coverage,
-                    });
-                }
-            }
-        }
-        Group {
-            quads,
-            parts: vec![PartOf::Quads(part_of)],
-            counters,
-        }
-    }
-
-    /// A quad as a merging unit takes it.
-    #[inline]
-    fn fragment(chunk: &Chunk, grid: &Grid, quad: u32, coverage: u64) -> QuadFragment {
-        let quad = &chunk.quads[quad as usize];
-        let corners = grid.topology.triangles[usize::from(quad.triangle)];
-        QuadFragment {
-            place: quad.place,
-            coverage,
-            centres: quad.centres,
-            is_front: quad.is_front,
-            triangle: quad.triangle,
-            ids: corners.map(|c| grid.vertices[usize::from(c)].id),
-        }
-    }
-
-    fn by_grids(&self, chunk: &Chunk, number: u32, settings: QfmSettings) -> Group {
-        let pattern = self.settings.pattern;
-        let mut counters = MergeCounters::default();
-        let mut unit = QuadMerge::new(settings);
-        let mut merges = Merges::default();
-        let mut part_of = vec![NOT_SHADED; chunk.quads.len()];
-        let mut quads: Vec<ShadedQuad> = Vec::new();
-        // Quads of the grid at hand, by their number in the unit's stream.
-        let mut stream = Vec::new();
-        // Numbers of leaders and of the quads they were sent to the shader as.
-        let mut sent = Vec::new();
-        for (grid, span) in chunk.visible() {
-            merges.clear();
-            stream.clear();
-            sent.clear();
-            unit.begin_grid(&grid.topology);
-            let first = quads.len();
-            let mut emit = |merged: MergedQuad| {
-                sent.push((merged.leader, index(quads.len())));
-                quads.push(ShadedQuad {
-                    chunk: number,
-                    inputs: merged.inputs,
-                    coverage: merged.coverage,
-                });
-            };
-            for quad in span.first_quad..span.end_quad {
-                let only_touched = chunk.quads[quad as usize].coverage == 0;
-                let coverage = self.count(chunk, quad as usize, &mut counters);
-                if only_touched || coverage != 0 {
-                    stream.push(quad);
-                    let fragment = Self::fragment(chunk, grid, quad, coverage);
-                    unit.push(&fragment, pattern, &mut merges, &mut emit);
-                }
-            }
-            unit.flush(pattern, &mut merges, &mut emit);
-            for quad in &mut quads[first..] {
-                quad.inputs = quad.inputs.map(|k| stream[k as usize]);
-            }
-            // Leaders first, then all that follow them.
-            for &(leader, as_quad) in &sent {
-                part_of[stream[leader as usize] as usize] = as_quad;
-            }
-            for (&quad, k) in stream.iter().zip(0..) {
-                let leader = merges.root(k, 0);
-                part_of[quad as usize] = part_of[stream[leader as usize] as usize];
-            }
-        }
-        counters.qfm = Some(unit.counters);
-        Group {
-            quads,
-            parts: vec![PartOf::Quads(part_of)],
-            counters,
-        }
-    }
-
-    fn by_draw(&self, chunks: &[Chunk], number: u32, settings: PmuSettings) -> Group {
-        let pattern = self.settings.pattern;
-        let mut counters = MergeCounters::default();
-        let mut unit = PixelMerge::new(settings);
-        let mut merges = Merges::default();
-        let mut quads: Vec<ShadedQuad> = Vec::new();
-        let mut sent = Vec::new();
-        // Chunk of the group and quad of it, by number in the unit's stream.
-        let mut stream: Vec<(u32, u32)> = Vec::new();
-        let mut emit = |merged: MergedQuad| {
-            sent.push((merged.leader, index(quads.len())));
-            quads.push(ShadedQuad {
-                chunk: 0,
-                inputs: merged.inputs,
+    /// Empties the unit and notes what became of the fragments that went to it.
+    fn flush(&mut self) {
+        self.driver.flush();
+        let stream = &mut self.driver.stream;
+        self.leads.clear();
+        self.leads.resize(self.sent.len(), NOT_SHADED);
+        for merged in stream.out.drain(..) {
+            self.leads[merged.leader as usize] = index32(self.quads.len());
+            self.quads.push(ShaderQuad {
+                chunk: self.first + self.sent[merged.leader as usize].0,
+                inputs: merged.inputs.map(|k| self.sent[k as usize].1),
                 coverage: merged.coverage,
             });
-        };
-        for (chunk, k) in chunks.iter().zip(0..) {
-            for (grid, span) in chunk.visible() {
-                let material = &self.source.materials()[grid.material as usize];
-                let is_barred = material.effects.any();
-                for quad in span.first_quad..span.end_quad {
-                    let coverage = self.count(chunk, quad as usize, &mut counters);
-                    if coverage == 0 {
-                        continue;
-                    }
-                    stream.push((k, quad));
-                    if is_barred {
-                        counters.barred += 1;
-                        // What is held came first and may lie below.
-                        unit.flush(pattern, &mut merges, &mut emit);
-                        let leader = merges.push();
-                        emit(MergedQuad {
-                            leader,
-                            coverage,
-                            inputs: [leader; 4],
-                        });
-                    } else {
-                        let fragment = Self::fragment(chunk, grid, quad, coverage);
-                        unit.push(&fragment, pattern, &mut merges, &mut emit);
-                    }
-                }
+        }
+        let splits_quads = self.driver.unit.rules().splits_quads;
+        for (&(chunk, quad), k) in self.sent.iter().zip(0..) {
+            let (parts, quad) = (&mut self.parts[chunk as usize], quad as usize);
+            let lead = |cell| self.leads[stream.fragments.find(k, cell) as usize];
+            if splits_quads {
+                (0..4).for_each(|cell| parts[quad * 4 + cell] = lead(cell));
+            } else {
+                parts[quad] = lead(0);
             }
         }
-        unit.flush(pattern, &mut merges, &mut emit);
-        for quad in &mut quads {
-            let (chunk, _) = stream[quad.inputs[0] as usize];
-            quad.chunk = number + chunk;
-            quad.inputs = quad.inputs.map(|k| stream[k as usize].1);
-        }
-        let mut as_quad = vec![NOT_SHADED; stream.len()];
-        for &(leader, quad) in &sent {
-            as_quad[leader as usize] = quad;
-        }
-        let empty = |c: &Chunk| vec![[NOT_SHADED; 4]; c.quads.len()];
-        let mut parts: Vec<_> = chunks.iter().map(empty).collect();
-        for (&(chunk, quad), k) in stream.iter().zip(0..) {
-            let cells = &mut parts[chunk as usize][quad as usize];
-            for (cell, part) in cells.iter_mut().enumerate() {
-                *part = as_quad[merges.root(k, cell) as usize];
-            }
-        }
-        counters.pmu = Some(unit.counters);
-        Group {
-            quads,
-            parts: parts.into_iter().map(PartOf::Cells).collect(),
-            counters,
-        }
+        stream.fragments.clear();
+        self.sent.clear();
+    }
+}
+
+/// A quad as a merging unit takes it.
+#[inline]
+fn fragment(chunk: &Chunk, grid: &Grid, quad: u32, coverage: u64) -> QuadFragment {
+    let quad = &chunk.quads[quad as usize];
+    let corners = grid.topology.triangles[usize::from(quad.triangle)];
+    QuadFragment {
+        position: quad.position,
+        coverage,
+        centres: quad.centres,
+        is_front: quad.is_front,
+        triangle: quad.triangle,
+        ids: corners.map(|c| grid.vertices[usize::from(c)].id),
     }
 }

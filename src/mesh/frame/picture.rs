@@ -4,16 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::chunk::Chunk;
-use super::merging::{NOT_SHADED, ShadedQuad, Shading};
-use super::settings::FrameSettings;
-use super::visibility::Owners;
+use super::merging::{NOT_SHADED, ShaderQuad, Shading};
+use super::visibility::VisibilityBuffer;
+use super::visible::Visible;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
 use crate::mesh::shade::Shader;
 use crate::mesh::shade::interpolate::TrianglePlanes;
 use crate::mesh::shade::quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
-use crate::mesh::view::View;
 use crate::raster::sample_depth::NO_OWNER;
 
 /// Quads that one task shades.
@@ -22,32 +20,8 @@ const QUADS_A_TASK: usize = 1024;
 /// Colours of a quad's cells, linear light.
 type QuadColours = [[f32; 3]; 4];
 
-/// Where a frame's quads lie: chunk and number in it of a number in the frame.
-#[derive(Debug)]
-pub struct Numbers {
-    firsts: Vec<u32>,
-}
-
-impl Numbers {
-    /// Those of a frame's chunks.
-    #[must_use]
-    pub fn of(chunks: &[Chunk]) -> Self {
-        Self {
-            firsts: chunks.iter().map(|c| c.first_quad).collect(),
-        }
-    }
-
-    /// Chunk and number in it.
-    #[must_use]
-    #[inline]
-    pub fn find(&self, number: u32) -> (usize, u32) {
-        let chunk = self.firsts.partition_point(|&first| first <= number) - 1;
-        (chunk, number - self.firsts[chunk])
-    }
-}
-
 /// What colours a sample.
-pub trait Colours: Sync {
+pub(super) trait Colours: Sync {
     /// What is worked out of a sample's owner, a quad's number in the frame, in a cell of it: the
     /// same for all samples of the cell.
     type Key: Copy;
@@ -56,40 +30,53 @@ pub trait Colours: Sync {
     fn key(&self, owner: u32, cell: usize) -> Self::Key;
 
     /// The colour, linear light, of a sample of a cell with that key.
-    fn colour(&self, key: Self::Key, place: [u16; 2], cell: usize, sample: usize) -> [f32; 3];
+    fn colour(&self, key: Self::Key, position: [u16; 2], cell: usize, sample: usize) -> [f32; 3];
 }
 
 /// A frame that is being coloured.
 #[derive(Clone, Copy)]
-pub struct Shaded<'a> {
-    /// The chunks.
-    pub chunks: &'a [Chunk],
-    /// What each bin shows.
-    pub owners: &'a [Owners],
-    /// The settings.
-    pub settings: &'a FrameSettings,
-    /// The view.
-    pub view: &'a View,
-    /// The shader.
-    pub shader: &'a Shader<'a>,
+pub(super) struct Coloured<'a> {
+    pub(super) visible: &'a Visible,
+    pub(super) shader: &'a Shader<'a>,
 }
 
-impl Shaded<'_> {
+impl Visible {
+    /// The picture that a unit leaves.
+    #[must_use]
+    pub fn picture(
+        &self,
+        shader: &Shader<'_>,
+        shading: &Shading,
+        sampling: Sampling,
+        background: Option<[f32; 3]>,
+    ) -> Frame {
+        let frame = Coloured {
+            visible: self,
+            shader,
+        };
+        let quads = QuadColourMap {
+            visible: self,
+            shading,
+            colours: &frame.shade_quads(shading, sampling),
+        };
+        frame.resolve(&quads, background)
+    }
+}
+
+impl Coloured<'_> {
     /// Runs the shader on the quads of `shading` that show in the picture. (Those that do not cost
     /// a GPU as much, and are counted, but colour nothing.)
-    #[must_use]
-    pub fn colours(&self, shading: &Shading, sampling: Sampling) -> Vec<QuadColours> {
-        let numbers = Numbers::of(self.chunks);
+    fn shade_quads(&self, shading: &Shading, sampling: Sampling) -> Vec<QuadColours> {
         let mut shows = Vec::new();
         shows.resize_with(shading.quads.len(), AtomicBool::default);
-        self.owners.par_iter().for_each(|bin| {
+        self.visible.bins.par_iter().for_each(|bin| {
             self.each_cell(bin, |_, cell, owners| {
                 let mut last = NO_OWNER;
                 for &owner in owners.iter().filter(|&&o| o != NO_OWNER) {
                     if owner != last {
                         last = owner;
-                        let (chunk, quad) = numbers.find(owner);
-                        let shaded = shading.of(chunk, quad, cell);
+                        let (chunk, quad) = self.visible.find(owner);
+                        let shaded = shading.of(self.visible, chunk, quad, cell);
                         if shaded != NOT_SHADED {
                             shows[shaded as usize].store(true, Ordering::Relaxed);
                         }
@@ -114,20 +101,20 @@ impl Shaded<'_> {
         colours
     }
 
-    /// Calls `visit` with place, cell and owners of each cell of a bin.
-    fn each_cell(&self, bin: &Owners, mut visit: impl FnMut([u16; 2], usize, &[u32])) {
-        let count = self.settings.pattern.count() as usize;
+    /// Calls `visit` with position, shading pixel and owners of each cell of a bin.
+    fn each_cell(&self, bin: &VisibilityBuffer, mut visit: impl FnMut([u16; 2], usize, &[u32])) {
+        let count = self.visible.settings.pattern.count() as usize;
         for quad in &bin.quads {
             let samples = &bin.samples[quad.first as usize..][..4 * count];
             for (cell, owners) in samples.chunks_exact(count).enumerate() {
-                visit(quad.place, cell, owners);
+                visit(quad.position, cell, owners);
             }
         }
     }
 
-    fn shade(&self, quad: &ShadedQuad, sampling: Sampling) -> QuadColours {
-        let pattern = self.settings.pattern;
-        let chunk = &self.chunks[quad.chunk as usize];
+    fn shade(&self, quad: &ShaderQuad, sampling: Sampling) -> QuadColours {
+        let pattern = self.visible.settings.pattern;
+        let chunk = &self.visible.chunks[quad.chunk as usize];
         let grid = &chunk.grids[chunk.grid_of(quad.inputs[0])];
         let inputs = quad.inputs.map(|q| &chunk.quads[q as usize]);
         let corners = inputs.map(|input| {
@@ -139,7 +126,7 @@ impl Shaded<'_> {
             let same = (0..cell).find(|&k| inputs[k].triangle == inputs[cell].triangle);
             planes[cell] = match same {
                 Some(k) => planes[k],
-                None => TrianglePlanes::new(corners[cell], self.view),
+                None => TrianglePlanes::new(corners[cell], &self.visible.view),
             };
         }
         // A triangle seen exactly edge-on has no planes: its cells do with those of another.
@@ -152,8 +139,8 @@ impl Shaded<'_> {
             let input = inputs[from[cell]];
             let samples = pattern.cell(input.coverage, cell);
             let covers_centre = input.centres >> cell & 1 == 1;
-            let place = inputs[0].place;
-            sampling_point(place, cell, pattern, sampling, (samples, covers_centre))
+            let position = inputs[0].position;
+            sampling_point(position, cell, pattern, sampling, (samples, covers_centre))
         });
         self.shader.quad(&QuadInputs {
             cells: std::array::from_fn(|k| TriangleRef {
@@ -171,29 +158,29 @@ impl Shaded<'_> {
     /// The picture: the mean of each pixel's samples in linear light, encoded as sRGB. The
     /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share
     /// of their samples that show anything.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "cells of a quad, pixels of a cell"
     )]
-    pub fn resolve(&self, colours: &impl Colours, background: Option<[f32; 3]>) -> Frame {
-        let [width, height] = self.settings.size;
-        let pattern = self.settings.pattern;
+    pub(super) fn resolve(&self, colours: &impl Colours, background: Option<[f32; 3]>) -> Frame {
+        let [width, height] = self.visible.settings.size;
+        let pattern = self.visible.settings.pattern;
         let per_pixel = pattern.per_pixel() as usize;
         let side = pattern.cell_px().cast_unsigned();
         let share = 1.0 / f32::from(u16::try_from(per_pixel).unwrap_or(1));
         let behind = background.map(decode_srgb);
         let empty = background.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);
         let finished: Vec<Vec<(u32, [f32; 4])>> = self
-            .owners
+            .visible
+            .bins
             .par_iter()
             .map(|bin| {
                 let mut pixels = Vec::with_capacity(bin.quads.len() * 4);
-                self.each_cell(bin, |place, cell, owners| {
+                self.each_cell(bin, |position, cell, owners| {
                     let mut last = (NO_OWNER, None);
                     for (at, owners) in owners.chunks_exact(per_pixel).enumerate() {
-                        let across = 2 * side * u32::from(place[0]) + side * (cell as u32 & 1);
-                        let down = 2 * side * u32::from(place[1]) + side * (cell as u32 >> 1);
+                        let across = 2 * side * u32::from(position[0]) + side * (cell as u32 & 1);
+                        let down = 2 * side * u32::from(position[1]) + side * (cell as u32 >> 1);
                         let (x, y) = (across + at as u32 % side, down + at as u32 / side);
                         if x >= width || y >= height {
                             continue;
@@ -208,7 +195,7 @@ impl Shaded<'_> {
                                 _ => colours.key(owner, cell),
                             };
                             last = (owner, Some(key));
-                            let c = colours.colour(key, place, cell, at * per_pixel + k);
+                            let c = colours.colour(key, position, cell, at * per_pixel + k);
                             (0..3).for_each(|i| sum[i] += c[i]);
                             covered += 1.0;
                         }
@@ -240,23 +227,20 @@ fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> 
     [r * alpha, g * alpha, b * alpha, alpha]
 }
 
-/// Colours of shaded quads: all samples of a cell alike.
-pub struct CellColours<'a> {
-    /// Which quads.
-    pub shading: &'a Shading,
-    /// Their colours.
-    pub colours: &'a [QuadColours],
-    /// Where the owners lie.
-    pub numbers: &'a Numbers,
+/// Colours of shaded quads: all samples of a shading pixel alike.
+struct QuadColourMap<'a> {
+    visible: &'a Visible,
+    shading: &'a Shading,
+    colours: &'a [QuadColours],
 }
 
-impl Colours for CellColours<'_> {
+impl Colours for QuadColourMap<'_> {
     type Key = [f32; 3];
 
     #[inline]
     fn key(&self, owner: u32, cell: usize) -> [f32; 3] {
-        let (chunk, quad) = self.numbers.find(owner);
-        let shaded = self.shading.of(chunk, quad, cell);
+        let (chunk, quad) = self.visible.find(owner);
+        let shaded = self.shading.of(self.visible, chunk, quad, cell);
         let colours = self.colours.get(shaded as usize);
         colours.map_or([0.0; 3], |quad| quad[cell])
     }

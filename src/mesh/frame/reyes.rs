@@ -8,30 +8,41 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::chunk::{Chunk, index};
-use super::picture::{Colours, Numbers, Shaded};
-use super::settings::FrameSettings;
+use super::chunk::Chunk;
+use super::picture::{Coloured, Colours};
+use super::visible::Visible;
+use crate::image::Frame;
 use crate::mesh::grid::Grid;
+use crate::mesh::index::index32;
+use crate::mesh::shade::Shader;
 use crate::mesh::shade::interpolate::TrianglePlanes;
 use crate::mesh::shade::vertex::VertexStep;
-use crate::mesh::view::View;
 
-/// Vertices of grids that are not hidden: what Reyes shades.
-#[must_use]
-pub fn vertices_shaded(chunks: &[Chunk]) -> u64 {
-    let grids = chunks.iter().flat_map(Chunk::visible);
-    grids.map(|(grid, _)| grid.vertices.len() as u64).sum()
+impl Visible {
+    /// Number of vertices of grids that are not hidden: what Reyes shades.
+    pub(crate) fn vertices_shaded(&self) -> u64 {
+        let grids = self.chunks.iter().flat_map(Chunk::visible);
+        grids.map(|(grid, _)| grid.vertices.len() as u64).sum()
+    }
+
+    /// The picture that Reyes leaves.
+    #[must_use]
+    pub fn reyes_picture(&self, shader: &Shader<'_>, background: Option<[f32; 3]>) -> Frame {
+        let frame = Coloured {
+            visible: self,
+            shader,
+        };
+        frame.resolve(&VertexColours::new(&frame), background)
+    }
 }
 
-/// Colours of all vertices of visible grids, by chunk, grid by grid.
+/// Colours of all vertices of visible grids.
 ///
 /// A vertex of a grid that shows both its sides has a colour for each: its triangles take that of
 /// the side that they show. It counts once.
-pub struct VertexColours<'a> {
-    chunks: &'a [Chunk],
-    numbers: &'a Numbers,
-    settings: &'a FrameSettings,
-    view: &'a View,
+struct VertexColours<'a> {
+    visible: &'a Visible,
+    /// By chunk, grid by grid.
     colours: Vec<Vec<SideColours>>,
     /// Where each grid's vertices begin, by chunk.
     firsts: Vec<Vec<u32>>,
@@ -39,26 +50,22 @@ pub struct VertexColours<'a> {
 
 impl<'a> VertexColours<'a> {
     /// Shades the vertices.
-    #[must_use]
-    pub fn new(shaded: &Shaded<'a>, numbers: &'a Numbers) -> Self {
+    fn new(frame: &Coloured<'a>) -> Self {
         let shade = |chunk: &Chunk| {
             let (mut colours, mut firsts) = (Vec::new(), Vec::new());
             for (grid, span) in chunk.grids.iter().zip(&chunk.spans) {
-                firsts.push(index(colours.len()));
+                firsts.push(index32(colours.len()));
                 if span.is_visible.load(Ordering::Relaxed) {
-                    let quads = &chunk.quads[span.first_quad as usize..span.end_quad as usize];
+                    let quads = &chunk.quads[span.quads.start as usize..span.quads.end as usize];
                     let shows = [true, false].map(|side| quads.iter().any(|q| q.is_front == side));
-                    shade_grid(shaded, grid, shows, &mut colours);
+                    shade_grid(frame, grid, shows, &mut colours);
                 }
             }
             (colours, firsts)
         };
-        let (colours, firsts) = shaded.chunks.par_iter().map(shade).unzip();
+        let (colours, firsts) = frame.visible.chunks.par_iter().map(shade).unzip();
         Self {
-            chunks: shaded.chunks,
-            numbers,
-            settings: shaded.settings,
-            view: shaded.view,
+            visible: frame.visible,
             colours,
             firsts,
         }
@@ -70,7 +77,7 @@ type SideColours = [[f32; 3]; 2];
 
 /// Shades the vertices of a grid for the sides, front and back, that it `shows`; each takes its
 /// derivatives along two edges of a triangle.
-fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<SideColours>) {
+fn shade_grid(frame: &Coloured<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<SideColours>) {
     let mut around: Vec<Option<[u16; 2]>> = vec![None; grid.vertices.len()];
     for corners in &grid.topology.triangles {
         for k in 0..3 {
@@ -80,10 +87,12 @@ fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<
     }
     for (vertex, others) in grid.vertices.iter().zip(around) {
         let steps = others.map_or([VertexStep::default(); 2], |others| {
-            others.map(|o| VertexStep::between(vertex, &grid.vertices[usize::from(o)], shaded.view))
+            others.map(|o| {
+                VertexStep::between(vertex, &grid.vertices[usize::from(o)], &frame.visible.view)
+            })
         });
         let material = grid.material;
-        let shade = |is_front| shaded.shader.vertex(vertex, &steps, material, is_front);
+        let shade = |is_front| frame.shader.vertex(vertex, &steps, material, is_front);
         out.push([
             if shows[0] { shade(true) } else { [0.0; 3] },
             if shows[1] { shade(false) } else { [0.0; 3] },
@@ -93,7 +102,7 @@ fn shade_grid(shaded: &Shaded<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<
 
 /// The triangle that a sample shows: its planes and its corners' colours.
 #[derive(Clone, Copy)]
-pub struct ColouredTriangle {
+pub(super) struct ColouredTriangle {
     planes: Option<TrianglePlanes>,
     colours: [[f32; 3]; 3],
 }
@@ -102,8 +111,8 @@ impl Colours for VertexColours<'_> {
     type Key = ColouredTriangle;
 
     fn key(&self, owner: u32, _cell: usize) -> ColouredTriangle {
-        let (number, quad) = self.numbers.find(owner);
-        let chunk = &self.chunks[number];
+        let (number, quad) = self.visible.find(owner);
+        let chunk = &self.visible.chunks[number];
         let at = chunk.grid_of(quad);
         let grid = &chunk.grids[at];
         let shown = &chunk.quads[quad as usize];
@@ -111,7 +120,10 @@ impl Colours for VertexColours<'_> {
         let corners = grid.topology.triangles[triangle];
         let first = self.firsts[number][at];
         ColouredTriangle {
-            planes: TrianglePlanes::new(corners.map(|c| &grid.vertices[usize::from(c)]), self.view),
+            planes: TrianglePlanes::new(
+                corners.map(|c| &grid.vertices[usize::from(c)]),
+                &self.visible.view,
+            ),
             colours: corners.map(|c| self.colours[number][first as usize + usize::from(c)][side]),
         }
     }
@@ -119,19 +131,19 @@ impl Colours for VertexColours<'_> {
     fn colour(
         &self,
         key: ColouredTriangle,
-        place: [u16; 2],
+        position: [u16; 2],
         cell: usize,
         sample: usize,
     ) -> [f32; 3] {
         let Some(planes) = key.planes else {
             return key.colours[0];
         };
-        let pattern = self.settings.pattern;
+        let pattern = self.visible.settings.pattern;
         let side = f64::from(pattern.cell_px());
         let offset = pattern.offsets()[sample];
         let [x, y] = [0, 1].map(|axis| {
             let second = if cell >> axis & 1 == 1 { 1.0 } else { 0.0 };
-            (2.0 * f64::from(place[axis]) + second) * side + f64::from(offset[axis]) / 256.0
+            (2.0 * f64::from(position[axis]) + second) * side + f64::from(offset[axis]) / 256.0
         });
         planes.at(x, y).mix(key.colours).map(|v| v.clamp(0.0, 1.0))
     }

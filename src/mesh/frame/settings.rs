@@ -1,13 +1,14 @@
 //! What a frame is made with.
 
 use crate::math::SimdLevel;
+use crate::mesh::files::Material;
 use crate::raster::geometry::PixelRect;
 use crate::raster::samples::SamplePattern;
 
 /// Which sides of triangles are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Faces {
-    /// Fronts alone; both sides of two-sided materials.
+    /// Fronts, and both sides of two-sided materials.
     Front,
     /// Both.
     Both,
@@ -18,7 +19,7 @@ pub enum Faces {
 pub enum Cull {
     /// Grids that earlier ones hide wholly.
     Grids,
-    /// As well, samples of quads: the early depth test.
+    /// Grids, and samples of quads: the early depth test.
     Quads,
 }
 
@@ -41,13 +42,11 @@ pub struct FrameSettings {
 }
 
 impl FrameSettings {
-    /// The picture in cells, the last of which may reach beyond it.
+    /// The picture in shading pixels, the last of which may reach beyond it.
     #[must_use]
     pub fn cells(&self) -> PixelRect {
-        let [x1, y1] = self.size.map(|px| {
-            let cells = px.div_ceil(self.pattern.cell_px().cast_unsigned());
-            cells.cast_signed()
-        });
+        let side = self.pattern.cell_px().cast_unsigned();
+        let [x1, y1] = self.size.map(|px| px.div_ceil(side).cast_signed());
         PixelRect {
             x0: 0,
             y0: 0,
@@ -56,49 +55,72 @@ impl FrameSettings {
         }
     }
 
-    /// Columns and rows of bins.
-    #[must_use]
-    pub fn bin_grid(&self) -> [usize; 2] {
-        let cells = self.cells();
-        [cells.x1, cells.y1]
-            .map(|c| (c.cast_unsigned() as usize).div_ceil(2 * usize::from(BIN_QUADS)))
+    /// Columns of bins.
+    fn bins_across(&self) -> usize {
+        let side = 2 * usize::from(BIN_QUADS);
+        (self.cells().x1.cast_unsigned() as usize).div_ceil(side)
     }
 
-    /// Bins.
-    #[must_use]
-    pub fn bins(&self) -> usize {
-        let [across, down] = self.bin_grid();
-        across * down
+    /// Number of bins.
+    pub(crate) fn bins(&self) -> usize {
+        let side = 2 * usize::from(BIN_QUADS);
+        self.bins_across() * (self.cells().y1.cast_unsigned() as usize).div_ceil(side)
     }
 
     /// The bin of a quad.
-    #[must_use]
     #[inline]
-    pub fn bin_of(&self, place: [u16; 2]) -> usize {
-        let [x, y] = place.map(|v| usize::from(v / BIN_QUADS));
-        y * self.bin_grid()[0] + x
+    pub(crate) fn bin_of(&self, position: [u16; 2]) -> usize {
+        let [x, y] = position.map(|v| usize::from(v / BIN_QUADS));
+        y * self.bins_across() + x
+    }
+
+    /// The bins that `area`, inside the picture, meets.
+    pub(crate) fn bins_in(&self, area: PixelRect) -> impl Iterator<Item = usize> {
+        let side = 2 * usize::from(BIN_QUADS);
+        let across = self.bins_across();
+        let range = |from: i32, to: i32| {
+            let [from, to] = [from, to - 1].map(|v| v.cast_unsigned() as usize / side);
+            from..=to
+        };
+        let columns = range(area.x0, area.x1);
+        range(area.y0, area.y1)
+            .flat_map(move |row| columns.clone().map(move |column| row * across + column))
     }
 
     /// The first quad of a bin.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "quads of a picture fit 16 bits"
     )]
-    pub fn bin_corner(&self, bin: usize) -> [u16; 2] {
-        let across = self.bin_grid()[0];
+    pub(crate) fn bin_corner(&self, bin: usize) -> [u16; 2] {
+        let across = self.bins_across();
         [bin % across, bin / across].map(|v| v as u16 * BIN_QUADS)
     }
 
-    /// Quads along the side of a bin.
-    #[must_use]
-    pub fn bin_quads(&self) -> u16 {
+    /// The shading pixels of the bin with this first quad.
+    pub(crate) fn bin_rect(&self, corner: [u16; 2]) -> PixelRect {
+        let [x0, y0] = corner.map(|q| i32::from(q) * 2);
+        let side = i32::from(BIN_QUADS) * 2;
+        PixelRect {
+            x0,
+            y0,
+            x1: x0 + side,
+            y1: y0 + side,
+        }
+    }
+
+    /// Number of quads along the side of a bin.
+    pub(crate) fn bin_quads(&self) -> u16 {
         BIN_QUADS
     }
 
     /// Whether the depth test comes before shading.
-    #[must_use]
-    pub fn culls_quads(&self) -> bool {
+    pub(crate) fn culls_quads(&self) -> bool {
         self.cull == Cull::Quads
+    }
+
+    /// Whether triangles of a material are drawn that show their backs.
+    pub(crate) fn draws_backs(&self, material: &Material) -> bool {
+        material.two_sided || self.faces == Faces::Both
     }
 }

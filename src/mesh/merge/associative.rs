@@ -23,7 +23,7 @@ struct Links {
 
 /// Entries by key and by age.
 #[derive(Debug, Clone)]
-pub(crate) struct Cam<T> {
+pub(crate) struct AssociativeMemory<T> {
     links: Vec<Links>,
     values: Vec<T>,
     /// Newest entry of each bucket; a power of two of them.
@@ -35,11 +35,11 @@ pub(crate) struct Cam<T> {
     len: u32,
 }
 
-impl<T> Cam<T> {
+impl<T> AssociativeMemory<T> {
     /// A memory that has room for `entries` from the start; it grows when it gets more.
     pub(crate) fn new(entries: Option<u32>) -> Self {
         let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
-        let mut cam = Self {
+        let mut memory = Self {
             links: Vec::with_capacity(entries),
             values: Vec::with_capacity(entries),
             heads: Vec::new(),
@@ -49,8 +49,8 @@ impl<T> Cam<T> {
             free: NONE,
             len: 0,
         };
-        cam.set_buckets(entries * 2);
-        cam
+        memory.set_buckets(entries * 2);
+        memory
     }
 
     fn set_buckets(&mut self, buckets: usize) {
@@ -198,30 +198,32 @@ impl<T> Cam<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Cam;
+    use super::AssociativeMemory;
 
     #[test]
     fn entries_are_found_newest_first_and_age_in_order() {
-        let mut cam = Cam::new(Some(2));
+        let mut memory = AssociativeMemory::new(Some(2));
         // More than it began with, so that buckets are made anew.
         for k in 0..200_u64 {
-            cam.push(k % 3, k);
+            memory.push(k % 3, k);
         }
-        let of = |cam: &Cam<u64>, key| cam.of(key).map(|s| *cam.get(s)).collect::<Vec<_>>();
-        assert_eq!(of(&cam, 1)[..3], [199, 196, 193]);
-        assert_eq!(of(&cam, 7), <[u64; 0]>::default());
-        let middle = cam.of(1).nth(1).into_iter().collect::<Vec<_>>();
-        cam.remove(middle[0]);
-        assert_eq!(of(&cam, 1)[..3], [199, 193, 190]);
+        let of = |memory: &AssociativeMemory<u64>, key| {
+            memory.of(key).map(|s| *memory.get(s)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&memory, 1)[..3], [199, 196, 193]);
+        assert_eq!(of(&memory, 7), <[u64; 0]>::default());
+        let middle = memory.of(1).nth(1).into_iter().collect::<Vec<_>>();
+        memory.remove(middle[0]);
+        assert_eq!(of(&memory, 1)[..3], [199, 193, 190]);
         let mut ages = Vec::new();
-        while let Some(slot) = cam.oldest() {
-            ages.push(*cam.get(slot));
-            assert_eq!(cam.key(slot), *cam.get(slot) % 3);
-            cam.remove(slot);
+        while let Some(slot) = memory.oldest() {
+            ages.push(*memory.get(slot));
+            assert_eq!(memory.key(slot), *memory.get(slot) % 3);
+            memory.remove(slot);
         }
         assert_eq!(ages.len(), 199);
-        assert!(ages.is_sorted() && cam.len() == 0);
-        cam.push(5, 1);
-        assert_eq!(of(&cam, 5), [1]);
+        assert!(ages.is_sorted() && memory.len() == 0);
+        memory.push(5, 1);
+        assert_eq!(of(&memory, 5), [1]);
     }
 }

@@ -13,24 +13,15 @@ use std::collections::HashMap;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
-use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
+use crate::mesh::grid::{Topology, neighbours};
+use crate::mesh::merge::unit::{MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
-/// Triangles of a strip or soup joined where two have the same edge in opposite directions.
+/// The topology of triangles that share vertices.
 pub(crate) fn topology(triangles: &[[u16; 3]]) -> Topology {
-    let mut across = HashMap::new();
-    for (t, [a, b, c]) in (0_u16..).zip(triangles) {
-        for edge in [(a, b), (b, c), (c, a)] {
-            across.entry(edge).or_insert(t);
-        }
-    }
-    let neighbours = triangles.iter().map(|[a, b, c]| {
-        [(b, a), (c, b), (a, c)].map(|edge| across.get(&edge).copied().unwrap_or(NO_NEIGHBOUR))
-    });
     Topology {
         triangles: triangles.to_vec(),
-        neighbours: neighbours.collect(),
+        neighbours: neighbours(triangles),
     }
 }
 
@@ -85,7 +76,7 @@ pub(crate) fn rasterize(
                 centres |= u8::from(covers(&corners, at([128, 128]))) << cell;
             }
             out.push(QuadFragment {
-                place: [x as u16, y as u16],
+                position: [x as u16, y as u16],
                 coverage,
                 centres,
                 is_front: edges(&corners, corners[2])[0] > 0,
@@ -123,7 +114,7 @@ pub(crate) fn jittered(
     (topology(&triangles), fragments)
 }
 
-/// Fragments with any coverage of any triangle of a jittered grid, at few places: what no rasterizer
+/// Fragments with any coverage of any triangle of a jittered grid, at few positions: what no rasterizer
 /// makes, but a unit must survive.
 pub(crate) fn noise(
     topology: &Topology,
@@ -142,7 +133,7 @@ pub(crate) fn noise(
             _ => {}
         }
         QuadFragment {
-            place: [random.random_range(0..3), random.random_range(0..2)],
+            position: [random.random_range(0..3), random.random_range(0..2)],
             coverage: coverage & pattern.full_quad(),
             centres: random.random::<u8>() & random.random::<u8>() & 15,
             is_front: random.random_range(0..5) > 0,
@@ -153,38 +144,79 @@ pub(crate) fn noise(
     (0..count).map(fragment).collect()
 }
 
-/// All that a unit hands on, and its merges.
+/// Sends fragments through a unit.
 pub(crate) fn run(
-    unit: &mut impl Merging,
+    unit: &mut impl MergeUnit,
     fragments: &[QuadFragment],
     pattern: &SamplePattern,
-) -> (Vec<MergedQuad>, Merges) {
-    let (mut quads, mut merges) = (Vec::new(), Merges::default());
+) -> MergeStream {
+    let mut stream = MergeStream::new(pattern.shared());
     for fragment in fragments {
-        unit.push(fragment, pattern, &mut merges, &mut |q| quads.push(q));
+        unit.push(fragment, &mut stream);
     }
-    unit.flush(pattern, &mut merges, &mut |q| quads.push(q));
-    (quads, merges)
+    unit.flush(&mut stream);
+    stream
+}
+
+/// A unit written down as its paper defines it, slowly.
+pub(crate) trait Oracle {
+    fn begin_grid(&mut self, _topology: &Topology) {}
+    fn push(&mut self, fragment: &QuadFragment);
+    fn flush(&mut self);
+    /// Quads that have left.
+    fn emitted(&self) -> &[MergedQuad];
+}
+
+/// Sends grids through a unit and its definition, which must agree.
+pub(crate) fn compare(
+    (unit, entries): (&mut impl MergeUnit, Option<u32>),
+    oracle: &mut impl Oracle,
+    grids: &[(Topology, Vec<QuadFragment>)],
+    pattern: &SamplePattern,
+    flush_between: bool,
+) -> MergeStream {
+    let mut stream = MergeStream::new(pattern.shared());
+    for (topology, fragments) in grids {
+        unit.begin_grid(topology);
+        oracle.begin_grid(topology);
+        for fragment in fragments {
+            unit.push(fragment, &mut stream);
+            oracle.push(fragment);
+            assert!(entries.is_none_or(|e| unit.held() <= e));
+        }
+        if flush_between {
+            unit.flush(&mut stream);
+            oracle.flush();
+            assert_eq!(unit.held(), 0);
+        }
+    }
+    unit.flush(&mut stream);
+    oracle.flush();
+    assert_eq!(stream.out, oracle.emitted());
+    stream
 }
 
 /// Checks what must hold of any unit: every sample of every fragment is in the quad that its cell was
 /// merged into, each quad's samples are those of its fragments and no two of them overlap, quads are
-/// not empty, and inputs come from fragments of the same place that face as the leader does.
-pub(crate) fn check(
-    fragments: &[QuadFragment],
-    pattern: &SamplePattern,
-    quads: &[MergedQuad],
-    merges: &Merges,
-) {
-    assert_eq!(merges.len(), fragments.len());
+/// not empty, and inputs come from fragments of the same position that face as the leader does.
+pub(crate) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
+    let MergeStream {
+        pattern,
+        fragments: merged,
+        out: quads,
+    } = stream;
+    assert_eq!(merged.len(), fragments.len());
     let mut expected: HashMap<u32, u64> = HashMap::new();
     for (number, fragment) in (0..).zip(fragments) {
         for cell in 0..4 {
             let samples = u64::from(pattern.cell(fragment.coverage, cell));
             if samples != 0 {
-                let root = merges.root(number, cell);
+                let root = merged.find(number, cell);
                 let to = &fragments[root as usize];
-                assert_eq!((to.place, to.is_front), (fragment.place, fragment.is_front));
+                assert_eq!(
+                    (to.position, to.is_front),
+                    (fragment.position, fragment.is_front)
+                );
                 let bits = samples << (cell * pattern.count() as usize);
                 let all = expected.entry(root).or_default();
                 assert_eq!(*all & bits, 0, "merged fragments overlap");
@@ -199,8 +231,8 @@ pub(crate) fn check(
         for input in quad.inputs {
             let input = &fragments[input as usize];
             assert_eq!(
-                (input.place, input.is_front),
-                (leader.place, leader.is_front)
+                (input.position, input.is_front),
+                (leader.position, leader.is_front)
             );
         }
     }

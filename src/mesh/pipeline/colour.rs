@@ -94,7 +94,7 @@ impl Colour {
             let part = *machine.parts.get(at);
             machine.parts.remove(at);
             covered |= part.coverage;
-            let owners = &machine.depths.quad(index).owners;
+            let owners = &machine.depths.quad(machine.depths.position(index)).owners;
             let mut left = part.coverage;
             while left != 0 {
                 let bit = left.trailing_zeros();

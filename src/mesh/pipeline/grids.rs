@@ -12,7 +12,7 @@
 
 use serde::Serialize;
 
-use super::machine::{GridFate, MeshMachine};
+use super::machine::{GridVisibility, MeshMachine};
 use crate::mesh::grid::Grid;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
@@ -108,9 +108,9 @@ impl Grids {
         counters.triangles += grid.topology.triangles.len() as u64;
         self.triangles.clear();
         match machine.take(submitted.draw, grid, &mut self.triangles) {
-            GridFate::Outside => counters.outside += 1,
-            GridFate::Hidden => counters.hidden += 1,
-            GridFate::Visible => {
+            GridVisibility::Outside => counters.outside += 1,
+            GridVisibility::Hidden => counters.hidden += 1,
+            GridVisibility::Visible => {
                 counters.visible += 1;
                 counters.vertices += grid.vertices.len() as u64;
                 counters.triangles_out += self.triangles.len() as u64;

@@ -1,12 +1,12 @@
-//! What all units of the mesh path share: the grid at hand, the quads under way, the depth buffer,
+//! What all units of the mesh path share: the current grid, the quads under way, the depth buffer,
 //! memory.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use super::at_hand::GridFate;
-use super::at_hand::{GridAtHand, MaterialFlags, Scene};
 use super::config::MeshConfig;
+pub use super::current_grid::GridVisibility;
+use super::current_grid::{CurrentGrid, MaterialFlags, Scene};
 use super::depth::DepthBuffer;
 use super::slab::{NONE, Slab};
 use crate::gpu::raster::screen::Screen;
@@ -14,7 +14,7 @@ use crate::gpu::warp::issue::ShaderIssue;
 use crate::gpu::zrop::early::EarlyTests;
 use crate::gpu::zrop::framebuffer::Failed;
 use crate::mesh::files::Material;
-use crate::mesh::frame::settings::{Faces, FrameSettings};
+use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::{Grid, Topology};
 use crate::mesh::merge::QuadFragment;
 use crate::mesh::view::View;
@@ -78,12 +78,12 @@ pub struct MeshMachine {
     pub memory: Memory,
     /// Issue slots that vertex warps take.
     pub shader_issue: ShaderIssue,
-    /// Topology of the grid at hand.
+    /// Topology of the current grid.
     pub topology: Arc<Topology>,
     /// Whether quads that a triangle only touches go on to the merging unit.
     pub passes_empties: bool,
     materials: Vec<MaterialFlags>,
-    grid: GridAtHand,
+    grid: CurrentGrid,
     fragments: Slab<Fragment>,
     pub(super) parts: Slab<Part>,
 }
@@ -97,9 +97,9 @@ impl MeshMachine {
         settings: &FrameSettings,
         config: &MeshConfig,
     ) -> Self {
-        let depths = DepthBuffer::new(settings.cells(), settings.pattern, settings.level);
+        let depths = DepthBuffer::new(settings);
         let flags = |m: &Material| MaterialFlags {
-            draws_backs: m.two_sided || settings.faces == Faces::Both,
+            draws_backs: settings.draws_backs(m),
             is_barred: m.effects.any(),
         };
         let mut machine = Self {
@@ -114,7 +114,7 @@ impl MeshMachine {
             topology: Arc::default(),
             passes_empties: false,
             materials: materials.iter().map(flags).collect(),
-            grid: GridAtHand::default(),
+            grid: CurrentGrid::default(),
             fragments: Slab::default(),
             parts: Slab::default(),
         };
@@ -131,7 +131,7 @@ impl MeshMachine {
     }
 
     fn lines(&self, bytes_per_sample: u64) -> u64 {
-        let samples = self.depths.len() as u64 * CELLS * u64::from(self.pattern().count());
+        let samples = self.depths.quads() as u64 * CELLS * u64::from(self.pattern().count());
         (samples * bytes_per_sample).div_ceil(LINE_BYTES)
     }
 
@@ -150,7 +150,7 @@ impl MeshMachine {
 
     /// Takes the next grid in place of the one at hand; appends its triangles to `out`, those that
     /// lie outside the picture or show the wrong side too, unless none of it is to be drawn.
-    pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridFate {
+    pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let material = self.materials.get(grid.material as usize);
         let flags = material.copied().unwrap_or_default();
@@ -162,13 +162,13 @@ impl MeshMachine {
         self.grid.take(&scene, (draw, flags), grid, out)
     }
 
-    /// The quad of a piece of the grid at hand at a place; returns its number.
-    pub fn fragment(&mut self, piece: u32, place: [u16; 2], coverage: u64, centres: u8) -> u32 {
+    /// The quad of a piece of the current grid at a position; returns its number.
+    pub fn fragment(&mut self, piece: u32, position: [u16; 2], coverage: u64, centres: u8) -> u32 {
         let grid = &self.grid;
         let piece = &grid.pieces[piece as usize];
         self.fragments.insert(Fragment {
             quad: QuadFragment {
-                place,
+                position,
                 coverage,
                 centres,
                 is_front: piece.is_front,
@@ -201,7 +201,7 @@ impl MeshMachine {
     /// A quad for the shader of one fragment alone, with what marks its samples and its draw.
     #[inline]
     pub fn alone(&mut self, (owner, draw): (u32, u32), fragment: &QuadFragment) -> Quad {
-        let index = self.depths.index(fragment.place);
+        let index = self.depths.index(fragment.position);
         let first = self.parts.insert(Part {
             owner,
             coverage: fragment.coverage,
@@ -293,21 +293,21 @@ impl EarlyTests for MeshMachine {
     }
 
     /// Where culling is by grids alone, depths are written and all samples go on.
-    fn test(&mut self, tile: u32, quad: &Quad) -> Failed {
+    fn test(&mut self, _tile: u32, quad: &Quad) -> Failed {
         let pattern = self.settings.pattern;
         let fragment = self.fragments.get_mut(quad.primitive);
-        let place = fragment.quad.place;
+        let position = fragment.quad.position;
         let hidden = &self.grid.hidden_bins;
         let mut passed = 0;
-        if hidden.is_empty() || !hidden.contains(&self.settings.bin_of(place)) {
+        if hidden.is_empty() || !hidden.contains(&self.settings.bin_of(position)) {
             let unit = pattern.cell_units() * 2;
             let as_tested = DepthFragment {
-                corner: place.map(|q| i32::from(q) * unit),
+                corner: position.map(|q| i32::from(q) * unit),
                 coverage: fragment.quad.coverage,
                 plane: fragment.plane,
                 owner: fragment.owner,
             };
-            passed = self.depths.test(tile, quad.position, &as_tested);
+            passed = self.depths.test(position, &as_tested);
         }
         if !self.settings.culls_quads() {
             return Failed::default();

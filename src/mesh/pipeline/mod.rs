@@ -17,20 +17,18 @@
 //! raster tiles as well, see what all work ahead of them has left, however many cycles that is
 //! ahead (assumption: a real Hi-Z lags by what is in flight).
 
-mod at_hand;
 pub mod colour;
 pub mod config;
 pub mod cores;
+mod current_grid;
 pub mod depth;
 pub mod grids;
 pub mod machine;
-mod membership;
+mod merged_samples;
+pub mod merging;
 pub mod outcome;
 pub mod pack;
-pub mod pass;
-pub mod pixel_merge;
-mod port;
-pub mod quad_merge;
+pub mod passthrough;
 pub mod quads;
 mod slab;
 mod wiring;

@@ -7,49 +7,18 @@ use super::machine::MeshMachine;
 use super::pack::PackCounters;
 use crate::gpu::crop::cache::CropCacheCounters;
 use crate::gpu::zrop::zcache::ZCacheCounters;
-use crate::mesh::frame::merging::MergeCounters;
-use crate::mesh::merge::pmu::PmuCounters;
-use crate::mesh::merge::qfm::QfmCounters;
+use crate::mesh::merge::MergeCounters;
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::memory::l2::L2Counters;
 use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::stage::Stage;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
-use crate::raster::samples::SamplePattern;
-
-/// What came to a merging unit, and what it counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UnitCounters {
-    /// Quads with a sample that passed the depth test.
-    pub tested: u64,
-    /// Of those: those with a cell that is covered in part.
-    pub partial: u64,
-    /// Quads whose shader bars merging pixels.
-    pub barred: u64,
-    /// The unit's own, where it is quad-fragment merging.
-    pub qfm: Option<QfmCounters>,
-    /// The unit's own, where it is the pixel merge unit.
-    pub pmu: Option<PmuCounters>,
-}
-
-impl UnitCounters {
-    /// Counts a quad.
-    #[inline]
-    pub(super) fn count(&mut self, coverage: u64, pattern: &SamplePattern) {
-        if coverage != 0 {
-            self.tested += 1;
-            let full = pattern.full_cell();
-            let is_partial = |cell| ![0, full].contains(&pattern.cell(coverage, cell));
-            self.partial += u64::from((0..4).any(is_partial));
-        }
-    }
-}
 
 /// A merging unit, or none, as part of the pipeline.
 pub trait MergeStage: Unit + Stage<MeshMachine, In = Beat, Out = Quad> {
     /// What it counted.
-    fn counters(&self) -> UnitCounters;
+    fn counters(&self) -> MergeCounters;
 }
 
 /// The result of a run.

@@ -3,7 +3,7 @@
 //! In: raster tiles. Out: beats of the quads that a triangle covers a sample of, in order; for
 //! quad-fragment merging also of those that it only touches ("Reducing Shading on GPUs using
 //! Quad-Fragment Merging", section 3.3). Rate: a beat a cycle, of up to 8 quads. Tiles share no
-//! beat: tile coalescing, which VR-Pipe describes, serves blending and is left out.
+//! beat: tile coalescing, which VR-IssuePort describes, serves blending and is left out.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::sampled::TileSamples;
-use crate::raster::tiles::TILE_QUADS;
+use crate::raster::tiles::{QUADS_PER_TILE, TILE_QUADS};
 
 spec! {
     /// Raster tiles to quads.
@@ -84,9 +84,10 @@ impl Quads {
         let row = (tile.quarter >> 1) * 4 + at / 4;
         let column = (tile.quarter & 1) * 4 + at % 4;
         let position = row * TILE_QUADS.to_le_bytes()[0] + column;
-        let place = machine.depths.place(tile.tile, position);
+        let index = tile.tile * QUADS_PER_TILE + u32::from(position);
+        let at = machine.depths.position(index);
         Some(Quad {
-            primitive: machine.fragment(tile.primitive, place, samples.coverage, samples.centres),
+            primitive: machine.fragment(tile.primitive, at, samples.coverage, samples.centres),
             position,
             mask: machine.pattern().cells(samples.coverage),
         })

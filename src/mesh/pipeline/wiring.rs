@@ -5,11 +5,10 @@ use super::config::MeshConfig;
 use super::cores::MeshCores;
 use super::grids::{Grids, Submitted};
 use super::machine::MeshMachine;
+use super::merging::TimedMerge;
 use super::outcome::{MergeStage, TimedOutcome};
 use super::pack::Pack;
-use super::pass::Pass;
-use super::pixel_merge::TimedPixelMerge;
-use super::quad_merge::TimedQuadMerge;
+use super::passthrough::Passthrough;
 use super::quads::Quads;
 use crate::error::Result;
 use crate::gpu::geometry::assembly::Assembly;
@@ -21,9 +20,9 @@ use crate::gpu::tile_owner::TileOwner;
 use crate::gpu::warp::launch::Launch;
 use crate::gpu::zrop::prop::Prop;
 use crate::gpu::zrop::unit::Zrop;
-use crate::mesh::frame::merging::{MergeCounters, Unit};
-use crate::mesh::frame::settings::FrameSettings;
+use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::Source;
+use crate::mesh::merge::{MergeCounters, MergeUnitKind};
 use crate::mesh::view::View;
 use crate::pipeline::collect::Collected;
 use crate::pipeline::stage::Retired;
@@ -84,25 +83,25 @@ pub fn run(
     view: &View,
     settings: &FrameSettings,
     config: &MeshConfig,
-    unit: Unit,
+    unit: MergeUnitKind,
 ) -> Result<TimedOutcome> {
     config.validate()?;
     let machine = MeshMachine::new(source.materials(), view, settings, config);
     Ok(match unit {
-        Unit::None => {
-            let pass = Pass::new(config.gpu.prop.quads_out_per_cycle);
+        MergeUnitKind::None => {
+            let pass = Passthrough::new(config.gpu.prop.quads_out_per_cycle);
             let joined = pipeline(config, &machine, (config.gpu.prop.queue, pass));
             submit(source, view, machine, joined)
         }
-        Unit::Qfm(sizes) => {
-            let merge = TimedQuadMerge::new(&config.qfm, sizes);
+        MergeUnitKind::Qfm(sizes) => {
+            let merge = TimedMerge::qfm(&config.qfm, sizes, settings.pattern);
             let joined = pipeline(config, &machine, (config.qfm.queue, merge));
             let mut machine = machine;
             machine.passes_empties = true;
             submit(source, view, machine, joined)
         }
-        Unit::Pmu(sizes) => {
-            let merge = TimedPixelMerge::new(&config.pmu, sizes);
+        MergeUnitKind::Pmu(sizes) => {
+            let merge = TimedMerge::pmu(&config.pmu, sizes, settings.pattern);
             let joined = pipeline(config, &machine, (config.pmu.queue, merge));
             submit(source, view, machine, joined)
         }
@@ -153,10 +152,7 @@ fn collect<U: MergeStage>(mut pipeline: Pipeline<U>, machine: MeshMachine) -> Ti
         counters: MergeCounters {
             rasterized: quads.counters.covered + hi_z.hidden_quads,
             culled: zrop.counters.quads.depth_failed + hi_z.hidden_quads,
-            partial: merged.partial,
-            barred: merged.barred,
-            qfm: merged.qfm,
-            pmu: merged.pmu,
+            ..merged
         },
         quads_shaded: cores.counters.quads,
         warps: pack.counters,

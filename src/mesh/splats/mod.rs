@@ -17,8 +17,9 @@ use crate::error::{Error, Result};
 use crate::gpu::draw::Draw;
 use crate::math::SimdLevel;
 use crate::mesh::files::ShaderEffects;
+use crate::mesh::project::touched_quads;
 use crate::raster::geometry::{PixelRect, Vertex};
-use crate::raster::outline::{Outline, raster_tiles};
+use crate::raster::outline::Outline;
 use crate::raster::sampled::SampledPolygon;
 use crate::raster::samples::SamplePattern;
 
@@ -52,7 +53,7 @@ pub struct SplatQuad {
     /// The splat, in drawing order.
     pub splat: u32,
     /// Column and row, in quads.
-    pub place: [u16; 2],
+    pub position: [u16; 2],
     /// Cells whose centre is covered.
     pub centres: u8,
     /// Which triangle of the box: 0 or 1.
@@ -72,7 +73,7 @@ impl SplatQuad {
         let first = self.splat.wrapping_mul(4);
         let corners = if self.half == 0 { [0, 1, 2] } else { [0, 2, 3] };
         QuadFragment {
-            place: self.place,
+            position: self.position,
             coverage: self.coverage,
             centres: self.centres,
             is_front: self.is_front,
@@ -168,29 +169,16 @@ fn raster(
     if area.is_empty() {
         return;
     }
-    raster_tiles(
-        &outline,
-        area,
-        |_, _| true,
-        |[column, row], quarter, _mask, tile| {
-            let x = column * 8 + u32::from(quarter & 1) * 4;
-            let y = row * 8 + u32::from(quarter >> 1) * 4;
-            let mut left = tile.touched;
-            while left != 0 {
-                let position = left.trailing_zeros();
-                left &= left - 1;
-                let quad = tile.quads[position as usize];
-                out.push(SplatQuad {
-                    coverage: quad.coverage,
-                    splat,
-                    place: [(x + (position & 3)) as u16, (y + (position >> 2)) as u16],
-                    centres: quad.centres,
-                    half: half as u8,
-                    is_front: outline.is_front(),
-                });
-            }
-        },
-    );
+    touched_quads(&outline, area, |position, quad| {
+        out.push(SplatQuad {
+            coverage: quad.coverage,
+            splat,
+            position,
+            centres: quad.centres,
+            half: half as u8,
+            is_front: outline.is_front(),
+        });
+    });
 }
 
 /// The boxes of [`SPLATS_A_GRID`] splats: pairs of triangles that share a diagonal.

@@ -41,8 +41,8 @@ impl<'a> Blending<'a> {
                 continue;
             }
             let input = &self.quads.quads[input as usize];
-            let x = u32::from(input.place[0]) * 2 + (cell as u32 & 1);
-            let y = u32::from(input.place[1]) * 2 + (cell as u32 >> 1);
+            let x = u32::from(input.position[0]) * 2 + (cell as u32 & 1);
+            let y = u32::from(input.position[1]) * 2 + (cell as u32 >> 1);
             let splat = &self.draw.splats[input.splat as usize];
             let Some(alpha) = self.shader.fragment(splat, x, y) else {
                 continue;

@@ -5,10 +5,8 @@ use super::{SPLATS_A_GRID, SplatQuads, topology};
 use crate::gpu::draw::Draw;
 use crate::gpu::warp::fragment::FragmentShader;
 use crate::image::Frame;
-use crate::mesh::frame::merging::Unit;
-use crate::mesh::merge::pmu::PixelMerge;
-use crate::mesh::merge::qfm::{QfmCounters, QuadMerge};
-use crate::mesh::merge::{MergedQuad, Merges, Merging};
+use crate::mesh::merge::MergeUnitKind;
+use crate::mesh::merge::{DisjointSet, MergeDriver, MergeStream, QfmCounters};
 
 /// What a unit made of a draw's splats.
 #[derive(Debug, Clone)]
@@ -43,67 +41,45 @@ pub fn merged(
     quads: &SplatQuads,
     draw: &Draw,
     shader: FragmentShader<'_>,
-    unit: Unit,
+    unit: MergeUnitKind,
 ) -> SplatsMerged {
     let mut blending = Blending::new(quads, draw, shader);
-    let mut merges = Merges::default();
+    let mut driver = MergeDriver::new(unit.unit(), quads.pattern);
+    let boxes = topology();
+    let mut grid = None;
     let mut shaded = 0;
-    let mut emit = |quad: MergedQuad| {
-        shaded += 1;
-        blending.blend(&quad);
+    let mut blend = |stream: &mut MergeStream| {
+        for quad in stream.out.drain(..) {
+            shaded += 1;
+            blending.blend(&quad);
+        }
     };
-    let mut qfm = None;
-    match unit {
-        Unit::None => {
-            for (quad, number) in quads.quads.iter().zip(0..) {
-                merges.push();
-                if quad.coverage != 0 {
-                    emit(MergedQuad {
-                        leader: number,
-                        coverage: quad.coverage,
-                        inputs: [number; 4],
-                    });
-                }
-            }
+    for quad in &quads.quads {
+        let of = quad.splat / SPLATS_A_GRID;
+        if grid != Some(of) {
+            grid = Some(of);
+            driver.unit.begin_grid(&boxes);
         }
-        Unit::Qfm(settings) => {
-            let mut unit = QuadMerge::new(settings);
-            let boxes = topology();
-            let mut grid = None;
-            for quad in &quads.quads {
-                let of = quad.splat / SPLATS_A_GRID;
-                if grid != Some(of) {
-                    grid = Some(of);
-                    unit.begin_grid(&boxes);
-                }
-                unit.push(&quad.fragment(), quads.pattern, &mut merges, &mut emit);
-            }
-            unit.flush(quads.pattern, &mut merges, &mut emit);
-            qfm = Some(unit.counters);
-        }
-        Unit::Pmu(settings) => {
-            let mut unit = PixelMerge::new(settings);
-            for quad in &quads.quads {
-                unit.push(&quad.fragment(), quads.pattern, &mut merges, &mut emit);
-            }
-            unit.flush(quads.pattern, &mut merges, &mut emit);
-        }
+        driver.push(&quad.fragment(), false);
+        blend(&mut driver.stream);
     }
+    driver.flush();
+    blend(&mut driver.stream);
     SplatsMerged {
         quads: quads.covered(),
         shaded,
-        between_splats: between_splats(quads, &merges),
-        qfm,
+        between_splats: between_splats(quads, &driver.stream.fragments),
+        qfm: driver.counters().qfm,
         picture: blending.resolve(),
     }
 }
 
 /// Quads with a cell that is shaded with a quad of another splat: looked up one by one.
-fn between_splats(quads: &SplatQuads, merges: &Merges) -> u64 {
+fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
     let all = quads.quads.iter().zip(0..);
     let is_between = |&(quad, number): &(&super::SplatQuad, u32)| {
         (0..4).any(|cell| {
-            let root = merges.root(number, cell);
+            let root = merged.find(number, cell);
             quads.quads[root as usize].splat != quad.splat
         })
     };
@@ -122,7 +98,7 @@ mod tests {
         let quad = |splat, half| SplatQuad {
             coverage: 1,
             splat,
-            place: [3, 4],
+            position: [3, 4],
             centres: 1,
             half,
             is_front: true,
@@ -132,7 +108,7 @@ mod tests {
             pattern: SamplePattern::standard(1).unwrap().shared(),
             size: [16, 16],
         };
-        let mut merges = Merges::default();
+        let mut merges = DisjointSet::default();
         (0..4).for_each(|k| assert_eq!(merges.push(), k));
         assert_eq!(between_splats(&quads, &merges), 0);
         merges.merge(1, 0);

@@ -29,13 +29,13 @@ mod oracle;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
-
 use crate::pipeline::spec::spec;
-use crate::raster::samples::SamplePattern;
 
-use crate::mesh::merge::associative::Cam;
-use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
+use crate::mesh::merge::associative::AssociativeMemory;
+use crate::mesh::merge::counters::{MergeCounters, PmuCounters};
+use crate::mesh::merge::unit::{
+    MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope,
+};
 use edges::OuterEdges;
 
 spec! {
@@ -83,63 +83,6 @@ impl Default for PmuSettings {
     }
 }
 
-/// What the unit saw.
-///
-/// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` +
-/// `early` + `flushed` + those still held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct PmuCounters {
-    /// Quads in.
-    pub quads: u64,
-    /// Of those, without coverage: dropped.
-    pub empties: u64,
-    /// Of those, without a partially covered cell: passed straight on.
-    pub straight: u64,
-    /// Of those, with one.
-    pub partial: u64,
-    /// Cells merged into another one.
-    pub cell_merges: u64,
-    /// Quads that lost all their cells: never shaded.
-    pub saved: u64,
-    /// Quads that left because a new one covers one of their samples.
-    pub by_overlap: u64,
-    /// Quads that left to make room.
-    pub by_age: u64,
-    /// Quads that left because all their cells had become full or empty.
-    pub early: u64,
-    /// Quads that left at a flush.
-    pub flushed: u64,
-    /// Outer edges that found no room, cell by cell.
-    pub edges_lost: u64,
-    /// Most entries held at a time.
-    pub peak_entries: u64,
-}
-
-impl std::ops::AddAssign for PmuCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.quads += other.quads;
-        self.empties += other.empties;
-        self.straight += other.straight;
-        self.partial += other.partial;
-        self.cell_merges += other.cell_merges;
-        self.saved += other.saved;
-        self.by_overlap += other.by_overlap;
-        self.by_age += other.by_age;
-        self.early += other.early;
-        self.flushed += other.flushed;
-        self.edges_lost += other.edges_lost;
-        self.peak_entries = self.peak_entries.max(other.peak_entries);
-    }
-}
-
-impl PmuCounters {
-    /// Quads handed to the shader.
-    #[must_use]
-    pub fn quads_out(&self) -> u64 {
-        self.straight + self.by_overlap + self.by_age + self.early + self.flushed
-    }
-}
-
 /// A quad that waits for its neighbours. Its place is its key in the memory.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -163,68 +106,53 @@ impl Entry {
 
 /// The unit, without time.
 #[derive(Debug)]
-pub struct PixelMerge {
+pub(crate) struct PixelMerge {
     settings: PmuSettings,
     /// Holds one entry more than the settings say while a new quad is merged.
-    entries: Cam<Entry>,
+    entries: AssociativeMemory<Entry>,
     edges: OuterEdges,
     /// Entries at the place of the new quad, oldest first.
     here: Vec<u32>,
-    /// What it saw.
-    pub counters: PmuCounters,
+    counters: PmuCounters,
 }
 
 impl PixelMerge {
     /// An empty unit.
-    #[must_use]
-    pub fn new(settings: PmuSettings) -> Self {
+    pub(crate) fn new(settings: PmuSettings) -> Self {
         let entries = settings.entries.max(1);
         Self {
             settings: PmuSettings {
                 entries,
                 ..settings
             },
-            entries: Cam::new(Some(entries.saturating_add(1))),
+            entries: AssociativeMemory::new(Some(entries.saturating_add(1))),
             edges: OuterEdges::new(settings.max_edges),
             here: Vec::new(),
             counters: PmuCounters::default(),
         }
     }
 
-    /// Entries held.
-    #[must_use]
-    pub fn held(&self) -> u32 {
-        self.entries.len()
-    }
-
-    /// Entries held at a place: those that a quad there is compared with.
-    #[must_use]
-    pub fn held_at(&self, [x, y]: [u16; 2]) -> u64 {
-        let place = u64::from(y) << 16 | u64::from(x);
-        self.entries.of(place).count() as u64
-    }
-
-    fn leave(&mut self, slot: u32, emit: &mut impl FnMut(MergedQuad)) {
-        emit(self.entries.get(slot).quad());
+    fn leave(&mut self, slot: u32, stream: &mut MergeStream) {
+        stream.out.push(self.entries.get(slot).quad());
         self.entries.remove(slot);
     }
 
     /// Notes the entries at a place, oldest first.
-    fn look_up(&mut self, place: u64) {
+    fn look_up(&mut self, key: u64) {
         self.here.clear();
-        self.here.extend(self.entries.of(place));
+        self.here.extend(self.entries.of(key));
         self.here.reverse();
     }
 
     /// Hands on the entries noted that cover a sample of `coverage`; forgets them.
-    fn evict_overlapping(&mut self, coverage: u64, emit: &mut impl FnMut(MergedQuad)) {
+    fn evict_overlapping(&mut self, coverage: u64, stream: &mut MergeStream) {
         let entries = &mut self.entries;
         let counter = &mut self.counters.by_overlap;
         self.here.retain(|&slot| {
             let entry = entries.get(slot);
             let stays = entry.coverage & coverage == 0;
             if !stays {
-                emit(entry.quad());
+                stream.out.push(entry.quad());
                 entries.remove(slot);
                 *counter += 1;
             }
@@ -239,9 +167,9 @@ impl PixelMerge {
         first: u32,
         second: u32,
         cell: usize,
-        pattern: &SamplePattern,
-        merges: &mut Merges,
+        stream: &mut MergeStream,
     ) -> Option<u32> {
+        let pattern = stream.pattern;
         let one = self.entries.get(first);
         if pattern.cell(one.coverage, cell) == 0 {
             return None;
@@ -264,7 +192,7 @@ impl PixelMerge {
         loser.coverage ^= moved;
         let keeper = self.entries.get_mut(keeps);
         keeper.coverage |= moved;
-        merges.merge_cell(number, keeper.number, cell);
+        stream.fragments.merge_cell(number, keeper.number, cell);
         self.counters.edges_lost += self.edges.join(keeps, loses, cell, shared);
         self.counters.cell_merges += 1;
         Some(keeps)
@@ -272,7 +200,7 @@ impl PixelMerge {
 
     /// Merges the cells `cells` of the newest entry with those of the entries noted; whether any
     /// did.
-    fn merge(&mut self, new: u32, cells: u8, pattern: &SamplePattern, merges: &mut Merges) -> bool {
+    fn merge(&mut self, new: u32, cells: u8, stream: &mut MergeStream) -> bool {
         let is_front = self.entries.get(new).is_front;
         let entries = &self.entries;
         // For the rest, only those that face the same way count.
@@ -283,7 +211,7 @@ impl PixelMerge {
             let mut holder = new;
             for k in (0..self.here.len()).rev() {
                 let other = self.here[k];
-                if let Some(keeps) = self.merge_cell(other, holder, cell, pattern, merges) {
+                if let Some(keeps) = self.merge_cell(other, holder, cell, stream) {
                     holder = keeps;
                     merged = true;
                 }
@@ -293,92 +221,100 @@ impl PixelMerge {
     }
 
     /// Lets go of the entries noted that are empty or have nothing to wait for.
-    fn settle(&mut self, pattern: &SamplePattern, emit: &mut impl FnMut(MergedQuad)) {
+    fn settle(&mut self, stream: &mut MergeStream) {
         for k in 0..self.here.len() {
             let slot = self.here[k];
             let coverage = self.entries.get(slot).coverage;
             if coverage == 0 {
                 self.entries.remove(slot);
                 self.counters.saved += 1;
-            } else if partial_cells(coverage, pattern) == 0 {
-                self.leave(slot, emit);
+            } else if stream.pattern.partial_cells(coverage) == 0 {
+                self.leave(slot, stream);
                 self.counters.early += 1;
             }
         }
     }
 }
 
-/// The cells of which some samples are covered but not all: bit `c` for cell `c`.
-#[inline]
-fn partial_cells(coverage: u64, pattern: &SamplePattern) -> u8 {
-    let full = pattern.full_cell();
-    (0..4).fold(0, |cells, c| {
-        let samples = pattern.cell(coverage, c);
-        cells | u8::from(samples != 0 && samples != full) << c
-    })
-}
+impl MergeUnit for PixelMerge {
+    fn rules(&self) -> MergeRules {
+        MergeRules {
+            scope: Scope::Draw,
+            takes_empties: false,
+            bypassed_by_effects: true,
+            splits_quads: true,
+        }
+    }
 
-impl Merging for PixelMerge {
-    fn push(
-        &mut self,
-        fragment: &QuadFragment,
-        pattern: &SamplePattern,
-        merges: &mut Merges,
-        emit: &mut impl FnMut(MergedQuad),
-    ) {
-        let number = merges.push();
+    fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream) {
+        let number = stream.fragments.push();
         self.counters.quads += 1;
         if fragment.coverage == 0 {
             self.counters.empties += 1;
             return;
         }
-        let [x, y] = fragment.place;
-        let place = u64::from(y) << 16 | u64::from(x);
-        self.look_up(place);
-        self.evict_overlapping(fragment.coverage, emit);
+        let key = key(fragment.position);
+        self.look_up(key);
+        self.evict_overlapping(fragment.coverage, stream);
         let mut entry = Entry {
             coverage: fragment.coverage,
             distance: [u8::MAX; 4],
             is_front: fragment.is_front,
             number,
         };
-        let cells = partial_cells(fragment.coverage, pattern);
+        let cells = stream.pattern.partial_cells(fragment.coverage);
         if cells == 0 {
             self.counters.straight += 1;
-            emit(entry.quad());
+            stream.out.push(entry.quad());
             return;
         }
         self.counters.partial += 1;
         for (cell, distance) in entry.distance.iter_mut().enumerate() {
-            if cells >> cell & 1 == 0 {
-                continue;
+            if cells >> cell & 1 == 1 {
+                *distance = fragment.distance(cell, stream.pattern).unwrap_or(u8::MAX);
             }
-            *distance = fragment.distance(cell, pattern).unwrap_or(u8::MAX);
         }
-        let new = self.entries.push(place, entry);
+        let new = self.entries.push(key, entry);
         self.counters.edges_lost += self.edges.begin(new, fragment.ids, cells);
-        if self.merge(new, cells, pattern, merges) {
+        if self.merge(new, cells, stream) {
             self.here.push(new);
-            self.settle(pattern, emit);
+            self.settle(stream);
         }
         if self.held() > self.settings.entries
             && let Some(oldest) = self.entries.oldest()
         {
-            self.leave(oldest, emit);
+            self.leave(oldest, stream);
             self.counters.by_age += 1;
         }
         self.counters.peak_entries = self.counters.peak_entries.max(u64::from(self.held()));
     }
 
-    fn flush(
-        &mut self,
-        _pattern: &SamplePattern,
-        _merges: &mut Merges,
-        emit: &mut impl FnMut(MergedQuad),
-    ) {
-        while let Some(oldest) = self.entries.oldest() {
-            self.leave(oldest, emit);
+    fn evict(&mut self, stream: &mut MergeStream) {
+        if let Some(oldest) = self.entries.oldest() {
+            self.leave(oldest, stream);
             self.counters.flushed += 1;
         }
     }
+
+    fn held(&self) -> u32 {
+        self.entries.len()
+    }
+
+    fn compared_at(&self, position: [u16; 2]) -> u64 {
+        self.entries.of(key(position)).count() as u64
+    }
+
+    fn made_room(&self) -> u64 {
+        self.counters.by_age
+    }
+
+    fn report(&self, counters: &mut MergeCounters) {
+        counters.pmu = Some(self.counters);
+    }
+}
+
+/// The key of the entries at a position.
+#[inline]
+fn key([x, y]: [u16; 2]) -> u64 {
+    u64::from(y) << 16 | u64::from(x)
 }

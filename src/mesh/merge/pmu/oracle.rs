@@ -3,14 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::PmuSettings;
-use crate::mesh::merge::{MergedQuad, QuadFragment};
+use crate::mesh::merge::test_fragments::Oracle;
+use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
 type Edge = (u32, u32);
 
 #[derive(Clone)]
 struct PmuEntry {
-    place: [u16; 2],
+    position: [u16; 2],
     coverage: [u16; 4],
     facing: bool,
     outer_edges: [Vec<Edge>; 4],
@@ -21,16 +22,16 @@ struct PmuEntry {
 }
 
 /// The unit: its entries, oldest first.
-pub(crate) struct Oracle<'a> {
+pub(super) struct SlowPixelMerge<'a> {
     settings: PmuSettings,
     pattern: &'a SamplePattern,
     entries: Vec<PmuEntry>,
-    pub(crate) emitted: Vec<MergedQuad>,
+    emitted: Vec<MergedQuad>,
     next: u32,
 }
 
-impl<'a> Oracle<'a> {
-    pub(crate) fn new(settings: PmuSettings, pattern: &'a SamplePattern) -> Self {
+impl<'a> SlowPixelMerge<'a> {
+    pub(super) fn new(settings: PmuSettings, pattern: &'a SamplePattern) -> Self {
         Self {
             settings,
             pattern,
@@ -70,7 +71,7 @@ impl<'a> Oracle<'a> {
 
     fn can_merge(a: &PmuEntry, b: &PmuEntry, p: usize) -> bool {
         let shared = |&(x, y): &Edge| b.outer_edges[p].contains(&(y, x));
-        a.place == b.place
+        a.position == b.position
             && a.facing == b.facing
             && a.coverage[p] != 0
             && b.coverage[p] != 0
@@ -89,44 +90,6 @@ impl<'a> Oracle<'a> {
         own.retain(|e| lacks(&edges, e));
         own.extend(edges.iter().filter(|e| lacks(&before, e)));
         own.truncate(self.settings.max_edges as usize);
-    }
-
-    pub(crate) fn push(&mut self, fragment: &QuadFragment) {
-        let number = self.next;
-        self.next += 1;
-        let coverage = [0, 1, 2, 3].map(|c| self.pattern.cell(fragment.coverage, c));
-        let [a, b, c] = fragment.ids;
-        let mut edges: Vec<_> = [(a, b), (b, c), (c, a)].into();
-        edges.retain(|(from, to)| from != to);
-        edges.truncate(self.settings.max_edges as usize);
-        let new = PmuEntry {
-            place: fragment.place,
-            coverage,
-            facing: fragment.is_front,
-            outer_edges: [0; 4].map(|_| edges.clone()),
-            centres: fragment.centres,
-            own: coverage,
-            number,
-        };
-        if fragment.coverage == 0 {
-            return;
-        }
-        let overlaps = |e: &PmuEntry| {
-            e.place == new.place && e.coverage.iter().zip(coverage).any(|(a, b)| a & b != 0)
-        };
-        let entries = std::mem::take(&mut self.entries);
-        let (evicted, stay) = entries.into_iter().partition(overlaps);
-        self.entries = stay;
-        Vec::into_iter(evicted).for_each(|e| self.submit(&e));
-        if !self.is_partial(&new) {
-            self.submit(&new);
-            return;
-        }
-        self.entries.push(new);
-        for p in 0..4 {
-            self.merge_all(p);
-        }
-        self.settle();
     }
 
     /// Merges the cell of the newest entry with whatever it can, until nothing more can.
@@ -164,10 +127,54 @@ impl<'a> Oracle<'a> {
             self.submit(&oldest);
         }
     }
+}
 
-    pub(crate) fn flush(&mut self) {
+impl Oracle for SlowPixelMerge<'_> {
+    fn push(&mut self, fragment: &QuadFragment) {
+        let number = self.next;
+        self.next += 1;
+        let coverage = [0, 1, 2, 3].map(|c| self.pattern.cell(fragment.coverage, c));
+        let [a, b, c] = fragment.ids;
+        let mut edges: Vec<_> = [(a, b), (b, c), (c, a)].into();
+        edges.retain(|(from, to)| from != to);
+        edges.truncate(self.settings.max_edges as usize);
+        let new = PmuEntry {
+            position: fragment.position,
+            coverage,
+            facing: fragment.is_front,
+            outer_edges: [0; 4].map(|_| edges.clone()),
+            centres: fragment.centres,
+            own: coverage,
+            number,
+        };
+        if fragment.coverage == 0 {
+            return;
+        }
+        let overlaps = |e: &PmuEntry| {
+            e.position == new.position && e.coverage.iter().zip(coverage).any(|(a, b)| a & b != 0)
+        };
+        let entries = std::mem::take(&mut self.entries);
+        let (evicted, stay) = entries.into_iter().partition(overlaps);
+        self.entries = stay;
+        Vec::into_iter(evicted).for_each(|e| self.submit(&e));
+        if !self.is_partial(&new) {
+            self.submit(&new);
+            return;
+        }
+        self.entries.push(new);
+        for p in 0..4 {
+            self.merge_all(p);
+        }
+        self.settle();
+    }
+
+    fn flush(&mut self) {
         for e in std::mem::take(&mut self.entries) {
             self.submit(&e);
         }
+    }
+
+    fn emitted(&self) -> &[MergedQuad] {
+        &self.emitted
     }
 }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::oracle::Oracle;
+use super::oracle::SlowPixelMerge;
 use super::*;
-use crate::mesh::merge::test_fragments::{check, jittered, noise, run};
+use crate::mesh::grid::Topology;
+use crate::mesh::merge::test_fragments::{self, check, jittered, noise, run};
+use crate::raster::samples::SamplePattern;
 
-/// A fragment of triangle `k` of a strip, at one place, from the samples of its cells.
+/// A fragment of triangle `k` of a strip, at one position, from the samples of its cells.
 fn strip(k: u32, cells: [u16; 4], centres: u8) -> QuadFragment {
     let ids = if k.is_multiple_of(2) {
         [k, k + 1, k + 2]
@@ -20,7 +22,7 @@ fn strip(k: u32, cells: [u16; 4], centres: u8) -> QuadFragment {
         .rev()
         .fold(0, |all, &c| all << 4 | u64::from(c));
     QuadFragment {
-        place: [3, 4],
+        position: [3, 4],
         coverage,
         centres,
         is_front: true,
@@ -32,29 +34,24 @@ fn strip(k: u32, cells: [u16; 4], centres: u8) -> QuadFragment {
 fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, PmuCounters) {
     let pattern = SamplePattern::standard(4).unwrap();
     let mut unit = PixelMerge::new(settings);
-    let (quads, merges) = run(&mut unit, fragments, &pattern);
-    check_all(fragments, &pattern, &quads, &merges, &unit.counters);
-    (quads.iter().map(|q| q.leader).collect(), unit.counters)
+    let stream = run(&mut unit, fragments, &pattern);
+    check_all(fragments, &stream, &unit.counters);
+    (stream.out.iter().map(|q| q.leader).collect(), unit.counters)
 }
 
 /// What must hold of any stream: beside what holds of any unit, one triangle a quad, order at every
 /// sample, and counters that add up.
-fn check_all(
-    fragments: &[QuadFragment],
-    pattern: &SamplePattern,
-    quads: &[MergedQuad],
-    merges: &Merges,
-    counters: &PmuCounters,
-) {
-    check(fragments, pattern, quads, merges);
+fn check_all(fragments: &[QuadFragment], stream: &MergeStream, counters: &PmuCounters) {
+    check(fragments, stream);
+    let quads = &stream.out;
     assert!(quads.iter().all(|q| q.inputs == [q.leader; 4]));
     let left: HashMap<u32, usize> = quads.iter().map(|q| q.leader).zip(0..).collect();
     let mut last = HashMap::new();
     for (number, fragment) in (0..).zip(fragments) {
         for bit in (0..64).filter(|b| fragment.coverage >> b & 1 == 1) {
-            let cell = bit / pattern.count() as usize;
-            let at = left[&merges.root(number, cell)];
-            let before = last.insert((fragment.place, bit), at);
+            let cell = bit / stream.pattern.count() as usize;
+            let at = left[&stream.fragments.find(number, cell)];
+            let before = last.insert((fragment.position, bit), at);
             assert!(before.is_none_or(|b| b < at), "order at a sample");
         }
     }
@@ -175,7 +172,7 @@ fn lost_edges_merge_nothing() {
 #[test]
 fn the_oldest_makes_room() {
     let elsewhere = QuadFragment {
-        place: [0, 0],
+        position: [0, 0],
         ..strip(9, [1, 0, 0, 0], 0)
     };
     let fragments = [
@@ -194,24 +191,16 @@ fn the_oldest_makes_room() {
 }
 
 fn compare(
-    draws: &[Vec<QuadFragment>],
+    grids: &[(Topology, Vec<QuadFragment>)],
     pattern: &SamplePattern,
     settings: PmuSettings,
 ) -> PmuCounters {
-    let (mut unit, mut oracle) = (PixelMerge::new(settings), Oracle::new(settings, pattern));
-    let (mut quads, mut merges) = (Vec::new(), Merges::default());
-    for draw in draws {
-        for fragment in draw {
-            unit.push(fragment, pattern, &mut merges, &mut |q| quads.push(q));
-            oracle.push(fragment);
-            assert!(unit.held() <= settings.entries);
-        }
-        unit.flush(pattern, &mut merges, &mut |q| quads.push(q));
-        oracle.flush();
-        assert_eq!(unit.held(), 0);
-    }
-    assert_eq!(quads, oracle.emitted);
-    check_all(&draws.concat(), pattern, &quads, &merges, &unit.counters);
+    let mut unit = PixelMerge::new(settings);
+    let mut oracle = SlowPixelMerge::new(settings, pattern);
+    let merge = (&mut unit, Some(settings.entries));
+    let stream = test_fragments::compare(merge, &mut oracle, grids, pattern, true);
+    let all: Vec<_> = grids.iter().flat_map(|g| g.1.iter().copied()).collect();
+    check_all(&all, &stream, &unit.counters);
     unit.counters
 }
 
@@ -235,7 +224,7 @@ proptest! {
         let (grid, surface) = jittered(5, pitch, jitter, &pattern, seed);
         let noise = noise(&grid, 300, &pattern, seed);
         let settings = PmuSettings { entries, max_edges };
-        compare(&[surface, noise], &pattern, settings);
+        compare(&[(grid.clone(), surface), (grid, noise)], &pattern, settings);
     }
 }
 
@@ -244,8 +233,7 @@ proptest! {
 #[test]
 fn edges_between_triangles_are_saved() {
     let pattern = SamplePattern::standard(4).unwrap();
-    let (_, fragments) = jittered(10, 2048, 900, &pattern, 5);
-    let draws = [fragments];
+    let draws = [jittered(10, 2048, 900, &pattern, 5)];
     let saved = [1, 16, 512].map(|entries| {
         let settings = PmuSettings {
             entries,

@@ -1,7 +1,7 @@
 //! An entry of the merge buffer: a quad under way, the triangles in it and around it (QFM, Figure 4).
 
 use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
-use crate::mesh::merge::{MergedQuad, QuadFragment};
+use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
 use super::select::Selection;

@@ -25,14 +25,12 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
-
 use crate::pipeline::spec::spec;
-use crate::raster::samples::SamplePattern;
 
 use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
-use crate::mesh::merge::associative::Cam;
-use crate::mesh::merge::{MergedQuad, Merges, Merging, QuadFragment};
+use crate::mesh::merge::associative::AssociativeMemory;
+use crate::mesh::merge::counters::{MergeCounters, QfmCounters};
+use crate::mesh::merge::unit::{MergeRules, MergeStream, MergeUnit, QuadFragment, Scope};
 use entry::Entry;
 
 spec! {
@@ -90,77 +88,6 @@ impl Default for QfmSettings {
     }
 }
 
-/// What the unit saw.
-///
-/// Every fragment goes one way: `fragments` = `ignored` + `merged` + `passed_full` + the entries made
-/// (`alone` + `overlapping` + `apart`). Every entry does: those made = `merged_at_eviction` +
-/// `released_full` + `evicted` + `flushed` + `dropped_empty` + those still held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct QfmCounters {
-    /// Fragments in.
-    pub fragments: u64,
-    /// Of those, without coverage.
-    pub empties: u64,
-    /// Of those, left out because quads without coverage do not take part.
-    pub ignored: u64,
-    /// Fragments merged into an entry as they came.
-    pub merged: u64,
-    /// Fragments that cover their quad alone: handed on without an entry.
-    pub passed_full: u64,
-    /// Entries made for fragments with no candidate at their place.
-    pub alone: u64,
-    /// Entries made for fragments whose most recent candidate covers a sample that they cover.
-    pub overlapping: u64,
-    /// Entries made for fragments whose most recent candidate shares no edge with them.
-    pub apart: u64,
-    /// Entries merged into another one when they were to leave.
-    pub merged_at_eviction: u64,
-    /// Entries that left because they were fully covered.
-    pub released_full: u64,
-    /// Entries that left to make room.
-    pub evicted: u64,
-    /// Entries that left at a flush.
-    pub flushed: u64,
-    /// Entries without coverage that were dropped.
-    pub dropped_empty: u64,
-    /// Most entries held at a time.
-    pub peak_entries: u64,
-}
-
-impl std::ops::AddAssign for QfmCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.fragments += other.fragments;
-        self.empties += other.empties;
-        self.ignored += other.ignored;
-        self.merged += other.merged;
-        self.passed_full += other.passed_full;
-        self.alone += other.alone;
-        self.overlapping += other.overlapping;
-        self.apart += other.apart;
-        self.merged_at_eviction += other.merged_at_eviction;
-        self.released_full += other.released_full;
-        self.evicted += other.evicted;
-        self.flushed += other.flushed;
-        self.dropped_empty += other.dropped_empty;
-        self.peak_entries = self.peak_entries.max(other.peak_entries);
-    }
-}
-
-impl QfmCounters {
-    /// Quads handed to the shader.
-    #[must_use]
-    pub fn quads_out(&self) -> u64 {
-        self.passed_full + self.released_full + self.evicted + self.flushed
-    }
-}
-
-/// Why an entry leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leave {
-    Evicted,
-    Flushed,
-}
-
 /// Why a fragment found no entry to merge into, by its most recent candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unmerged {
@@ -171,58 +98,39 @@ enum Unmerged {
 
 /// The unit, without time.
 #[derive(Debug)]
-pub struct QuadMerge {
+pub(crate) struct QuadMerge {
     settings: QfmSettings,
-    buffer: Cam<Entry>,
+    buffer: AssociativeMemory<Entry>,
     /// Neighbours of each triangle of the grid that fragments come from.
     neighbours: Vec<[u16; 3]>,
     /// Number of that grid; it wraps long after its entries have gone.
     grid: u32,
-    /// What it saw.
-    pub counters: QfmCounters,
+    counters: QfmCounters,
 }
 
 impl QuadMerge {
     /// An empty unit.
-    #[must_use]
-    pub fn new(settings: QfmSettings) -> Self {
+    pub(crate) fn new(settings: QfmSettings) -> Self {
         let entries = settings.entries.map(|e| e.max(1));
         Self {
             settings: QfmSettings {
                 entries,
                 ..settings
             },
-            buffer: Cam::new(entries),
+            buffer: AssociativeMemory::new(entries),
             neighbours: Vec::with_capacity(MAX_GRID_TRIANGLES),
             grid: 0,
             counters: QfmCounters::default(),
         }
     }
 
-    /// Fragments come from another grid from now on, with these triangles.
-    ///
-    /// Triangles past [`MAX_GRID_TRIANGLES`] have no bit in a mask and never merge.
-    pub fn begin_grid(&mut self, topology: &Topology) {
-        let count = topology.neighbours.len().min(MAX_GRID_TRIANGLES);
-        self.neighbours.clear();
-        self.neighbours
-            .extend_from_slice(&topology.neighbours[..count]);
-        self.grid = self.grid.wrapping_add(1);
-    }
-
-    /// Entries held.
-    #[must_use]
-    pub fn held(&self) -> u32 {
-        self.buffer.len()
-    }
-
     fn key(&self, fragment: &QuadFragment) -> u64 {
-        let [x, y] = fragment.place;
+        let [x, y] = fragment.position;
         let face = u64::from(self.grid) << 1 | u64::from(fragment.is_front);
         face << 32 | u64::from(y) << 16 | u64::from(x)
     }
 
-    /// The entry that a fragment merges into; if none, the counter of the reason.
+    /// The entry that a fragment merges into; if none, the reason.
     #[inline]
     fn partner(&self, key: u64, fragment: &QuadFragment) -> Result<u32, Unmerged> {
         let mut reason = Unmerged::Alone;
@@ -243,33 +151,21 @@ impl QuadMerge {
         Err(reason)
     }
 
-    /// Takes a fully covered entry out.
-    fn release(&mut self, slot: u32, emit: &mut impl FnMut(MergedQuad)) {
-        emit(self.buffer.get(slot).quad());
-        self.buffer.remove(slot);
-        self.counters.released_full += 1;
+    /// Removes an entry if it has become fully covered.
+    fn release_full(&mut self, slot: u32, stream: &mut MergeStream) {
+        let entry = self.buffer.get(slot);
+        if entry.coverage == stream.pattern.full_quad() {
+            stream.out.push(entry.quad());
+            self.buffer.remove(slot);
+            self.counters.released_full += 1;
+        }
     }
 
-    /// A step of a flush: the oldest entry leaves, into another one or to the shader.
-    pub fn evict_one(
-        &mut self,
-        pattern: &SamplePattern,
-        merges: &mut Merges,
-        emit: &mut impl FnMut(MergedQuad),
-    ) {
-        self.evict(Leave::Flushed, pattern.full_quad(), merges, emit);
-    }
-
-    /// Takes the oldest entry out: into another one, or to the shader.
-    fn evict(
-        &mut self,
-        leave: Leave,
-        full: u64,
-        merges: &mut Merges,
-        emit: &mut impl FnMut(MergedQuad),
-    ) {
+    /// Removes the oldest entry: into another one, or to the shader. Returns whether it went to the
+    /// shader.
+    fn remove_oldest(&mut self, stream: &mut MergeStream) -> bool {
         let Some(slot) = self.buffer.oldest() else {
-            return;
+            return false;
         };
         let entry = *self.buffer.get(slot);
         let key = self.buffer.key(slot);
@@ -280,35 +176,42 @@ impl QuadMerge {
                 drop(others);
                 let into = self.buffer.get_mut(other);
                 into.absorb(&entry);
-                merges.merge(entry.leader, into.leader);
+                stream.fragments.merge(entry.leader, into.leader);
                 self.counters.merged_at_eviction += 1;
-                if into.coverage == full {
-                    self.release(other, emit);
-                }
-                return;
+                self.release_full(other, stream);
+                return false;
             }
         }
         if entry.coverage == 0 {
             self.counters.dropped_empty += 1;
-            return;
+            return false;
         }
-        emit(entry.quad());
-        match leave {
-            Leave::Evicted => self.counters.evicted += 1,
-            Leave::Flushed => self.counters.flushed += 1,
-        }
+        stream.out.push(entry.quad());
+        true
     }
 }
 
-impl Merging for QuadMerge {
-    fn push(
-        &mut self,
-        fragment: &QuadFragment,
-        pattern: &SamplePattern,
-        merges: &mut Merges,
-        emit: &mut impl FnMut(MergedQuad),
-    ) {
-        let number = merges.push();
+impl MergeUnit for QuadMerge {
+    fn rules(&self) -> MergeRules {
+        MergeRules {
+            scope: Scope::Grid,
+            takes_empties: true,
+            bypassed_by_effects: false,
+            splits_quads: false,
+        }
+    }
+
+    /// Triangles past [`MAX_GRID_TRIANGLES`] have no bit in a mask and never merge.
+    fn begin_grid(&mut self, topology: &Topology) {
+        let count = topology.neighbours.len().min(MAX_GRID_TRIANGLES);
+        self.neighbours.clear();
+        self.neighbours
+            .extend_from_slice(&topology.neighbours[..count]);
+        self.grid = self.grid.wrapping_add(1);
+    }
+
+    fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream) {
+        let number = stream.fragments.push();
         self.counters.fragments += 1;
         if fragment.coverage == 0 {
             self.counters.empties += 1;
@@ -317,29 +220,25 @@ impl Merging for QuadMerge {
                 return;
             }
         }
-        let full = pattern.full_quad();
-        let triangle = usize::from(fragment.triangle);
-        let neighbours = self.neighbours.get(triangle);
+        let neighbours = self.neighbours.get(usize::from(fragment.triangle));
         let neighbours = neighbours.copied().unwrap_or([NO_NEIGHBOUR; 3]);
         let key = self.key(fragment);
         let reason = match self.partner(key, fragment) {
             Ok(slot) => {
                 let entry = self.buffer.get_mut(slot);
-                entry.take(fragment, number, neighbours, pattern);
-                merges.merge(number, entry.leader);
+                entry.take(fragment, number, neighbours, stream.pattern);
+                stream.fragments.merge(number, entry.leader);
                 self.counters.merged += 1;
-                if entry.coverage == full {
-                    self.release(slot, emit);
-                }
+                self.release_full(slot, stream);
                 return;
             }
             Err(reason) => reason,
         };
-        let entry = Entry::new(fragment, number, neighbours, pattern);
-        if entry.coverage == full {
+        let entry = Entry::new(fragment, number, neighbours, stream.pattern);
+        if entry.coverage == stream.pattern.full_quad() {
             // Nothing can be merged with it any more.
             self.counters.passed_full += 1;
-            emit(entry.quad());
+            stream.out.push(entry.quad());
             return;
         }
         match reason {
@@ -348,20 +247,28 @@ impl Merging for QuadMerge {
             Unmerged::Apart => self.counters.apart += 1,
         }
         if self.settings.entries.is_some_and(|e| self.held() >= e) {
-            self.evict(Leave::Evicted, full, merges, emit);
+            self.counters.evicted += u64::from(self.remove_oldest(stream));
         }
         self.buffer.push(key, entry);
         self.counters.peak_entries = self.counters.peak_entries.max(u64::from(self.held()));
     }
 
-    fn flush(
-        &mut self,
-        pattern: &SamplePattern,
-        merges: &mut Merges,
-        emit: &mut impl FnMut(MergedQuad),
-    ) {
-        while self.held() > 0 {
-            self.evict_one(pattern, merges, emit);
-        }
+    fn evict(&mut self, stream: &mut MergeStream) {
+        self.counters.flushed += u64::from(self.remove_oldest(stream));
+    }
+
+    fn held(&self) -> u32 {
+        self.buffer.len()
+    }
+
+    /// An entry without coverage or that merges at a flush counts as well: only the difference over
+    /// a single fragment says how many left for it.
+    fn made_room(&self) -> u64 {
+        let counters = &self.counters;
+        counters.evicted + counters.merged_at_eviction + counters.dropped_empty
+    }
+
+    fn report(&self, counters: &mut MergeCounters) {
+        counters.qfm = Some(self.counters);
     }
 }

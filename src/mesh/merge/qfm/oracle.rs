@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 
 use super::QfmSettings;
 use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
-use crate::mesh::merge::{MergedQuad, QuadFragment};
+use crate::mesh::merge::test_fragments::Oracle;
+use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
 #[derive(Clone)]
 struct Entry {
-    place: [u16; 2],
+    position: [u16; 2],
     facing: bool,
     coverage: u64,
     /// Which centres are covered (`shade_coverage`), and whose shading inputs they are.
@@ -29,7 +30,7 @@ fn can_merge(e1: &Entry, e2: &Entry) -> bool {
 }
 
 fn same_set(e1: &Entry, e2: &Entry) -> bool {
-    e1.place == e2.place && e1.facing == e2.facing && e1.grid == e2.grid
+    e1.position == e2.position && e1.facing == e2.facing && e1.grid == e2.grid
 }
 
 fn merge(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
@@ -66,22 +67,26 @@ fn select_shading_inputs(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
 }
 
 /// The unit: its entries, oldest first.
-pub(crate) struct Oracle<'a> {
+pub(super) struct SlowQuadMerge<'a> {
     settings: QfmSettings,
     pattern: &'a SamplePattern,
     entries: Vec<Entry>,
-    pub(crate) emitted: Vec<MergedQuad>,
+    emitted: Vec<MergedQuad>,
     next: u32,
+    topology: Topology,
+    grid: usize,
 }
 
-impl<'a> Oracle<'a> {
-    pub(crate) fn new(settings: QfmSettings, pattern: &'a SamplePattern) -> Self {
+impl<'a> SlowQuadMerge<'a> {
+    pub(super) fn new(settings: QfmSettings, pattern: &'a SamplePattern) -> Self {
         Self {
             settings,
             pattern,
             entries: Vec::new(),
             emitted: Vec::new(),
             next: 0,
+            topology: Topology::default(),
+            grid: 0,
         }
     }
 
@@ -112,24 +117,38 @@ impl<'a> Oracle<'a> {
         true
     }
 
-    pub(crate) fn push(&mut self, fragment: &QuadFragment, topology: &Topology, grid: usize) {
+    fn evict(&mut self) {
+        let e = self.entries.remove(0);
+        if !(self.settings.merge_at_eviction && self.try_merge(&e)) {
+            self.submit(&e);
+        }
+    }
+}
+
+impl Oracle for SlowQuadMerge<'_> {
+    fn begin_grid(&mut self, topology: &Topology) {
+        self.topology.clone_from(topology);
+        self.grid += 1;
+    }
+
+    fn push(&mut self, fragment: &QuadFragment) {
         let number = self.next;
         self.next += 1;
         if fragment.coverage == 0 && !self.settings.empties {
             return;
         }
-        let neighbours = topology.neighbours[usize::from(fragment.triangle)];
+        let neighbours = self.topology.neighbours[usize::from(fragment.triangle)];
         let neighbours = neighbours.into_iter().filter(|&n| n != NO_NEIGHBOUR);
         let e = Entry {
-            place: fragment.place,
+            position: fragment.position,
             facing: fragment.is_front,
             coverage: fragment.coverage,
             centres: fragment.centres,
             inputs: [number; 4],
             leader: number,
-            tri_mask: [(grid, fragment.triangle)].into(),
-            adj_mask: neighbours.map(|n| (grid, n)).collect(),
-            grid,
+            tri_mask: [(self.grid, fragment.triangle)].into(),
+            adj_mask: neighbours.map(|n| (self.grid, n)).collect(),
+            grid: self.grid,
         };
         if self.try_merge(&e) {
             return;
@@ -145,16 +164,13 @@ impl<'a> Oracle<'a> {
         self.entries.push(e);
     }
 
-    fn evict(&mut self) {
-        let e = self.entries.remove(0);
-        if !(self.settings.merge_at_eviction && self.try_merge(&e)) {
-            self.submit(&e);
-        }
-    }
-
-    pub(crate) fn flush(&mut self) {
+    fn flush(&mut self) {
         while !self.entries.is_empty() {
             self.evict();
         }
+    }
+
+    fn emitted(&self) -> &[MergedQuad] {
+        &self.emitted
     }
 }

@@ -8,7 +8,7 @@
 //! order of merging. The third looks at the finished quad: a cell that is still uncovered then was
 //! so all along, and each merge would have chosen anew.
 
-use crate::mesh::merge::QuadFragment;
+use crate::mesh::merge::unit::QuadFragment;
 use crate::raster::samples::SamplePattern;
 
 /// No fragment covers the cell.

@@ -2,19 +2,21 @@
 
 use proptest::prelude::*;
 
-use super::oracle::Oracle;
+use super::oracle::SlowQuadMerge;
 use super::*;
-use crate::mesh::merge::test_fragments::{check, jittered, noise, run, topology};
+use crate::mesh::merge::test_fragments::{self, check, jittered, noise, run, topology};
+use crate::mesh::merge::unit::MergedQuad;
+use crate::raster::samples::SamplePattern;
 
 /// Bits of cell `cell` at 4 samples a pixel.
 fn cell(cell: u32, samples: u64) -> u64 {
     samples << (4 * cell)
 }
 
-/// A fragment of `triangle` at one place.
+/// A fragment of `triangle` at one position.
 fn fragment(triangle: u16, coverage: u64, centres: u8) -> QuadFragment {
     QuadFragment {
-        place: [5, 7],
+        position: [5, 7],
         coverage,
         centres,
         is_front: true,
@@ -31,9 +33,9 @@ fn merge_all(
     let pattern = SamplePattern::standard(4).unwrap();
     let mut unit = QuadMerge::new(settings);
     unit.begin_grid(&topology(triangles));
-    let (quads, merges) = run(&mut unit, fragments, &pattern);
-    check(fragments, &pattern, &quads, &merges);
-    (quads, unit.counters)
+    let stream = run(&mut unit, fragments, &pattern);
+    check(fragments, &stream);
+    (stream.out, unit.counters)
 }
 
 /// A strip of triangles, each adjacent to the next.
@@ -181,7 +183,7 @@ fn entries_merge_when_they_are_to_leave() {
 #[test]
 fn full_quads_leave_at_once() {
     let elsewhere = QuadFragment {
-        place: [0, 0],
+        position: [0, 0],
         ..fragment(0, 1, 0)
     };
     let fragments = [
@@ -212,28 +214,15 @@ fn compare(
     settings: QfmSettings,
     flush_between: bool,
 ) -> (Vec<MergedQuad>, QfmCounters) {
-    let (mut unit, mut oracle) = (QuadMerge::new(settings), Oracle::new(settings, pattern));
-    let (mut quads, mut merges) = (Vec::new(), Merges::default());
-    for (number, (topology, fragments)) in grids.iter().enumerate() {
-        unit.begin_grid(topology);
-        for fragment in fragments {
-            unit.push(fragment, pattern, &mut merges, &mut |q| quads.push(q));
-            oracle.push(fragment, topology, number);
-            assert!(settings.entries.is_none_or(|e| unit.held() <= e));
-        }
-        if flush_between {
-            unit.flush(pattern, &mut merges, &mut |q| quads.push(q));
-            oracle.flush();
-        }
-    }
-    unit.flush(pattern, &mut merges, &mut |q| quads.push(q));
-    oracle.flush();
-    assert_eq!(quads, oracle.emitted);
-    assert_eq!(unit.counters.quads_out(), quads.len() as u64);
+    let mut unit = QuadMerge::new(settings);
+    let mut oracle = SlowQuadMerge::new(settings, pattern);
+    let merge = (&mut unit, settings.entries);
+    let stream = test_fragments::compare(merge, &mut oracle, grids, pattern, flush_between);
+    assert_eq!(unit.counters.quads_out(), stream.out.len() as u64);
     let all: Vec<_> = grids.iter().flat_map(|g| g.1.iter().copied()).collect();
-    check(&all, pattern, &quads, &merges);
+    check(&all, &stream);
     check_counters(&unit.counters);
-    (quads, unit.counters)
+    (stream.out, unit.counters)
 }
 
 fn settings() -> impl Strategy<Value = QfmSettings> {

@@ -4,10 +4,9 @@
 //! part, each part as large as the picture itself; blocks of 8x8 pixels are then averaged in linear
 //! light. Tessellation stays that of the picture's own size.
 
-use super::frame::Visible;
-use super::frame::merging::Unit;
-use super::frame::settings::FrameSettings;
+use super::frame::{FrameSettings, Visible};
 use super::grid::Source;
+use super::merge::MergeUnitKind;
 use super::shade::Shader;
 use super::shade::quad::Sampling;
 use super::view::View;
@@ -41,7 +40,7 @@ pub fn supersampled<'a>(
         let corner = [part % SIDE * width, part / SIDE * height];
         let view = enlarged(view, corner);
         let visible = Visible::new(source, &view.0, &view.1, &settings)?;
-        let shading = visible.merged(source, Unit::None);
+        let shading = visible.merged(source, MergeUnitKind::None);
         let picture = visible.picture(&shader(&view.1), &shading, Sampling::Centre, background);
         for (pixel, at) in picture.pixels().iter().zip(0..) {
             let (x, y) = (corner[0] + at % width, corner[1] + at / width);

@@ -1,10 +1,11 @@
 //! No merging unit: quads that pass the depth test go to the shader as they are.
 //!
 //! In: beats. Out: their quads, in order. Rate: quads a cycle, those of the port towards the shader
-//! cores (VR-Pipe, section III-B); no latency of its own.
+//! cores (VR-IssuePort, section III-B); no latency of its own.
 
 use super::machine::MeshMachine;
-use super::outcome::{MergeStage, UnitCounters};
+use super::outcome::MergeStage;
+use crate::mesh::merge::MergeCounters;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::stage::{Sink, Stage};
@@ -13,16 +14,15 @@ use crate::pipeline::unit::{Unit, Visitor};
 
 /// The unit.
 #[derive(Debug)]
-pub struct Pass {
+pub struct Passthrough {
     quads_per_cycle: usize,
     out: Vec<Quad>,
     /// Issue port.
     pub pipe: IssuePort,
-    /// Counters.
-    pub counters: UnitCounters,
+    counters: MergeCounters,
 }
 
-impl Pass {
+impl Passthrough {
     /// A unit that passes so many quads a cycle.
     #[must_use]
     pub fn new(quads_per_cycle: u64) -> Self {
@@ -30,18 +30,18 @@ impl Pass {
             quads_per_cycle: usize::try_from(quads_per_cycle).unwrap_or(1).max(1),
             out: Vec::new(),
             pipe: IssuePort::new(0),
-            counters: UnitCounters::default(),
+            counters: MergeCounters::default(),
         }
     }
 }
 
-impl Unit for Pass {
+impl Unit for Passthrough {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("merge", &mut self.pipe.activity);
     }
 }
 
-impl Stage<MeshMachine> for Pass {
+impl Stage<MeshMachine> for Passthrough {
     type In = Beat;
     type Out = Quad;
 
@@ -54,8 +54,8 @@ impl Stage<MeshMachine> for Pass {
     ) -> Cycle {
         for quad in beat.quads.iter() {
             let fragment = machine.arrived(quad.primitive);
-            self.counters
-                .count(fragment.quad.coverage, machine.pattern());
+            let partial = machine.pattern().partial_cells(fragment.quad.coverage);
+            self.counters.partial += u64::from(partial != 0);
             let from = (fragment.owner, fragment.draw);
             self.out.push(machine.alone(from, &fragment.quad));
         }
@@ -81,8 +81,8 @@ impl Stage<MeshMachine> for Pass {
     }
 }
 
-impl MergeStage for Pass {
-    fn counters(&self) -> UnitCounters {
+impl MergeStage for Passthrough {
+    fn counters(&self) -> MergeCounters {
         self.counters
     }
 }

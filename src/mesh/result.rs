@@ -1,12 +1,11 @@
 //! What a unit made of a frame, in numbers.
 
-use super::frame::Visible;
-use super::frame::merging::{MergeCounters, Shading};
-use super::frame::reyes::vertices_shaded;
+use super::frame::{Shading, Visible};
+use super::merge::MergeCounters;
 
 /// Counts of a frame.
 #[derive(Debug, Clone, Default)]
-pub struct MeshOutcome {
+pub struct MeshResult {
     /// Grids tessellated.
     pub grids: u64,
     /// Triangles in them.
@@ -25,17 +24,17 @@ pub struct MeshOutcome {
     pub cell_px: u32,
 }
 
-impl MeshOutcome {
+impl MeshResult {
     /// The counts of a frame that was shaded as `shading` has it.
     #[must_use]
     pub fn of(visible: &Visible, shading: &Shading) -> Self {
         let grids = visible.chunks.iter().map(|c| c.visible().count() as u64);
         Self {
-            grids: visible.counters.grids,
-            triangles: visible.counters.triangles,
+            grids: visible.grids,
+            triangles: visible.triangles,
             grids_visible: grids.sum(),
-            vertices: vertices_shaded(&visible.chunks),
-            merging: shading.counters.clone(),
+            vertices: visible.vertices_shaded(),
+            merging: shading.counters,
             quads_shaded: shading.quads.len() as u64,
             pixels_covered: visible.pixels_covered(),
             cell_px: visible.settings.pattern.cell_px().unsigned_abs(),

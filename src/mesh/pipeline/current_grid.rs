@@ -1,13 +1,12 @@
-//! The grid at hand: its triangles on the picture, and whether earlier grids hide it.
+//! The current grid: its triangles on the picture, and whether earlier grids hide it.
 
-use crate::mesh::assemble::{PlacedVertex, place, triangles};
-use crate::mesh::frame::settings::FrameSettings;
+use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::Grid;
+use crate::mesh::index::index32;
+use crate::mesh::project::{ProjectedGrid, touched_quads};
 use crate::mesh::view::View;
 use crate::pipeline::packets::Primitive;
-use crate::raster::geometry::PrimitiveShape;
-use crate::raster::geometry::{PixelRect, Vertex};
-use crate::raster::outline::{Outline, raster_tiles};
+use crate::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
 
@@ -29,9 +28,9 @@ pub(super) struct Scene<'a> {
     pub(super) depths: &'a DepthBuffer,
 }
 
-/// A triangle of the grid at hand, or a piece of one that was clipped.
+/// A triangle of the current grid, or a piece of one that was clipped.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct GridPiece {
     pub(super) triangle: u16,
     pub(super) is_front: bool,
     pub(super) plane: DepthPlane,
@@ -41,7 +40,7 @@ pub(super) struct Piece {
 
 /// The grid whose triangles are under way.
 #[derive(Debug, Default)]
-pub(super) struct GridAtHand {
+pub(super) struct CurrentGrid {
     pub(super) number: u32,
     pub(super) draw: u32,
     /// Counted over all grids with a triangle in the picture: the first triangle's.
@@ -49,17 +48,17 @@ pub(super) struct GridAtHand {
     pub(super) flags: MaterialFlags,
     /// Names of the corners of each triangle.
     pub(super) corners: Vec<[u32; 3]>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<GridPiece>,
     /// Bins in which all of it is hidden.
     pub(super) hidden_bins: Vec<usize>,
-    placed: Vec<PlacedVertex>,
+    projected: ProjectedGrid,
     /// Triangles of this and all earlier grids with one in the picture.
     owners: u32,
 }
 
 /// What became of a grid that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GridFate {
+pub enum GridVisibility {
     /// No triangle of it lies in the picture and shows a side that is drawn.
     Outside,
     /// Earlier grids hide it.
@@ -68,7 +67,7 @@ pub enum GridFate {
     Visible,
 }
 
-impl GridAtHand {
+impl CurrentGrid {
     /// See [`MeshMachine::take`](super::machine::MeshMachine::take).
     pub(super) fn take(
         &mut self,
@@ -76,7 +75,7 @@ impl GridAtHand {
         (draw, flags): (u32, MaterialFlags),
         grid: &Grid,
         out: &mut Vec<Primitive>,
-    ) -> GridFate {
+    ) -> GridVisibility {
         self.number = self.number.wrapping_add(1);
         self.draw = draw;
         self.flags = flags;
@@ -85,21 +84,19 @@ impl GridAtHand {
         self.corners.clear();
         let corners = grid.topology.triangles.iter().map(|t| t.map(ids));
         self.corners.extend(corners);
-        self.placed.clear();
-        let placed = grid.vertices.iter().map(|v| place(scene.view, v.position));
-        self.placed.extend(placed);
+        self.projected.project(scene.view, grid);
         let first = out.len();
         let Some(bounds) = self.assemble(scene, grid, out) else {
             out.truncate(first);
-            return GridFate::Outside;
+            return GridVisibility::Outside;
         };
         let triangles = u32::try_from(grid.topology.triangles.len()).unwrap_or(u32::MAX);
         self.owners = self.owners.saturating_add(triangles);
         if self.is_visible(scene, bounds, &out[first..]) {
-            return GridFate::Visible;
+            return GridVisibility::Visible;
         }
         out.truncate(first);
-        GridFate::Hidden
+        GridVisibility::Hidden
     }
 
     /// The outline of a triangle that is drawn.
@@ -124,32 +121,25 @@ impl GridAtHand {
         out: &mut Vec<Primitive>,
     ) -> Option<PixelRect> {
         let settings = scene.settings;
-        let picture = settings.cells();
         self.pieces.clear();
         let mut around: Option<PixelRect> = None;
-        for (triangle, corners) in (0..).zip(&grid.topology.triangles) {
-            let corners = corners.map(|c| &self.placed[usize::from(c)]);
-            let nearest = corners.iter().map(|c| c.depth()).fold(0.0, f32::max);
-            triangles(scene.view, corners, |corners, plane| {
-                let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
-                let is_front = outline.is_some_and(|o| o.is_front());
-                let bounds = outline.map_or(NOWHERE, |o| o.bounds().intersect(picture));
-                if !bounds.is_empty() && (is_front || self.flags.draws_backs) {
-                    around = Some(around.map_or(bounds, |a| joined(a, bounds)));
-                }
-                out.push(Primitive {
-                    primitive: u32::try_from(self.pieces.len()).unwrap_or(u32::MAX),
-                    shape: PrimitiveShape::Triangle(corners),
-                    bounds,
-                });
-                self.pieces.push(Piece {
-                    triangle,
-                    is_front,
-                    plane,
-                    nearest: nearest + rounding(&plane, corners),
-                });
+        let target = (settings.cells(), settings.pattern);
+        self.projected.pieces(scene.view, grid, target, |piece| {
+            if piece.is_drawn(self.flags.draws_backs) {
+                around = Some(around.map_or(piece.bounds, |a| a.around(piece.bounds)));
+            }
+            out.push(Primitive {
+                primitive: index32(self.pieces.len()),
+                shape: PrimitiveShape::Triangle(piece.corners),
+                bounds: piece.bounds,
             });
-        }
+            self.pieces.push(GridPiece {
+                triangle: piece.triangle,
+                is_front: piece.is_front(),
+                plane: piece.plane,
+                nearest: piece.nearest + rounding(&piece.plane, piece.corners),
+            });
+        });
         around
     }
 
@@ -158,28 +148,15 @@ impl GridAtHand {
     /// A bin is what a [frame](crate::mesh::frame) tests at a time.
     fn is_visible(&mut self, scene: &Scene<'_>, bounds: PixelRect, pieces: &[Primitive]) -> bool {
         let settings = scene.settings;
-        let nearest = self.placed.iter().map(PlacedVertex::depth);
-        let nearest = nearest.fold(0.0, f32::max);
+        let nearest = self.projected.nearest;
         self.hidden_bins.clear();
         let mut is_visible = false;
-        let side = i32::from(settings.bin_quads()) * 2;
-        for row in bounds.y0 / side..=(bounds.y1 - 1) / side {
-            for column in bounds.x0 / side..=(bounds.x1 - 1) / side {
-                let (x0, y0) = (column * side, row * side);
-                let bin = PixelRect {
-                    x0,
-                    y0,
-                    x1: x0 + side,
-                    y1: y0 + side,
-                };
-                if scene.depths.hides(bounds.intersect(bin), nearest) {
-                    let across = settings.bin_grid()[0];
-                    let [column, row] = [column, row].map(|v| v.unsigned_abs() as usize);
-                    self.hidden_bins.push(row * across + column);
-                } else {
-                    is_visible =
-                        is_visible || pieces.iter().any(|p| self.touches(p, bin, settings));
-                }
+        for bin in settings.bins_in(bounds) {
+            let rect = settings.bin_rect(settings.bin_corner(bin));
+            if scene.depths.hides(bin, bounds, nearest) {
+                self.hidden_bins.push(bin);
+            } else {
+                is_visible = is_visible || pieces.iter().any(|p| self.touches(p, rect, settings));
             }
         }
         is_visible
@@ -191,33 +168,9 @@ impl GridAtHand {
         let outline = (!area.is_empty()).then(|| self.outline(&piece.shape, settings));
         outline.flatten().is_some_and(|outline| {
             let mut any = false;
-            raster_tiles(
-                &outline,
-                area,
-                |_, _| true,
-                |_, _, _, tile| {
-                    any |= tile.touched != 0;
-                },
-            );
+            touched_quads(&outline, area, |_, _| any = true);
             any
         })
-    }
-}
-
-/// A box of nothing.
-const NOWHERE: PixelRect = PixelRect {
-    x0: 0,
-    y0: 0,
-    x1: 0,
-    y1: 0,
-};
-
-fn joined(a: PixelRect, b: PixelRect) -> PixelRect {
-    PixelRect {
-        x0: a.x0.min(b.x0),
-        y0: a.y0.min(b.y0),
-        x1: a.x1.max(b.x1),
-        y1: a.y1.max(b.y1),
     }
 }
 

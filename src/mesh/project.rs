@@ -1,9 +1,13 @@
-//! Triangles of a grid as triangles on the picture: projected, clipped, snapped to 1/256 px, with
-//! the plane of their depths.
+//! The one walk over triangles: those of a grid as triangles on the picture, projected, clipped,
+//! snapped to 1/256 px, with their depth planes; and the quads of each.
 
+use super::grid::Grid;
 use super::view::{Seen, View};
-use crate::raster::geometry::Vertex;
+use crate::raster::geometry::{PixelRect, Vertex};
+use crate::raster::outline::raster_tiles;
 use crate::raster::sample_depth::DepthPlane;
+use crate::raster::sampled::{SampledPolygon, SampledQuad};
+use crate::raster::samples::SamplePattern;
 
 /// How far from the picture's corner a vertex may lie, in pixels: half of what the edge functions
 /// bear.
@@ -13,30 +17,29 @@ const UNITS: f64 = 256.0;
 
 /// A vertex of a grid as the camera sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct PlacedVertex {
+pub struct ProjectedVertex {
     seen: Seen,
-    /// Where it lies on the picture, in 1/256 px, and its depth; `None` where the triangle has to
-    /// be clipped first.
+    /// Position on the picture, in 1/256 px, and depth; `None` where the triangle has to be clipped
+    /// first.
     snapped: Option<(Vertex, f32)>,
 }
 
-impl PlacedVertex {
-    /// Its depth; where it has to be clipped, that of the near plane.
-    #[must_use]
+impl ProjectedVertex {
+    /// Its depth; that of the near plane where the triangle has to be clipped.
     #[inline]
-    pub fn depth(&self) -> f32 {
+    fn depth(&self) -> f32 {
         self.snapped.map_or(1.0, |(_, depth)| depth)
     }
 }
 
-/// Sees a vertex.
+/// Projects a vertex.
 #[must_use]
 #[inline]
-pub fn place(view: &View, position: [f32; 3]) -> PlacedVertex {
+pub fn project(view: &View, position: [f32; 3]) -> ProjectedVertex {
     let seen = view.see(position);
     let guard = GUARD_PX * seen.z;
     let is_inside = seen.z >= view.near && seen.xz.abs() <= guard && seen.yz.abs() <= guard;
-    PlacedVertex {
+    ProjectedVertex {
         seen,
         snapped: is_inside.then(|| snap(view, &seen)),
     }
@@ -62,7 +65,7 @@ fn snap(view: &View, seen: &Seen) -> (Vertex, f32) {
 /// depth plane.
 pub fn triangles(
     view: &View,
-    corners: [&PlacedVertex; 3],
+    corners: [&ProjectedVertex; 3],
     mut visit: impl FnMut([Vertex; 3], DepthPlane),
 ) {
     if let [Some(a), Some(b), Some(c)] = corners.map(|c| c.snapped) {
@@ -115,6 +118,107 @@ fn depth_plane([a, b, c]: [(Vertex, f32); 3]) -> Option<DepthPlane> {
             ((d2 * x1 - d1 * x2) * inverse) as f32,
         ],
     })
+}
+
+/// A triangle of a grid on the picture, or a piece of one that was clipped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    /// The triangle in its grid.
+    pub(crate) triangle: u16,
+    pub(crate) corners: [Vertex; 3],
+    pub(crate) plane: DepthPlane,
+    /// Shading pixels of the picture that it may cover.
+    pub(crate) bounds: PixelRect,
+    /// Whether it shows its front; `None` without an area.
+    facing: Option<bool>,
+    /// Depth of the nearest corner of the triangle.
+    pub(crate) nearest: f32,
+}
+
+impl Piece {
+    pub(crate) fn is_front(&self) -> bool {
+        self.facing == Some(true)
+    }
+
+    /// Whether it lies in the picture and shows a side that is drawn.
+    #[inline]
+    pub(crate) fn is_drawn(&self, draws_backs: bool) -> bool {
+        !self.bounds.is_empty() && self.facing.is_some_and(|front| front || draws_backs)
+    }
+}
+
+/// The vertices of a grid as the camera sees them.
+#[derive(Debug, Default)]
+pub(crate) struct ProjectedGrid {
+    vertices: Vec<ProjectedVertex>,
+    /// Depth of the nearest vertex.
+    pub(crate) nearest: f32,
+}
+
+impl ProjectedGrid {
+    /// Projects a grid in place of the one before.
+    pub(crate) fn project(&mut self, view: &View, grid: &Grid) {
+        let vertices = grid.vertices.iter().map(|v| project(view, v.position));
+        self.vertices.clear();
+        self.vertices.extend(vertices);
+        let depths = self.vertices.iter().map(ProjectedVertex::depth);
+        self.nearest = depths.fold(0.0, f32::max);
+    }
+
+    /// Visits the pieces of all triangles of the grid that was projected last, in order.
+    #[inline]
+    pub(crate) fn pieces(
+        &self,
+        view: &View,
+        grid: &Grid,
+        (picture, pattern): (PixelRect, &'static SamplePattern),
+        mut visit: impl FnMut(Piece),
+    ) {
+        for (triangle, corners) in (0..).zip(&grid.topology.triangles) {
+            let corners = corners.map(|c| &self.vertices[usize::from(c)]);
+            let nearest = corners.iter().map(|c| c.depth()).fold(0.0, f32::max);
+            triangles(view, corners, |corners, plane| {
+                visit(Piece {
+                    triangle,
+                    corners,
+                    plane,
+                    bounds: SampledPolygon::bounds_of(corners, pattern).intersect(picture),
+                    facing: SampledPolygon::facing(corners),
+                    nearest,
+                });
+            });
+        }
+    }
+}
+
+/// Visits the quads that a triangle touches inside `area` of the picture, raster tile by raster
+/// tile, with column and row in quads.
+#[inline]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "pictures have at most 2^15 pixels per side"
+)]
+pub(crate) fn touched_quads(
+    outline: &SampledPolygon,
+    area: PixelRect,
+    mut visit: impl FnMut([u16; 2], SampledQuad),
+) {
+    raster_tiles(
+        outline,
+        area,
+        |_, _| true,
+        |[column, row], quarter, _mask, tile| {
+            let x = column * 8 + u32::from(quarter & 1) * 4;
+            let y = row * 8 + u32::from(quarter >> 1) * 4;
+            let mut left = tile.touched;
+            while left != 0 {
+                let at = left.trailing_zeros();
+                left &= left - 1;
+                let position = [(x + (at & 3)) as u16, (y + (at >> 2)) as u16];
+                visit(position, tile.quads[at as usize]);
+            }
+        },
+    );
 }
 
 /// The part of a triangle in front of the near plane and inside the guard band, as a polygon
@@ -172,9 +276,9 @@ mod tests {
 
     fn pieces(corners: [[f32; 3]; 3]) -> Vec<([Vertex; 3], DepthPlane)> {
         let view = view();
-        let placed = corners.map(|c| place(&view, c));
+        let projected = corners.map(|c| project(&view, c));
         let mut found = Vec::new();
-        triangles(&view, placed.each_ref(), |t, p| found.push((t, p)));
+        triangles(&view, projected.each_ref(), |t, p| found.push((t, p)));
         found
     }
 

@@ -1,0 +1,109 @@
+//! A frame with its visibility resolved.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::chunk::Chunk;
+use super::settings::FrameSettings;
+use super::visibility::{self, VisibilityBuffer};
+use crate::error::{Error, Result};
+use crate::mesh::grid::Source;
+use crate::mesh::view::View;
+use crate::raster::sample_depth::NO_OWNER;
+
+/// Chunks that a frame is cut into, if it has as many batches: enough to keep many cores busy to
+/// the end, few enough that each is worth a task.
+const CHUNKS: usize = 256;
+/// Most quads of a frame: their numbers are 32 bits wide, and one is kept for "none".
+const MAX_QUADS: u64 = u32::MAX as u64 - 1;
+
+/// A frame with its visibility resolved, before any shading.
+#[derive(Debug)]
+pub struct Visible {
+    /// The quads.
+    pub chunks: Vec<Chunk>,
+    /// What each bin of the picture shows.
+    pub bins: Vec<VisibilityBuffer>,
+    /// The view.
+    pub view: View,
+    /// The settings.
+    pub settings: FrameSettings,
+    /// Number of grids tessellated.
+    pub grids: u64,
+    /// Number of triangles in them.
+    pub triangles: u64,
+}
+
+impl Visible {
+    /// Tessellates a scene as finely as `made_for` asks for, then rasterizes and depth-tests it in
+    /// `view`.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] when there are 2^32 quads or more.
+    pub fn new(
+        source: &dyn Source,
+        made_for: &View,
+        view: &View,
+        settings: &FrameSettings,
+    ) -> Result<Self> {
+        let mut chunks: Vec<_> = runs(source)
+            .into_par_iter()
+            .map(|batches| Chunk::new(source, batches, [made_for, view], settings))
+            .collect();
+        let mut quads: u64 = 0;
+        for chunk in &mut chunks {
+            chunk.first_quad = u32::try_from(quads).unwrap_or(u32::MAX);
+            quads += chunk.quads.len() as u64;
+        }
+        if quads > MAX_QUADS {
+            return Err(Error::Limit {
+                what: "quads of a frame".to_owned(),
+                limit: MAX_QUADS,
+                found: quads,
+            });
+        }
+        Ok(Self {
+            bins: visibility::test(&chunks, settings),
+            view: view.clone(),
+            settings: *settings,
+            grids: chunks.iter().map(|c| c.grids_in).sum(),
+            triangles: chunks.iter().map(|c| c.triangles_in).sum(),
+            chunks,
+        })
+    }
+
+    /// Chunk, and number in the chunk, of the quad with this number in the frame.
+    #[must_use]
+    #[inline]
+    pub fn find(&self, quad: u32) -> (usize, u32) {
+        let after = self.chunks.partition_point(|c| c.first_quad <= quad);
+        (after - 1, quad - self.chunks[after - 1].first_quad)
+    }
+
+    /// Number of pixels with a sample that shows anything.
+    #[must_use]
+    pub fn pixels_covered(&self) -> u64 {
+        let per_pixel = self.settings.pattern.per_pixel() as usize;
+        let covered = |bin: &VisibilityBuffer| {
+            let pixels = bin.samples.chunks_exact(per_pixel);
+            pixels.filter(|p| p.iter().any(|&o| o != NO_OWNER)).count() as u64
+        };
+        self.bins.par_iter().map(covered).sum()
+    }
+}
+
+/// The batches in runs, none across two draws.
+fn runs(source: &dyn Source) -> Vec<Range<usize>> {
+    let length = source.batches().div_ceil(CHUNKS).max(1);
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for batch in 0..source.batches() {
+        match runs.last_mut() {
+            Some(run) if run.len() < length && source.draw(run.start) == source.draw(batch) => {
+                run.end = batch + 1;
+            }
+            _ => runs.push(batch..batch + 1),
+        }
+    }
+    runs
+}

@@ -1,0 +1,162 @@
+//! The driver of merging units: which unit stands between the depth test and the shader, and what
+//! happens to every quad there.
+
+use super::counters::MergeCounters;
+use super::pmu::{PixelMerge, PmuSettings};
+use super::qfm::{QfmSettings, QuadMerge};
+use super::unit::{MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
+use crate::raster::samples::SamplePattern;
+
+/// The unit between the depth test and the shader, with its sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeUnitKind {
+    /// None: every quad is shaded.
+    None,
+    /// Quad-fragment merging.
+    Qfm(QfmSettings),
+    /// The pixel merge unit.
+    Pmu(PmuSettings),
+}
+
+impl MergeUnitKind {
+    /// An empty unit.
+    #[must_use]
+    pub fn unit(self) -> Box<dyn MergeUnit> {
+        match self {
+            Self::None => Box::new(Passthrough),
+            Self::Qfm(settings) => Box::new(QuadMerge::new(settings)),
+            Self::Pmu(settings) => Box::new(PixelMerge::new(settings)),
+        }
+    }
+
+    /// The same unit with another number of entries, `None` for an unbounded buffer (of
+    /// quad-fragment merging alone).
+    #[must_use]
+    pub fn with_entries(self, entries: Option<u32>) -> Self {
+        match (self, entries) {
+            (Self::Qfm(settings), entries) => Self::Qfm(QfmSettings {
+                entries,
+                ..settings
+            }),
+            (Self::Pmu(settings), Some(entries)) => Self::Pmu(PmuSettings {
+                entries,
+                ..settings
+            }),
+            (other, _) => other,
+        }
+    }
+
+    /// Name in configurations and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Qfm(_) => "qfm",
+            Self::Pmu(_) => "pmu",
+        }
+    }
+
+    /// Number of entries, or "unbounded"; `None` for a unit without a buffer.
+    #[must_use]
+    pub fn buffer(self) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Qfm(settings) => Some(
+                settings
+                    .entries
+                    .map_or_else(|| "unbounded".to_owned(), |entries| entries.to_string()),
+            ),
+            Self::Pmu(settings) => Some(settings.entries.to_string()),
+        }
+    }
+}
+
+/// No merging: quads leave as they arrive.
+#[derive(Debug)]
+struct Passthrough;
+
+impl MergeUnit for Passthrough {
+    fn rules(&self) -> MergeRules {
+        MergeRules {
+            scope: Scope::Grid,
+            takes_empties: false,
+            bypassed_by_effects: false,
+            splits_quads: false,
+        }
+    }
+
+    fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream) {
+        pass(fragment, stream);
+    }
+
+    fn evict(&mut self, _stream: &mut MergeStream) {}
+
+    fn held(&self) -> u32 {
+        0
+    }
+
+    fn report(&self, _counters: &mut MergeCounters) {}
+}
+
+/// Hands a fragment with coverage on as a quad of its own.
+#[inline]
+fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
+    let leader = stream.fragments.push();
+    if fragment.coverage != 0 {
+        stream.out.push(MergedQuad {
+            leader,
+            coverage: fragment.coverage,
+            inputs: [leader; 4],
+        });
+    }
+}
+
+/// A unit and the stream that it works on.
+#[derive(Debug)]
+pub struct MergeDriver {
+    /// The unit.
+    pub unit: Box<dyn MergeUnit>,
+    /// Fragments in and quads out.
+    pub stream: MergeStream,
+    counters: MergeCounters,
+}
+
+impl MergeDriver {
+    /// A driver of an empty unit.
+    #[must_use]
+    pub fn new(unit: Box<dyn MergeUnit>, pattern: &'static SamplePattern) -> Self {
+        Self {
+            unit,
+            stream: MergeStream::new(pattern),
+            counters: MergeCounters::default(),
+        }
+    }
+
+    /// Sends a fragment to the unit, or past it if its shader bars merging there.
+    #[inline]
+    pub fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
+        let partial = self.stream.pattern.partial_cells(fragment.coverage);
+        self.counters.partial += u64::from(partial != 0);
+        if is_barred {
+            // What is held came first and may lie below.
+            self.flush();
+            self.counters.barred += 1;
+            pass(fragment, &mut self.stream);
+        } else {
+            self.unit.push(fragment, &mut self.stream);
+        }
+    }
+
+    /// Empties the unit.
+    pub fn flush(&mut self) {
+        self.unit.flush(&mut self.stream);
+    }
+
+    /// What was counted so far; quads rasterized and culled are the caller's to count.
+    #[must_use]
+    pub fn counters(&self) -> MergeCounters {
+        let mut counters = self.counters;
+        self.unit.report(&mut counters);
+        counters
+    }
+}
