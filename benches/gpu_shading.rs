@@ -23,7 +23,7 @@ use quadrille::gpu::warp::exact_alpha::ExactAlpha;
 use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::warp::fragment::ShadedQuad;
 use quadrille::internals::QuadColour;
-use quadrille::internals::View;
+use quadrille::internals::ViewTransform;
 use quadrille::internals::under;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::WARP_QUADS;
@@ -97,7 +97,7 @@ fn shade(criterion: &mut Criterion) {
     let warps = warps(&splats, &bounds);
     let exact = ExactAlpha {
         splats: &scene,
-        view: View::new(&camera, &profile),
+        view: ViewTransform::new(&camera, &profile),
         cap: profile.alpha_cap,
     };
     let size = [CLOUD.width, CLOUD.height];

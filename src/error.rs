@@ -1,5 +1,6 @@
 //! Errors, by who is at fault: the file, the caller, the machine.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// What can go wrong in the library.
@@ -10,7 +11,13 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The content of a file is not what its format demands.
-    #[error("{}: {place}: expected {expected}, found {found}", path.display())]
+    #[error(
+        "{}: {}: expected {}, found {}",
+        shown(path),
+        plain(place),
+        plain(expected),
+        plain(found)
+    )]
     File {
         /// The file.
         path: PathBuf,
@@ -22,7 +29,7 @@ pub enum Error {
         found: String,
     },
     /// A file could not be opened or read.
-    #[error("{}: cannot read: {reason}", path.display())]
+    #[error("{}: cannot read: {reason}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -30,7 +37,7 @@ pub enum Error {
         reason: std::io::Error,
     },
     /// A file could not be written.
-    #[error("{}: cannot write: {reason}", path.display())]
+    #[error("{}: cannot write: {reason}", shown(path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -38,7 +45,12 @@ pub enum Error {
         reason: std::io::Error,
     },
     /// The caller asked for something impossible.
-    #[error("{what}: expected {expected}, found {found}")]
+    #[error(
+        "{}: expected {}, found {}",
+        plain(what),
+        plain(expected),
+        plain(found)
+    )]
     Caller {
         /// The argument.
         what: String,
@@ -48,7 +60,7 @@ pub enum Error {
         found: String,
     },
     /// More than a stated limit of this program or machine.
-    #[error("{what}: at most {limit}, found {found}")]
+    #[error("{}: at most {limit}, found {found}", plain(what))]
     Limit {
         /// The limited quantity, with its unit.
         what: String,
@@ -126,7 +138,61 @@ impl Error {
             found: found.into(),
         }
     }
+
+    /// The same error, its argument called `argument`: the command line knows it by its flag.
+    #[must_use]
+    pub fn about(self, argument: &str) -> Self {
+        match self {
+            Self::Caller {
+                expected, found, ..
+            } => Self::caller(argument, expected, found),
+            other => other,
+        }
+    }
 }
+
+/// A path for a message.
+pub(crate) fn shown(path: &Path) -> String {
+    plain(&path.to_string_lossy()).into_owned()
+}
+
+/// A text from a file or a name, for a message: control characters, with which it could steer the
+/// terminal, are escaped. Line feeds stay: some messages have several lines.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && c != '\n';
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| match steers(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(escaped).collect())
+}
+
+/// What was expected at a place of a file, and what was found there.
+pub(crate) type Mismatch = (String, String);
 
 /// The library's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let path = Path::new("a\u{1b}[31m.ply");
+        let error = Error::file(path, "row\t1", "a\nb", "\u{7}\u{9b}é");
+        let text = error.to_string();
+        assert_eq!(
+            text,
+            "a\\u{1b}[31m.ply: row\\t1: expected a\nb, found \\u{7}\\u{9b}é"
+        );
+        assert!(
+            Error::read(path, std::io::Error::other("x"))
+                .to_string()
+                .starts_with("a\\u{1b}")
+        );
+    }
+}

@@ -99,22 +99,31 @@ mod shading;
 mod suite;
 mod synth;
 
+/// Vectors and matrices, as [`Camera`] holds them.
+pub use nalgebra;
+
 pub use cpu::reference::render as render_reference;
-pub use cpu::{Counts, RenderSettings, RenderTimes, Renderer};
+pub use cpu::{Counts, RenderSettings, RenderTimes, Renderer, render};
 pub use error::{Error, Fault, Result};
 pub use image::Frame;
 pub use image::files::{decode as decode_picture, read as read_picture, write as write_picture};
-pub use image::metrics::{Comparison, FlipMap, Protocol, compare, compare_with_map};
+pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
 pub use math::SimdLevel;
-pub use preprocess::{PixelBounds, Preprocessed, ProjectedSplat};
-pub use scene::cameras::{CameraFile, load as load_cameras, write_inria_json};
-pub use scene::formats::ply::{Header as PlyHeader, PlyWriter};
-pub use scene::{
-    Camera, Distribution, Dropped, Format, Intrinsics, Scene, SceneStatistics, Splat, Splats, load,
-    load_bytes,
+pub use preprocess::{PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat};
+pub use scene::cameras::{
+    CameraFile, CameraOptions, load as load_cameras, load_with as load_cameras_with,
+    write_inria_json,
 };
-pub use shading::{ColourFormat, DepthTest, Profile, StencilOperation, StencilTest, StopRule};
-pub use synth::{Recipe, Synthetic};
+pub use scene::formats::ply::PlyWriter;
+pub use scene::{
+    Camera, Distribution, Dropped, Intrinsics, Scene, SceneFormat, SceneStatistics, Splat, Splats,
+    load, load_bytes,
+};
+pub use shading::{
+    ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,
+    StopRule,
+};
+pub use synth::{Order, Recipe, Synthetic};
 
 /// What the project's own tests and benches probe; not part of the interface, and changed without
 /// notice.
@@ -123,7 +132,8 @@ pub mod internals {
     pub use crate::math::SH_C0;
     pub use crate::math::lanes::exp2;
     pub use crate::preprocess::exact::ExactSplat;
-    pub use crate::preprocess::{LOG2_ALPHA_CUT, View, cut_radius_squared};
+    pub use crate::preprocess::{LOG2_ALPHA_CUT, ViewTransform, cut_radius_squared};
+    pub use crate::scene::formats::ply::Header as PlyHeader;
     pub use crate::scene::rest_coefficients;
     pub use crate::shading::{Comparison, QuadColour, fragment_alpha, under};
 }

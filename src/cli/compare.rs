@@ -14,7 +14,7 @@ use super::console::{Exit, Verbosity, print, print_json};
 use super::outputs::{Placeholder, Template};
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
-use crate::image::files::{self, Format};
+use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::{Protocol, compare_with_map};
 
 /// How many files without a partner are named; the rest are counted.
@@ -129,14 +129,14 @@ fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Resul
     }
     let (comparison, map) = compare_with_map(&a, &b, protocol)?;
     if let Some(path) = diff {
-        files::write(path, &heat_picture(&map))?;
+        files::write(path, &heat_picture([a.width(), a.height()], &map))?;
     }
     Ok(Measured::new(pair, comparison, diff))
 }
 
 /// Refuses, before any work, a name that no difference picture, or only one of many, can have.
 fn check_diff_name(diff: &Path, found: &Pairs) -> Result<()> {
-    if Format::of_name(diff).is_none() {
+    if PictureFormat::of_name(diff).is_none() {
         let expected = "a name that ends in .png, .exr or .npy";
         return Err(Error::caller(
             "--diff",

@@ -51,7 +51,7 @@ impl HostFlags {
             ));
         }
         Ok(Host {
-            level: SimdLevel::named(&self.simd)?,
+            level: SimdLevel::named(&self.simd).map_err(|error| error.about("--simd"))?,
             threads: self.threads,
         })
     }
@@ -108,10 +108,7 @@ impl DrawFlags {
 }
 
 fn named_profile(name: &str) -> Result<Profile> {
-    Profile::named(name).ok_or_else(|| {
-        let names = Profile::ALL.map(|p| p.name).join(", ");
-        Error::caller("--profile", format!("one of {names}"), name)
-    })
+    Profile::named(name).map_err(|error| error.about("--profile"))
 }
 
 /// Which GPU is emulated.

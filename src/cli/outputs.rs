@@ -103,13 +103,13 @@ pub(super) fn parse_numbers<T: std::str::FromStr, const N: usize>(text: &str) ->
 #[derive(Debug, Clone)]
 pub(super) struct Output {
     template: Template,
-    format: Option<files::Format>,
+    format: Option<files::PictureFormat>,
 }
 
 impl Output {
     /// Checks an `-o`: a known extension, or `-`, which `--json` cannot share.
     pub(super) fn parse(template: &Path, json: bool) -> Result<Self> {
-        let format = files::Format::of_name(template);
+        let format = files::PictureFormat::of_name(template);
         if format.is_none() && template != Path::new("-") {
             let expected = "a name that ends in .png, .exr or .npy, or -";
             return Err(Error::caller(
@@ -149,7 +149,7 @@ impl Output {
     /// The background where no flag chooses one.
     pub(super) fn default_background(&self) -> Background {
         match self.format {
-            Some(files::Format::Exr | files::Format::Npy) => Background::Transparent,
+            Some(files::PictureFormat::Exr | files::PictureFormat::Npy) => Background::Transparent,
             _ => Background::Opaque([0.0; 3]),
         }
     }
@@ -171,7 +171,7 @@ impl Output {
         };
         if self.is_stdout() {
             let mut bytes = Vec::new();
-            files::write_to(&mut bytes, files::Format::Png, frame)
+            files::write_to(&mut bytes, files::PictureFormat::Png, frame)
                 .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
             print(bytes)?;
             return Ok("-".to_owned());

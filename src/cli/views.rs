@@ -9,7 +9,7 @@ use super::console::Verbosity;
 use super::outputs::parse_numbers;
 use crate::error::{Error, Result};
 use crate::scene::cameras::{
-    self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, PictureSize, Subject,
+    self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, PictureSize,
 };
 use crate::scene::{Camera, Intrinsics, Splats};
 
@@ -66,7 +66,7 @@ pub(crate) enum Stand {
 #[derive(Debug, Clone)]
 pub(crate) struct Framing {
     /// What to show.
-    pub(crate) subject: Subject,
+    pub(crate) subject: FramingTarget,
     /// From where.
     pub(crate) stand: Stand,
     /// Direction that is up in the picture.
@@ -81,7 +81,7 @@ impl Framing {
     /// The main content of trained splats.
     pub(crate) fn of(splats: &Splats) -> Self {
         Self {
-            subject: Subject::of(splats),
+            subject: FramingTarget::of(splats),
             stand: Stand::ForBall,
             up: DEFAULT_UP,
             fov_degrees: DEFAULT_FOV_DEGREES,

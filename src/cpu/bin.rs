@@ -1,9 +1,9 @@
 //! Binning: for every tile, the splats whose pixel bounds touch it, in drawing order.
 //!
-//! The splats in view are cut into shares. Each share counts its entries a tile, the counts become
-//! places, and each share fills its own places: the lists come out the same whatever the threads.
-//! Then every tile's list is sorted by itself, in the caches of one core: most splats are in one or
-//! two lists, and a list has far fewer of them than the frame.
+//! The splats in view are divided into shares. Each share counts its entries per tile, prefix sums
+//! turn the counts into positions, and each share writes to its own positions, so the lists do not
+//! depend on the number of threads. Then every tile's list is sorted by itself, in the caches of one
+//! core: most splats are in one or two lists, and a list is far shorter than the frame's.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,36 +15,33 @@ use crate::math::buffer::{Buffer, as_atomic_u64};
 use crate::math::{SimdLevel, prefetch};
 use crate::preprocess::{PixelBounds, Projected};
 
-/// Shares of the splats a thread: more balance better, each costs a counter a tile.
+/// Shares per thread: more shares balance better, but each needs a counter per tile.
 const SHARES_PER_THREAD: usize = 2;
-/// How many entries ahead of a list's end its cache line is asked for: the lists are filled all at
-/// once, and a store waits for its line.
+/// Distance in entries at which the cache line beyond a list's end is prefetched: all lists are
+/// filled at once, and a store waits for its line.
 const PREFETCH_ENTRIES: usize = 12;
-/// Numbers behind the last tile's, see [`Span::for_each`].
+/// Tile numbers beyond the last tile that [`Span::for_each`] uses for padding.
 const NO_TILES: usize = 3;
-/// Words between the dumps of two shares: two cache lines, so that threads do not contend.
+/// Words between the dump areas of two shares: two cache lines, so that threads do not contend.
 const DUMP_WORDS: usize = 16;
 
 /// The lists of all tiles, in one array; kept between frames.
 #[derive(Debug, Default)]
 pub(super) struct Bins {
-    /// Entries, tile after tile; behind them each share's dump, see [`Share::fill`].
+    /// Entries, tile after tile, followed by each share's dump area (see [`Share::fill`]).
     entries: Buffer<u64>,
     /// Where each tile's list ends.
     ends: Vec<usize>,
     shares: Vec<Share>,
 }
 
-/// The tiles of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TileGrid {
-    /// Columns of tiles.
     pub(super) columns: usize,
-    /// Rows of tiles.
     pub(super) rows: usize,
 }
 
-/// The tiles that a splat's bounds touch: the first one, and how many more to the right and below.
+/// The tiles that a splat's bounds touch: the first tile, and the number of further columns and rows.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     first: u32,
@@ -56,8 +53,8 @@ struct Span {
 #[derive(Debug, Default)]
 struct Share {
     chunks: std::ops::Range<usize>,
-    /// Entries a tile, then the place of the next one.
-    places: Vec<usize>,
+    /// Entries per tile, then the position of each tile's next entry.
+    positions: Vec<usize>,
 }
 
 impl TileGrid {
@@ -91,10 +88,10 @@ impl TileGrid {
 impl Span {
     /// Calls `visit` for each tile, row by row.
     ///
-    /// Most spans are one to four tiles. They take the same four calls, those beyond the span with
-    /// `false` and a number behind the last tile's, since a branch on a span's shape would be
-    /// mispredicted more often than not. The numbers differ, so that no counter is waited for
-    /// twice.
+    /// Most spans are one to four tiles. They all take the same four calls; calls beyond the span pass
+    /// `false` and a number beyond the last tile, since a branch on the span's shape would be
+    /// mispredicted more often than not. The numbers differ, so that no counter is updated twice in
+    /// a row.
     #[inline(always)]
     fn for_each(self, grid: TileGrid, mut visit: impl FnMut(usize, bool)) {
         let first = self.first as usize;
@@ -119,24 +116,23 @@ impl Span {
 }
 
 impl Share {
-    /// Counts entries a tile.
     fn count(&mut self, grid: TileGrid, frame: &Projected) {
-        self.places.clear();
-        self.places.resize(grid.len() + NO_TILES, 0);
-        let places = &mut self.places[..];
+        self.positions.clear();
+        self.positions.resize(grid.len() + NO_TILES, 0);
+        let positions = &mut self.positions[..];
         for chunk in self.chunks.clone() {
             for &bounds in frame.chunk(chunk).bounds {
                 grid.span(bounds)
-                    .for_each(grid, |tile, inside| places[tile] += usize::from(inside));
+                    .for_each(grid, |tile, inside| positions[tile] += usize::from(inside));
             }
         }
     }
 
-    /// Writes entries to their places; what is outside a span goes to the words from `dump` on.
+    /// Writes entries to their positions; entries outside a span go to the words from `dump` on.
     fn fill(&mut self, grid: TileGrid, frame: &Projected, entries: &[AtomicU64], dump: usize) {
-        let places = &mut self.places[..];
-        for (place, word) in places[grid.len()..].iter_mut().zip(dump..) {
-            *place = word;
+        let positions = &mut self.positions[..];
+        for (position, word) in positions[grid.len()..].iter_mut().zip(dump..) {
+            *position = word;
         }
         for chunk in self.chunks.clone() {
             let chunk = frame.chunk(chunk);
@@ -144,10 +140,10 @@ impl Share {
             for (&bounds, (&key, slot)) in chunk.bounds.iter().zip(keys) {
                 let entry = u64::from(key) << 32 | u64::from(slot);
                 grid.span(bounds).for_each(grid, |tile, inside| {
-                    let place = places[tile];
-                    prefetch(entries, place + PREFETCH_ENTRIES);
-                    entries[place].store(entry, Relaxed);
-                    places[tile] += usize::from(inside);
+                    let position = positions[tile];
+                    prefetch(entries, position + PREFETCH_ENTRIES);
+                    entries[position].store(entry, Relaxed);
+                    positions[tile] += usize::from(inside);
                 });
             }
         }
@@ -166,14 +162,14 @@ impl Bins {
             .par_iter_mut()
             .for_each(|share| share.count(grid, frame));
         self.ends.clear();
-        let mut place = 0;
+        let mut position = 0;
         for tile in 0..grid.len() {
             for share in &mut self.shares {
-                place += std::mem::replace(&mut share.places[tile], place);
+                position += std::mem::replace(&mut share.positions[tile], position);
             }
-            self.ends.push(place);
+            self.ends.push(position);
         }
-        let len = place;
+        let len = position;
         self.entries.reserve_zeroed(len + count * DUMP_WORDS);
         let entries = as_atomic_u64(&mut self.entries);
         self.shares
@@ -205,7 +201,6 @@ impl Bins {
         &self.entries[start..self.ends[tile]]
     }
 
-    /// Bytes of the lists.
     pub(super) fn used_bytes(&self) -> usize {
         self.ends
             .last()

@@ -1,33 +1,33 @@
-//! A splat into the 16 pixels of a block: falloff, cut, blend, stop, in lanes.
+//! Blends a splat into the 16 pixels of a block: falloff, cut, blend and stop rule, in lanes.
 //!
-//! The rules are those of [`shading`](crate::shading), which defines them in f64; tests hold the
-//! two together.
+//! The rules are those of [`shading`](crate::shading), which defines them in f64; tests compare the
+//! two.
 
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 
 use super::tile::{PixelBlock, PixelLanes};
 use crate::math::lanes::{GROUP, exp2_where};
+use crate::math::narrow;
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use crate::shading::StopRule;
 
-/// Transmittance never falls below this, so that no denormal arises where no rule stops a pixel;
-/// what it would still let through is beyond the precision of any f32 picture.
+/// Lower bound of the transmittance, so that no denormal arises where no rule stops a pixel. A
+/// smaller transmittance would not change an f32 picture.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
-/// Kinds of [`StopRule`] as constants, so that each gets its own inner loop.
+/// Kinds of [`StopRule`] as constants, so that each one has its own inner loop.
 pub(super) const NEVER: u8 = 0;
 pub(super) const BEFORE: u8 = 1;
 pub(super) const BEFORE_OR_AT: u8 = 2;
 pub(super) const AFTER: u8 = 3;
 
-/// The kind of a rule and its threshold as transmittance.
-#[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
+/// The kind of a rule, and its threshold as a transmittance.
 pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
     match rule {
         StopRule::Never => (NEVER, 0.0),
-        StopRule::Before(transmittance) => (BEFORE, transmittance as f32),
-        StopRule::BeforeOrAt(transmittance) => (BEFORE_OR_AT, transmittance as f32),
-        StopRule::After(alpha) => (AFTER, (1.0 - alpha) as f32),
+        StopRule::Before(transmittance) => (BEFORE, narrow(transmittance)),
+        StopRule::BeforeOrAt(transmittance) => (BEFORE_OR_AT, narrow(transmittance)),
+        StopRule::After(alpha) => (AFTER, narrow(1.0 - alpha)),
     }
 }
 
@@ -35,32 +35,32 @@ pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlendLimits {
     pub(super) alpha_cap: f32,
-    /// Transmittance at which the stop rule acts.
     pub(super) stop_at: f32,
 }
 
-/// Fragments of a splat in a block: which are over the cut, and their alpha (0 for the others).
+/// Fragments of a splat in a block: the pixels above the alpha cut, and their alpha (0 elsewhere).
 #[derive(Clone, Copy)]
 pub(super) struct Fragments<S: Simd> {
     pub(super) over_cut: mask32x16<S>,
     alpha: f32x16<S>,
 }
 
-/// The fragments of four splats, each in a block of its own whose pixels lie at x, y from the
-/// picture's centre. Depends on no pixel's state, so four run abreast.
+/// Shades the fragments of four splats, each in its own block, whose pixels lie at `positions` (x and
+/// y from the picture's centre). The result does not depend on the pixels' state, so the four
+/// computations overlap.
 #[inline(always)]
 pub(super) fn shade<S: Simd>(
     simd: S,
     alpha_cap: f32,
     splats: [&ProjectedSplat; GROUP],
-    places: [[&PixelLanes; 2]; GROUP],
+    positions: [[&PixelLanes; 2]; GROUP],
 ) -> [Fragments<S>; GROUP] {
     let lane = |v: f32| f32x16::splat(simd, v);
     let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
     let mut u = [lane(0.0); GROUP];
     let mut v = u;
     for i in 0..GROUP {
-        let (s, x, y) = (splats[i], load(places[i][0]), load(places[i][1]));
+        let (s, x, y) = (splats[i], load(positions[i][0]), load(positions[i][1]));
         u[i] = (-y).mul_add(lane(s.u_per_y), lane(s.u_at_centre));
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
@@ -90,8 +90,8 @@ pub(super) fn shade<S: Simd>(
     fragments
 }
 
-/// Blends fragments of a splat's `colour` into their block. Returns the pixels that refused: they
-/// were closed already, or are now.
+/// Blends fragments of a splat's `colour` into their block. Returns the pixels that refused the
+/// fragment: those that were closed before, or that the fragment has closed.
 #[inline(always)]
 pub(super) fn blend<S: Simd, const STOP: u8>(
     simd: S,
@@ -104,7 +104,7 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
     let (alpha, zero, stop_at) = (fragments.alpha, lane(0.0), lane(stop_at));
     let before = load(&block.transmittance);
-    // Where alpha is 0 this is exactly the transmittance before.
+    // Where alpha is 0, this is exactly `before`.
     let mut left = (-before).mul_add(alpha, before);
     let refused = match STOP {
         BEFORE => left.simd_lt(stop_at),

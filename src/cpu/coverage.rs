@@ -1,35 +1,35 @@
-//! Which blocks of a tile a splat's footprint touches.
+//! The blocks of a tile that a splat's footprint touches.
 
 use fearless_simd::{f32x16, mask32x16, prelude::*, u32x8, u32x16};
 
 use super::tile::{BLOCK_PX, TILE_BLOCKS};
-use crate::math::lanes::sqrt_above;
+use crate::math::lanes::{mask_bits, sqrt_above};
 use crate::preprocess::ProjectedSplat;
 
 /// Slack in pixels and in squared radius (log2 units), so that rounding never loses a block.
 const SLACK_PX: f32 = 0.01;
 const SLACK_RADIUS_SQUARED: f32 = 1e-3;
 
-/// Blocks a pixel.
+/// Blocks per pixel, along one axis.
 const BLOCKS_PER_PX: f32 = 1.0 / BLOCK_PX as f32;
 
-/// A tile as coverage sees it: two sides of eight strips, a strip being a row of blocks; the left
-/// sides in the low lanes, the right ones in the high lanes.
+/// The rows of blocks of a tile, called strips: the low eight lanes are for the left ends of an ellipse
+/// in each strip, the high eight for the right ends.
 #[derive(Clone, Copy)]
 pub(super) struct Strips<S: Simd> {
     top: f32x16<S>,
     bottom: f32x16<S>,
     /// -1 for left, 1 for right.
     side: f32x16<S>,
-    /// What makes a distance from the picture's centre, in blocks, one from the tile's first
-    /// pixel: a block is needed from the pixel before its last one on, to its first one.
+    /// Turns a distance from the picture's centre, in blocks, into one from the tile's first pixel.
+    /// The two sides differ: a left end touches a block up to its last pixel, a right end from its
+    /// first one on.
     offset: f32x16<S>,
 }
 
 impl<S: Simd> Strips<S> {
-    /// The strips of the tile at `origin` (centre of its first pixel, from the picture's centre).
+    /// The strips of the tile whose first pixel's centre lies at `origin` from the picture's centre.
     #[inline(always)]
-    #[allow(clippy::cast_precision_loss, reason = "small integers")]
     pub(super) fn new(simd: S, origin: [f32; 2]) -> Self {
         let top = f32x16::from_fn(simd, |i| (i % TILE_BLOCKS * BLOCK_PX) as f32) + origin[1];
         let slack = f32x16::from_fn(simd, |i| {
@@ -47,8 +47,8 @@ impl<S: Simd> Strips<S> {
         }
     }
 
-    /// Bit `8 * row + column` for each 4x4 block of the tile that may hold a pixel over the cut;
-    /// never misses one.
+    /// Bit `8 * row + column` for each 4x4 block of the tile that may hold a pixel above the alpha
+    /// cut; conservative, so it never misses one.
     ///
     /// Within a strip the ellipse reaches furthest right at the height of its rightmost point,
     /// clamped to the strip, and likewise left.
@@ -65,7 +65,7 @@ impl<S: Simd> Strips<S> {
         // u = u_at_centre + u_per_x x - u_per_y y = +-reach, solved for x.
         let u_at_y = y.mul_add(lane(-splat.u_per_y), lane(splat.u_at_centre));
         let blocks_per_u = lane(splat.x_per_u * BLOCKS_PER_PX);
-        // First block touched, or the one after the last: the next whole number.
+        // The first block touched, or the one after the last: rounded up below.
         let end = reach
             .mul_add(self.side, -u_at_y)
             .mul_add(blocks_per_u, self.offset);
@@ -74,17 +74,13 @@ impl<S: Simd> Strips<S> {
     }
 }
 
-/// Blocks from the ceiling of each left end to before the ceiling of each right end, 0 to 8; none
-/// in the rows whose lanes are not `inside`.
+/// The blocks from the ceiling of each left end (inclusive) to the ceiling of each right end
+/// (exclusive); none in strips whose lanes are not `inside`.
 #[inline(always)]
 fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "a mask of 16 lanes has 16 bits"
-        )]
-        return columns_to_mask_avx512(avx512, inside.to_bitmask() as u16, end.into());
+        return columns_to_mask_avx512(avx512, mask_bits(inside), end.into());
     }
     let end = inside
         .select(end.ceil(), f32x16::splat(simd, 0.0))
@@ -108,7 +104,7 @@ fearless_simd::kernel!(
         };
         const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
         let end = _mm512_maskz_cvt_roundps_epu32::<UP>(inside, end);
-        // Bits below the end, a byte a lane.
+        // The bits below the end, one byte per lane.
         let below = _mm512_sllv_epi32(_mm512_set1_epi32(1), end);
         let below = _mm512_cvtepi32_epi8(_mm512_add_epi32(below, _mm512_set1_epi32(-1)));
         (_mm_extract_epi64::<1>(below) & !_mm_cvtsi128_si64(below)).cast_unsigned()

@@ -1,20 +1,18 @@
-//! The work of a batch: which splat goes into which block.
+//! The work list of a batch: which splat goes into which block.
 
 use fearless_simd::{Level, mask8x64, prelude::*, u8x64};
 
 use super::tile::{SINK, TILE_BLOCKS};
 use crate::math::lanes::GROUP;
 
-/// Splats in a batch.
 pub(super) const BATCH: usize = 16;
-/// Blocks of a tile.
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
-/// Room for every splat in every block, and for one store too many.
+/// Room for every splat in every block, and for one store beyond the end.
 const CAPACITY: usize = BATCH * BLOCKS + BLOCKS;
-/// Items written together where there is no instruction that packs bytes.
+/// Items written at a time where there is no instruction that packs bytes.
 const STRIDE: usize = 8;
 
-/// Pairs of a splat of the batch and a block of the tile, splat by splat.
+/// Pairs of a splat (its number in the batch) and a block of the tile, splat by splat.
 pub(super) struct Items {
     splats: [u8; CAPACITY],
     blocks: [u8; CAPACITY],
@@ -30,7 +28,7 @@ impl Items {
         }
     }
 
-    /// Lists the blocks of each splat's mask, and pads with [`SINK`] to whole groups.
+    /// Lists the blocks of each splat's mask, padded with [`SINK`] to whole groups.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a batch has 16 splats")]
     pub(super) fn list<S: Simd>(&mut self, simd: S, masks: &[u64; BATCH]) {
@@ -44,27 +42,27 @@ impl Items {
         self.len = padded;
     }
 
-    /// Appends `splat` for each block of `mask`. More is written than counted, and overwritten by
-    /// what follows: a branch an item would be mispredicted once a splat.
+    /// Appends `splat` for each block of `mask`. It writes more items than it counts, and the next
+    /// call overwrites them: a branch per item would be mispredicted once per splat.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "bit numbers are below 64")]
     fn push<S: Simd>(&mut self, simd: S, splat: u8, mut mask: u64) {
-        let mut place = self.len;
+        let mut at = self.len;
         self.len += mask.count_ones() as usize;
-        self.splats[place..place + BLOCKS].fill(splat);
+        self.splats[at..at + BLOCKS].fill(splat);
         #[cfg(target_arch = "x86_64")]
         if let Level::Avx512(_) = simd.level() {
             let all = u8x64::from_fn(simd, |b| b as u8);
             let packed = all.compress(mask8x64::from_bitmask(simd, mask));
-            packed.store_slice(&mut self.blocks[place..place + BLOCKS]);
+            packed.store_slice(&mut self.blocks[at..at + BLOCKS]);
             return;
         }
         while mask != 0 {
-            for block in &mut self.blocks[place..place + STRIDE] {
+            for block in &mut self.blocks[at..at + STRIDE] {
                 *block = mask.trailing_zeros() as u8;
                 mask &= mask.wrapping_sub(1);
             }
-            place += STRIDE;
+            at += STRIDE;
         }
     }
 
@@ -81,8 +79,8 @@ impl Items {
     }
 }
 
-/// What became of each item: a bit a pixel. Kept in memory, and looked at a batch at a time, since
-/// moving masks to integer registers item by item costs as much as the blending's arithmetic.
+/// The outcome of each item, one bit per pixel. It is kept in memory and read once per batch, since
+/// moving masks to integer registers item by item costs as much as the arithmetic of blending.
 pub(super) struct Log {
     over_cut: [u16; CAPACITY],
     refused: [u16; CAPACITY],
@@ -96,8 +94,7 @@ impl Log {
         }
     }
 
-    /// Where to log the items, group by group: pixels over the cut, and pixels that refused because
-    /// they were closed or closing.
+    /// The log's entries, group by group: pixels above the cut, and pixels that refused the fragment.
     #[inline(always)]
     pub(super) fn groups(
         &mut self,
@@ -106,7 +103,7 @@ impl Log {
         over_cut.iter_mut().zip(self.refused.as_chunks_mut().0)
     }
 
-    /// Fragments that the first `len` items blended.
+    /// Number of fragments that the first `len` items blended.
     #[inline(always)]
     pub(super) fn blended(&self, len: usize) -> u64 {
         let blended = self.over_cut[..len].iter().zip(&self.refused[..len]);
@@ -115,7 +112,7 @@ impl Log {
             .sum()
     }
 
-    /// Bit a block that has no open pixel left.
+    /// One bit per block that has no open pixel left.
     #[inline(always)]
     pub(super) fn closed(&self, items: &Items) -> u64 {
         let refused = self.refused[..items.len].as_chunks::<GROUP>().0;

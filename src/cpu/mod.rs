@@ -1,4 +1,4 @@
-//! Rendering on the CPU: [`mod@reference`] defines a frame, [`Renderer`] makes the same one fast.
+//! Rendering on the CPU: [`mod@reference`] defines a frame, [`Renderer`] computes the same one fast.
 //!
 //! ```text
 //! Projected (splats on the picture plane)
@@ -17,25 +17,25 @@ pub(crate) mod reference;
 mod renderer;
 mod tile;
 
-pub use renderer::{RenderTimes, Renderer};
+pub use renderer::{RenderTimes, Renderer, render};
 
 use crate::math::SimdLevel;
 use crate::shading::Profile;
 
-/// How to render.
+/// Settings of a renderer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RenderSettings {
-    /// The renderer to agree with.
+    /// Constants of the renderer whose pictures to reproduce.
     pub profile: Profile,
-    /// Vector instructions to use; the reference renderer uses none.
+    /// Vector instructions to use; the reference renderer ignores this.
     pub level: SimdLevel,
 }
 
-/// What a frame took.
+/// Counters of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Splats whose footprint's bounding box touches the picture.
     pub splats_in_frustum: u64,
-    /// Fragments blended into pixels.
+    /// Fragments blended into pixels: above the alpha cut, and not refused by the stop rule.
     pub fragments_blended: u64,
 }

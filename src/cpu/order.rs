@@ -1,7 +1,7 @@
 //! Sorting one tile's list.
 //!
-//! An entry is a depth key in the high half and a slot in the low half, so all entries of a list
-//! differ and any way of sorting them yields the same order: by depth, ties by slot.
+//! An entry holds a depth key in its high half and a slot in its low half. All entries of a list
+//! differ, so every sorting algorithm yields the same order: by depth, ties by slot.
 
 use fearless_simd::{Simd, dispatch};
 
@@ -9,29 +9,28 @@ use crate::math::SimdLevel;
 
 /// Lists up to this long are sorted by insertion alone.
 const INSERTION_MAX: usize = 32;
-/// Bits of a digit: least, most.
+/// Minimum and maximum width of a digit, in bits.
 const DIGIT_BITS: [u32; 2] = [5, 12];
-/// By how many bits a digit is shorter than the list's length.
+/// Difference between the bits of the list's length and those of a digit.
 const DIGIT_BITS_BELOW_LEN: u32 = 3;
-/// Steps of insertion allowed an entry, before it is left to a sort without a bad case.
+/// Insertion steps allowed per entry before a sort without a bad case takes over.
 const STEPS_PER_ENTRY: usize = 8;
 
-/// Sorts lists; keeps its scratch.
 #[derive(Debug, Default)]
 pub(super) struct Sorter {
     spare: Vec<u64>,
-    /// Of two digits, each in its half: entries, then the place of the next one.
-    places: Vec<u32>,
+    /// For each value of two digits, one digit per half: its entries, then the position of the next one.
+    positions: Vec<u32>,
 }
 
 impl Sorter {
     /// Sorts `entries`, which are all different.
     ///
-    /// Two passes over the leading bits leave hardly two neighbours out of order, and insertion
-    /// finishes those in one look at each entry. Where keys crowd so that it would not, a
-    /// comparison sort takes over.
+    /// Two radix passes over the leading bits leave few neighbours out of order, and insertion
+    /// finishes in one look at each entry. Where many keys share their leading bits, a comparison
+    /// sort takes over.
     pub(super) fn sort(&mut self, level: SimdLevel, entries: &mut [u64]) {
-        // Nothing here is written in lanes; but the level's shifts and minima are cheaper.
+        // The code uses no lanes, but the level's shifts and minima are cheaper.
         dispatch!(level.level(), simd => self.sort_on(simd, entries));
     }
 
@@ -46,7 +45,7 @@ impl Sorter {
         }
     }
 
-    /// Sorts by as many leading bits of the key as two digits have.
+    /// Sorts by the leading bits of the keys: as many as two digits have.
     #[inline(always)]
     fn sort_leading_bits(&mut self, entries: &mut [u64]) {
         let (mut least, mut greatest) = (u32::MAX, 0);
@@ -71,27 +70,26 @@ impl Sorter {
             ..low
         };
 
-        self.places.clear();
-        self.places.resize(2 * digits, 0);
-        let (low_places, high_places) = self.places.split_at_mut(digits);
+        self.positions.clear();
+        self.positions.resize(2 * digits, 0);
+        let (low_positions, high_positions) = self.positions.split_at_mut(digits);
         for &entry in entries.iter() {
-            low_places[low.of(entry)] += 1;
-            high_places[high.of(entry)] += 1;
+            low_positions[low.of(entry)] += 1;
+            high_positions[high.of(entry)] += 1;
         }
-        for places in [&mut *low_places, &mut *high_places] {
+        for positions in [&mut *low_positions, &mut *high_positions] {
             let mut sum = 0;
-            for place in places {
-                sum += std::mem::replace(place, sum);
+            for position in positions {
+                sum += std::mem::replace(position, sum);
             }
         }
         self.spare.resize(self.spare.len().max(entries.len()), 0);
         let spare = &mut self.spare[..entries.len()];
-        spread(entries, spare, low_places, low);
-        spread(spare, entries, high_places, high);
+        spread(entries, spare, low_positions, low);
+        spread(spare, entries, high_positions, high);
     }
 }
 
-/// The depth key.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the high half of 64 bits")]
 fn key(entry: u64) -> u32 {
@@ -101,11 +99,10 @@ fn key(entry: u64) -> u32 {
 /// A digit of a list's keys.
 #[derive(Clone, Copy)]
 struct Digit {
-    /// The list's least key.
     least: u32,
     /// The digit's lowest bit in `key - least`.
     shift: u32,
-    /// As many ones as the digit has bits.
+    /// One bit for each bit of the digit.
     mask: usize,
 }
 
@@ -116,17 +113,17 @@ impl Digit {
     }
 }
 
-/// Moves each entry to the next place of its digit.
+/// Moves each entry to the next position of its digit.
 #[inline(always)]
-fn spread(from: &[u64], to: &mut [u64], places: &mut [u32], digit: Digit) {
+fn spread(from: &[u64], to: &mut [u64], positions: &mut [u32], digit: Digit) {
     for &entry in from {
-        let place = &mut places[digit.of(entry)];
-        to[*place as usize] = entry;
-        *place += 1;
+        let position = &mut positions[digit.of(entry)];
+        to[*position as usize] = entry;
+        *position += 1;
     }
 }
 
-/// Sorts by insertion, and returns true; gives up after about `steps` moves and returns false.
+/// Sorts by insertion and returns true, or gives up after about `steps` moves and returns false.
 #[inline(always)]
 fn insert_all(entries: &mut [u64], steps: usize) -> bool {
     let mut left = steps;
@@ -152,7 +149,7 @@ fn insert_all(entries: &mut [u64], steps: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Entries whose keys `key` makes of their slots.
+    /// Sorts entries whose keys are a function of their slots.
     fn sorted_alike(len: u32, key: impl Fn(u32) -> u32) {
         let entries: Vec<u64> = (0..len)
             .map(|slot| u64::from(key(slot)) << 32 | u64::from(slot))

@@ -1,6 +1,6 @@
-//! A tile's splats, front to back.
+//! Draws the splats of a tile, front to back.
 
-use fearless_simd::{dispatch, mask32x16, prelude::*};
+use fearless_simd::{dispatch, prelude::*};
 
 use super::RenderSettings;
 use super::blend::{
@@ -8,19 +8,20 @@ use super::blend::{
 };
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
-use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TilePlace};
-use crate::math::lanes::GROUP;
+use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TileArea};
+use crate::math::lanes::{GROUP, mask_bits};
 use crate::math::prefetch;
 use crate::preprocess::ProjectedSplat;
 use crate::shading::cap_rounded_down;
 
-/// How many batches ahead a splat's cache line is asked for.
+/// Distance in batches at which a splat's cache line is prefetched.
 const PREFETCH_BATCHES: usize = 2;
 
 /// Draws the `splats` whose slots are the low halves of `list`, nearest first, into the tile at
-/// `place` and stores it in the picture's `rows`; stops early when every pixel is closed. Returns the fragments blended.
+/// `area` and stores it in the picture's `rows`. Stops early when every pixel is closed. Returns the
+/// number of fragments blended.
 pub(super) fn draw(
-    place: TilePlace,
+    area: TileArea,
     splats: &[ProjectedSplat],
     list: &[u64],
     settings: &RenderSettings,
@@ -31,7 +32,7 @@ pub(super) fn draw(
         alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
         stop_at,
     };
-    let mut tile = Tile::new(place);
+    let mut tile = Tile::new(area);
     dispatch!(settings.level.level(), simd => {
         match kind {
             NEVER => draw_lanes::<_, NEVER>(simd, &mut tile, splats, list, limits),
@@ -44,7 +45,6 @@ pub(super) fn draw(
     tile.fragments_blended
 }
 
-/// The slot of a list's entry.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the low half")]
 fn slot(entry: u64) -> usize {
@@ -71,8 +71,8 @@ fn draw_lanes<S: Simd, const STOP: u8>(
         for &entry in ahead.take(BATCH) {
             prefetch(splats, slot(entry));
         }
-        // Masks first, all of them: they are long chains of arithmetic that overlap as long as no
-        // branch waits for one.
+        // All masks first: they are long chains of arithmetic that overlap as long as no branch
+        // depends on one.
         let mut masks = [0; BATCH];
         for ((splat, mask), &entry) in batch.iter_mut().zip(&mut masks).zip(chunk) {
             *splat = splats[slot(entry)];
@@ -85,7 +85,7 @@ fn draw_lanes<S: Simd, const STOP: u8>(
     }
 }
 
-/// Four visits with their shaded fragments, waiting to be blended.
+/// A group of items with their shaded fragments, ready to be blended.
 struct Shaded<'a, S: Simd> {
     fragments: [Fragments<S>; GROUP],
     splats: [&'a ProjectedSplat; GROUP],
@@ -93,8 +93,8 @@ struct Shaded<'a, S: Simd> {
     log: (&'a mut [u16; GROUP], &'a mut [u16; GROUP]),
 }
 
-/// Draws a batch's items. A group is blended while the next one is shaded: the two do not depend
-/// on each other, and shading alone is a chain of latencies too long for a core to look beyond.
+/// Draws a batch's items. A group is blended while the next one is shaded: the two are independent,
+/// and shading alone is a chain of latencies too long for a core to hide.
 #[inline(always)]
 fn draw_batch<S: Simd, const STOP: u8>(
     simd: S,
@@ -113,13 +113,13 @@ fn draw_batch<S: Simd, const STOP: u8>(
     let mut waiting: Option<Shaded<'_, S>> = None;
     for ((group, blocks), log) in items.groups().zip(log.groups()) {
         let mut splats = [&batch[0]; GROUP];
-        let mut places = [[&x[0], &y[0]]; GROUP];
+        let mut positions = [[&x[0], &y[0]]; GROUP];
         for i in 0..GROUP {
             let b = usize::from(blocks[i]);
             splats[i] = &batch[usize::from(group[i]) % BATCH];
-            places[i] = [&x[b % TILE_BLOCKS], &y[b / TILE_BLOCKS]];
+            positions[i] = [&x[b % TILE_BLOCKS], &y[b / TILE_BLOCKS]];
         }
-        let fragments = shade(simd, limits.alpha_cap, splats, places);
+        let fragments = shade(simd, limits.alpha_cap, splats, positions);
         let shaded = Shaded {
             fragments,
             splats,
@@ -143,22 +143,12 @@ fn blend_group<S: Simd, const STOP: u8>(
     pixels: &mut [PixelBlock],
     ready: Shaded<'_, S>,
 ) {
-    // No branch between the four, or the compiler puts their arithmetic behind it, one by one.
+    // No branch between the four: the compiler would serialise their arithmetic behind it.
     for i in 0..GROUP {
         let block = &mut pixels[usize::from(ready.blocks[i])];
         let (fragments, colour) = (&ready.fragments[i], ready.splats[i].colour);
         let refused = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
-        ready.log.0[i] = bits(fragments.over_cut);
-        ready.log.1[i] = bits(refused);
+        ready.log.0[i] = mask_bits(fragments.over_cut);
+        ready.log.1[i] = mask_bits(refused);
     }
-}
-
-/// A mask's bits, a pixel each.
-#[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a mask of 16 lanes has 16 bits"
-)]
-fn bits<S: Simd>(mask: mask32x16<S>) -> u16 {
-    mask.to_bitmask() as u16
 }

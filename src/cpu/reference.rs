@@ -1,30 +1,28 @@
 //! The scalar reference renderer: the definition of a frame, and the oracle of all tests.
 //!
-//! Every splat through [`ExactSplat`], sorted, and offered to every pixel of its bounding box, in
-//! f64. Nothing clever; slow.
+//! Projects every splat with [`ExactSplat`], sorts, and offers each splat to every pixel of its
+//! bounding box, in f64. It is simple and slow.
 
 use super::{Counts, RenderSettings};
 use crate::image::Frame;
-use crate::preprocess::View;
+use crate::math::narrow;
+use crate::preprocess::ViewTransform;
 use crate::preprocess::exact::ExactSplat;
 use crate::scene::{Camera, Splats};
 use crate::shading::{Accumulated, Blended, fragment_alpha};
 
-/// Renders a frame, transparent where nothing covers it.
+/// Renders a frame with the scalar reference renderer, which defines what [`Renderer`](super::Renderer)
+/// computes; transparent where nothing covers it.
 #[must_use]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the frame is f32; depth orders as f32, by definition"
-)]
 pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
-    let view = View::new(camera, &settings.profile);
+    let view = ViewTransform::new(camera, &settings.profile);
     let mut visible: Vec<_> = splats
         .iter()
         .filter_map(|s| ExactSplat::project(&view, splats.sh_degree(), &s))
         .filter_map(|s| Some((s.bounds(&view)?, s)))
         .collect();
-    // Stable, so ties stay in the scene's order.
-    visible.sort_by(|(_, a), (_, b)| (a.depth as f32).total_cmp(&(b.depth as f32)));
+    // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
+    visible.sort_by(|(_, a), (_, b)| narrow(a.depth).total_cmp(&narrow(b.depth)));
 
     let mut pixels = vec![Accumulated::default(); camera.width as usize * camera.height as usize];
     let mut counts = Counts {
@@ -55,8 +53,8 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
         }
     }
     let rgba = |p: &Accumulated| {
-        let [r, g, b] = p.colour.map(|c| c as f32);
-        [r, g, b, (1.0 - p.transmittance) as f32]
+        let [r, g, b] = p.colour.map(narrow);
+        [r, g, b, narrow(1.0 - p.transmittance)]
     };
     (
         Frame::from_pixels(

@@ -6,28 +6,50 @@ use rayon::prelude::*;
 
 use super::bin::{Bins, TileGrid};
 use super::raster;
-use super::tile::{TILE_PX, TilePlace};
+use super::tile::{TILE_PX, TileArea};
 use super::{Counts, RenderSettings};
 use crate::image::Frame;
 use crate::preprocess::Projected;
 use crate::scene::{Camera, Splats};
 
-/// Renders frames on rayon's current pool; keeps its arrays, so frames after the first allocate
-/// next to nothing. The same input gives the same bytes on any number of threads.
+/// Renders one frame, transparent where nothing covers it; for many frames, keep a [`Renderer`].
+///
+/// ```
+/// use quadrille::{Profile, Recipe, RenderSettings, Synthetic, render};
+///
+/// // Or the `splats` of `quadrille::load` and the `cameras` of `quadrille::load_cameras`.
+/// let scene = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+/// let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(64, 36)?);
+/// let settings = RenderSettings {
+///     profile: Profile::named("gsplat")?,
+///     ..RenderSettings::default()
+/// };
+/// let (frame, counts) = render(&splats, &camera, &settings);
+/// assert_eq!((frame.width(), frame.height()), (64, 36));
+/// assert!(counts.fragments_blended > 0);
+/// quadrille::write_picture(std::env::temp_dir().join("vase.png"), &frame)?;
+/// # Ok::<(), quadrille::Error>(())
+/// ```
+pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
+    Renderer::default().render(splats, camera, settings)
+}
+
+/// Renders frames on rayon's current thread pool. It keeps its arrays, so frames after the first
+/// allocate next to nothing. The same input gives the same bytes on any number of threads.
 #[derive(Debug, Default)]
 pub struct Renderer {
     projected: Projected,
     bins: Bins,
 }
 
-/// How long the stages of a frame took.
+/// Wall-clock times of the stages of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RenderTimes {
-    /// Cull, project, colour, box.
+    /// Culling, projection, colours and bounding boxes.
     pub preprocess: Duration,
-    /// Lists of splats by tile.
+    /// Binning splats into tiles.
     pub bin: Duration,
-    /// Depth sort of the lists.
+    /// Sorting the tiles' lists by depth.
     pub sort: Duration,
     /// Coverage and blending.
     pub raster: Duration,
@@ -84,7 +106,7 @@ impl Renderer {
         (counts, times)
     }
 
-    /// Draws all tiles; returns the fragments blended.
+    /// Draws all tiles; returns the number of fragments blended.
     fn raster(&self, frame: &mut Frame, grid: TileGrid, settings: &RenderSettings) -> u64 {
         let picture = [frame.width() as usize, frame.height() as usize];
         let mut rows = rows_by_tile(frame, grid);
@@ -97,25 +119,26 @@ impl Renderer {
                     index / grid.columns * TILE_PX,
                 ];
                 let size_px = [0, 1].map(|axis| TILE_PX.min(picture[axis] - first_px[axis]));
-                let place = TilePlace {
+                let area = TileArea {
                     first_px,
                     size_px,
                     picture_px: picture,
                 };
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
-                raster::draw(place, splats, list, settings, &mut rows[..size_px[1]])
+                raster::draw(area, splats, list, settings, &mut rows[..size_px[1]])
             })
             .sum()
     }
 
-    /// Bytes of the arrays that the last frame used, beside the scene and the picture.
+    /// Size in bytes of the arrays that the last frame used, besides the scene and the picture.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         self.projected.used_bytes() + self.bins.used_bytes()
     }
 }
 
-/// Cuts the picture into each tile's rows: [`TILE_PX`] slices a tile, empty ones below the picture.
+/// Divides the picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the
+/// picture.
 fn rows_by_tile(frame: &mut Frame, grid: TileGrid) -> Vec<&mut [[f32; 4]]> {
     let width = frame.width() as usize;
     let mut rows: Vec<&mut [[f32; 4]]> = (0..grid.len() * TILE_PX)

@@ -2,10 +2,10 @@
 
 use fearless_simd::{f32x16, prelude::*};
 
-/// Side of a tile in pixels. Chosen by measurement: 32 keeps a tile's accumulators (16 KB) in the
-/// first-level cache and its blocks in one 64-bit mask.
+/// Side of a tile in pixels. 32 keeps a tile's accumulators (16 KB) in the first-level cache and its
+/// blocks in one 64-bit mask; it measured fastest.
 pub(crate) const TILE_PX: usize = 32;
-/// Side of a block in pixels; a block's pixels are the lanes of one vector.
+/// Side of a block in pixels; the pixels of a block are the lanes of one vector.
 pub(super) const BLOCK_PX: usize = 4;
 /// Blocks along a tile's side.
 pub(super) const TILE_BLOCKS: usize = TILE_PX / BLOCK_PX;
@@ -14,24 +14,23 @@ pub(super) const TILE_BLOCKS: usize = TILE_PX / BLOCK_PX;
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct PixelBlock {
-    /// Transmittance; its sign bit is set once the stop rule has closed the pixel.
+    /// Transmittance; the sign bit is set once the stop rule has closed the pixel.
     pub(super) transmittance: PixelLanes,
     /// Premultiplied red, green, blue.
     pub(super) colour: [PixelLanes; 3],
 }
 
-/// Index of a block of closed pixels behind a tile's own: where padding work goes.
+/// Index of the block of closed pixels beyond a tile's own blocks; padding items go there.
 pub(super) const SINK: u8 = 64;
 const _: () = assert!(SINK as usize == TILE_BLOCKS * TILE_BLOCKS);
 
 /// One value for each pixel of a block, row by row.
 pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
 
-/// A tile in progress.
 pub(super) struct Tile {
     /// Blocks, row by row, and [`SINK`].
     pub(super) blocks: [PixelBlock; TILE_BLOCKS * TILE_BLOCKS + 1],
-    /// Bit a block, as `blocks` are indexed: some pixel still accepts fragments.
+    /// One bit per block, indexed as `blocks`: some pixel still accepts fragments.
     pub(super) live: u64,
     /// Centre of the tile's first pixel, in pixels from the picture's centre.
     pub(super) origin: [f32; 2],
@@ -39,31 +38,29 @@ pub(super) struct Tile {
     pub(super) x: [PixelLanes; TILE_BLOCKS],
     /// y of a block's pixels, from the picture's centre, by the block's row.
     pub(super) y: [PixelLanes; TILE_BLOCKS + 1],
-    /// Fragments blended so far.
     pub(super) fragments_blended: u64,
 }
 
-/// Where a tile lies in the picture.
+/// The area of a tile in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TilePlace {
+pub(super) struct TileArea {
     /// First pixel: column, row.
     pub(super) first_px: [usize; 2],
     /// Pixels inside the picture: columns, rows; 1 to [`TILE_PX`].
     pub(super) size_px: [usize; 2],
-    /// The whole picture: columns, rows.
+    /// Size of the whole picture: columns, rows.
     pub(super) picture_px: [usize; 2],
 }
 
 impl Tile {
-    /// An untouched tile: pixels outside the picture are closed from the start.
-    #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
-    pub(super) fn new(place: TilePlace) -> Self {
+    /// A tile without fragments; pixels outside the picture are closed from the start.
+    pub(super) fn new(area: TileArea) -> Self {
         let open = PixelBlock {
             transmittance: [1.0; 16],
             colour: [[0.0; 16]; 3],
         };
         let origin = [0, 1]
-            .map(|axis| place.first_px[axis] as f32 + 0.5 - place.picture_px[axis] as f32 / 2.0);
+            .map(|axis| area.first_px[axis] as f32 + 0.5 - area.picture_px[axis] as f32 / 2.0);
         let lanes = |b: usize, start: f32, along: fn(usize) -> usize| {
             std::array::from_fn(|lane| start + (b * BLOCK_PX + along(lane)) as f32)
         };
@@ -76,8 +73,8 @@ impl Tile {
             fragments_blended: 0,
         };
         tile.blocks[usize::from(SINK)].transmittance = [-1.0; 16];
-        if place.size_px != [TILE_PX; 2] {
-            tile.close_outside(place.size_px);
+        if area.size_px != [TILE_PX; 2] {
+            tile.close_outside(area.size_px);
         }
         tile
     }
@@ -98,7 +95,6 @@ impl Tile {
         }
     }
 
-    /// Writes the tile's pixels to their rows of the picture.
     #[inline(always)]
     pub(super) fn store<S: Simd>(&self, simd: S, rows: &mut [&mut [[f32; 4]]]) {
         let bands = self.blocks.chunks_exact(TILE_BLOCKS);

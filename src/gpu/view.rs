@@ -14,7 +14,7 @@ use crate::gpu::wiring;
 use crate::gpu::wiring::Watch;
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::math::SimdLevel;
-use crate::preprocess::{Preprocessed, View};
+use crate::preprocess::{Preprocessed, ViewTransform};
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 
@@ -49,7 +49,7 @@ impl<'a> PreparedView<'a> {
             draw: Draw::splats(&frame, camera.width, camera.height),
             exact: ExactAlpha {
                 splats,
-                view: View::new(camera, profile),
+                view: ViewTransform::new(camera, profile),
                 cap: profile.alpha_cap,
             },
             level,

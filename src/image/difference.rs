@@ -1,7 +1,6 @@
-//! Pictures of a difference.
+//! Pictures of differences, and the colours of their numbers.
 
 use super::Frame;
-use super::metrics::FlipMap;
 use crate::error::{Error, Result};
 
 /// The colours of errors 0, 1/4, 1/2, 3/4 and 1: black, violet, magenta, orange, cream. Like the
@@ -14,27 +13,27 @@ const HEAT: [[f32; 3]; 5] = [
     [0.99, 0.99, 0.76],
 ];
 
-/// A map of FLIP errors as a heat picture: 0 is black, 1 cream. The scale is fixed, so that pictures
-/// of different pairs compare.
-#[must_use]
-pub(crate) fn heat_picture(map: &FlipMap) -> Frame {
-    let pixels = map.errors().iter().map(|&error| {
-        let [r, g, b] = heat(error);
-        [r, g, b, 1.0]
-    });
-    Frame::from_pixels(map.width(), map.height(), pixels.collect())
+/// The colour at `position`, 0 to 1, of a scale whose `colours` are evenly spaced; linear between
+/// them, the ends beyond, the last one for NaN.
+pub(crate) fn colour_at(colours: &[[f32; 3]], position: f32) -> [f32; 3] {
+    let mut steps = position.clamp(0.0, 1.0) * (colours.len() - 1) as f32;
+    for pair in colours.windows(2) {
+        if steps <= 1.0 {
+            return [0, 1, 2].map(|c| pair[0][c] + (pair[1][c] - pair[0][c]) * steps);
+        }
+        steps -= 1.0;
+    }
+    colours[colours.len() - 1]
 }
 
-/// The colour of an error, linear between those of [`HEAT`]; clamped to `[0, 1]`.
-fn heat(error: f32) -> [f32; 3] {
-    let mut position = error.clamp(0.0, 1.0) * 4.0;
-    for pair in HEAT.windows(2) {
-        if position <= 1.0 {
-            return [0, 1, 2].map(|c| pair[0][c] + (pair[1][c] - pair[0][c]) * position);
-        }
-        position -= 1.0;
-    }
-    HEAT[4]
+/// Errors of 0 to 1 on a picture of `size_px` (width, height) as a heat picture: 0 is black, 1
+/// cream. The scale is fixed, so that pictures of different pairs compare.
+pub(crate) fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
+    let pixels = errors.iter().map(|&error| {
+        let [r, g, b] = colour_at(&HEAT, error);
+        [r, g, b, 1.0]
+    });
+    Frame::from_pixels(size_px[0], size_px[1], pixels.collect())
 }
 
 /// By how much Figure 1 of "A Pixel Merge Unit" scales its differences.
@@ -42,9 +41,6 @@ pub(crate) const SHOWN_SCALE: f32 = 100.0;
 
 /// `|a - b| * scale` of red, green and blue, clamped to 0..=1, alpha 1; a difference that is not a
 /// number is white.
-///
-/// # Errors
-/// [`Error::Caller`] when the pictures differ in size.
 pub(crate) fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     let size = |frame: &Frame| format!("{} x {}", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
@@ -66,17 +62,17 @@ mod tests {
     fn lightness_only_rises() {
         let luma = |[r, g, b]: [f32; 3]| 0.2126 * r + 0.7152 * g + 0.0722 * b;
         let steps: Vec<f32> = (0..=100_u8)
-            .map(|i| luma(heat(f32::from(i) / 100.0)))
+            .map(|i| luma(colour_at(&HEAT, f32::from(i) / 100.0)))
             .collect();
         assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
     }
 
     #[test]
     fn ends_and_poison() {
-        assert_eq!(heat(0.0), HEAT[0]);
-        assert_eq!(heat(1.0), HEAT[4]);
-        assert_eq!(heat(7.0), HEAT[4]);
-        assert_eq!(heat(f32::NAN), HEAT[4], "stands out");
+        assert_eq!(colour_at(&HEAT, 0.0), HEAT[0]);
+        assert_eq!(colour_at(&HEAT, 1.0), HEAT[4]);
+        assert_eq!(colour_at(&HEAT, 7.0), HEAT[4]);
+        assert_eq!(colour_at(&HEAT, f32::NAN), HEAT[4], "stands out");
     }
 
     #[test]

@@ -8,7 +8,6 @@ const MAX_8_BIT: f32 = 255.0;
 /// No gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in the
 /// photographs' files, so a frame's values already are what a display expects
 /// (Kerbl et al. 2023, `train.py` and `render.py` of the authors' code).
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -19,7 +18,6 @@ pub(crate) fn to_8_bit(value: f32) -> u8 {
 }
 
 /// `value / 255`.
-#[must_use]
 pub(crate) fn from_8_bit(value: u8) -> f32 {
     f32::from(value) / MAX_8_BIT
 }

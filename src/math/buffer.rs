@@ -1,4 +1,4 @@
-//! Large zeroed arrays on huge pages.
+//! Large arrays: zeroed, on huge pages, filled by several threads, fetched ahead.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
@@ -126,6 +126,23 @@ pub(crate) fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
         const { assert!(align_of::<u64>() == align_of::<AtomicU64>()) };
         &*(std::ptr::from_mut(words) as *const [AtomicU64])
     }
+}
+
+/// Asks for the cache line of `values[index]`; does nothing when there is no such value or the
+/// machine has no such instruction.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(value) = values.get(index) {
+        #[allow(unsafe_code, reason = "a hint without architectural effect")]
+        // SAFETY: prefetching reads nothing, and the address is that of a live value.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, index);
 }
 
 #[cfg(test)]

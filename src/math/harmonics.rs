@@ -2,18 +2,17 @@
 
 use std::ops::{Add, Mul, Sub};
 
+use super::narrow;
+
 /// What the basis is computed in: f64 for definitions, lanes of f32 for speed.
 pub(crate) trait ShScalar:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// `self * k`.
-    #[must_use]
     fn times(self, k: f64) -> Self;
     /// `self + k`.
-    #[must_use]
     fn plus(self, k: f64) -> Self;
     /// `self * b + c`.
-    #[must_use]
     fn mul_add(self, b: Self, c: Self) -> Self;
 }
 
@@ -30,18 +29,14 @@ impl ShScalar for f64 {
 }
 
 /// Lanes of f32 (constants are rounded to f32).
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "constants rounded to the lanes' precision"
-)]
 impl<S: fearless_simd::Simd> ShScalar for fearless_simd::f32x16<S> {
     #[inline(always)]
     fn times(self, k: f64) -> Self {
-        self * k as f32
+        self * narrow(k)
     }
     #[inline(always)]
     fn plus(self, k: f64) -> Self {
-        self + k as f32
+        self + narrow(k)
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
@@ -87,79 +82,55 @@ pub(crate) fn sh_colour<T: ShScalar>(
     mut colour: [T; 3],
     rest: impl Fn(usize) -> [T; 3],
 ) -> [T; 3] {
-    let [x, y, z] = dir;
+    let ([x, y, z], c) = (dir, &mut colour);
     if degree >= 1 {
-        add(&mut colour, rest(0), y.times(-C1));
-        add(&mut colour, rest(1), z.times(C1));
-        add(&mut colour, rest(2), x.times(-C1));
+        add(c, rest(0), y.times(-C1));
+        add(c, rest(1), z.times(C1));
+        add(c, rest(2), x.times(-C1));
     }
     if degree < 2 {
         return colour;
     }
     let (xx, yy, zz) = (x * x, y * y, z * z);
     let (xy, yz, xz) = (x * y, y * z, x * z);
-    add(&mut colour, rest(3), xy.times(C2[0]));
-    add(&mut colour, rest(4), yz.times(-C2[0]));
-    add(&mut colour, rest(5), (zz + zz - xx - yy).times(C2[1]));
-    add(&mut colour, rest(6), xz.times(-C2[0]));
-    add(&mut colour, rest(7), (xx - yy).times(C2[2]));
+    add(c, rest(3), xy.times(C2[0]));
+    add(c, rest(4), yz.times(-C2[0]));
+    add(c, rest(5), (zz + zz - xx - yy).times(C2[1]));
+    add(c, rest(6), xz.times(-C2[0]));
+    add(c, rest(7), (xx - yy).times(C2[2]));
     if degree < 3 {
         return colour;
     }
     let three = |v: T| v.times(3.0);
-    add(&mut colour, rest(8), (y * (three(xx) - yy)).times(-C3[0]));
-    add(&mut colour, rest(9), (xy * z).times(C3[1]));
+    add(c, rest(8), (y * (three(xx) - yy)).times(-C3[0]));
+    add(c, rest(9), (xy * z).times(C3[1]));
+    add(c, rest(10), (y * (zz.times(4.0) - xx - yy)).times(-C3[2]));
     add(
-        &mut colour,
-        rest(10),
-        (y * (zz.times(4.0) - xx - yy)).times(-C3[2]),
-    );
-    add(
-        &mut colour,
+        c,
         rest(11),
         (z * (zz + zz - three(xx) - three(yy))).times(C3[3]),
     );
-    add(
-        &mut colour,
-        rest(12),
-        (x * (zz.times(4.0) - xx - yy)).times(-C3[2]),
-    );
-    add(&mut colour, rest(13), (z * (xx - yy)).times(C3[4]));
-    add(&mut colour, rest(14), (x * (xx - three(yy))).times(-C3[0]));
+    add(c, rest(12), (x * (zz.times(4.0) - xx - yy)).times(-C3[2]));
+    add(c, rest(13), (z * (xx - yy)).times(C3[4]));
+    add(c, rest(14), (x * (xx - three(yy))).times(-C3[0]));
     if degree < 4 {
         return colour;
     }
     let seven = |v: T| v.times(7.0);
-    add(&mut colour, rest(15), (xy * (xx - yy)).times(C4[0]));
-    add(&mut colour, rest(16), (yz * (three(xx) - yy)).times(-C4[1]));
+    add(c, rest(15), (xy * (xx - yy)).times(C4[0]));
+    add(c, rest(16), (yz * (three(xx) - yy)).times(-C4[1]));
+    add(c, rest(17), (xy * seven(zz).plus(-1.0)).times(C4[2]));
+    add(c, rest(18), (yz * seven(zz).plus(-3.0)).times(-C4[3]));
     add(
-        &mut colour,
-        rest(17),
-        (xy * seven(zz).plus(-1.0)).times(C4[2]),
-    );
-    add(
-        &mut colour,
-        rest(18),
-        (yz * seven(zz).plus(-3.0)).times(-C4[3]),
-    );
-    add(
-        &mut colour,
+        c,
         rest(19),
         (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]),
     );
+    add(c, rest(20), (xz * seven(zz).plus(-3.0)).times(-C4[3]));
+    add(c, rest(21), ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]));
+    add(c, rest(22), (xz * (xx - three(yy))).times(-C4[1]));
     add(
-        &mut colour,
-        rest(20),
-        (xz * seven(zz).plus(-3.0)).times(-C4[3]),
-    );
-    add(
-        &mut colour,
-        rest(21),
-        ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]),
-    );
-    add(&mut colour, rest(22), (xz * (xx - three(yy))).times(-C4[1]));
-    add(
-        &mut colour,
+        c,
         rest(23),
         (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL),
     );
@@ -175,6 +146,18 @@ fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
     }
 }
 
+/// The first `N` basis functions, of degree 0 to `degree`, in the unit direction `dir`.
+pub(crate) fn sh_basis<const N: usize>(degree: u8, dir: [f64; 3]) -> [f64; N] {
+    let mut values = [SH_C0; N];
+    // A scene whose three channels each hold one coefficient of 1 shows three functions.
+    for (first, out) in (0..).step_by(3).zip(values[1..].chunks_mut(3)) {
+        let one_each = |k: usize| [0, 1, 2].map(|c| f64::from(u8::from(k == first + c)));
+        let shown = sh_colour(degree, dir, [0.0; 3], one_each);
+        out.copy_from_slice(&shown[..out.len()]);
+    }
+    values
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,15 +166,6 @@ mod tests {
     /// Midpoint rule in z and the azimuth, exact for these polynomials up to the z rule's error.
     #[test]
     fn basis_is_orthonormal() {
-        let basis = |dir: [f64; 3]| {
-            std::array::from_fn::<f64, 25, _>(|i| {
-                if i == 0 {
-                    return SH_C0;
-                }
-                let rest = |k: usize| if k + 1 == i { [1.0; 3] } else { [0.0; 3] };
-                sh_colour(4, dir, [0.0; 3], rest)[0]
-            })
-        };
         let (n_z, n_phi) = (2000, 24);
         let mut gram = [[0.0; 25]; 25];
         for i in 0..n_z {
@@ -199,7 +173,7 @@ mod tests {
             for j in 0..n_phi {
                 let phi = f64::from(j) / f64::from(n_phi) * std::f64::consts::TAU;
                 let r = (1.0 - z * z).sqrt();
-                let b = basis([r * phi.cos(), r * phi.sin(), z]);
+                let b: [f64; 25] = sh_basis(4, [r * phi.cos(), r * phi.sin(), z]);
                 let weight = 4.0 * std::f64::consts::PI / f64::from(n_z * n_phi);
                 for (row, &bi) in gram.iter_mut().zip(&b) {
                     for (sum, &bj) in row.iter_mut().zip(&b) {

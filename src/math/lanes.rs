@@ -4,6 +4,13 @@
 
 use fearless_simd::{f32x16, f64x8, i32x16, mask32x16, prelude::*, u32x16};
 
+/// A mask's bits, a lane each.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "16 lanes have 16 bits")]
+pub(crate) fn mask_bits<S: Simd>(mask: mask32x16<S>) -> u16 {
+    mask.to_bitmask() as u16
+}
+
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez exchange in
 /// double precision: 7.5e-8 before rounding).
@@ -53,12 +60,7 @@ pub(crate) fn exp2_where<S: Simd>(
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
         let mut inputs = [(0, x[0].into()); GROUP];
         for i in 0..GROUP {
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "a mask of 16 lanes has 16 bits"
-            )]
-            let mask = masks[i].to_bitmask() as u16;
-            inputs[i] = (mask, x[i].into());
+            inputs[i] = (mask_bits(masks[i]), x[i].into());
         }
         let outputs = exp2_where_avx512(avx512, inputs);
         let mut y = x;
@@ -105,13 +107,7 @@ fearless_simd::kernel!(
             f[i] = _mm512_reduce_ps::<FLOOR>(inputs[i].1);
         }
         let mut p = [_mm512_set1_ps(EXP2_UNIT[5]); GROUP];
-        for c in [
-            EXP2_UNIT[4],
-            EXP2_UNIT[3],
-            EXP2_UNIT[2],
-            EXP2_UNIT[1],
-            EXP2_UNIT[0],
-        ] {
+        for &c in EXP2_UNIT[..5].iter().rev() {
             let c = _mm512_set1_ps(c);
             for i in 0..GROUP {
                 p[i] = _mm512_fmadd_ps(p[i], f[i], c);
@@ -250,41 +246,59 @@ impl<S: Simd> F64Lanes<S> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "f64 oracles rounded to f32 inputs"
-)]
 mod tests {
     use super::*;
     use crate::math::SimdLevel;
     use fearless_simd::dispatch;
 
-    /// Largest error of `lanes` against `exact` over `inputs`, on every level of this machine.
-    fn worst(
-        inputs: &[f32],
-        lanes: fn(SimdLevel, [f32; 16]) -> [f32; 16],
-        error: fn(f64, f64) -> f64,
-    ) -> f64 {
-        let mut worst = 0.0_f64;
-        for level in SimdLevel::all() {
-            for chunk in inputs.chunks_exact(16) {
-                let x: [f32; 16] = chunk.try_into().unwrap();
-                for (x, y) in x.into_iter().zip(lanes(level, x)) {
-                    worst = worst.max(error(f64::from(x), f64::from(y)));
+    /// Largest error of the function of lanes `$f` over `$inputs`, as `$error` makes it of argument and
+    /// result, on every level of this machine.
+    macro_rules! worst {
+        ($f:ident, $inputs:expr, $error:expr) => {{
+            let (inputs, error): (Vec<f32>, fn(f64, f64) -> f64) = ($inputs.collect(), $error);
+            let mut worst = 0.0_f64;
+            for level in SimdLevel::all() {
+                for x in inputs.as_chunks::<16>().0 {
+                    let y = dispatch!(level.level(), simd =>
+                        $f(simd, f32x16::simd_from(simd, *x)).to_array());
+                    for (x, y) in x.iter().zip(y) {
+                        worst = worst.max(error(f64::from(*x), f64::from(y)));
+                    }
                 }
             }
-        }
-        worst
+            worst
+        }};
+    }
+
+    /// Normal floats above 0, of all exponents.
+    fn normal_floats() -> impl Iterator<Item = f32> {
+        let all = (1..1 << 18).map(|i| f32::from_bits(i << 13));
+        all.filter(|x| x.is_normal())
     }
 
     #[test]
-    fn exp2_keeps_its_bound() {
-        let inputs: Vec<f32> = (0..1 << 18)
-            .map(|i| -126.0 + i as f32 * (253.0 / (1 << 18) as f32))
-            .collect();
-        let f = |level: SimdLevel, x| dispatch!(level.level(), simd => exp2(simd, f32x16::simd_from(simd, x)).to_array());
-        let worst = worst(&inputs, f, |x, y| (y / x.exp2() - 1.0).abs());
-        assert!(worst < 3e-7, "relative error {worst:e}");
+    fn every_function_keeps_its_bound() {
+        let domain = (0..1 << 18).map(|i| -126.0 + i as f32 * (253.0 / (1 << 18) as f32));
+        let error = worst!(exp2, domain, |x, y| (y / x.exp2() - 1.0).abs());
+        assert!(error < 3e-7, "relative error {error:e} of exp2");
+        let below_overflow = normal_floats().filter(|x| *x < 1e37);
+        let error = worst!(rsqrt, below_overflow, |x, y| (y * x.sqrt() - 1.0).abs());
+        assert!(error < 3e-7, "relative error {error:e} of rsqrt");
+        let relative = |x: f64, y: f64| (y - x.log2()).abs() / x.log2().abs().max(1.0);
+        let error = worst!(log2, normal_floats(), relative);
+        assert!(error < 3e-7, "error {error:e} of log2");
+    }
+
+    #[test]
+    fn cheap_roots_are_never_below() {
+        let inputs = (0..1 << 16)
+            .map(|i| 1e-30 * 1.003_f32.powi(i % 40_000) * (1.0 + i as f32 / 65_537.0))
+            .filter(|x| x.is_finite());
+        let above = worst!(sqrt_above, inputs.clone(), |x, y| y / x.sqrt() - 1.0);
+        assert!(above < 1.0 / 2048.0, "{above:e} above");
+        let below = worst!(sqrt_above, inputs, |x, y| 1.0 - y / x.sqrt());
+        // Where the level has no cheaper root, this is the exact one, rounded.
+        assert!(below < 6e-8, "{below:e} below");
     }
 
     #[test]
@@ -319,44 +333,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn inverse_roots_keep_their_bound() {
-        let inputs: Vec<f32> = (1..1 << 18)
-            .map(|i| f32::from_bits(i << 13))
-            .filter(|x| x.is_normal() && *x < 1e37)
-            .collect();
-        let f = |level: SimdLevel, x| dispatch!(level.level(), simd => rsqrt(simd, f32x16::simd_from(simd, x)).to_array());
-        let worst = worst(&inputs, f, |x, y| (y * x.sqrt() - 1.0).abs());
-        assert!(worst < 3e-7, "relative error {worst:e}");
-    }
-
-    #[test]
-    fn cheap_roots_are_never_below() {
-        let inputs: Vec<f32> = (0..1 << 16)
-            .map(|i| 1e-30 * 1.003_f32.powi(i % 40_000) * (1.0 + i as f32 / 65_537.0))
-            .filter(|x| x.is_finite())
-            .collect();
-        let f = |level: SimdLevel, x| dispatch!(level.level(), simd => sqrt_above(simd, f32x16::simd_from(simd, x)).to_array());
-        let above = worst(&inputs, f, |x, y| y / x.sqrt() - 1.0);
-        assert!(above < 1.0 / 2048.0, "{above:e} above");
-        let below = worst(&inputs, f, |x, y| 1.0 - y / x.sqrt());
-        // Where the level has no cheaper root, this is the exact one, rounded.
-        assert!(below < 6e-8, "{below:e} below");
-    }
-
-    #[test]
-    fn log2_keeps_its_bound() {
-        let inputs: Vec<f32> = (1..1 << 18)
-            .map(|i| f32::from_bits(i << 13))
-            .filter(|x| x.is_normal())
-            .collect();
-        let f = |level: SimdLevel, x| dispatch!(level.level(), simd => log2(simd, f32x16::simd_from(simd, x)).to_array());
-        let worst = worst(&inputs, f, |x, y| {
-            (y - x.log2()).abs() / x.log2().abs().max(1.0)
-        });
-        assert!(worst < 3e-7, "error {worst:e}");
     }
 
     #[test]

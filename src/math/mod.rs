@@ -1,13 +1,19 @@
-//! Numbers: SIMD levels and the functions that lanes need, spherical harmonics.
+//! Numbers: SIMD levels and the functions that lanes need, spherical harmonics, large arrays.
 
 pub(crate) mod buffer;
 mod harmonics;
 pub(crate) mod lanes;
-mod prefetch;
 mod simd_level;
 pub(crate) mod unfused;
 
+pub(crate) use buffer::prefetch;
 pub use harmonics::SH_C0;
-pub(crate) use harmonics::sh_colour;
-pub(crate) use prefetch::prefetch;
+pub(crate) use harmonics::{sh_basis, sh_colour};
 pub use simd_level::SimdLevel;
+
+/// Rounds to f32; what is too large becomes infinite.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is the point")]
+#[inline(always)]
+pub(crate) const fn narrow(value: f64) -> f32 {
+    value as f32
+}

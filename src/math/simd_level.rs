@@ -49,7 +49,7 @@ impl SimdLevel {
             .ok_or_else(|| {
                 let names: Vec<_> = all.iter().map(|l| l.name()).collect();
                 Error::caller(
-                    "SIMD level (--simd)",
+                    "SIMD level",
                     format!("auto or one that this machine has ({})", names.join(", ")),
                     name,
                 )

@@ -11,7 +11,6 @@ const DOMAIN: [f32; 2] = [-126.0, 126.0];
 /// 2^x, x clamped to -126..=126 (NaN to -126); relative error below 3e-7.
 ///
 /// The definition of [`exp2_lanes`], operation by operation.
-#[must_use]
 #[inline(always)]
 pub(crate) fn exp2(x: f32) -> f32 {
     // Written as comparisons, not as `clamp`: this is what the vector instructions do with NaN.

@@ -3,8 +3,8 @@
 use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 use super::projected::{PixelBounds, ProjectedSplat};
-use super::view::{View, cut_radius_squared};
-use crate::math::{SH_C0, sh_colour};
+use super::view_transform::{ViewTransform, cut_radius_squared};
+use crate::math::{SH_C0, narrow, sh_colour};
 use crate::scene::Splat;
 use crate::shading::OpacityFactor;
 
@@ -26,8 +26,7 @@ pub struct ExactSplat {
 }
 
 /// Depth of a point in view space, in f64.
-#[must_use]
-pub(crate) fn to_view(view: &View, mean: [f32; 3]) -> [f64; 3] {
+pub(crate) fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     let p = mean.map(f64::from);
     std::array::from_fn(|r| {
         let row = view.rotation[r];
@@ -37,8 +36,11 @@ pub(crate) fn to_view(view: &View, mean: [f32; 3]) -> [f64; 3] {
 
 /// Covariance on the picture plane before the low-pass filter: `J W R S S^T R^T W^T J^T`, as the
 /// 2x3 factor `J W R S`.
-#[must_use]
-pub(crate) fn covariance_factor(view: &View, p_view: [f64; 3], splat: &Splat) -> Matrix2x3<f64> {
+pub(crate) fn covariance_factor(
+    view: &ViewTransform,
+    p_view: [f64; 3],
+    splat: &Splat,
+) -> Matrix2x3<f64> {
     let [x, y, z] = p_view;
     let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
     let [tx, ty] = [
@@ -56,8 +58,7 @@ pub(crate) fn covariance_factor(view: &View, p_view: [f64; 3], splat: &Splat) ->
 }
 
 /// Colour seen from the camera: max(0, SH(direction) + 1/2).
-#[must_use]
-pub(crate) fn colour(view: &View, sh_degree: u8, splat: &Splat) -> [f64; 3] {
+pub(crate) fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
     let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
     let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
     let constant = splat.sh[0].map(|c| f64::from(c) * SH_C0 + 0.5);
@@ -71,7 +72,7 @@ impl ExactSplat {
     /// The splat on the picture plane; `None` when it is at or before the near plane, below the
     /// cut everywhere, or its covariance is degenerate.
     #[must_use]
-    pub fn project(view: &View, sh_degree: u8, splat: &Splat) -> Option<Self> {
+    pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
         let p_view = to_view(view, splat.mean);
         let [x, y, z] = p_view;
         if z <= view.near {
@@ -132,7 +133,7 @@ impl ExactSplat {
         clippy::cast_sign_loss,
         reason = "clamped to the picture, whose sides fit u16"
     )]
-    pub fn bounds(&self, view: &View) -> Option<PixelBounds> {
+    pub fn bounds(&self, view: &ViewTransform) -> Option<PixelBounds> {
         let half_size = view.half_size_px();
         let half_extent = self.half_extents_px();
         let size = [f64::from(view.width), f64::from(view.height)];
@@ -148,7 +149,6 @@ impl ExactSplat {
 
     /// The same splat in the form that is drawn.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "the drawn form is f32")]
     pub fn to_projected(&self, index: u32) -> ProjectedSplat {
         let [xx, xy, yy] = self.covariance;
         let k = (std::f64::consts::LOG2_E / 2.0).sqrt();
@@ -158,19 +158,19 @@ impl ExactSplat {
         // centre.
         let tip = cut_radius_squared(self.opacity).sqrt() * xy / xx.sqrt();
         ProjectedSplat {
-            u_at_centre: (p * (slope * my - mx)) as f32,
-            v_at_centre: (-q * my) as f32,
-            u_per_x: p as f32,
-            u_per_y: (p * slope) as f32,
-            v_per_y: q as f32,
-            log2_opacity: self.opacity.log2() as f32,
+            u_at_centre: narrow(p * (slope * my - mx)),
+            v_at_centre: narrow(-q * my),
+            u_per_x: narrow(p),
+            u_per_y: narrow(p * slope),
+            v_per_y: narrow(q),
+            log2_opacity: narrow(self.opacity.log2()),
             // Finite, since pixels of a block that the footprint leaves out gain 0 times the colour.
-            colour: self.colour.map(|c| (c as f32).min(f32::MAX)),
-            x_per_u: (1.0 / p) as f32,
-            leftmost_y: (my - tip) as f32,
-            rightmost_y: (my + tip) as f32,
-            mean_px: [mx as f32, my as f32],
-            depth: self.depth as f32,
+            colour: self.colour.map(|c| narrow(c).min(f32::MAX)),
+            x_per_u: narrow(1.0 / p),
+            leftmost_y: narrow(my - tip),
+            rightmost_y: narrow(my + tip),
+            mean_px: [narrow(mx), narrow(my)],
+            depth: narrow(self.depth),
             index,
         }
     }

@@ -13,14 +13,14 @@ pub(crate) mod exact;
 mod lanes;
 mod project;
 mod projected;
-mod view;
+mod view_transform;
 
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
-pub use view::{View, cut_radius_squared};
+pub use view_transform::{ViewTransform, cut_radius_squared};
 
 use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};

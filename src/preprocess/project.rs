@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::exact::ExactSplat;
 use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
-use super::view::View;
+use super::view_transform::ViewTransform;
 use crate::math::buffer::Buffer;
 use crate::math::{SimdLevel, prefetch};
 use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, SplatBlock, Splats};
@@ -58,7 +58,7 @@ impl Projected {
         profile: &Profile,
         level: SimdLevel,
     ) {
-        let view = &View::new(camera, profile);
+        let view = &ViewTransform::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
         self.splats.reserve_zeroed(chunks * CHUNK);
         self.bounds.reserve_zeroed(chunks * CHUNK);
@@ -79,19 +79,16 @@ impl Projected {
     }
 
     /// Number of splats whose footprint may touch the picture.
-    #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.filled.iter().sum()
     }
 
     /// The splats by slot; not all slots are in use.
-    #[must_use]
     pub(crate) fn slots(&self) -> &[ProjectedSplat] {
         &self.splats
     }
 
     /// The pixel bounds by slot, as [`Projected::slots`].
-    #[must_use]
     pub(crate) fn bounds(&self) -> &[PixelBounds] {
         &self.bounds
     }
@@ -102,14 +99,10 @@ impl Projected {
     }
 
     /// The survivors of a chunk.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a scene has at most MAX_SPLATS splats"
-    )]
     pub(crate) fn chunk(&self, chunk: usize) -> Chunk<'_> {
         let (start, len) = (chunk * CHUNK, self.filled[chunk]);
         Chunk {
-            first_slot: start as u32,
+            first_slot: index_u32(start),
             keys: &self.keys[start..][..len],
             bounds: &self.bounds[start..][..len],
         }
@@ -117,7 +110,6 @@ impl Projected {
 
     /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
     /// between them are resident too.
-    #[must_use]
     pub(crate) fn used_bytes(&self) -> usize {
         self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
@@ -132,14 +124,10 @@ struct ChunkOutput<'a> {
 }
 
 #[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a scene has at most MAX_SPLATS splats"
-)]
 fn project_chunk<S: Simd>(
     simd: S,
     splats: &Splats,
-    view: &View,
+    view: &ViewTransform,
     chunk: usize,
     output: &mut ChunkOutput<'_>,
 ) -> usize {
@@ -148,7 +136,7 @@ fn project_chunk<S: Simd>(
     let lines: &[Lanes] = bytemuck::cast_slice(splats.blocks());
     let last = splats.blocks().len() - 1;
     for (b, block) in (first..).zip(blocks) {
-        let (rest, index) = (splats.sh_rest(b), (b * BLOCK) as u32);
+        let (rest, index) = (splats.sh_rest(b), index_u32(b * BLOCK));
         prefetch_all(&lines[(b + BLOCKS_AHEAD).min(last) * LINES..][..LINES]);
         // Slots are written whole, but a store waits for its line all the same.
         for line in 0..BLOCK {
@@ -170,6 +158,13 @@ fn project_chunk<S: Simd>(
         }
     }
     output.len
+}
+
+/// The index of a splat or of a slot.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most MAX_SPLATS splats")]
+fn index_u32(index: usize) -> u32 {
+    index as u32
 }
 
 /// Asks for the cache lines of some lanes.
@@ -216,14 +211,10 @@ impl ChunkOutput<'_> {
 
 /// Appends the visible lanes of a block that has wild ones: rare, so lane by lane.
 #[inline(never)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a scene has at most MAX_SPLATS splats"
-)]
 fn push_mixed<S: Simd>(
     _: S,
     splats: &Splats,
-    view: &View,
+    view: &ViewTransform,
     lanes: &ProjectedLanes<S>,
     output: &mut ChunkOutput<'_>,
 ) {

@@ -3,6 +3,7 @@
 use super::font;
 use super::legend::{Curve, Scale, short};
 use crate::image::Frame;
+use crate::image::difference::colour_at;
 
 /// Colours at eighths of the scale: those of Matplotlib's viridis, whose lightness rises evenly.
 const COLOURS: [[u8; 3]; 9] = [
@@ -77,17 +78,11 @@ fn colour(scale: Scale, count: u32) -> [u8; 3] {
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "eight steps, and colours of eight bits"
+    reason = "colours of eight bits"
 )]
 fn ramp(position: f32) -> [u8; 3] {
-    let eighths = position.clamp(0.0, 1.0) * 8.0;
-    let low = (eighths as usize).min(7);
-    let share = eighths - low as f32;
-    [0, 1, 2].map(|c| {
-        let [a, b] = [COLOURS[low], COLOURS[low + 1]].map(|colour| f32::from(colour[c]));
-        (a + (b - a) * share).round() as u8
-    })
+    let colours = COLOURS.map(|colour| colour.map(f32::from));
+    colour_at(&colours, position).map(|c| c.round() as u8)
 }
 
 /// Rows of the legend, in units: title, bar, numbers, range, each with its margin.

@@ -122,7 +122,7 @@ pub(crate) fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
                 counts,
                 scale,
             });
-            files::write(&folder.join(format!("{stem}.png")), &picture)?;
+            files::write(folder.join(format!("{stem}.png")), &picture)?;
         }
     }
     Ok(())

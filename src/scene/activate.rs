@@ -8,8 +8,9 @@
 use fearless_simd::{Level, dispatch};
 
 use super::dropped::Dropped;
-use super::exponential::{exp, narrow, sigmoid};
+use super::exponential::{exp, sigmoid};
 use super::splats::{BLOCK, Lanes, SplatBlock};
+use crate::math::narrow;
 
 /// How a file stores scale and opacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,20 +82,27 @@ fn activate_lanes(
     if odd == 0 && zero == 0 && overflow == 0 && lanes == BLOCK {
         return Dropped::default();
     }
-    let state: [State; BLOCK] = std::array::from_fn(|lane| {
-        if nan[lane] {
-            State::Nan
+    let own: &mut [Lanes; 14] = bytemuck::cast_mut(block);
+    for values in own.iter_mut().chain(sh_rest) {
+        values[lanes..].fill(0.0);
+    }
+    let mut dropped = Dropped::default();
+    for lane in 0..lanes {
+        let count = if nan[lane] {
+            &mut dropped.nan
         } else if not_finite[lane] != 0.0 {
-            State::Infinite
+            &mut dropped.infinite
         } else if norm2[lane] <= 0.0 {
-            State::ZeroRotation
+            &mut dropped.zero_rotation
         } else if block.scale.iter().any(|s| s[lane] == f32::INFINITY) {
-            State::ScaleOverflow
+            &mut dropped.scale_overflow
         } else {
-            State::Good
-        }
-    });
-    settle(block, sh_rest, &state[..lanes])
+            continue;
+        };
+        *count += 1;
+        block.mean[0][lane] = f32::NAN;
+    }
+    dropped
 }
 
 /// Zero for each lane whose values are all finite, else NaN: infinity times zero is NaN too.
@@ -173,37 +181,6 @@ fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [
         }
     }
     nan
-}
-
-/// What a lane holds.
-#[derive(Clone, Copy)]
-enum State {
-    Good,
-    Nan,
-    Infinite,
-    ZeroRotation,
-    ScaleOverflow,
-}
-
-/// The uncommon end of [`activate`]: marks and counts bad lanes, zeroes those beyond `states`.
-fn settle(block: &mut SplatBlock, sh_rest: &mut [Lanes], states: &[State]) -> Dropped {
-    let own: &mut [Lanes; 14] = bytemuck::cast_mut(block);
-    for values in own.iter_mut().chain(sh_rest) {
-        values[states.len()..].fill(0.0);
-    }
-    let mut dropped = Dropped::default();
-    for (lane, state) in states.iter().enumerate() {
-        let count = match state {
-            State::Good => continue,
-            State::Nan => &mut dropped.nan,
-            State::Infinite => &mut dropped.infinite,
-            State::ZeroRotation => &mut dropped.zero_rotation,
-            State::ScaleOverflow => &mut dropped.scale_overflow,
-        };
-        *count += 1;
-        block.mean[0][lane] = f32::NAN;
-    }
-    dropped
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::activate::{Encoding, Extra, activate};
+use super::bytes::Bytes;
 use super::dropped::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
 use crate::error::{Error, Result};
@@ -141,6 +142,27 @@ pub(super) fn assemble(
         .map(work)
         .try_reduce(Dropped::default, |a, b| Ok(a.plus(b)))?;
     Ok(arrays.finish(dropped))
+}
+
+/// [`assemble`] for rows of `stride` bytes each, from `start` of `bytes` on: `decode` is given the
+/// bytes of a block's rows.
+pub(super) fn assemble_fixed(
+    bytes: &Bytes<'_>,
+    start: usize,
+    stride: usize,
+    shape: Shape,
+    decode: impl Fn(&[u8], RawBlock<'_>) + Send + Sync,
+) -> Result<(Splats, Dropped)> {
+    let span = |rows: &Range<usize>| start + rows.start * stride..start + rows.end * stride;
+    assemble(shape, |batch| {
+        let rows = batch.rows();
+        let dropped = batch.fill(|rows, raw| {
+            decode(&bytes[span(&rows)], raw);
+            Ok(())
+        });
+        bytes.release(span(&rows));
+        dropped
+    })
 }
 
 /// [`assemble`] on this thread, in order: for rows that have to be read one after the other.

@@ -32,9 +32,6 @@ pub(crate) enum Bytes<'a> {
 
 impl Bytes<'_> {
     /// Opens `path`: a file is mapped, anything else (a pipe, `-` for stdin) read to its end.
-    ///
-    /// # Errors
-    /// [`Error::Read`], or [`Error::Limit`] for a pipe of more than 4 GiB.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             return read_pipe(std::io::stdin().lock(), path);

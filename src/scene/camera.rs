@@ -1,5 +1,7 @@
 //! A pinhole camera.
 
+use std::fmt::Debug;
+
 use nalgebra::{Matrix3, Vector3};
 
 use crate::error::{Error, Result};
@@ -69,50 +71,52 @@ impl Camera {
         translation_in_view: Vector3<f64>,
     ) -> Result<Self> {
         let name = name.into();
-        let bad = |what: &str, expected: &str, found: String| {
-            Error::caller(format!("camera \"{name}\": {what}"), expected, found)
-        };
         let Intrinsics {
             width,
             height,
             focal_px,
             principal_px,
         } = intrinsics;
-        for (what, side) in [("width", width), ("height", height)] {
-            if !(1..=MAX_SIDE_PX).contains(&side) {
-                return Err(bad(what, "1 to 32768 pixels", side.to_string()));
-            }
-        }
-        if !focal_px.iter().all(|f| f.is_finite() && *f > 0.0) {
-            return Err(bad(
+        let is_side = |side| (1..=MAX_SIDE_PX).contains(&side);
+        let off = view_from_world * view_from_world.transpose() - Matrix3::identity();
+        let is_rotation = off.abs().max() < 1e-3 && view_from_world.determinant() > 0.0;
+        for (what, is_good, expected, found) in [
+            (
+                "width",
+                is_side(width),
+                "1 to 32768 pixels",
+                &width as &dyn Debug,
+            ),
+            ("height", is_side(height), "1 to 32768 pixels", &height),
+            (
                 "focal length",
+                focal_px.iter().all(|f| f.is_finite() && *f > 0.0),
                 "a finite number of pixels above 0",
-                format!("{focal_px:?}"),
-            ));
-        }
-        if !principal_px.iter().all(|c| c.is_finite()) {
-            return Err(bad(
+                &focal_px,
+            ),
+            (
                 "principal point",
+                principal_px.iter().all(|c| c.is_finite()),
                 "finite pixels",
-                format!("{principal_px:?}"),
-            ));
-        }
-        if !translation_in_view.iter().all(|t| t.is_finite()) {
-            return Err(bad(
+                &principal_px,
+            ),
+            (
                 "position",
+                translation_in_view.iter().all(|t| t.is_finite()),
                 "finite numbers",
-                format!("{translation_in_view:?}"),
-            ));
-        }
-        let off = (view_from_world * view_from_world.transpose() - Matrix3::identity())
-            .abs()
-            .max();
-        if !(off < 1e-3 && view_from_world.determinant() > 0.0) {
-            return Err(bad(
+                &translation_in_view,
+            ),
+            (
                 "rotation",
+                is_rotation,
                 "a right-handed orthonormal 3x3 matrix",
-                format!("{view_from_world:?}"),
-            ));
+                &view_from_world,
+            ),
+        ] {
+            if !is_good {
+                let what = format!("camera \"{name}\": {what}");
+                return Err(Error::caller(what, expected, format!("{found:?}")));
+            }
         }
         Ok(Self {
             name,

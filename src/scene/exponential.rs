@@ -6,13 +6,7 @@
 use std::f64::consts::{LN_2, LOG2_E};
 
 use super::splats::{BLOCK, Lanes};
-
-/// Rounds to f32; what is too large becomes infinite.
-#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
-#[inline(always)]
-pub(super) fn narrow(value: f64) -> f32 {
-    value as f32
-}
+use crate::math::narrow;
 
 /// Arguments beyond this give 0 or infinity in f32 either way: e^-104 is below half the least
 /// denormal and e^89 above the largest float.

@@ -2,6 +2,7 @@
 
 mod activate;
 mod assemble;
+mod byte_reader;
 pub(crate) mod bytes;
 mod camera;
 pub(crate) mod cameras;
@@ -9,6 +10,7 @@ mod dropped;
 mod exponential;
 pub(crate) mod formats;
 mod load;
+mod scene_file;
 mod splats;
 mod statistics;
 mod visibility;
@@ -16,7 +18,8 @@ mod visibility;
 pub(crate) use camera::MAX_SIDE_PX;
 pub use camera::{Camera, Intrinsics};
 pub use dropped::Dropped;
-pub use load::{Format, Scene, load, load_bytes};
+pub use load::{load, load_bytes};
+pub use scene_file::{Scene, SceneFormat};
 pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};

@@ -30,7 +30,7 @@ pub const fn rest_coefficients(degree: u8) -> usize {
 /// opacity of 0 keeps it out of every picture.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct SplatBlock {
+pub(crate) struct SplatBlock {
     /// Centre in world space: x, y, z.
     pub mean: [Lanes; 3],
     /// Standard deviation along each axis of the splat, linear, in world units, >= 0.
@@ -73,21 +73,7 @@ pub struct Splats {
 }
 
 impl Splats {
-    /// A scene of `len` splats from its blocks; the layout is the one described at [`Splats`].
-    ///
-    /// # Panics
-    /// When the lengths of `blocks` or `sh_rest` do not fit `len` and `sh_degree`: our own bug.
-    #[must_use]
-    pub fn from_blocks(
-        len: usize,
-        sh_degree: u8,
-        blocks: Vec<SplatBlock>,
-        sh_rest: Vec<Lanes>,
-    ) -> Self {
-        Self::from_buffers(len, sh_degree, blocks.into(), sh_rest.into())
-    }
-
-    /// [`Splats::from_blocks`] for arrays on huge pages.
+    /// A scene of `len` splats from its arrays; the layout is the one described at [`Splats`].
     pub(super) fn from_buffers(
         len: usize,
         sh_degree: u8,
@@ -126,7 +112,7 @@ impl Splats {
             let (b, r) = (blocks.len() - 1, sh_rest.len() - rest);
             splat.store(&mut blocks[b], &mut sh_rest[r..], lane);
         }
-        Self::from_blocks(len, sh_degree, blocks, sh_rest)
+        Self::from_buffers(len, sh_degree, blocks.into(), sh_rest.into())
     }
 
     /// Number of splats.
@@ -148,14 +134,12 @@ impl Splats {
     }
 
     /// The blocks; the last one is padded with zero lanes.
-    #[must_use]
-    pub fn blocks(&self) -> &[SplatBlock] {
+    pub(crate) fn blocks(&self) -> &[SplatBlock] {
         &self.blocks
     }
 
     /// The higher coefficients of block `block`: `3K` entries, channel major.
-    #[must_use]
-    pub fn sh_rest(&self, block: usize) -> &[Lanes] {
+    pub(crate) fn sh_rest(&self, block: usize) -> &[Lanes] {
         let rest = 3 * rest_coefficients(self.sh_degree);
         &self.sh_rest[block * rest..(block + 1) * rest]
     }
@@ -177,6 +161,12 @@ impl Splats {
         Splat::load(&self.blocks[b], self.sh_rest(b), lane)
     }
 
+    /// At most `most` splats, evenly through the scene's order.
+    pub(super) fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
+        let step = self.len.div_ceil(most).max(1);
+        (0..self.len).step_by(step).map(|i| self.splat(i))
+    }
+
     /// All splats, by value, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Splat> + '_ {
         (0..self.len).map(|i| self.splat(i))
@@ -185,8 +175,7 @@ impl Splats {
 
 impl Splat {
     /// Reads lane `lane` of a block and of its higher coefficients.
-    #[must_use]
-    pub fn load(block: &SplatBlock, sh_rest: &[Lanes], lane: usize) -> Self {
+    pub(crate) fn load(block: &SplatBlock, sh_rest: &[Lanes], lane: usize) -> Self {
         let per_channel = sh_rest.len() / 3;
         let mut sh = [[0.0; 3]; 25];
         sh[0] = block.sh_constant.map(|lanes| lanes[lane]);
@@ -205,7 +194,7 @@ impl Splat {
     }
 
     /// Writes this splat to lane `lane` of a block and of its higher coefficients.
-    pub fn store(&self, block: &mut SplatBlock, sh_rest: &mut [Lanes], lane: usize) {
+    pub(crate) fn store(&self, block: &mut SplatBlock, sh_rest: &mut [Lanes], lane: usize) {
         let per_channel = sh_rest.len() / 3;
         for axis in 0..3 {
             block.mean[axis][lane] = self.mean[axis];

@@ -54,10 +54,8 @@ impl SceneStatistics {
         let longest =
             |block: &SplatBlock, lane| scales(block, lane).into_iter().fold(0.0, f32::max);
         let ratio = |block: &SplatBlock, lane| {
-            let shortest = scales(block, lane)
-                .into_iter()
-                .fold(f32::INFINITY, f32::min);
-            let longest = longest(block, lane);
+            let (axes, longest) = (scales(block, lane), longest(block, lane));
+            let shortest = axes.into_iter().fold(f32::INFINITY, f32::min);
             if longest > 0.0 {
                 longest / shortest
             } else {
@@ -65,43 +63,36 @@ impl SceneStatistics {
             }
         };
         let some = !splats.is_empty();
+        let distribution = |quantity: Quantity<'_>, edge_at| {
+            some.then(|| Distribution::of(&sample(quantity), edge_at))
+        };
         Self {
             bounds: bounds(splats),
             central_bounds: some.then(|| [central.map(|c| c[0]), central.map(|c| c[1])]),
-            opacity: some.then(|| {
-                Distribution::of(&sample(&|block, lane| block.opacity[lane]), &Bins::Opacity)
-            }),
-            scale: some.then(|| Distribution::of(&sample(&longest), &Bins::Ratio)),
-            anisotropy: some.then(|| Distribution::of(&sample(&ratio), &Bins::Ratio)),
+            opacity: distribution(&|block, lane| block.opacity[lane], |_, t| t),
+            scale: distribution(&longest, by_ratio),
+            anisotropy: distribution(&ratio, by_ratio),
         }
     }
 }
 
-/// How a histogram divides its range.
-enum Bins {
-    /// 0 to 1, evenly.
-    Opacity,
-    /// From the 1 % to the 99 % quantile, by equal ratios.
-    Ratio,
+/// The edge of a histogram at `t`, 0 to 1, of its range, given the quantiles.
+type EdgeAt = fn(&[f32; 7], f32) -> f32;
+
+/// From the 1 % to the 99 % quantile, by equal ratios.
+fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
+    let low = quantiles[1].max(f32::MIN_POSITIVE);
+    let high = quantiles[5].clamp(low, f32::MAX);
+    // Powers of each end, so that their ratio cannot overflow.
+    low.powf(1.0 - t) * high.powf(t)
 }
 
 impl Distribution {
     /// The distribution of `sorted`, ascending and not empty.
-    fn of(sorted: &[f32], bins: &Bins) -> Self {
+    fn of(sorted: &[f32], edge_at: EdgeAt) -> Self {
         let quantiles = SceneStatistics::PROBABILITIES.map(|p| quantile(sorted, p));
         let edges: Vec<f32> = (0..=BINS)
-            .map(|i| {
-                let t = i as f32 / BINS as f32;
-                match bins {
-                    Bins::Opacity => t,
-                    Bins::Ratio => {
-                        let low = quantiles[1].max(f32::MIN_POSITIVE);
-                        let high = quantiles[5].clamp(low, f32::MAX);
-                        // Powers of each end, so that their ratio cannot overflow.
-                        low.powf(1.0 - t) * high.powf(t)
-                    }
-                }
-            })
+            .map(|i| edge_at(&quantiles, i as f32 / BINS as f32))
             .collect();
         let below = |edge: &f32| sorted.partition_point(|v| v < edge) as u64;
         let mut cuts: Vec<u64> = edges[1..BINS].iter().map(below).collect();
@@ -144,23 +135,26 @@ fn quantile(sorted: &[f32], probability: f64) -> f32 {
 
 /// The box of all means.
 fn bounds(splats: &Splats) -> Option<[[f32; 3]; 2]> {
-    let merge = |a: [[f32; 3]; 2], b: [[f32; 3]; 2]| {
-        let axis = |i: usize| [a[0][i].min(b[0][i]), a[1][i].max(b[1][i])];
-        let axes = [axis(0), axis(1), axis(2)];
-        [axes.map(|a| a[0]), axes.map(|a| a[1])]
-    };
     let blocks = splats.blocks().par_iter().enumerate();
-    blocks
-        .map(|(i, block)| {
-            let lanes = BLOCK.min(splats.len() - i * BLOCK);
-            block.mean.map(|axis| {
-                let own = axis[..lanes].iter().copied();
-                let low = own.clone().fold(f32::INFINITY, f32::min);
-                [low, own.fold(f32::NEG_INFINITY, f32::max)]
-            })
-        })
-        .map(|axes| [axes.map(|a| a[0]), axes.map(|a| a[1])])
-        .reduce_with(merge)
+    let boxes = blocks.map(|(i, block)| {
+        let lanes = BLOCK.min(splats.len() - i * BLOCK);
+        let fold = |start: f32, pick: fn(f32, f32) -> f32| {
+            block
+                .mean
+                .map(|axis| axis[..lanes].iter().copied().fold(start, pick))
+        };
+        [
+            fold(f32::INFINITY, f32::min),
+            fold(f32::NEG_INFINITY, f32::max),
+        ]
+    });
+    boxes.reduce_with(|a, b| {
+        let axes = [0, 1, 2];
+        [
+            axes.map(|i| a[0][i].min(b[0][i])),
+            axes.map(|i| a[1][i].max(b[1][i])),
+        ]
+    })
 }
 
 #[cfg(test)]

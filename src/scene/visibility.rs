@@ -28,11 +28,9 @@ pub(crate) struct Visibility {
 impl Visibility {
     /// Looks at up to 100 000 splats; `near` is the distance below which splats are culled, in
     /// world units.
-    #[must_use]
     pub(crate) fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
-        let step = splats.len().div_ceil(MAX_SAMPLES).max(1);
         let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
-        for splat in (0..splats.len()).step_by(step).map(|i| splats.splat(i)) {
+        for splat in splats.sampled(MAX_SAMPLES) {
             if splat.opacity <= 0.0 {
                 continue;
             }
@@ -61,7 +59,6 @@ impl Visibility {
 
     /// What is wrong and what to try, when almost nothing is in view; none otherwise. `view` is
     /// the view's name.
-    #[must_use]
     pub(crate) fn complaint(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {
             return None;

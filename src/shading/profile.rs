@@ -1,5 +1,7 @@
 //! Profiles: the constants in which renderers of the same scene differ.
 
+use crate::error::{Error, Result};
+
 /// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference
 /// rasterizer).
 pub(crate) const ALPHA_CUT: f64 = 1.0 / 255.0;
@@ -117,9 +119,15 @@ impl Profile {
     ];
 
     /// The profile called `name`.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|p| p.name == name)
+    ///
+    /// # Errors
+    /// [`Error::Caller`] lists the names there are.
+    pub fn named(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|p| p.name == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(|p| p.name).join(", ");
+            Error::caller("profile", format!("one of {names}"), name)
+        })
     }
 }
 

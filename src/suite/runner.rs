@@ -175,5 +175,6 @@ impl<'a> Runner<'a> {
 fn load_scene(entry: &SuiteScene) -> Result<(Scene, Profile)> {
     let scene = load(&entry.path)?;
     let name = entry.profile.as_deref().or(scene.profile_hint);
-    Ok((scene, name.and_then(Profile::named).unwrap_or_default()))
+    let profile = name.and_then(|name| Profile::named(name).ok());
+    Ok((scene, profile.unwrap_or_default()))
 }

@@ -93,7 +93,7 @@ impl Suite {
         if let Some(name) = scene
             .profile
             .as_deref()
-            .filter(|n| Profile::named(n).is_none())
+            .filter(|n| Profile::named(n).is_err())
         {
             let names = Profile::ALL.map(|p| p.name).join(", ");
             return Err(self.wrong(scene, "profile", &format!("one of {names}"), name));

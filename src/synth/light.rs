@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::Vector3;
 
 use super::chance::step;
-use super::part::Material;
+use super::material::Material;
 
 /// Steps and first length of the march towards the sun over the ground; each step is longer by
 /// [`MARCH_GROWTH`], so the march ends about nine units away.

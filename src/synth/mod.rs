@@ -14,6 +14,7 @@
 mod chance;
 mod harmonics;
 mod light;
+mod material;
 mod object;
 mod part;
 mod room;
@@ -23,8 +24,8 @@ mod surface;
 mod world;
 
 use crate::error::{Error, Result};
-use crate::scene::Camera;
-use crate::scene::{Splat, Splats};
+use crate::math::narrow;
+use crate::scene::{Camera, Splat, Splats};
 use chance::Dice;
 use part::Stage;
 
@@ -103,14 +104,14 @@ impl Synthetic {
         let (least, most) = COUNT_RANGE;
         if !(least..=most).contains(&count) {
             return Err(Error::caller(
-                "--splats",
+                "number of splats",
                 format!("{least} to {most}"),
                 count.to_string(),
             ));
         }
         if sh_degree > MAX_SYNTHETIC_SH_DEGREE {
             return Err(Error::caller(
-                "--sh-degree",
+                "SH degree",
                 format!("0 to {MAX_SYNTHETIC_SH_DEGREE}"),
                 sh_degree.to_string(),
             ));
@@ -209,14 +210,6 @@ impl Synthetic {
 )]
 fn share(count: u64, fraction: f64) -> u64 {
     ((count as f64 * fraction).round() as u64).min(count)
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "rounding to the nearest f32 is meant"
-)]
-fn narrow(value: f64) -> f32 {
-    value as f32
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use nalgebra::Vector3;
 
 use super::chance::{Dice, fractal};
 use super::light::{Light, Occluder};
-use super::part::{Grain, Material, Part, Stage, cameras};
+use super::material::{Grain, Material};
+use super::part::{Part, Stage, cameras};
 use super::surface::{Disk, Ellipsoid, Frustum};
 
 /// Radius and profile of the vase: heights and radii between which it is straight, in units.
@@ -76,20 +77,12 @@ fn wood(p: Vector3<f32>) -> Material {
 }
 
 fn table() -> Part {
-    let disk = Disk {
-        centre: Vector3::zeros(),
-        even_radius: TABLE_RADIUS,
-        radius: TABLE_RADIUS,
-    };
+    let disk = Disk::new(Vector3::zeros(), TABLE_RADIUS, TABLE_RADIUS);
     Part::new(disk, 0.8, |patch, _| wood(patch.position))
 }
 
 fn rim() -> Part {
-    let side = Frustum {
-        base: Vector3::new(0.0, -0.08, 0.0),
-        height: 0.08,
-        radii: [TABLE_RADIUS; 2],
-    };
+    let side = Frustum::new(Vector3::new(0.0, -0.08, 0.0), 0.08, [TABLE_RADIUS; 2]);
     Part::new(side, 0.8, |patch, _| wood(patch.position).shaded(0.7))
 }
 
@@ -97,11 +90,7 @@ fn rim() -> Part {
 fn vase() -> impl Iterator<Item = Part> {
     PROFILE.windows(2).map(|pair| {
         let [(low, r0), (high, r1)] = [pair[0], pair[1]];
-        let side = Frustum {
-            base: Vector3::new(0.0, low, 0.0),
-            height: high - low,
-            radii: [r0, r1],
-        };
+        let side = Frustum::new(Vector3::new(0.0, low, 0.0), high - low, [r0, r1]);
         Part::new(side, 1.6, |patch, _| {
             let p = patch.position;
             let wave = (p.x.atan2(p.z) * 9.0).sin() * 0.05;
@@ -135,11 +124,10 @@ fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Par
         let turn = std::f32::consts::TAU * f32::from(petal) / f32::from(PETALS);
         let side = super::surface::perpendicular(up);
         let away = side * turn.cos() + up.cross(&side) * turn.sin();
-        let blade = Ellipsoid {
-            centre: head + away * 0.1 + up * 0.02,
-            radii: Vector3::repeat(0.035) + away.abs() * 0.045,
-            cut: 0.0,
-        };
+        let blade = Ellipsoid::whole(
+            head + away * 0.1 + up * 0.02,
+            Vector3::repeat(0.035) + away.abs() * 0.045,
+        );
         parts.push(Part::new(blade, 2.5, move |patch, dice| {
             let tip = (patch.position - head).norm() * 5.0;
             hue.shaded(0.6 + 0.4 * tip + dice.range(-0.08, 0.08))
@@ -150,11 +138,7 @@ fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Par
 }
 
 fn heart(head: Vector3<f32>) -> Part {
-    let ball = Ellipsoid {
-        centre: head,
-        radii: Vector3::repeat(0.055),
-        cut: 0.0,
-    };
+    let ball = Ellipsoid::ball(head, 0.055);
     Part::new(ball, 2.5, |_, dice| {
         Material::dull([0.6, 0.36, 0.03]).shaded(dice.range(0.5, 1.1))
     })
@@ -163,11 +147,10 @@ fn heart(head: Vector3<f32>) -> Part {
 /// A stem with leaves, from the vase's mouth to a head: a fuzzy spindle.
 fn stem(head: Vector3<f32>, foot: Vector3<f32>) -> Part {
     let foot = foot + Vector3::y() * 0.85;
-    let spindle = Ellipsoid {
-        centre: (foot + head) / 2.0,
-        radii: (head - foot).abs() / 2.0 + Vector3::repeat(0.03),
-        cut: 0.0,
-    };
+    let spindle = Ellipsoid::whole(
+        (foot + head) / 2.0,
+        (head - foot).abs() / 2.0 + Vector3::repeat(0.03),
+    );
     Part::new(spindle, 0.7, |_, dice| {
         Material::dull([0.06, 0.2, 0.04])
             .with_grain(Grain::Foliage)

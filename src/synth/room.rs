@@ -4,7 +4,8 @@ use nalgebra::Vector3;
 
 use super::chance::{Dice, fractal, noise};
 use super::light::{Light, Occluder};
-use super::part::{Grain, Material, Part, Stage, cameras};
+use super::material::{Grain, Material};
+use super::part::{Part, Stage, cameras};
 use super::solids::Block;
 use super::surface::{Ellipsoid, Frustum, Quad, Surface};
 
@@ -207,16 +208,8 @@ fn round_things(occluders: &mut Vec<Occluder>) -> Vec<Part> {
         });
     };
     let at = |x, y, z| Vector3::new(x, y, z);
-    let cone = |base, height, radii| Frustum {
-        base,
-        height,
-        radii,
-    };
-    let ball = |centre, radius| Ellipsoid {
-        centre,
-        radii: Vector3::repeat(radius),
-        cut: 0.0,
-    };
+    let cone = Frustum::new;
+    let ball = |centre, radius| Ellipsoid::ball(centre, radius);
     let brass = Material::dull([0.5, 0.36, 0.12]).with_gloss(1.0);
     let shade = Material {
         emission: Vector3::new(1.1, 0.75, 0.4),

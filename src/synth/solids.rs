@@ -52,11 +52,7 @@ impl Block {
     /// Its upper face.
     pub(crate) fn top(&self) -> Quad {
         let [w, h, d] = self.edges();
-        Quad {
-            corner: self.base - w / 2.0 - d / 2.0 + h,
-            u: d,
-            v: w,
-        }
+        Quad::new(self.base - w / 2.0 - d / 2.0 + h, d, w)
     }
 
     /// Its sides and its upper face.

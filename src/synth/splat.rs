@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 use super::chance::Dice;
 use super::harmonics::{self, BASIS, Y00};
 use super::light::Light;
-use super::part::{Grain, Material};
+use super::material::{Grain, Material};
 use super::surface::{Patch, perpendicular};
 use crate::scene::Splat;
 

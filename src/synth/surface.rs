@@ -34,6 +34,12 @@ pub(crate) struct Quad {
     pub(crate) v: Vector3<f32>,
 }
 
+impl Quad {
+    pub(crate) fn new(corner: Vector3<f32>, u: Vector3<f32>, v: Vector3<f32>) -> Self {
+        Self { corner, u, v }
+    }
+}
+
 impl Surface for Quad {
     fn area(&self) -> f32 {
         self.u.cross(&self.v).norm()
@@ -77,6 +83,18 @@ pub(crate) struct Ellipsoid {
     pub(crate) cut: f32,
 }
 
+impl Ellipsoid {
+    /// All of an ellipsoid.
+    pub(crate) fn whole(centre: Vector3<f32>, radii: Vector3<f32>) -> Self {
+        let cut = 0.0;
+        Self { centre, radii, cut }
+    }
+
+    pub(crate) fn ball(centre: Vector3<f32>, radius: f32) -> Self {
+        Self::whole(centre, Vector3::repeat(radius))
+    }
+}
+
 impl Surface for Ellipsoid {
     fn area(&self) -> f32 {
         // Knud Thomsen's formula, within 1.1 %.
@@ -108,6 +126,16 @@ pub(crate) struct Frustum {
     pub(crate) height: f32,
     /// Radii of the lower and the upper end.
     pub(crate) radii: [f32; 2],
+}
+
+impl Frustum {
+    pub(crate) fn new(base: Vector3<f32>, height: f32, radii: [f32; 2]) -> Self {
+        Self {
+            base,
+            height,
+            radii,
+        }
+    }
 }
 
 impl Surface for Frustum {
@@ -147,6 +175,14 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
+    pub(crate) fn new(centre: Vector3<f32>, even_radius: f32, radius: f32) -> Self {
+        Self {
+            centre,
+            even_radius,
+            radius,
+        }
+    }
+
     fn areas(&self) -> [f32; 2] {
         let even = PI * self.even_radius * self.even_radius;
         [even, 2.0 * even * (self.radius / self.even_radius).ln()]

@@ -116,7 +116,7 @@ fn cameras_see_their_scene() {
 #[test]
 fn the_island_has_its_cameras() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.cameras.json");
-    let file = crate::scene::cameras::load(&path, None).unwrap();
+    let file = crate::scene::cameras::load(&path).unwrap();
     let scene = Synthetic::new(Recipe::World, 0, 1000, 0).unwrap();
     assert_eq!(file.cameras.len(), scene.cameras().len());
     for (saved, made) in file.cameras.iter().zip(scene.cameras()) {

@@ -142,9 +142,9 @@ fn both_renderers_draw_the_goldens() {
             golden.name
         );
         if write {
-            quadrille::write_picture(&path(&golden), &oracle).unwrap();
+            quadrille::write_picture(path(&golden), &oracle).unwrap();
         }
-        let expected = quadrille::read_picture(&path(&golden)).unwrap();
+        let expected = quadrille::read_picture(path(&golden)).unwrap();
         let differences = Differences::between(&oracle, &expected);
         assert_eq!(differences.undefined, 0, "{} is finite", golden.name);
         hold("golden of oracle", differences.max(), golden.name);

@@ -163,7 +163,7 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
         ],
     );
     for name in ["bay_baseline.npy", "bay_het+qm.npy"] {
-        let picture = quadrille::read_picture(&place.path(name)).unwrap();
+        let picture = quadrille::read_picture(place.path(name)).unwrap();
         assert_eq!([picture.width(), picture.height()], SIZE);
     }
     let mut expected = BTreeSet::new();

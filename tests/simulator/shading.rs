@@ -17,7 +17,7 @@ use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::warp::fragment::ShadedQuad;
 use quadrille::internals::ExactSplat;
 use quadrille::internals::LOG2_ALPHA_CUT;
-use quadrille::internals::View;
+use quadrille::internals::ViewTransform;
 use quadrille::internals::fragment_alpha;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::WARP_QUADS;
@@ -148,7 +148,7 @@ fn opacities_at_the_cut() {
         opacity,
         sh,
     };
-    let view = View::new(&camera, &profile);
+    let view = ViewTransform::new(&camera, &profile);
     for (opacity, expected) in [(cut.next_down(), 0), (cut, 1), (cut.next_up(), 1)] {
         let splats = Splats::from_splats(0, [splat(opacity)]);
         let exact = ExactAlpha {
@@ -230,7 +230,7 @@ proptest! {
 }
 
 /// Every pixel of the picture in which the reference renderer would blend the splat.
-fn reference_fragments(view: &View, splat: &ExactSplat, cap: f64) -> Vec<bool> {
+fn reference_fragments(view: &ViewTransform, splat: &ExactSplat, cap: f64) -> Vec<bool> {
     let (width, height) = (view.width, view.height);
     let mut blended = vec![false; width as usize * height as usize];
     let Some(bounds) = splat.bounds(view) else {
@@ -253,7 +253,7 @@ fn reference_fragments(view: &View, splat: &ExactSplat, cap: f64) -> Vec<bool> {
 }
 
 /// Every pixel of the picture in which the shader keeps splat `slot`'s fragment.
-fn shaded_fragments(shader: &FragmentShader<'_>, view: &View, slot: u32) -> Vec<bool> {
+fn shaded_fragments(shader: &FragmentShader<'_>, view: &ViewTransform, slot: u32) -> Vec<bool> {
     let (width, height) = (view.width, view.height);
     let mut kept = vec![false; width as usize * height as usize];
     let mut out = [ShadedQuad::default(); WARP_QUADS];
@@ -286,7 +286,7 @@ fn drawn(splats: &Splats, camera: &Camera, profile: &Profile) -> Vec<ProjectedSp
     let mut preprocessed = Preprocessed::default();
     preprocessed.run(splats, camera, profile, SimdLevel::best());
     let mut drawn: Vec<_> = preprocessed.in_order().map(|(s, _)| *s).collect();
-    let view = View::new(camera, profile);
+    let view = ViewTransform::new(camera, profile);
     for (index, splat) in (0..).zip(splats.iter()) {
         let exact = ExactSplat::project(&view, 0, &splat);
         drawn.extend(exact.map(|e| e.to_projected(index)));
@@ -304,7 +304,7 @@ fn survivors_are_those_of_the_reference() {
         let (width, height) = random.one_of(&[(64, 48), (1, 1), (33, 31), (100, 70)]);
         let camera = scenes::camera(&mut random, width, height);
         let splats = scenes::splats(&mut random, &camera, 400, 1);
-        let view = View::new(&camera, &profile);
+        let view = ViewTransform::new(&camera, &profile);
         let drawn = drawn(&splats, &camera, &profile);
         let exact = ExactAlpha {
             splats: &splats,

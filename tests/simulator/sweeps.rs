@@ -18,7 +18,7 @@ use quadrille::load;
 
 /// The repository's own scene.
 fn island() -> Scene {
-    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
+    load(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
 }
 
 /// The first of the views that belong to it.

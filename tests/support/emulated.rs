@@ -18,7 +18,7 @@ use quadrille::gpu::warp::exact_alpha::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::wiring::Watch;
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::internals::View;
+use quadrille::internals::ViewTransform;
 
 /// The default profile without early stop.
 pub(crate) fn profile() -> Profile {
@@ -104,7 +104,7 @@ pub(crate) fn by_hand(
     let draw = view.draw();
     let exact = ExactAlpha {
         splats,
-        view: View::new(camera, &profile()),
+        view: ViewTransform::new(camera, &profile()),
         cap: profile().alpha_cap,
     };
     let near_cut: &dyn NearCut = &exact;

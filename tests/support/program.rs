@@ -100,7 +100,7 @@ impl Place {
             DONE,
             &[&["render", "scene.ply", "-o", name], arguments].concat(),
         );
-        quadrille::read_picture(&self.path(name)).unwrap()
+        quadrille::read_picture(self.path(name)).unwrap()
     }
 
     pub(crate) fn names(&self) -> BTreeSet<String> {

@@ -31,5 +31,5 @@ pub(crate) fn scene(name: &str) -> Option<Splats> {
 /// The cameras of the file `relative`.
 pub(crate) fn cameras(relative: &str) -> Option<Vec<Camera>> {
     let path = path(relative)?;
-    Some(load_cameras(&path, None).unwrap().cameras)
+    Some(load_cameras(&path).unwrap().cameras)
 }

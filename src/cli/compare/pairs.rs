@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::image::Frame;
-use crate::image::files::{self, Format};
+use crate::image::files::{self, PictureFormat};
 
 /// The path that means stdin.
 const STDIN: &str = "-";
@@ -134,7 +134,7 @@ fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let is_picture = Format::of_name(&entry.path()).is_some() && !entry.path().is_dir();
+        let is_picture = PictureFormat::of_name(&entry.path()).is_some() && !entry.path().is_dir();
         if let (true, Ok(name)) = (is_picture, entry.file_name().into_string()) {
             names.insert(name);
         }

@@ -226,7 +226,7 @@ impl<'j> Job<'j> {
             let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
             let counts = visible.fragments_per_shading_pixel(&shading);
             let picture = shading_rate_picture(size, &counts);
-            files::write(&template.path(view, &variant), &picture)?;
+            files::write(template.path(view, &variant), &picture)?;
         }
         let compared = prepared.unmerged.is_some() || prepared.truth.is_some();
         if self.output.is_none() && !compared {
@@ -237,7 +237,7 @@ impl<'j> Job<'j> {
             row.psnr_db = Some(psnr(&picture, unmerged)?);
             if let Some(template) = &self.diff {
                 let difference = scaled_difference(&picture, unmerged, SHOWN_SCALE)?;
-                files::write(&template.path(view, &variant), &difference)?;
+                files::write(template.path(view, &variant), &difference)?;
             }
         }
         if let Some(truth) = &prepared.truth {

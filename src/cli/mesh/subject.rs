@@ -17,7 +17,7 @@ use crate::mesh::surface::{Surface, box_corners};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
-use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, Subject as Ball};
+use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, FramingTarget as Ball};
 
 /// Area of triangles where a surface has to be tessellated and no flag says how finely, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;

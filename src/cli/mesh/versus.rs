@@ -162,7 +162,9 @@ impl Comparison<'_> {
         samples.sort_unstable();
         samples.dedup();
         let (mut rows, mesh) = self.mesh(&samples)?;
-        let hint = scene.profile_hint.and_then(Profile::named);
+        let hint = scene
+            .profile_hint
+            .and_then(|name| Profile::named(name).ok());
         let mut profile = hint.unwrap_or_default();
         // Meshes may be small: what of one is seen has to be of the other.
         profile.near = profile.near.min(self.view.near);

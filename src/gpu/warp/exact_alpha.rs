@@ -1,7 +1,7 @@
 //! Fragments so near the cut on alpha that f32 cannot tell on which side they lie.
 
 use crate::preprocess::exact::ExactSplat;
-use crate::preprocess::{ProjectedSplat, View};
+use crate::preprocess::{ProjectedSplat, ViewTransform};
 use crate::scene::{BLOCK, Splat, Splats};
 use crate::shading::fragment_alpha;
 
@@ -18,7 +18,7 @@ pub struct ExactAlpha<'a> {
     /// The scene, which `ProjectedSplat::index` counts.
     pub splats: &'a Splats,
     /// The frame's view.
-    pub view: View,
+    pub view: ViewTransform,
     /// Largest alpha of a fragment.
     pub cap: f64,
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use image::codecs::openexr::{OpenExrDecoder, OpenExrEncoder};
 use image::{ExtendedColorType, ImageDecoder, ImageEncoder};
 
+use super::limits::{check_compressed_length, stated_size};
 use super::png::io_error;
-use super::{check_compressed_length, stated_size};
 use crate::error::{Error, Result};
 use crate::image::Frame;
 

@@ -11,6 +11,7 @@
 //! against limits and against the length of the file first.
 
 mod exr;
+mod limits;
 mod npy;
 mod npy_header;
 mod png;
@@ -20,25 +21,13 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::Frame;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::output::write_whole;
-
-/// The longest side of a picture in a file, in pixels: the limit of 16-bit sizes.
-pub(crate) const MAX_SIDE_PIXELS: u32 = 65_535;
-
-/// The most pixels of a picture in a file: 4 GiB in memory, at 16 bytes a pixel.
-pub(crate) const MAX_PIXELS: u64 = 1 << 28;
-
-/// The longest picture file, in bytes: [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
-const MAX_FILE_BYTES: u64 = MAX_PIXELS * 4 * 8 + (1 << 20);
-
-/// The most a byte of deflate can stand for, in bytes: 258 in 2 bits (RFC 1951). No compression in
-/// PNG or `OpenEXR` packs tighter, so a file of n bytes holds at most this many times n bytes.
-const MAX_BYTES_PER_DEFLATED_BYTE: u64 = 1032;
+use limits::{MAX_FILE_BYTES, check_size};
 
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Format {
+pub(crate) enum PictureFormat {
     /// Portable Network Graphics, 8 bits a channel.
     Png,
     /// `OpenEXR`, f32.
@@ -47,9 +36,8 @@ pub(crate) enum Format {
     Npy,
 }
 
-impl Format {
+impl PictureFormat {
     /// The format that the extension of `path` names, in either case; `None` for any other.
-    #[must_use]
     pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         [Self::Png, Self::Exr, Self::Npy]
@@ -58,7 +46,6 @@ impl Format {
     }
 
     /// The format whose files begin as `content` does; `None` for any other.
-    #[must_use]
     pub(crate) fn of_content(content: &[u8]) -> Option<Self> {
         [
             (png::MAGIC, Self::Png),
@@ -70,7 +57,6 @@ impl Format {
     }
 
     /// The extension of the format's files, without the dot.
-    #[must_use]
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -80,21 +66,25 @@ impl Format {
     }
 }
 
-/// Reads the picture file `path`.
+/// Reads the picture file `path`: PNG, `OpenEXR` or NPY, by its content.
+///
+/// ```no_run
+/// let photo = quadrille::read_picture("photo.png")?;
+/// quadrille::write_picture("photo.exr", &photo)?;
+/// # Ok::<(), quadrille::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::Limit`] when it, or the picture in it, is
 /// larger than this program's limits; [`Error::File`] when its content is no picture of a known
 /// format, or a broken one.
-pub fn read(path: &Path) -> Result<Frame> {
+pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
+    let path = path.as_ref();
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
     read_from(file, path)
 }
 
 /// Reads a picture file from `source`; `named` is its name in errors.
-///
-/// # Errors
-/// As [`read`].
 pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
     let mut content = Vec::new();
     source
@@ -103,7 +93,7 @@ pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
         .map_err(|e| Error::read(named, e))?;
     if content.len() as u64 > MAX_FILE_BYTES {
         return Err(Error::Limit {
-            what: format!("{}: bytes of a picture file", named.display()),
+            what: format!("{}: bytes of a picture file", shown(named)),
             limit: MAX_FILE_BYTES,
             found: content.len() as u64,
         });
@@ -116,10 +106,10 @@ pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
 /// # Errors
 /// As [`read`], without [`Error::Read`].
 pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
-    match Format::of_content(content) {
-        Some(Format::Png) => png::decode(content, named),
-        Some(Format::Exr) => exr::decode(content, named),
-        Some(Format::Npy) => npy::decode(content, named),
+    match PictureFormat::of_content(content) {
+        Some(PictureFormat::Png) => png::decode(content, named),
+        Some(PictureFormat::Exr) => exr::decode(content, named),
+        Some(PictureFormat::Npy) => npy::decode(content, named),
         None => Err(Error::file(
             named,
             "first bytes",
@@ -138,12 +128,13 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 /// [`Error::Caller`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
 /// pixels or more than `MAX_SIDE_PIXELS` or `MAX_PIXELS`; [`Error::Write`] when the file cannot
 /// be written.
-pub fn write(path: &Path, frame: &Frame) -> Result<()> {
-    let format = Format::of_name(path).ok_or_else(|| {
+pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
+    let path = path.as_ref();
+    let format = PictureFormat::of_name(path).ok_or_else(|| {
         Error::caller(
             "picture file",
             "a name that ends in .png, .exr or .npy",
-            path.display().to_string(),
+            shown(path),
         )
     })?;
     check_size([frame.width(), frame.height()])?;
@@ -151,27 +142,24 @@ pub fn write(path: &Path, frame: &Frame) -> Result<()> {
 }
 
 /// Writes `frame` to `out` in `format`; for files prefer [`write()`], which also checks the size.
-///
-/// # Errors
-/// Those of `out`, and an error of kind `InvalidInput` when the picture has no pixels.
-pub(crate) fn write_to(out: &mut impl Write, format: Format, frame: &Frame) -> io::Result<()> {
+pub(crate) fn write_to(
+    out: &mut impl Write,
+    format: PictureFormat,
+    frame: &Frame,
+) -> io::Result<()> {
     if frame.pixels().is_empty() {
         let reason = "a picture without pixels";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     match format {
-        Format::Png => png::encode(out, frame),
-        Format::Exr => exr::encode(out, frame),
-        Format::Npy => npy::encode(out, frame),
+        PictureFormat::Png => png::encode(out, frame),
+        PictureFormat::Exr => exr::encode(out, frame),
+        PictureFormat::Npy => npy::encode(out, frame),
     }
 }
 
 /// Writes numbers a pixel, row by row from the top, to the NPY file `path`, whole or not at all:
 /// u32, H x W. It is no picture, and [`read`] does not take it for one.
-///
-/// # Errors
-/// [`Error::Caller`] when there are not `width * height` numbers, or the size is none that [`write()`]
-/// takes; [`Error::Write`] when the file cannot be written.
 pub(crate) fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
     check_size(size)?;
     let pixels = size.map(u64::from).iter().product::<u64>();
@@ -183,89 +171,6 @@ pub(crate) fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Resul
         ));
     }
     write_whole(path, |mut out| npy::encode_counts(&mut out, size, counts))
-}
-
-fn check_size([width, height]: [u32; 2]) -> Result<()> {
-    let pixels = u64::from(width) * u64::from(height);
-    if pixels > 0 && width.max(height) <= MAX_SIDE_PIXELS && pixels <= MAX_PIXELS {
-        return Ok(());
-    }
-    Err(Error::caller(
-        "picture size",
-        format!("1 to {MAX_SIDE_PIXELS} pixels a side, at most {MAX_PIXELS} in all"),
-        format!("{width} x {height}"),
-    ))
-}
-
-/// The size of a picture in a file, in pixels, checked to be within the limits.
-#[derive(Debug, Clone, Copy)]
-struct Size {
-    width: u32,
-    height: u32,
-}
-
-impl Size {
-    /// The number of pixels.
-    fn pixels(self) -> u64 {
-        u64::from(self.width) * u64::from(self.height)
-    }
-}
-
-/// The size a header states, if it is at least 1 x 1 and within the limits.
-fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
-    if width == 0 || height == 0 {
-        let found = format!("{width} x {height}");
-        return Err(Error::file(
-            named,
-            "picture size",
-            "at least 1 x 1 pixels",
-            found,
-        ));
-    }
-    let limited = |what: &str, limit: u64, found: u64| Error::Limit {
-        what: format!("{}: {what}", named.display()),
-        limit,
-        found,
-    };
-    let side = |value: u64| {
-        u32::try_from(value)
-            .ok()
-            .filter(|&side| side <= MAX_SIDE_PIXELS)
-            .ok_or_else(|| limited("pixels of a side", MAX_SIDE_PIXELS.into(), value))
-    };
-    let size = Size {
-        width: side(width)?,
-        height: side(height)?,
-    };
-    if size.pixels() > MAX_PIXELS {
-        return Err(limited("pixels", MAX_PIXELS, size.pixels()));
-    }
-    Ok(size)
-}
-
-/// Refuses a compressed file that is too short to hold `size`, at `bits_per_pixel` at least.
-fn check_compressed_length(
-    named: &Path,
-    content: &[u8],
-    size: Size,
-    bits_per_pixel: u64,
-) -> Result<()> {
-    let holds_bytes = content.len() as u64 * MAX_BYTES_PER_DEFLATED_BYTE;
-    let needs_bytes = (size.pixels() * bits_per_pixel).div_ceil(8);
-    if needs_bytes <= holds_bytes {
-        return Ok(());
-    }
-    Err(Error::file(
-        named,
-        "file length",
-        format!(
-            "at least {} bytes for the {} x {} pixels its header states",
-            needs_bytes.div_ceil(MAX_BYTES_PER_DEFLATED_BYTE),
-            size.width,
-            size.height
-        ),
-        format!("{} bytes", content.len()),
-    ))
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::npy_header::{self, Header};
-use super::{Size, stated_size};
+use super::limits::{Size, stated_size};
+use super::npy_header;
 use crate::error::{Error, Result};
 use crate::image::{Frame, from_8_bit};
+use crate::math::narrow;
 
 /// The first bytes of every NPY file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -63,18 +64,10 @@ impl Element {
             Self::U1 => from_8_bit(bytes.first().copied().unwrap_or_default()),
             Self::F4Little => f32::from_le_bytes(four()),
             Self::F4Big => f32::from_be_bytes(four()),
-            Self::F8Little => nearest_f32(f64::from_le_bytes(eight())),
-            Self::F8Big => nearest_f32(f64::from_be_bytes(eight())),
+            Self::F8Little => narrow(f64::from_le_bytes(eight())),
+            Self::F8Big => narrow(f64::from_be_bytes(eight())),
         }
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "frames are f32: rounded, infinite beyond its range"
-)]
-fn nearest_f32(value: f64) -> f32 {
-    value as f32
 }
 
 /// The picture in an NPY file; three channels get alpha 1.
@@ -90,13 +83,11 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let expected = "<f4, >f4, <f8, >f8 or |u1";
         Error::file(named, "NPY header, descr", expected, header.descr.clone())
     })?;
-    let [height, width, channels] = header.shape[..] else {
-        return Err(wrong_shape(named, &header));
+    let [height, width, channels @ (3 | 4)] = header.shape[..] else {
+        let expected = "height x width x 3 or 4";
+        let found = format!("{:?}", header.shape);
+        return Err(Error::file(named, "NPY header, shape", expected, found));
     };
-    if channels != 3 && channels != 4 {
-        return Err(wrong_shape(named, &header));
-    }
-    let has_alpha = channels == 4;
     let size = stated_size(named, width, height)?;
     let expected_bytes = size.pixels() * channels * element.size_bytes() as u64;
     if elements.len() as u64 != expected_bytes {
@@ -105,19 +96,14 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let found = format!("{} bytes", elements.len());
         return Err(Error::file(named, place, expected, found));
     }
+    let channels = if channels == 4 { 4 } else { 3 };
     Ok(gather(
         elements,
         element,
         size,
-        has_alpha,
+        channels,
         header.fortran_order,
     ))
-}
-
-fn wrong_shape(named: &Path, header: &Header) -> Error {
-    let expected = "height x width x 3 or 4";
-    let found = format!("{:?}", header.shape);
-    Error::file(named, "NPY header, shape", expected, found)
 }
 
 /// The header's text and the bytes behind it.
@@ -130,30 +116,19 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     let (version, rest) = preamble
         .split_first_chunk::<2>()
         .ok_or_else(|| cut("a version"))?;
-    let (length, rest) = match version {
-        [1, _] => {
-            let (length, rest) = rest
-                .split_first_chunk()
-                .ok_or_else(|| cut("the header's length"))?;
-            (usize::from(u16::from_le_bytes(*length)), rest)
-        }
-        [2 | 3, _] => {
-            let (length, rest) = rest
-                .split_first_chunk()
-                .ok_or_else(|| cut("the header's length"))?;
-            let length = u32::from_le_bytes(*length);
-            (usize::try_from(length).unwrap_or(usize::MAX), rest)
-        }
+    let length_bytes = match version {
+        [1, _] => 2,
+        [2 | 3, _] => 4,
         [major, minor] => {
             let found = format!("version {major}.{minor}");
-            return Err(Error::file(
-                named,
-                "NPY preamble",
-                "version 1, 2 or 3",
-                found,
-            ));
+            let expected = "version 1, 2 or 3";
+            return Err(Error::file(named, "NPY preamble", expected, found));
         }
     };
+    let (length, rest) = rest
+        .split_at_checked(length_bytes)
+        .ok_or_else(|| cut("the header's length"))?;
+    let length = length.iter().rfold(0, |sum, &b| sum << 8 | usize::from(b));
     let limit = rest.len().min(MAX_HEADER_BYTES);
     if length > limit {
         let expected = format!("a header of at most {limit} bytes");
@@ -173,10 +148,9 @@ fn gather(
     bytes: &[u8],
     element: Element,
     size: Size,
-    has_alpha: bool,
+    channels: usize,
     fortran_order: bool,
 ) -> Frame {
-    let channels = if has_alpha { 4 } else { 3 };
     let (width, height) = (size.width as usize, size.height as usize);
     let (row_step, column_step, channel_step) = if fortran_order {
         (1, height, height * width)
@@ -190,7 +164,7 @@ fn gather(
     let pixels = (0..height)
         .flat_map(|y| (0..width).map(move |x| (y, x)))
         .map(|(y, x)| {
-            let alpha = if has_alpha { value(y, x, 3) } else { 1.0 };
+            let alpha = if channels == 4 { value(y, x, 3) } else { 1.0 };
             [value(y, x, 0), value(y, x, 1), value(y, x, 2), alpha]
         });
     Frame::from_pixels(size.width, size.height, pixels.collect())

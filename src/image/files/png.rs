@@ -6,7 +6,7 @@ use std::path::Path;
 use image::codecs::png::{PngDecoder, PngEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 
-use super::{check_compressed_length, stated_size};
+use super::limits::{check_compressed_length, stated_size};
 use crate::error::{Error, Result};
 use crate::image::{Frame, to_8_bit};
 

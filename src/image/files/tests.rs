@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 
+use super::limits::{check_compressed_length, stated_size};
 use super::*;
 use crate::Fault;
 use crate::image::{from_8_bit, to_8_bit};
 
-const FORMATS: [Format; 3] = [Format::Png, Format::Exr, Format::Npy];
+const FORMATS: [PictureFormat; 3] = [PictureFormat::Png, PictureFormat::Exr, PictureFormat::Npy];
 
 fn named() -> &'static Path {
     Path::new("test picture")
@@ -19,7 +20,7 @@ fn ramp(width: u32, height: u32, alpha: f32) -> Frame {
     Frame::from_pixels(width, height, pixels.collect())
 }
 
-fn encoded(format: Format, frame: &Frame) -> Vec<u8> {
+fn encoded(format: PictureFormat, frame: &Frame) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_to(&mut bytes, format, frame).unwrap();
     bytes
@@ -42,7 +43,7 @@ fn npy_error(header: &str, elements: &[u8]) -> String {
 fn float_formats_keep_every_bit() {
     let mut frame = ramp(7, 5, 0.4);
     frame.pixels_mut()[3] = [f32::INFINITY, -0.0, 1.0e-42, 3.0e38];
-    for format in [Format::Exr, Format::Npy] {
+    for format in [PictureFormat::Exr, PictureFormat::Npy] {
         let back = decode(&encoded(format, &frame), named()).unwrap();
         assert_eq!(back, frame, "{format:?}");
     }
@@ -50,7 +51,7 @@ fn float_formats_keep_every_bit() {
 
 #[test]
 fn npy_is_laid_out_as_numpy_does_it() {
-    let bytes = encoded(Format::Npy, &ramp(3, 2, 1.0));
+    let bytes = encoded(PictureFormat::Npy, &ramp(3, 2, 1.0));
     let start =
         b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }";
     assert!(bytes.starts_with(start));
@@ -105,10 +106,8 @@ fn lying_npy_headers_are_refused_before_anything_is_allocated() {
         let error = npy_error(&header, b"12345");
         assert!(error.contains(expected), "{error}");
     }
-    let error = npy_error(
-        "{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1, 4)}",
-        b"",
-    );
+    let complex = "{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1, 4)}";
+    let error = npy_error(complex, b"");
     assert!(error.contains("found <c8"), "{error}");
     let long = [&b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..], b"{}"].concat();
     assert!(decode(&long, named()).is_err());
@@ -118,7 +117,7 @@ fn lying_npy_headers_are_refused_before_anything_is_allocated() {
 #[test]
 fn png_rounds_clamps_and_drops_a_full_alpha() {
     let frame = ramp(16, 16, 1.0);
-    let bytes = encoded(Format::Png, &frame);
+    let bytes = encoded(PictureFormat::Png, &frame);
     assert_eq!(bytes[25], 2, "colour type RGB in the header chunk");
     let back = decode(&bytes, named()).unwrap();
     for (back, frame) in back.pixels().iter().zip(frame.pixels()) {
@@ -129,48 +128,36 @@ fn png_rounds_clamps_and_drops_a_full_alpha() {
 #[test]
 fn png_holds_straight_alpha() {
     let pixels = vec![[0.25, 0.5, 0.0, 0.5], [0.7, 0.7, 0.7, 0.0], [f32::NAN; 4]];
-    let bytes = encoded(Format::Png, &Frame::from_pixels(3, 1, pixels));
+    let bytes = encoded(PictureFormat::Png, &Frame::from_pixels(3, 1, pixels));
     assert_eq!(bytes[25], 6, "colour type RGBA in the header chunk");
     let back = decode(&bytes, named()).unwrap();
     let a = from_8_bit(128);
-    assert_eq!(
-        back.pixels()[0],
-        [a * a, a, 0.0, a],
-        "0.25 / 0.5 rounds to 128 of 255"
-    );
-    assert_eq!(back.pixels()[1], [0.0; 4]);
-    assert_eq!(back.pixels()[2], [0.0; 4]);
+    // 0.25 / 0.5 rounds to 128 of 255.
+    assert_eq!(back.pixels(), [[a * a, a, 0.0, a], [0.0; 4], [0.0; 4]]);
 }
 
 #[test]
 fn png_of_16_bits_and_of_grey() {
-    use image::codecs::png::PngEncoder;
-    use image::{ExtendedColorType, ImageEncoder};
+    use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
     let written = |bytes: &[u8], kind| {
         let mut file = Vec::new();
-        PngEncoder::new(&mut file)
-            .write_image(bytes, 1, 1, kind)
-            .unwrap();
+        let encoder = PngEncoder::new(&mut file);
+        encoder.write_image(bytes, 1, 1, kind).unwrap();
         decode(&file, named()).unwrap().pixels()[0]
     };
-    let native: Vec<u8> = [1_u16, 2, 65535]
-        .iter()
-        .flat_map(|v| v.to_ne_bytes())
-        .collect();
+    let native = [1_u16, 2, 65535].map(u16::to_ne_bytes);
     let expected = [1.0 / 65535.0, 2.0 / 65535.0, 1.0, 1.0];
-    assert_eq!(written(&native, ExtendedColorType::Rgb16), expected);
-    let grey = from_8_bit(51);
-    assert_eq!(
-        written(&[51], ExtendedColorType::L8),
-        [grey, grey, grey, 1.0]
-    );
+    let rgb = written(native.as_flattened(), ExtendedColorType::Rgb16);
+    assert_eq!(rgb, expected);
+    let grey = [51, 51, 51, 255].map(from_8_bit);
+    assert_eq!(written(&[51], ExtendedColorType::L8), grey);
 }
 
 #[test]
 fn a_small_file_cannot_claim_a_large_picture() {
     // The sizes of the header chunk, in a file whose checksums are then wrong or right: either way
     // an error, and no allocation of 3 GiB.
-    let mut bytes = encoded(Format::Png, &ramp(4, 4, 1.0));
+    let mut bytes = encoded(PictureFormat::Png, &ramp(4, 4, 1.0));
     bytes[16..24].copy_from_slice(&[0, 0, 0x40, 0, 0, 0, 0x40, 0]);
     assert_eq!(decode(&bytes, named()).unwrap_err().fault(), Fault::Input);
     let size = stated_size(named(), 16384, 16384).unwrap();
@@ -183,7 +170,7 @@ fn truncated_anywhere_is_an_error() {
     for format in FORMATS {
         let bytes = encoded(format, &ramp(6, 3, 0.5));
         // What ends a PNG adds nothing to the picture: the decoder may do without it.
-        let needed = bytes.len() - if format == Format::Png { 16 } else { 0 };
+        let needed = bytes.len() - if format == PictureFormat::Png { 16 } else { 0 };
         for length in 0..bytes.len() {
             let decoded = decode(&bytes[..length], named());
             assert!(decoded.is_err() || length >= needed, "{format:?} {length}");
@@ -209,32 +196,32 @@ fn unknown_content_and_names() {
     assert!(error.to_string().contains("[ff, d8"), "{error}");
     let error = decode(b"", named()).unwrap_err();
     assert!(error.to_string().ends_with("an empty file"), "{error}");
-    let error = write(Path::new("out.jpg"), &ramp(1, 1, 1.0)).unwrap_err();
-    assert_eq!(error.fault(), Fault::Caller);
-    let error = write(Path::new("out.png"), &Frame::new(0, 3)).unwrap_err();
-    assert_eq!(error.fault(), Fault::Caller);
-    let error = write(Path::new("out.png"), &Frame::new(65_536, 1)).unwrap_err();
-    assert_eq!(error.fault(), Fault::Caller);
-    assert_eq!(Format::of_name(Path::new("a.b/X.PNG")), Some(Format::Png));
-    assert_eq!(Format::of_name(Path::new("png")), None);
+    for (name, frame) in [
+        ("out.jpg", ramp(1, 1, 1.0)),
+        ("out.png", Frame::new(0, 3)),
+        ("out.png", Frame::new(65_536, 1)),
+    ] {
+        let error = write(Path::new(name), &frame).unwrap_err();
+        assert_eq!(error.fault(), Fault::Caller);
+    }
+    assert_eq!(
+        PictureFormat::of_name(Path::new("a.b/X.PNG")),
+        Some(PictureFormat::Png)
+    );
+    assert_eq!(PictureFormat::of_name(Path::new("png")), None);
 }
 
 #[test]
 fn files_by_name() {
     let folder = tempfile::tempdir().unwrap();
     for format in FORMATS {
-        let path = folder
-            .path()
-            .join("picture")
-            .with_extension(format.extension());
+        let path = folder.path().join(format!("a.{}", format.extension()));
         write(&path, &ramp(5, 4, 1.0)).unwrap();
         assert_eq!(read(&path).unwrap().width(), 5);
-        assert_eq!(
-            Format::of_content(&std::fs::read(&path).unwrap()),
-            Some(format)
-        );
+        let content = std::fs::read(&path).unwrap();
+        assert_eq!(PictureFormat::of_content(&content), Some(format));
     }
-    let absent = read(&folder.path().join("absent.png")).unwrap_err();
+    let absent = read(folder.path().join("absent.png")).unwrap_err();
     assert!(matches!(absent, Error::Read { .. }));
     assert!(matches!(read(folder.path()), Err(Error::Read { .. })));
 }
@@ -248,7 +235,7 @@ fn reference_pictures_of_another_writer() {
         return;
     };
     for path in entries.map(|entry| entry.unwrap().path()) {
-        if Format::of_name(&path) == Some(Format::Npy) {
+        if PictureFormat::of_name(&path) == Some(PictureFormat::Npy) {
             let frame = read(&path).unwrap();
             assert_eq!(frame.width(), 320, "{}", path.display());
         }
@@ -262,7 +249,7 @@ proptest! {
             [0, 1, 2, 3].map(|c| f32::from_bits(seed.wrapping_mul(i * 4 + c + 1)))
         });
         let frame = Frame::from_pixels(width, height, pixels.collect());
-        let back = decode(&encoded(Format::Npy, &frame), named()).unwrap();
+        let back = decode(&encoded(PictureFormat::Npy, &frame), named()).unwrap();
         let bits = |f: &Frame| f.pixels().iter().map(|p| p.map(f32::to_bits)).collect::<Vec<_>>();
         prop_assert_eq!(bits(&back), bits(&frame));
     }

@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use super::flip_colour::{hunt_lab_from_rgb, hyab, rgb_from_ycxcz, ycxcz_from_srgb};
 use super::flip_filters::Filters;
 use super::planes::{Pair, Planes};
-use super::separable::Separable;
 
 /// Pixels per degree of visual angle: a display 0.7 m wide, of 3840 pixels, seen from 0.7 m; the
 /// paper's "67" (section 5), unrounded as its authors' program has it.
@@ -111,22 +110,21 @@ impl Rows {
             features,
             scratch,
         } = self;
-        for ((row, plane), sensitivity) in seen.iter_mut().zip(picture).zip(&filters.sensitivity) {
+        for (channel, row) in seen.iter_mut().enumerate() {
             row.clear();
             row.resize(pair.width, 0.0);
-            for filter in sensitivity {
-                let source = |range: Range<usize>| plane[range].iter().copied();
+            let source = |range: Range<usize>| picture[channel][range].iter().copied();
+            for filter in filters.sensitivity(channel) {
                 filter.add_row(source, pair.height, y, scratch, row);
             }
         }
+        let grey = |range: Range<usize>| {
+            let luminance = picture[0][range].iter();
+            luminance.map(|luminance| (luminance + 16.0) / 116.0)
+        };
         for (row, filter) in features.iter_mut().zip(filters.features()) {
             row.clear();
             row.resize(pair.width, 0.0);
-            let filter: Separable<'_, f32> = filter;
-            let grey = |range: Range<usize>| {
-                let luminance = picture[0][range].iter();
-                luminance.map(|luminance| (luminance + 16.0) / 116.0)
-            };
             filter.add_row(grey, pair.height, y, scratch, row);
         }
     }

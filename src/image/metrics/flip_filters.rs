@@ -33,30 +33,11 @@ const FEATURE_WIDTH_DEGREES: f32 = 0.082;
 
 /// All filters, for one number of pixels per degree.
 pub(super) struct Filters {
-    /// For Y, Cx and Cz: filters whose results add up, of weight 1 in all.
-    pub(super) sensitivity: [Vec<Symmetric>; 3],
+    /// For Y, Cx and Cz: filters whose results add up, of weight 1 in all, each as its vertical and
+    /// its horizontal line.
+    sensitivity: [Vec<[Vec<f32>; 2]>; 3],
     /// A Gaussian, its first derivative and its second, each normalised.
     derivatives: [Vec<f32>; 3],
-}
-
-/// A filter that is the product of one function with itself.
-pub(super) struct Symmetric {
-    vertical: Vec<f32>,
-    horizontal: Vec<f32>,
-}
-
-impl Symmetric {
-    /// As [`Separable::add_row`].
-    pub(super) fn add_row<I: Iterator<Item = f32>>(
-        &self,
-        source: impl Fn(std::ops::Range<usize>) -> I,
-        height: usize,
-        y: usize,
-        scratch: &mut Vec<f32>,
-        out: &mut [f32],
-    ) {
-        separable(&self.vertical, &self.horizontal).add_row(source, height, y, scratch, out);
-    }
 }
 
 impl Filters {
@@ -68,12 +49,19 @@ impl Filters {
         }
     }
 
+    /// Filters of Y, Cx or Cz (`channel` 0 to 2) whose results add up.
+    pub(super) fn sensitivity(&self, channel: usize) -> impl Iterator<Item = Separable<'_, f32>> {
+        let filters = self.sensitivity[channel].iter();
+        filters.map(|[vertical, horizontal]| separable(vertical, horizontal))
+    }
+
     /// Detectors of horizontal and vertical edges, then of horizontal and vertical points.
     pub(super) fn features(&self) -> [Separable<'_, f32>; 4] {
         let [gaussian, first, second] = &self.derivatives;
+        let (across, down) = (separable(gaussian, first), separable(first, gaussian));
         [
-            separable(gaussian, first),
-            separable(first, gaussian),
+            across,
+            down,
             separable(gaussian, second),
             separable(second, gaussian),
         ]
@@ -89,7 +77,7 @@ fn separable<'a>(vertical: &'a [f32], horizontal: &'a [f32]) -> Separable<'a, f3
 }
 
 /// The Gaussians of one channel, together of weight 1 over the square that the widest fits in.
-fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<Symmetric> {
+fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<[Vec<f32>; 2]> {
     let sigma_degrees = (WIDEST_B / (2.0 * PI * PI)).sqrt();
     let distances = distances(RADIUS_SIGMAS * sigma_degrees * pixels_per_degree);
     let lines = gaussians.iter().map(|gaussian| {
@@ -106,9 +94,9 @@ fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<Symmetr
     let lines: Vec<(Vec<f32>, f32)> = lines.collect();
     let weight = |(line, scale): &(Vec<f32>, f32)| scale * line.iter().sum::<f32>().powi(2);
     let total: f32 = lines.iter().map(weight).sum();
-    let filters = lines.into_iter().map(|(line, scale)| Symmetric {
-        vertical: line.iter().map(|value| value * scale / total).collect(),
-        horizontal: line,
+    let filters = lines.into_iter().map(|(line, scale)| {
+        let vertical = line.iter().map(|value| value * scale / total).collect();
+        [vertical, line]
     });
     filters.collect()
 }
@@ -152,15 +140,10 @@ mod tests {
         let filters = Filters::new(67.0);
         for channel in &filters.sensitivity {
             let sum = |values: &[f32]| values.iter().sum::<f32>();
-            let weights = channel
-                .iter()
-                .map(|f| sum(&f.vertical) * sum(&f.horizontal));
+            let weights = channel.iter().map(|[down, across]| sum(down) * sum(across));
             assert!((weights.sum::<f32>() - 1.0).abs() < 1e-6);
-            assert_eq!(
-                channel[0].vertical.len(),
-                21,
-                "3 sigma of the widest are 9.05 pixels"
-            );
+            let length = channel[0][0].len();
+            assert_eq!(length, 21, "3 sigma of the widest are 9.05 pixels");
         }
         let [gaussian, first, second] = &filters.derivatives;
         assert_eq!(gaussian.len(), 19, "3 sigma are 8.24 pixels");

@@ -18,32 +18,11 @@ mod ssim;
 
 use serde::Serialize;
 
+pub use self::planes::Protocol;
+
 use self::planes::Pair;
 use super::Frame;
 use crate::error::{Error, Result};
-
-/// What is done to the values before they are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
-    /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
-    #[default]
-    Inria,
-    /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
-    Float,
-}
-
-impl Protocol {
-    /// The name on the command line and in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Inria => "inria",
-            Self::Float => "float",
-        }
-    }
-}
 
 /// How far two pictures of one size lie apart. Values have a peak of 1.0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -69,35 +48,17 @@ pub struct Comparison {
     pub non_finite_pixels: u64,
 }
 
-/// The FLIP error of every pixel.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FlipMap {
-    width: u32,
-    height: u32,
-    errors: Vec<f32>,
-}
-
-impl FlipMap {
-    /// Width in pixels.
-    #[must_use]
-    pub fn width(&self) -> u32 {
-        self.width
-    }
-
-    /// Height in pixels.
-    #[must_use]
-    pub fn height(&self) -> u32 {
-        self.height
-    }
-
-    /// The errors, in `[0, 1]`, row by row from the top.
-    #[must_use]
-    pub fn errors(&self) -> &[f32] {
-        &self.errors
-    }
-}
-
 /// Compares two pictures under `protocol`. The order of the two does not matter.
+///
+/// ```
+/// use quadrille::{Frame, Protocol, compare};
+///
+/// let grey = |value: f32| Frame::from_pixels(8, 8, vec![[value, value, value, 1.0]; 64]);
+/// let found = compare(&grey(0.5), &grey(0.625), Protocol::Float)?;
+/// assert_eq!(found.max_abs, 0.125);
+/// assert!((found.psnr_db.unwrap() - 18.06).abs() < 0.01);
+/// # Ok::<(), quadrille::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Caller`] when the pictures differ in size or have no pixels.
@@ -105,11 +66,15 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
     compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
 }
 
-/// As [`compare`], with the map whose mean is the FLIP error.
+/// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
 ///
 /// # Errors
 /// As [`compare`].
-pub fn compare_with_map(a: &Frame, b: &Frame, protocol: Protocol) -> Result<(Comparison, FlipMap)> {
+pub fn compare_with_map(
+    a: &Frame,
+    b: &Frame,
+    protocol: Protocol,
+) -> Result<(Comparison, Vec<f32>)> {
     let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
         let what = "size of the second picture";
@@ -133,12 +98,7 @@ pub fn compare_with_map(a: &Frame, b: &Frame, protocol: Protocol) -> Result<(Com
         alpha_max_abs: pair.alpha_max_abs,
         non_finite_pixels: pair.non_finite_pixels,
     };
-    let map = FlipMap {
-        width: a.width(),
-        height: a.height(),
-        errors,
-    };
-    Ok((comparison, map))
+    Ok((comparison, errors))
 }
 
 #[cfg(test)]

@@ -1,7 +1,31 @@
 //! The numbers that the metrics see: colours of two pictures, made finite and, by protocol, rounded.
 
-use super::Protocol;
+use serde::Serialize;
+
 use crate::image::{Frame, to_8_bit};
+
+/// What is done to the values before they are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
+    /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
+    #[default]
+    Inria,
+    /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
+    Float,
+}
+
+impl Protocol {
+    /// The name on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inria => "inria",
+            Self::Float => "float",
+        }
+    }
+}
 
 /// One picture's red, green and blue, each row by row from the top.
 pub(super) type Planes = [Vec<f32>; 3];

@@ -59,10 +59,6 @@ fn percentile(values: &mut [f64], percent: f64) -> f64 {
 }
 
 /// A number of pixels as f64, exact below 2^53.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "pictures have at most 2^28 pixels"
-)]
 pub(super) fn count(items: usize) -> f64 {
     items as f64
 }

@@ -90,23 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn zeros_beyond_the_edge() {
+    fn beyond_the_edge() {
         // Columns of row 0: 10 v0 + 100 v1 = 410, 520, 630; of row 1: v0 + 10 v1 = 41, 52, 63.
-        let expected = [-1040.0, 410.0 - 1260.0, 520.0, -104.0, 41.0 - 126.0, 52.0];
-        assert_eq!(filtered(Edge::Zero), expected);
-    }
-
-    #[test]
-    fn nearest_beyond_the_edge() {
+        let zeros = [-1040.0, 410.0 - 1260.0, 520.0, -104.0, 41.0 - 126.0, 52.0];
+        assert_eq!(filtered(Edge::Zero), zeros);
         // Row 0: v0 + 10 v0 + 100 v1 = 411, 522, 633; row 1: v0 + 10 v1 + 100 v1 = 441, 552, 663.
-        let expected = [
-            411.0 - 1044.0,
-            411.0 - 1266.0,
-            522.0 - 1266.0,
-            441.0 - 1104.0,
-            441.0 - 1326.0,
-            552.0 - 1326.0,
-        ];
-        assert_eq!(filtered(Edge::Nearest), expected);
+        let [row_0, row_1] = [[411.0, 522.0, 633.0], [441.0, 552.0, 663.0]]
+            .map(|[a, b, c]| [a - 2.0 * b, a - 2.0 * c, b - 2.0 * c]);
+        assert_eq!(filtered(Edge::Nearest), [row_0, row_1].concat());
     }
 }

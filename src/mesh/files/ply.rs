@@ -9,7 +9,7 @@ use std::path::Path;
 use super::build::{Builder, Mismatch, Stop, finite};
 use super::mesh::{Corner, Loaded, NONE};
 use crate::error::{Error, Result};
-use crate::scene::formats::ply::{Element, Header, Kind, Row, Values};
+use crate::scene::formats::ply::{Body, Element, Header, Kind, Row};
 
 /// Names of the list of a polygon's vertices.
 const LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         polygons: Vec::new(),
         ends: Vec::new(),
     };
-    let mut values = Values::new(&header, bytes, path);
+    let mut values = Body::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
         if at == vertices {
             values.rows(element, |row| match reader.vertex(row) {

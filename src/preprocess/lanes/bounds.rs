@@ -2,9 +2,9 @@
 
 use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
 
-use super::InView;
 use super::covariance::Covariance;
-use crate::preprocess::view::View;
+use super::in_view::InView;
+use crate::preprocess::view_transform::ViewTransform;
 use crate::scene::SplatBlock;
 
 /// Beyond these, in pixels, f32 no longer places an ellipse well and a splat goes through
@@ -23,7 +23,6 @@ const MAX_DEPTH: f32 = 1e18;
 
 /// First and last pixel along one axis, packed, and whether there is one.
 #[inline(always)]
-#[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
 pub(super) fn pixel_range<S: Simd>(
     simd: S,
     size: u32,
@@ -70,10 +69,9 @@ pub(super) fn trusted_lanes<S: Simd>(
 /// Lanes that f32 does not place well and that do not clearly miss the picture. Written so that a
 /// NaN counts as wild.
 #[inline(always)]
-#[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
 pub(super) fn wild_lanes<S: Simd>(
     simd: S,
-    view: &View,
+    view: &ViewTransform,
     mean: [f32x16<S>; 2],
     half_extent: [f32x16<S>; 2],
     covariance: &Covariance<S>,

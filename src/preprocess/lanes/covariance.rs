@@ -2,8 +2,9 @@
 
 use fearless_simd::{f32x16, prelude::*};
 
-use super::InView;
-use crate::preprocess::view::View;
+use super::in_view::InView;
+use crate::math::narrow;
+use crate::preprocess::view_transform::ViewTransform;
 use crate::scene::SplatBlock;
 
 /// Covariance with low-pass filter, its determinant, and the determinant before the filter.
@@ -46,13 +47,9 @@ fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
 
 /// Row `axis` of `J W R S`.
 #[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "constants rounded to the lanes' precision"
-)]
 fn factor_row<S: Simd>(
     simd: S,
-    view: &View,
+    view: &ViewTransform,
     inside: &InView<S>,
     inverse_z: f32x16<S>,
     axes: &[[f32x16<S>; 3]; 3],
@@ -61,13 +58,13 @@ fn factor_row<S: Simd>(
     let [low, high] = view.slope_limits[axis];
     let slope = inside.p[axis].times(inside.inverse_z).narrow();
     let slope = slope
-        .max(f32x16::splat(simd, low as f32))
-        .min(f32x16::splat(simd, high as f32));
-    let focal_over_z = inverse_z * view.focal_px[axis] as f32;
+        .max(f32x16::splat(simd, narrow(low)))
+        .min(f32x16::splat(simd, narrow(high)));
+    let focal_over_z = inverse_z * narrow(view.focal_px[axis]);
     let mut gradient = [f32x16::splat(simd, 0.0); 3];
     for (c, g) in gradient.iter_mut().enumerate() {
         let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
-        *g = (f32x16::splat(simd, along as f32) - slope * depth as f32) * focal_over_z;
+        *g = (f32x16::splat(simd, narrow(along)) - slope * narrow(depth)) * focal_over_z;
     }
     let mut row = gradient;
     for (sum, a) in row.iter_mut().zip(axes) {
@@ -77,13 +74,9 @@ fn factor_row<S: Simd>(
 }
 
 #[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "constants rounded to the lanes' precision"
-)]
 pub(super) fn covariance<S: Simd>(
     simd: S,
-    view: &View,
+    view: &ViewTransform,
     inside: &InView<S>,
     block: &SplatBlock,
 ) -> Covariance<S> {
@@ -98,7 +91,7 @@ pub(super) fn covariance<S: Simd>(
         t[2].mul_sub(b[0], t[0] * b[2]),
         t[0].mul_sub(b[1], t[1] * b[0]),
     ];
-    let blur = f32x16::splat(simd, view.low_pass_px2 as f32);
+    let blur = f32x16::splat(simd, narrow(view.low_pass_px2));
     let (xx, yy) = (dot(t, t), dot(b, b));
     let determinant_before = dot(cross, cross);
     Covariance {

@@ -3,15 +3,17 @@
 
 mod bounds;
 mod covariance;
+mod in_view;
 
-use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{f32x16, prelude::*, u32x16};
 
 use self::bounds::{pixel_range, trusted_lanes, wild_lanes};
 use self::covariance::{Covariance, covariance};
+use self::in_view::InView;
 use super::projected::LOG2_ALPHA_CUT;
-use super::view::View;
+use super::view_transform::ViewTransform;
 use crate::math::lanes::{F64Lanes, log2, rsqrt};
-use crate::math::{SH_C0, sh_colour};
+use crate::math::{SH_C0, narrow, sh_colour};
 use crate::scene::{Lanes, SplatBlock};
 use crate::shading::OpacityFactor;
 
@@ -41,45 +43,16 @@ pub(super) struct ProjectedLanes<S: Simd> {
     pub(super) wild: u64,
 }
 
-/// Position in view space (f64) and 1/z.
-struct InView<S: Simd> {
-    p: [F64Lanes<S>; 3],
-    inverse_z: F64Lanes<S>,
-    in_front: mask32x16<S>,
-}
-
 #[inline(always)]
-fn to_view<S: Simd>(simd: S, view: &View, block: &SplatBlock) -> InView<S> {
-    let mean = block
-        .mean
-        .map(|m| F64Lanes::widen(f32x16::simd_from(simd, m)));
-    let p = std::array::from_fn(|r| {
-        let row = view.rotation[r].map(|v| F64Lanes::splat(simd, v));
-        let sum = mean[2].mul_add(row[2], F64Lanes::splat(simd, view.translation_in_view[r]));
-        mean[0].mul_add(row[0], mean[1].mul_add(row[1], sum))
-    });
-    let above_near = p[2].minus(F64Lanes::splat(simd, view.near)).narrow();
-    InView {
-        p,
-        inverse_z: p[2].recip(simd),
-        in_front: above_near.simd_gt(f32x16::splat(simd, 0.0)),
-    }
-}
-
-#[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "constants rounded to the lanes' precision"
-)]
 fn colour<S: Simd>(
     simd: S,
-    view: &View,
+    view: &ViewTransform,
     degree: u8,
     block: &SplatBlock,
     sh_rest: &[Lanes],
 ) -> [f32x16<S>; 3] {
     let half = f32x16::splat(simd, 0.5);
-    let c0 = f32x16::splat(simd, SH_C0 as f32);
+    let c0 = f32x16::splat(simd, narrow(SH_C0));
     let mut colour = block
         .sh_constant
         .map(|c| f32x16::simd_from(simd, c).mul_add(c0, half));
@@ -105,13 +78,9 @@ fn colour<S: Simd>(
 
 /// log2 of the opacity with the profile's factor.
 #[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "constants rounded to the lanes' precision"
-)]
 fn log2_opacity<S: Simd>(
     simd: S,
-    view: &View,
+    view: &ViewTransform,
     block: &SplatBlock,
     covariance: &Covariance<S>,
 ) -> f32x16<S> {
@@ -124,27 +93,22 @@ fn log2_opacity<S: Simd>(
             .determinant
             .simd_lt(f32x16::splat(simd, f32::INFINITY));
         let ratio = finite.select(ratio, f32x16::splat(simd, 1.0));
-        opacity *= ratio.max(f32x16::splat(simd, floor as f32)).sqrt();
+        opacity *= ratio.max(f32x16::splat(simd, narrow(floor))).sqrt();
     }
     log2(simd, opacity)
 }
 
 /// Sixteen splats onto the picture plane. `first_index` is the scene's index of lane 0.
 #[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "constants rounded to the lanes' precision"
-)]
 pub(super) fn project<S: Simd>(
     simd: S,
-    view: &View,
+    view: &ViewTransform,
     degree: u8,
     block: &SplatBlock,
     sh_rest: &[Lanes],
     first_index: u32,
 ) -> Option<ProjectedLanes<S>> {
-    let inside = to_view(simd, view, block);
+    let inside = InView::of(simd, view, block);
     if inside.in_front.all_false() {
         return None;
     }
@@ -199,6 +163,7 @@ pub(super) fn project<S: Simd>(
     let tip = covariance.xy * radius * inverse_sigma[0];
     let colour = colour(simd, view, degree, block, sh_rest);
     let depth = inside.p[2].narrow();
+    #[expect(clippy::cast_possible_truncation, reason = "below 16")]
     let lane_index = u32x16::from_fn(simd, |i| first_index + i as u32);
     let fields = [
         u_per_y.mul_sub(mean[1], u_per_x * mean[0]),

@@ -11,7 +11,7 @@ use nalgebra::{Unit, UnitQuaternion, Vector3};
 
 use crate::error::{Error, Result};
 use crate::scene::camera::{Camera, Intrinsics};
-use crate::scene::splats::{Splat, Splats};
+use crate::scene::splats::Splats;
 
 /// Up in the world where nothing else is said: minus y, since COLMAP's models, and the scenes
 /// trained on them, keep the first camera's downward y axis.
@@ -39,18 +39,17 @@ const OBJECT_RATIO: f64 = 3.0;
 
 /// The main content of a scene, as a ball.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Subject {
+pub(crate) struct FramingTarget {
     /// Its middle, in world space.
     pub centre: Vector3<f64>,
     /// Its radius in world units, above zero.
     pub radius: f64,
 }
 
-impl Subject {
+impl FramingTarget {
     /// The main content of `splats`: for an object, the ball around its weighted median that
     /// holds 95 % of the weight; for a scene with background, half of it. An empty scene has a
     /// unit ball at the origin. Costs a look at up to 65 536 splats.
-    #[must_use]
     pub(crate) fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
@@ -74,7 +73,6 @@ impl Subject {
     }
 
     /// The distance from which a camera of these intrinsics shows the whole ball.
-    #[must_use]
     pub(crate) fn distance(&self, intrinsics: &Intrinsics) -> f64 {
         let half_tangent = (f64::from(intrinsics.width) / intrinsics.focal_px[0])
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
@@ -84,7 +82,6 @@ impl Subject {
 
     /// A viewpoint that shows the whole ball from 20 degrees above the horizon that `up` (of any
     /// length above zero) defines, off the world's axes.
-    #[must_use]
     pub(crate) fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
         let up = up
             .try_normalize(0.0)
@@ -101,7 +98,6 @@ impl Subject {
 
 /// The viewpoint in `direction` from `target` (both of any length above zero) that is as near as it
 /// can be while a camera that looks at `target` shows all of `points`, with a little room around.
-#[must_use]
 pub(crate) fn fitting_eye(
     intrinsics: &Intrinsics,
     target: Vector3<f64>,
@@ -131,9 +127,6 @@ pub(crate) fn fitting_eye(
 
 /// `count` cameras named `orbit_00` onwards, on the circle of `eye` about the line through `target`
 /// along `up`, the first one at `eye`; all look at `target`.
-///
-/// # Errors
-/// [`Error::Caller`] when `count` is 0 or above 100 000, or as [`Camera::look_at`].
 pub(crate) fn orbit(
     count: u32,
     intrinsics: Intrinsics,
@@ -143,8 +136,8 @@ pub(crate) fn orbit(
 ) -> Result<Vec<Camera>> {
     if !(1..=MAX_ORBIT).contains(&count) {
         return Err(Error::caller(
-            "--orbit",
-            format!("1 to {MAX_ORBIT} views"),
+            "number of views in an orbit",
+            format!("1 to {MAX_ORBIT}"),
             count.to_string(),
         ));
     }
@@ -163,7 +156,8 @@ pub(crate) fn orbit(
 /// Positions and weights of up to [`MAX_SAMPLES`] splats, evenly through the scene's order.
 fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
     let floor = fine_scale(splats);
-    sampled(splats)
+    splats
+        .sampled(MAX_SAMPLES)
         .map(|s| {
             let size = s.scale.into_iter().fold(0.0, f32::max);
             let weight = f64::from(s.opacity) / f64::from(size).max(floor).max(1e-30);
@@ -175,13 +169,10 @@ fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
 
 /// The lower quartile of the splats' largest scales: finer splats weigh no more than these.
 fn fine_scale(splats: &Splats) -> f64 {
-    let sizes = sampled(splats).map(|s| f64::from(s.scale.into_iter().fold(0.0, f32::max)));
+    let sizes = splats
+        .sampled(MAX_SAMPLES)
+        .map(|s| f64::from(s.scale.into_iter().fold(0.0, f32::max)));
     weighted_quantiles(sizes.map(|s| (s, 1.0)), &[0.25])[0]
-}
-
-fn sampled(splats: &Splats) -> impl Iterator<Item = Splat> + '_ {
-    let step = splats.len().div_ceil(MAX_SAMPLES).max(1);
-    (0..splats.len()).step_by(step).map(|i| splats.splat(i))
 }
 
 /// For each share, the least value that, with all below it, carries that share of the weight; 0

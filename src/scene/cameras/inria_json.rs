@@ -8,8 +8,8 @@
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
 
+use super::camera_file::{CameraFile, camera_at, view_from_centre, view_name};
 use super::json::Node;
-use super::{CameraFile, camera_at, view_from_centre};
 use crate::error::Result;
 use crate::scene::camera::{Camera, Intrinsics};
 
@@ -35,19 +35,11 @@ fn read_camera(node: &Node, index: usize) -> Result<Camera> {
         principal_px: [f64::from(width) / 2.0, f64::from(height) / 2.0],
     };
     let position = Vector3::from(node.member("position")?.numbers::<3>()?);
-    let rotation = node.member("rotation")?;
-    let mut rows = [[0.0; 3]; 3];
-    let items = rotation.items()?;
-    if items.len() != rows.len() {
-        return Err(rotation.error("an array of 3 rows"));
-    }
-    for (row, item) in rows.iter_mut().zip(items) {
-        *row = item.numbers()?;
-    }
+    let rows: [[f64; 3]; 3] = node.member("rotation")?.rows(3..=3)?;
     let world_from_view = Matrix3::from_fn(|row, column| rows[row][column]);
     let name = match node.get("img_name") {
         Some(name) => name.text()?,
-        None => format!("view_{index:03}"),
+        None => view_name(index),
     };
     let pose = view_from_centre(&world_from_view, position);
     camera_at(node.path, &node.place, name, intrinsics, pose)

@@ -1,24 +1,50 @@
 //! JSON values that know their place in the file, so that errors can name it.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+/// Bytes looked at to tell whether a file is text.
+const SNIFFED_BYTES: usize = 1024;
+
 /// Longest piece of a file quoted in an error, in characters.
 const MAX_QUOTE: usize = 60;
 
 /// Parses a JSON document; a byte-order mark before it is skipped.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
+    const EXPECTED: &str = "a camera file: cameras.json, transforms.json or a COLMAP model";
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let is_binary = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();
+    let other = if text.trim_ascii().is_empty() {
+        Some("an empty file")
+    } else if text.starts_with(b"ply") {
+        Some("a PLY file: a scene or a mesh")
+    } else if text[..text.len().min(SNIFFED_BYTES)].iter().any(is_binary) {
+        Some("a binary file")
+    } else {
+        None
+    };
+    if let Some(found) = other {
+        return Err(Error::file(path, "format", EXPECTED, found));
+    }
     serde_json::from_slice(text).map_err(|error| {
-        Error::file(
-            path,
-            format!("line {}, column {}", error.line(), error.column()),
-            "a JSON document of cameras (cameras.json or transforms.json) or a COLMAP model",
-            error.to_string(),
-        )
+        let place = format!("line {}, column {}", error.line(), error.column());
+        let line = text.split(|&b| b == b'\n').nth(error.line().max(1) - 1);
+        let at = line.and_then(|line| line.get(error.column().max(1) - 1..));
+        let found = match at.unwrap_or_default() {
+            // Python writes them; JSON has no word for them.
+            [b'N', b'a', b'N', ..] => "NaN".to_owned(),
+            [b'I', b'n', b'f', ..] => "Infinity".to_owned(),
+            _ => {
+                let reason = error.to_string();
+                let end = reason.rfind(" at line ").unwrap_or(reason.len());
+                reason[..end].to_owned()
+            }
+        };
+        Error::file(path, place, "valid JSON with finite numbers", found)
     })
 }
 
@@ -117,6 +143,29 @@ impl<'a> Node<'a> {
         Ok(numbers)
     }
 
+    /// An array of arrays of `N` finite numbers, of which the first `ROWS` count; it may have as
+    /// many as `lengths` allows.
+    pub(super) fn rows<const ROWS: usize, const N: usize>(
+        &self,
+        lengths: RangeInclusive<usize>,
+    ) -> Result<[[f64; N]; ROWS]> {
+        let items = self.items()?;
+        if !lengths.contains(&items.len()) {
+            let (least, most) = lengths.into_inner();
+            let or_more = if most > least {
+                format!(" or {most}")
+            } else {
+                String::new()
+            };
+            return Err(self.error(&format!("an array of {least}{or_more} rows")));
+        }
+        let mut rows = [[0.0; N]; ROWS];
+        for (row, item) in rows.iter_mut().zip(items) {
+            *row = item.numbers()?;
+        }
+        Ok(rows)
+    }
+
     /// An error at this place, quoting what stands there.
     pub(super) fn error(&self, expected: &str) -> Error {
         let place = if self.place.is_empty() {
@@ -134,6 +183,9 @@ fn describe(value: &Value) -> String {
         Value::Array(items) => format!("an array of {} items", items.len()),
         Value::Object(members) => {
             let keys: Vec<&str> = members.keys().take(8).map(String::as_str).collect();
+            if keys.is_empty() {
+                return "an object without keys".to_owned();
+            }
             shortened(&format!("an object with the keys {}", keys.join(", ")))
         }
         Value::String(text) => format!("the string \"{}\"", shortened(text)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::load;
+use super::load::{CameraOptions, load_with};
 use crate::error::{Error, Result};
 use crate::scene::camera::{Camera, MAX_SIDE_PX};
 
@@ -82,7 +82,10 @@ pub(crate) fn load_views(
     views: &str,
     size: PictureSize,
 ) -> Result<(Vec<Camera>, Vec<String>)> {
-    let file = load(path, size.width.zip(size.height).map(|(w, h)| [w, h]))?;
+    let options = CameraOptions {
+        fallback_size_px: size.width.zip(size.height).map(|(w, h)| [w, h]),
+    };
+    let file = load_with(path, &options)?;
     let chosen = select(file.cameras, views)?;
     let sized: Result<_> = chosen.iter().map(|camera| size.apply(camera)).collect();
     Ok((sized?, file.warnings))

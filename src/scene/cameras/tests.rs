@@ -1,8 +1,10 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use nalgebra::Vector3;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::{Error, Result};
 
 /// A `cameras.json` of two cameras.
 const INRIA: &str = r#"[
@@ -28,18 +30,11 @@ fn in_file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 
 fn load_text(text: &str) -> Result<CameraFile> {
     let (_folder, path) = in_file("c.json", text.as_bytes());
-    load(&path, None)
+    load(&path)
 }
 
 fn parse(bytes: &[u8]) -> Result<CameraFile> {
-    let path = Path::new("c.json");
-    let value = json::parse(path, bytes)?;
-    let root = json::Node::root(path, &value);
-    if value.is_array() {
-        inria_json::read(&root)
-    } else {
-        transforms::read(&root, None)
-    }
+    super::load::parse_json(Path::new("c.json"), bytes, &CameraOptions::default())
 }
 
 #[test]
@@ -90,7 +85,10 @@ fn an_angle_of_view_needs_a_size() {
     assert!((file.cameras[0].focal_px[0] - 400.0).abs() < 1e-9);
     assert_eq!(file.warnings.len(), 1);
     let (_folder, path) = in_file("t.json", text.as_bytes());
-    let file = load(&path, Some([100, 50])).unwrap();
+    let options = CameraOptions {
+        fallback_size_px: Some([100, 50]),
+    };
+    let file = load_with(&path, &options).unwrap();
     assert_eq!((file.cameras[0].width, file.cameras[0].height), (100, 50));
     assert!((file.cameras[0].focal_px[1] - 50.0).abs() < 1e-9);
     assert!(file.warnings.is_empty());
@@ -102,10 +100,8 @@ fn distortion_is_ignored_aloud_and_fisheyes_refused() {
     assert!(file.warnings[0].contains("2 frames"), "{:?}", file.warnings);
     let fisheye = TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"");
     let message = load_text(&fisheye).unwrap_err().to_string();
-    assert!(
-        message.contains("camera_model: expected a perspective"),
-        "{message}"
-    );
+    let expected = "camera_model: expected a perspective";
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
@@ -142,7 +138,7 @@ fn errors_name_the_place() {
             "width: expected 1 to 32768 pixels, found 99999",
         ),
         ("\"fx\": 150.5,", "", "[0]: expected an object with \"fx\""),
-        ("\"fx\": 150.5", "\"fx\": NaN", "line 3"),
+        ("\"fx\": 150.5", "\"fx\": NaN", "finite numbers, found NaN"),
         (
             "[[0, 0, 1]",
             "[[0, 0, -1]",
@@ -162,7 +158,17 @@ fn errors_name_the_place() {
         ("[]", "at least one camera"),
         ("{\"frames\": []}", "at least one camera"),
         ("3", "\"frames\""),
-        ("", "line 1"),
+        ("{}", "found an object without keys"),
+        (
+            "",
+            "expected a camera file: cameras.json, transforms.json or a COLMAP model, found an empty file",
+        ),
+        ("ply\nformat ascii 1.0", "found a PLY file: a scene"),
+        ("\u{1}\u{0}", "found a binary file"),
+        (
+            "[1,\n Infinity]",
+            "line 2, column 2: expected valid JSON with finite numbers, found Infinity",
+        ),
         ("[[[[", "line 1"),
         (r#"{"fl_x": 1, "frames": [{}]}"#, "\"fl_x\" is in pixels"),
         (r#"{"w": 1, "frames": [{}]}"#, "height"),
@@ -177,10 +183,10 @@ fn errors_name_the_place() {
 fn deep_nesting_and_lost_files_are_errors() {
     assert!(load_text(&"[".repeat(100_000)).is_err());
     let folder = tempfile::tempdir().unwrap();
-    let message = load(folder.path(), None).unwrap_err().to_string();
+    let message = load(folder.path()).unwrap_err().to_string();
     assert!(message.contains("COLMAP"), "{message}");
     assert!(matches!(
-        load(&folder.path().join("no.json"), None),
+        load(folder.path().join("no.json")),
         Err(Error::Read { .. })
     ));
 }
@@ -227,19 +233,15 @@ fn real_cameras_stand_where_their_files_say() {
         if !path.to_string_lossy().ends_with(".cameras.json") {
             continue;
         }
-        let cameras = load(&path, None).unwrap().cameras;
+        let cameras = load(&path).unwrap().cameras;
         let value: serde_json::Value =
             serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(cameras.len(), value.as_array().unwrap().len());
         for (camera, entry) in cameras.iter().zip(value.as_array().unwrap()) {
             let position = Vector3::from_fn(|i, _| entry["position"][i].as_f64().unwrap());
             let off = (camera.eye() - position).norm();
-            assert!(
-                off < 1e-5,
-                "{}: {} is off by {off}",
-                path.display(),
-                camera.name
-            );
+            let (file, name) = (path.display(), &camera.name);
+            assert!(off < 1e-5, "{file}: {name} is off by {off}");
         }
     }
 }

@@ -6,9 +6,10 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::camera_file::{CameraFile, camera_at, distortion_warning, view_from_centre, view_name};
 use super::json::Node;
-use super::{CameraFile, camera_at, names, view_from_centre};
-use crate::error::Result;
+use super::names;
+use crate::error::{Result, shown};
 use crate::scene::camera::Intrinsics;
 
 /// Width and height where a file has only an angle of view: those of Blender's synthetic scenes
@@ -52,7 +53,7 @@ pub(super) fn read(root: &Node, fallback_size_px: Option<[u32; 2]>) -> Result<Ca
         let intrinsics = scope.intrinsics(size)?;
         let name = match frame.get("file_path") {
             Some(path) => names::stem(&path.text()?).to_owned(),
-            None => format!("view_{index:03}"),
+            None => view_name(index),
         };
         let pose = read_pose(&frame)?;
         cameras.push(camera_at(frame.path, &frame.place, name, intrinsics, pose)?);
@@ -65,16 +66,16 @@ pub(super) fn read(root: &Node, fallback_size_px: Option<[u32; 2]>) -> Result<Ca
 
 fn warnings(root: &Node, sizes_assumed: u64, distorted: u64) -> Vec<String> {
     let mut warnings = Vec::new();
-    let path = root.path.display();
     if sizes_assumed > 0 {
-        let [w, h] = BLENDER_SIZE_PX;
+        let (path, [w, h]) = (shown(root.path), BLENDER_SIZE_PX);
         warnings.push(format!(
-            "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, --width and --height together set it"
+            "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, unless width and height are given"
         ));
     }
     if distorted > 0 {
-        warnings.push(format!(
-            "{path}: lens distortion of {distorted} frames ignored; pictures will differ from the photographs unless those are undistorted"
+        warnings.push(distortion_warning(
+            root.path,
+            &format!("{distorted} frames"),
         ));
     }
     warnings
@@ -143,15 +144,13 @@ impl<'a> Scope<'a> {
 
     fn intrinsics(&self, [width, height]: [u32; 2]) -> Result<Intrinsics> {
         let sides = [f64::from(width), f64::from(height)];
-        let from_angle = |angle: f64, side: f64| side / (2.0 * (angle / 2.0).tan());
-        let x = match (self.number("fl_x")?, self.number("camera_angle_x")?) {
-            (Some(focal), _) => Some(focal),
-            (None, angle) => angle.map(|angle| from_angle(angle, sides[0])),
+        let focal = |in_px: &str, as_angle: &str, side: f64| {
+            let angle = self.number(as_angle)?;
+            let from_angle = angle.map(|angle| side / (2.0 * (angle / 2.0).tan()));
+            Ok(self.number(in_px)?.or(from_angle))
         };
-        let y = match (self.number("fl_y")?, self.number("camera_angle_y")?) {
-            (Some(focal), _) => Some(focal),
-            (None, angle) => angle.map(|angle| from_angle(angle, sides[1])),
-        };
+        let x = focal("fl_x", "camera_angle_x", sides[0])?;
+        let y = focal("fl_y", "camera_angle_y", sides[1])?;
         // Pixels are square unless both are given.
         let (Some(x), Some(y)) = (x.or(y), y.or(x)) else {
             return Err(self.frame.error(
@@ -172,15 +171,7 @@ impl<'a> Scope<'a> {
 
 /// World-to-view rotation and translation of a frame, in right-down-forward axes.
 fn read_pose(frame: &Node) -> Result<(Matrix3<f64>, Vector3<f64>)> {
-    let matrix = frame.member("transform_matrix")?;
-    let rows = matrix.items()?;
-    if !(3..=4).contains(&rows.len()) {
-        return Err(matrix.error("an array of 3 or 4 rows"));
-    }
-    let mut world_from_gl = [[0.0; 4]; 3];
-    for (row, item) in world_from_gl.iter_mut().zip(rows) {
-        *row = item.numbers()?;
-    }
+    let world_from_gl: [[f64; 4]; 3] = frame.member("transform_matrix")?.rows(3..=4)?;
     // Down is minus up and forward is minus back.
     let signs = [1.0, -1.0, -1.0];
     let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);

@@ -6,68 +6,64 @@
 
 use std::path::Path;
 
+use super::format_reader::FormatReader;
 use crate::error::{Error, Result};
+use crate::math::narrow;
 use crate::scene::activate::Encoding;
-use crate::scene::assemble::{RawBlock, Shape, assemble};
+use crate::scene::assemble::{PLAIN_SLOTS, Shape, assemble_fixed};
 use crate::scene::bytes::Bytes;
-use crate::scene::load::{Format, Scene};
+use crate::scene::scene_file::{Scene, SceneFormat};
+use crate::scene::splats::Lanes;
 
 /// Bytes of a splat.
 const RECORD_BYTES: usize = 32;
 
 /// The constant spherical harmonic, in the format's precision.
-#[allow(clippy::cast_possible_truncation, reason = "colours are f32")]
-const SH_C0: f32 = crate::math::SH_C0 as f32;
+const SH_C0: f32 = narrow(crate::math::SH_C0);
 
-/// Reads a `.splat` file.
-pub(crate) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
-    let (records, rest) = bytes.as_chunks::<RECORD_BYTES>();
-    if !rest.is_empty() {
+/// The format: it has no mark of its own, so only the extension tells.
+pub(super) const FORMAT: FormatReader = FormatReader {
+    format: SceneFormat(".splat"),
+    has_mark: |_| false,
+    extensions: &["splat"],
+    read: Some(read),
+};
+
+fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
+    let extra = bytes.len() % RECORD_BYTES;
+    if extra != 0 {
         return Err(Error::file(
             path,
             "size",
             "a multiple of 32 bytes (.splat)",
-            format!("{} bytes, {} too many", bytes.len(), rest.len()),
+            format!("{} bytes, {extra} too many", bytes.len()),
         ));
     }
     let shape = Shape {
-        rows: records.len(),
+        rows: bytes.len() / RECORD_BYTES,
         sh_degree: 0,
         encoding: Encoding::Linear,
         scales: 3,
         filtered: false,
     };
-    let (splats, dropped) = assemble(shape, |batch| {
-        let rows = batch.rows();
-        let dropped = batch.fill(|rows, mut raw| {
-            decode(&records[rows], &mut raw);
-            Ok(())
-        });
-        bytes.release(rows.start * RECORD_BYTES..rows.end * RECORD_BYTES);
-        dropped
+    let splats = assemble_fixed(bytes, 0, RECORD_BYTES, shape, |rows, raw| {
+        decode(rows.as_chunks().0, raw.plain);
     })?;
-    Ok(Scene {
-        splats,
-        dropped,
-        profile_hint: None,
-        format: Format::DotSplat,
-        comments: Vec::new(),
-        file_bytes: bytes.len() as u64,
-    })
+    Ok(Scene::new(FORMAT.format, bytes.len(), splats))
 }
 
-fn decode(records: &[[u8; RECORD_BYTES]], raw: &mut RawBlock<'_>) {
+fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
     for (lane, record) in records.iter().enumerate() {
         let (words, _) = record.as_chunks();
-        for (lanes, word) in raw.plain.iter_mut().zip(&words[..6]) {
+        for (lanes, word) in plain.iter_mut().zip(&words[..6]) {
             lanes[lane] = f32::from_le_bytes(*word);
         }
         let [red, green, blue, opacity] = words[6];
-        for (lanes, v) in raw.plain[6..10].iter_mut().zip(words[7]) {
+        for (lanes, v) in plain[6..10].iter_mut().zip(words[7]) {
             lanes[lane] = (f32::from(v) - 128.0) / 128.0;
         }
-        raw.plain[10][lane] = f32::from(opacity) / 255.0;
-        for (lanes, colour) in raw.plain[11..].iter_mut().zip([red, green, blue]) {
+        plain[10][lane] = f32::from(opacity) / 255.0;
+        for (lanes, colour) in plain[11..].iter_mut().zip([red, green, blue]) {
             lanes[lane] = (f32::from(colour) / 255.0 - 0.5) / SH_C0;
         }
     }
@@ -87,7 +83,7 @@ mod tests {
         file.extend([255, 0, 51, 255, 128, 128, 64, 128]);
         let path = Path::new("one.splat");
         let scene = load_bytes(&file, path).unwrap();
-        assert_eq!(scene.format, Format::DotSplat);
+        assert_eq!(scene.format, FORMAT.format);
         let splat = scene.splats.splat(0);
         assert_eq!(splat.mean, [1.0, -2.0, 3.0]);
         assert_eq!(splat.scale, [0.5, 0.25, 0.125]);

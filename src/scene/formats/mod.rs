@@ -1,4 +1,140 @@
-//! Splat scenes in files: a file or a folder for each format.
+//! Splat scenes in files: a file or a folder for each format, and the table of them.
+//!
+//! A new format is a file with a [`FormatReader`] and a line in [`FORMATS`].
 
-pub(crate) mod dot_splat;
+mod dot_splat;
+mod format_reader;
 pub(crate) mod ply;
+mod unread;
+
+use std::path::Path;
+
+use super::bytes::Bytes;
+use super::scene_file::Scene;
+use crate::error::{Error, Result};
+use format_reader::FormatReader;
+
+/// Every format that is known. The first whose mark a file bears is the file's format, else the
+/// first whose extension it has.
+const FORMATS: [&FormatReader; 9] = [
+    &unread::COMPRESSED_PLY,
+    &ply::FORMAT,
+    &dot_splat::FORMAT,
+    &unread::SPZ,
+    &unread::SOG,
+    &unread::GLTF,
+    &unread::KSPLAT,
+    &unread::MESH,
+    &unread::GZIP,
+];
+
+/// Reads a scene of any format from a file's bytes; `path` is for errors and for the extension.
+pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
+    match sniff(bytes, path) {
+        Some(FormatReader {
+            read: Some(read), ..
+        }) => read(bytes, path),
+        Some(known) => Err(not_read(known, path)),
+        None => Err(Error::file(
+            path,
+            "format",
+            format!("a scene: {}", readable()),
+            "none of them, by content and by extension",
+        )),
+    }
+}
+
+/// Reads the scene in the folder `path`, for formats that are folders.
+pub(super) fn read_folder(path: &Path) -> Result<Scene> {
+    if path.join("meta.json").is_file() {
+        return Err(not_read(&unread::SOG, path));
+    }
+    Err(Error::file(path, "path", "a scene file", "a folder"))
+}
+
+fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
+    // Gzip packs files of any format, the older SPZ among them: there the extension says more.
+    let packed = (unread::GZIP.has_mark)(bytes);
+    let by_mark = || FORMATS.into_iter().find(|f| (f.has_mark)(bytes));
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let extension = extension.unwrap_or_default().to_ascii_lowercase();
+    let by_extension = || {
+        let mut formats = FORMATS.into_iter();
+        formats.find(|f| f.extensions.contains(&extension.as_str()))
+    };
+    if packed {
+        by_extension().or_else(by_mark)
+    } else {
+        by_mark().or_else(by_extension)
+    }
+}
+
+/// The error for a format that is known but not read.
+fn not_read(known: &FormatReader, path: &Path) -> Error {
+    let name = known.format.name();
+    let found = if known.format == unread::GZIP.format {
+        "a gzip file (unpack it first, with gunzip)".to_owned()
+    } else if known.format == unread::MESH.format {
+        "a mesh (`quadrille mesh` draws it)".to_owned()
+    } else if known.format == unread::GLTF.format {
+        format!("{name}, whose splats are not read yet (`quadrille mesh` draws its meshes)")
+    } else {
+        format!(
+            "{name}, which is not read yet (convert it, for example with SuperSplat's export as PLY)"
+        )
+    };
+    Error::file(path, "format", readable(), found)
+}
+
+/// The names of the formats that are read.
+fn readable() -> String {
+    let read = FORMATS.into_iter().filter(|f| f.read.is_some());
+    let names: Vec<&str> = read.map(|f| f.format.name()).collect();
+    names.join(" or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{load, load_bytes};
+
+    #[test]
+    fn formats_are_told_by_content_before_extension() {
+        let packed = b"ply\nelement vertex 9\nproperty uint packed_position\n";
+        for (bytes, path, expected) in [
+            (&b"ply\nformat"[..], "a.splat", Some("PLY")),
+            (b"ply\r\nformat", "-", Some("PLY")),
+            (packed, "a.ply", Some("compressed PLY")),
+            (b"NGSP....", "a", Some("SPZ")),
+            (b"....", "a.SPLAT", Some(".splat")),
+            (b"", "a.ply", Some("PLY")),
+            (b"\x1f\x8b", "-", Some("gzip")),
+            (b"\x1f\x8b", "a.ply.gz", Some("gzip")),
+            (b"\x1f\x8b", "a.spz", Some("SPZ")),
+            (b"\x1f\x8b", "a.ply", Some("PLY")),
+            (b"....", "a", None),
+        ] {
+            let found = sniff(bytes, Path::new(path)).map(|f| f.format.name());
+            assert_eq!(found, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn known_formats_are_refused_by_name() {
+        for (bytes, path, expected) in [
+            (&b"PK\x03\x04"[..], "a", "SOG, which is not read yet"),
+            (b"\x1f\x8b\x08", "a", "gunzip"),
+            (
+                b"v 0 0 0",
+                "a.obj",
+                "found a mesh (`quadrille mesh` draws it)",
+            ),
+            (b"glTF", "a", "`quadrille mesh` draws its meshes"),
+            (b"what", "a", "expected a scene: PLY or .splat, found none"),
+        ] {
+            let text = load_bytes(bytes, Path::new(path)).unwrap_err().to_string();
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(load(Path::new("no such file.ply")).is_err());
+    }
+}

@@ -2,39 +2,20 @@
 
 use nalgebra::Vector3;
 
+use super::plan::{COTTAGES, FINE, LIGHTHOUSE};
 use super::terrain;
 use crate::synth::chance::{fractal, noise};
 use crate::synth::light::Occluder;
-use crate::synth::part::{Grain, Material, Part};
+use crate::synth::material::{Grain, Material};
+use crate::synth::part::Part;
 use crate::synth::solids::Block;
 use crate::synth::surface::{Disk, Ellipsoid, Frustum, Quad, Triangle};
 
-/// Where the lighthouse stands: x, z.
-const LIGHTHOUSE: [f32; 2] = [3.1, 0.25];
 /// Height and radii of the lighthouse's tower.
 const TOWER_HEIGHT: f32 = 1.55;
 const TOWER_RADII: [f32; 2] = [0.23, 0.15];
-/// Cottages: x, z, angle of the width, width, and the colour of the roof.
-const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
-    (-0.55, 1.25, 0.25, 0.62, [0.5, 0.14, 0.07]),
-    (0.55, 0.85, -0.3, 0.7, [0.4, 0.11, 0.06]),
-    (1.65, 0.75, 0.15, 0.55, [0.2, 0.15, 0.16]),
-    (-0.1, 0.25, 0.1, 0.55, [0.45, 0.19, 0.08]),
-    (2.45, 0.75, -0.5, 0.42, [0.46, 0.13, 0.07]),
-];
-/// Density of splats on what people made: finer than the land around.
-pub(crate) const FINE: f32 = 15.0;
 /// Light from windows.
 const WINDOW_LIGHT: [f32; 3] = [2.6, 1.35, 0.4];
-
-/// Whether no tree or rock may stand at x, z.
-pub(crate) fn keeps_clear(x: f32, z: f32) -> bool {
-    let near = |[a, b]: [f32; 2], r: f32| (x - a).hypot(z - b) < r;
-    let cottage = COTTAGES.iter().any(|c| near([c.0, c.1], 0.55));
-    // The sight lines from the bay to the doors and to the tower.
-    let front = (-1.0..2.9).contains(&x) && z > 0.9;
-    cottage || front || near(LIGHTHOUSE, 0.75)
-}
 
 pub(crate) fn all(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let mut parts = lighthouse(occluders);
@@ -58,11 +39,7 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let [x, z] = LIGHTHOUSE;
     let base = Vector3::new(x, terrain::height(x, z) - 0.08, z);
     let at = |y: f32| base + Vector3::y() * (TOWER_HEIGHT + y);
-    let cone = |base, height, radii| Frustum {
-        base,
-        height,
-        radii,
-    };
+    let cone = Frustum::new;
     occluders.push(Occluder::round(
         base + Vector3::y() * (TOWER_HEIGHT / 2.0),
         Vector3::new(0.22, 1.0, 0.22),
@@ -71,22 +48,10 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let tower = cone(base, TOWER_HEIGHT, TOWER_RADII);
     let iron = Material::dull([0.06, 0.06, 0.07]);
     let red = Material::dull([0.5, 0.05, 0.035]);
-    let deck = Disk {
-        centre: at(0.06),
-        even_radius: 0.21,
-        radius: 0.21,
-    };
+    let deck = Disk::new(at(0.06), 0.21, 0.21);
     let lantern = cone(at(0.06), 0.25, [0.1, 0.1]);
-    let knob = Ellipsoid {
-        centre: at(0.48),
-        radii: Vector3::repeat(0.03),
-        cut: 0.0,
-    };
-    let halo = Ellipsoid {
-        centre: at(0.18),
-        radii: Vector3::repeat(0.2),
-        cut: 0.0,
-    };
+    let knob = Ellipsoid::ball(at(0.48), 0.03);
+    let halo = Ellipsoid::ball(at(0.18), 0.2);
     vec![
         Part::new(tower, FINE, move |patch, _| {
             tower_paint(patch.position, base.y)
@@ -148,16 +113,12 @@ fn cottage(block: Block, roof: [f32; 3], hearth: Hearth) -> Vec<Part> {
     let eaves = block.base - w * 0.56 - d * 0.5 + h;
     let over = d * 0.08 - rise * 0.16;
     let slopes = [
-        Quad {
-            corner: eaves + d + over,
-            u: w * 1.12,
-            v: rise - d * 0.5 - over,
-        },
-        Quad {
-            corner: eaves - d * 0.08 - rise * 0.16 + w * 1.12,
-            u: -w * 1.12,
-            v: rise + d * 0.5 + d * 0.08 + rise * 0.16,
-        },
+        Quad::new(eaves + d + over, w * 1.12, rise - d * 0.5 - over),
+        Quad::new(
+            eaves - d * 0.08 - rise * 0.16 + w * 1.12,
+            -w * 1.12,
+            rise + d * 0.5 + d * 0.08 + rise * 0.16,
+        ),
     ];
     for slope in slopes {
         parts.push(Part::new(slope, FINE, move |patch, _| {
@@ -167,11 +128,11 @@ fn cottage(block: Block, roof: [f32; 3], hearth: Hearth) -> Vec<Part> {
         }));
     }
     for (end, flip) in [(-0.5, 1.0), (0.5, -1.0)] {
-        let gable = Triangle(Quad {
-            corner: block.base + w * end - d * (0.5 * flip) + h,
-            u: d * flip,
-            v: d * (0.5 * flip) + rise,
-        });
+        let gable = Triangle(Quad::new(
+            block.base + w * end - d * (0.5 * flip) + h,
+            d * flip,
+            d * (0.5 * flip) + rise,
+        ));
         parts.push(gable_part(gable));
     }
     let chimney = Block {
@@ -194,11 +155,10 @@ fn cottage(block: Block, roof: [f32; 3], hearth: Hearth) -> Vec<Part> {
 fn smoke(mouth: Vector3<f32>) -> impl Iterator<Item = Part> {
     (0..5_u8).map(move |i| {
         let age = f32::from(i);
-        let puff = Ellipsoid {
-            centre: mouth + Vector3::new(0.028 * age * age, 0.03 + 0.13 * age, 0.01 * age),
-            radii: Vector3::new(0.02, 0.04, 0.02) * (1.0 + 0.4 * age),
-            cut: 0.0,
-        };
+        let puff = Ellipsoid::whole(
+            mouth + Vector3::new(0.028 * age * age, 0.03 + 0.13 * age, 0.01 * age),
+            Vector3::new(0.02, 0.04, 0.02) * (1.0 + 0.4 * age),
+        );
         Part::new(puff, 1.6 - 0.28 * age, move |_, _| {
             Material {
                 emission: Vector3::new(0.3, 0.22, 0.2),

@@ -2,9 +2,10 @@
 
 use nalgebra::Vector3;
 
-use super::buildings::FINE;
+use super::plan::FINE;
 use crate::synth::chance::noise;
-use crate::synth::part::{Material, Part};
+use crate::synth::material::Material;
+use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Frustum, Patch, Quad, Triangle};
 
 /// Where the pier begins and ends: x, z.
@@ -23,11 +24,7 @@ fn pier() -> Vec<Part> {
     let [start, end] = PIER.map(|[x, z]| Vector3::new(x, 0.09, z));
     let run = end - start;
     let across = run.cross(&Vector3::y()).normalize() * 0.26;
-    let deck = Quad {
-        corner: start - across * 0.5,
-        u: across,
-        v: run,
-    };
+    let deck = Quad::new(start - across * 0.5, across, run);
     let mut parts = vec![Part::new(deck, FINE, move |patch, _| {
         let along = (patch.position - start).norm() / 0.07;
         let gap = if along.fract() < 0.2 { 0.6 } else { 1.0 };
@@ -37,11 +34,7 @@ fn pier() -> Vec<Part> {
     for post in 0..7_u8 {
         for side in [-0.5, 0.5] {
             let foot = start + run * (0.1 + 0.15 * f32::from(post)) + across * side;
-            let pole = Frustum {
-                base: foot - Vector3::y() * 0.25,
-                height: 0.3,
-                radii: [0.022, 0.022],
-            };
+            let pole = Frustum::new(foot - Vector3::y() * 0.25, 0.3, [0.022, 0.022]);
             parts.push(Part::new(pole, FINE, |_, _| {
                 Material::dull([0.14, 0.1, 0.07])
             }));
@@ -52,22 +45,14 @@ fn pier() -> Vec<Part> {
 
 /// A small boat with a sail at anchor.
 fn boat(at: Vector3<f32>) -> Vec<Part> {
-    let hull = Ellipsoid {
-        centre: at + Vector3::y() * 0.03,
-        radii: Vector3::new(0.34, 0.12, 0.13),
-        cut: 0.0,
-    };
-    let mast = Frustum {
-        base: at + Vector3::y() * 0.08,
-        height: 0.8,
-        radii: [0.014, 0.01],
-    };
+    let hull = Ellipsoid::whole(at + Vector3::y() * 0.03, Vector3::new(0.34, 0.12, 0.13));
+    let mast = Frustum::new(at + Vector3::y() * 0.08, 0.8, [0.014, 0.01]);
     let sail = |u: [f32; 3], v: [f32; 3], foot: [f32; 3]| {
-        Triangle(Quad {
-            corner: at + Vector3::from(foot),
-            u: Vector3::from(u),
-            v: Vector3::from(v),
-        })
+        Triangle(Quad::new(
+            at + Vector3::from(foot),
+            Vector3::from(u),
+            Vector3::from(v),
+        ))
     };
     let canvas = |patch: &Patch| {
         let glow = 0.32 + 0.08 * noise(patch.position * 9.0, 79);

@@ -6,6 +6,7 @@
 
 mod buildings;
 mod harbour;
+mod plan;
 mod sky;
 mod terrain;
 mod woods;
@@ -16,9 +17,7 @@ use nalgebra::Vector3;
 
 use super::light::{Light, Occluder};
 use super::part::{Stage, cameras};
-
-/// Direction to the sun, not yet of unit length.
-const TO_SUN: [f32; 3] = [-0.72, 0.2, -0.56];
+use plan::TO_SUN;
 
 pub(crate) fn build(seed: u64) -> Stage {
     let mut parts = vec![terrain::land(), terrain::sea()];

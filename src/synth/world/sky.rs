@@ -4,8 +4,10 @@ use std::f32::consts::TAU;
 
 use nalgebra::Vector3;
 
+use super::plan::TO_SUN;
 use crate::synth::chance::{Dice, fractal, step};
-use crate::synth::part::{Grain, Material, Part};
+use crate::synth::material::{Grain, Material};
+use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Patch, Surface, perpendicular};
 
 /// Radius of the dome.
@@ -42,7 +44,7 @@ impl Surface for Dome {
 /// Linear colour of the sky in a direction of any length.
 pub(crate) fn colour(direction: Vector3<f32>) -> Vector3<f32> {
     let d = direction.normalize();
-    let sun = Vector3::from(super::TO_SUN).normalize();
+    let sun = Vector3::from(TO_SUN).normalize();
     let near = d.dot(&sun).max(0.0);
     // Around the horizon the glow depends on the bearing alone.
     let level = |v: Vector3<f32>| Vector3::new(v.x, 0.0, v.z).normalize();
@@ -96,11 +98,7 @@ fn bank_of_clouds(middle: Vector3<f32>, dice: &mut Dice) -> Vec<Part> {
             let lift = Vector3::y() * (dice.range(-0.2, 1.4) * (1.0 - t * t));
             let centre = middle + across * ((t + dice.range(-0.1, 0.1)) * length) + lift;
             Part::new(
-                Puff(Ellipsoid {
-                    centre,
-                    radii: Vector3::new(2.0, 0.8, 2.0) * size,
-                    cut: 0.0,
-                }),
+                Puff(Ellipsoid::whole(centre, Vector3::new(2.0, 0.8, 2.0) * size)),
                 1.0,
                 |patch, _| vapour(patch),
             )

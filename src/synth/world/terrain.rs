@@ -4,9 +4,12 @@ use std::f32::consts::TAU;
 
 use nalgebra::Vector3;
 
+use super::plan::{TO_SUN, keeps_clear};
+use super::sky;
 use crate::synth::chance::{Dice, fractal, noise, step};
 use crate::synth::light::Occluder;
-use crate::synth::part::{Grain, Material, Part};
+use crate::synth::material::{Grain, Material};
+use crate::synth::part::Part;
 use crate::synth::surface::{Disk, Ellipsoid, Patch, Surface, perpendicular};
 
 /// Radius of the circle that holds the land.
@@ -134,11 +137,7 @@ fn path_distance(x: f32, z: f32) -> f32 {
 }
 
 pub(crate) fn sea() -> Part {
-    let disk = Disk {
-        centre: Vector3::zeros(),
-        even_radius: NEAR_SEA_RADIUS,
-        radius: HORIZON_RADIUS,
-    };
+    let disk = Disk::new(Vector3::zeros(), NEAR_SEA_RADIUS, HORIZON_RADIUS);
     Part::new(disk, 0.34, water)
 }
 
@@ -157,11 +156,11 @@ fn water(patch: &Patch, dice: &mut Dice) -> Material {
     // The evening sky in the waves: warm towards the sun, blue opposite.
     let towards_sun = Vector3::new(p.x, 0.0, p.z)
         .try_normalize(1e-3)
-        .map_or(0.0, |d| d.dot(&Vector3::from(super::TO_SUN)));
-    let mirrored = super::sky::colour(Vector3::new(
-        towards_sun * super::TO_SUN[0],
+        .map_or(0.0, |d| d.dot(&Vector3::from(TO_SUN)));
+    let mirrored = sky::colour(Vector3::new(
+        towards_sun * TO_SUN[0],
         0.12,
-        towards_sun * super::TO_SUN[2] - 0.2,
+        towards_sun * TO_SUN[2] - 0.2,
     ));
     let crest = calm * step(0.2, 0.5, swell + 0.35 * ripple);
     let share = 0.16 + 0.5 * step(4.0, 45.0, distance) + 0.1 * swell + 0.28 * crest;
@@ -189,7 +188,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
         };
         let r = r + dice.range(-0.08, 0.22);
         let (x, z) = (r * angle.cos(), r * angle.sin());
-        if super::buildings::keeps_clear(x, z) {
+        if keeps_clear(x, z) {
             continue;
         }
         let size = 0.05 + 0.16 * dice.unit().powi(3);

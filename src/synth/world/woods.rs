@@ -2,10 +2,11 @@
 
 use nalgebra::Vector3;
 
-use super::{buildings, terrain};
+use super::{plan, terrain};
 use crate::synth::chance::{Dice, fractal, step};
 use crate::synth::light::Occluder;
-use crate::synth::part::{Grain, Material, Part};
+use crate::synth::material::{Grain, Material};
+use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Frustum};
 
 /// Places tried for trees.
@@ -26,7 +27,7 @@ pub(crate) fn all(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
         let grows = (0.2..1.75).contains(&foot.y)
             && terrain::normal(x, z).y > 0.58
             && wooded > dice.range(-0.25, 0.35)
-            && !buildings::keeps_clear(x, z)
+            && !plan::keeps_clear(x, z)
             && taken.iter().all(|t| (t - foot).norm() > SPACING);
         if !grows {
             continue;
@@ -56,11 +57,11 @@ fn conifer_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occluder>
     let mut parts = vec![trunk(foot, height * 0.3, 0.025)];
     for tier in 0..TIERS {
         let t = f32::from(tier) / f32::from(TIERS);
-        let cone = Frustum {
-            base: foot + Vector3::y() * (height * (0.15 + 0.82 * t)),
-            height: height * 0.34,
-            radii: [girth * (1.0 - 0.8 * t), 0.01],
-        };
+        let cone = Frustum::new(
+            foot + Vector3::y() * (height * (0.15 + 0.82 * t)),
+            height * 0.34,
+            [girth * (1.0 - 0.8 * t), 0.01],
+        );
         parts.push(Part::new(cone, 3.6, move |patch, _| {
             let up = (patch.position.y - foot.y) / height;
             green.shaded(0.65 + 0.7 * up)
@@ -97,11 +98,7 @@ fn broadleaf_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occlude
         let centre = if blob == 0 { crown } else { crown + out };
         let radii = Vector3::new(1.0, 0.85, 1.0) * size;
         occluders.push(Occluder::round(centre, radii, 0.7));
-        let ball = Ellipsoid {
-            centre,
-            radii,
-            cut: 0.0,
-        };
+        let ball = Ellipsoid::whole(centre, radii);
         parts.push(Part::new(ball, 3.2, move |patch, _| {
             let up = (patch.position.y - centre.y) / size;
             leaves.shaded(0.85 + 0.25 * up)
@@ -111,11 +108,11 @@ fn broadleaf_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occlude
 }
 
 fn trunk(foot: Vector3<f32>, height: f32, radius: f32) -> Part {
-    let pole = Frustum {
-        base: foot - Vector3::y() * 0.03,
-        height: height + 0.03,
-        radii: [radius, radius * 0.7],
-    };
+    let pole = Frustum::new(
+        foot - Vector3::y() * 0.03,
+        height + 0.03,
+        [radius, radius * 0.7],
+    );
     Part::new(pole, 1.2, |_, dice| {
         Material::dull([0.13, 0.085, 0.06]).shaded(dice.range(0.7, 1.2))
     })

@@ -6,39 +6,25 @@
 //! "Output Format" and "Camera Models". The points of an image are skipped.
 
 mod binary;
-mod lens;
+mod model;
 mod text;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-use super::{CameraFile, camera_at, names};
+use super::camera_file::{CameraFile, camera_at, distortion_warning};
+use super::names;
 use crate::error::{Error, Result};
-use crate::scene::camera::{Camera, Intrinsics};
-use lens::Lens;
+use crate::scene::bytes::Bytes;
+use crate::scene::camera::Camera;
+use model::{Image, Lenses};
 
 /// Where a data set keeps its model, in the order they are looked for.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
 
 /// Least length of a quaternion that still has a direction.
 const MIN_QUATERNION_NORM: f64 = 1e-12;
-
-/// The lenses of a model by their identifier.
-type Lenses = HashMap<u32, Lens>;
-
-/// An image of a model.
-#[derive(Debug, Clone, PartialEq)]
-struct Image {
-    /// Where it stands in the file, for errors.
-    place: String,
-    /// World to camera: w, x, y, z, of any length above zero.
-    quaternion: [f64; 4],
-    translation: [f64; 3],
-    camera_id: u32,
-    name: String,
-}
 
 /// The folder in or under `folder` that holds a model, if there is one.
 pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
@@ -55,70 +41,46 @@ pub(super) fn read(folder: &Path) -> Result<CameraFile> {
     let extension = if binary { "bin" } else { "txt" };
     let cameras_path = folder.join(format!("cameras.{extension}"));
     let images_path = folder.join(format!("images.{extension}"));
+    let (cameras, images) = (Bytes::open(&cameras_path)?, Bytes::open(&images_path)?);
     let (lenses, mut images) = if binary {
-        (
-            binary::read_cameras_file(&cameras_path)?,
-            binary::read_images_file(&images_path)?,
-        )
+        let lenses = binary::read_cameras(&cameras, &cameras_path)?;
+        (lenses, binary::read_images(&images, &images_path)?)
     } else {
-        (
-            text::read_cameras_file(&cameras_path)?,
-            text::read_images_file(&images_path)?,
-        )
+        let lenses = text::read_cameras(&cameras, &cameras_path)?;
+        (lenses, text::read_images(&images, &images_path)?)
     };
     images.sort_by(|a, b| a.name.cmp(&b.name));
     let cameras = images
-        .into_iter()
+        .iter()
         .map(|image| camera(&images_path, image, &lenses))
         .collect::<Result<_>>()?;
     let distorted = lenses.values().filter(|lens| lens.is_distorted()).count();
-    let warnings = (distorted > 0)
-        .then(|| {
-            format!(
-                "{}: lens distortion of {distorted} of {} cameras ignored; pictures will differ from the photographs unless those are undistorted",
-                cameras_path.display(),
-                lenses.len()
-            )
-        })
-        .into_iter()
-        .collect();
+    let of = format!("{distorted} of {} cameras", lenses.len());
+    let warning = (distorted > 0).then(|| distortion_warning(&cameras_path, &of));
+    let warnings = warning.into_iter().collect();
     Ok(CameraFile { cameras, warnings })
 }
 
-fn camera(path: &Path, image: Image, lenses: &Lenses) -> Result<Camera> {
-    let Image {
-        place,
-        quaternion: [w, x, y, z],
-        translation,
-        camera_id,
-        name,
-    } = image;
-    let intrinsics: Intrinsics = lenses
-        .get(&camera_id)
-        .ok_or_else(|| {
-            Error::file(
-                path,
-                format!("{place}: camera"),
-                "the identifier of a camera in the cameras file",
-                camera_id.to_string(),
-            )
-        })?
-        .intrinsics();
-    let rotation = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), MIN_QUATERNION_NORM)
-        .ok_or_else(|| {
-            Error::file(
-                path,
-                format!("{place}: rotation"),
-                "a quaternion of length above zero",
-                format!("{:?}", [w, x, y, z]),
-            )
-        })?;
+fn camera(path: &Path, image: &Image, lenses: &Lenses) -> Result<Camera> {
+    let wrong = |what: &str, expected: &str, found: String| {
+        Error::file(path, format!("{}: {what}", image.place), expected, found)
+    };
+    let lens = lenses.get(&image.camera_id).ok_or_else(|| {
+        let expected = "the identifier of a camera in the cameras file";
+        wrong("camera", expected, image.camera_id.to_string())
+    })?;
+    let [w, x, y, z] = image.quaternion;
+    let rotation = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), MIN_QUATERNION_NORM);
+    let rotation = rotation.ok_or_else(|| {
+        let found = format!("{:?}", image.quaternion);
+        wrong("rotation", "a quaternion of length above zero", found)
+    })?;
     let pose = (
         rotation.to_rotation_matrix().into_inner(),
-        Vector3::from(translation),
+        Vector3::from(image.translation),
     );
-    let view = names::without_extension(&name).to_owned();
-    camera_at(path, &place, view, intrinsics, pose)
+    let view = names::without_extension(&image.name).to_owned();
+    camera_at(path, &image.place, view, lens.intrinsics(), pose)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
-use std::io::Cursor;
-
 use proptest::prelude::*;
 
 use super::*;
+use crate::scene::cameras::load;
 
 /// `cameras.bin` of a PINHOLE 7 and a SIMPLE_RADIAL 9 with the given distortion.
 fn cameras_bin(distortion: f64) -> Vec<u8> {
@@ -51,15 +50,11 @@ fn write_model(folder: &Path, distortion: f64) {
 }
 
 fn cameras_of(bytes: &[u8]) -> Result<Lenses> {
-    let path = Path::new("cameras.bin");
-    let size = bytes.len() as u64;
-    binary::read_cameras(&mut binary::Source::new(path, Cursor::new(bytes), size))
+    binary::read_cameras(bytes, Path::new("cameras.bin"))
 }
 
 fn images_of(bytes: &[u8]) -> Result<Vec<Image>> {
-    let path = Path::new("images.bin");
-    let size = bytes.len() as u64;
-    binary::read_images(&mut binary::Source::new(path, Cursor::new(bytes), size))
+    binary::read_images(bytes, Path::new("images.bin"))
 }
 
 #[test]
@@ -72,7 +67,7 @@ fn binary_and_text_say_the_same() {
     std::fs::write(text.path().join("cameras.txt"), CAMERAS_TXT).unwrap();
     std::fs::write(text.path().join("images.txt"), IMAGES_TXT).unwrap();
 
-    let file = super::super::load(data_set.path(), None).unwrap();
+    let file = load(data_set.path()).unwrap();
     assert!(file.warnings.is_empty());
     let [a, z] = &file.cameras[..] else {
         panic!("{file:?}");
@@ -85,7 +80,7 @@ fn binary_and_text_say_the_same() {
     let x = a.view_from_world * Vector3::x();
     assert!((x + Vector3::z()).norm() < 1e-12, "{x}");
 
-    let other = super::super::load(&text.path().join("images.txt"), None).unwrap();
+    let other = load(text.path().join("images.txt")).unwrap();
     for (one, two) in file.cameras.iter().zip(&other.cameras) {
         assert_eq!(one.name, two.name);
         assert!((one.view_from_world - two.view_from_world).norm() < 1e-12);
@@ -97,39 +92,28 @@ fn distortion_is_ignored_aloud() {
     let folder = tempfile::tempdir().unwrap();
     write_model(folder.path(), 0.01);
     let file = read(folder.path()).unwrap();
-    assert!(
-        file.warnings[0].contains("1 of 2 cameras"),
-        "{:?}",
-        file.warnings
-    );
+    let warning = &file.warnings[0];
+    assert!(warning.contains("1 of 2 cameras"), "{warning}");
 }
 
 #[test]
 fn unknown_models_and_lost_cameras_are_errors() {
+    let says = |error: Error, words: &str| assert!(error.to_string().contains(words), "{error}");
     let mut bytes = cameras_bin(0.0);
     bytes[12] = 5;
-    let message = cameras_of(&bytes).unwrap_err().to_string();
-    assert!(
-        message.contains("camera 0: camera model: expected a perspective"),
-        "{message}"
-    );
-    let text = "1 OPENCV_FISHEYE 64 48 1 1 1 1 0 0 0 0";
-    let path = Path::new("cameras.txt");
-    let message = text::read_cameras(text.as_bytes(), path)
-        .unwrap_err()
-        .to_string();
-    assert!(message.contains("found OPENCV_FISHEYE"), "{message}");
+    let expected = "camera 0: camera model: expected a perspective";
+    says(cameras_of(&bytes).unwrap_err(), expected);
+    let text = b"1 OPENCV_FISHEYE 64 48 1 1 1 1 0 0 0 0";
+    let error = text::read_cameras(text, Path::new("cameras.txt")).unwrap_err();
+    says(error, "found OPENCV_FISHEYE");
 
     let folder = tempfile::tempdir().unwrap();
     write_model(folder.path(), 0.0);
     let mut images = images_bin();
     images[8 + 60] = 8;
     std::fs::write(folder.path().join("images.bin"), images).unwrap();
-    let message = read(folder.path()).unwrap_err().to_string();
-    assert!(
-        message.contains("image 0: camera: expected the identifier"),
-        "{message}"
-    );
+    let error = read(folder.path()).unwrap_err();
+    says(error, "image 0: camera: expected the identifier");
 }
 
 #[test]
@@ -150,32 +134,22 @@ fn every_truncation_is_an_error() {
     let (cameras, images) = (cameras_bin(0.0), images_bin());
     assert_eq!(cameras_of(&cameras).unwrap().len(), 2);
     assert_eq!(images_of(&images).unwrap().len(), 2);
-    for end in 0..cameras.len() {
-        assert!(cameras_of(&cameras[..end]).is_err(), "{end} bytes");
-    }
-    for end in 0..images.len() {
-        assert!(images_of(&images[..end]).is_err(), "{end} bytes");
-    }
+    assert!((0..cameras.len()).all(|end| cameras_of(&cameras[..end]).is_err()));
+    assert!((0..images.len()).all(|end| images_of(&images[..end]).is_err()));
 }
 
 #[test]
 fn text_errors_name_the_line() {
     let path = Path::new("images.txt");
+    let bad_translation = "line 2: expected a translation x y z, found x";
+    let short = "line 1: expected a quaternion w x y z, found the end of the line";
     for (text, expected) in [
-        (
-            "# c\n1 1 0 0 0 0 0 x 1 n",
-            "line 2: expected a translation x y z, found x",
-        ),
+        ("# c\n1 1 0 0 0 0 0 x 1 n", bad_translation),
         ("1 1 0 0 0 0 0 0 1", "line 1: expected an image name"),
-        (
-            "1 1 0",
-            "line 1: expected a quaternion w x y z, found the end of the line",
-        ),
+        ("1 1 0", short),
     ] {
-        let message = text::read_images(text.as_bytes(), path)
-            .unwrap_err()
-            .to_string();
-        assert!(message.contains(expected), "{message}");
+        let error = text::read_images(text.as_bytes(), path).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
     }
     let long = "1 PINHOLE 64 48 1 1 1 1 1";
     assert!(text::read_cameras(long.as_bytes(), path).is_err());

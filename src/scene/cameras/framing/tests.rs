@@ -1,4 +1,5 @@
 use super::*;
+use crate::scene::Splat;
 
 fn splat(mean: [f32; 3], scale: f32, opacity: f32) -> Splat {
     Splat {
@@ -18,21 +19,16 @@ fn ball(centre: [f32; 3], radius: f32, scale: f32, count: usize) -> Vec<Splat> {
             let (sin, cos) = (i as f32 * 2.399_963).sin_cos();
             let r = (1.0 - z * z).sqrt();
             let unit = [r * cos, r * sin, z];
-            splat(
-                std::array::from_fn(|k| centre[k] + radius * unit[k]),
-                scale,
-                0.9,
-            )
+            let mean = std::array::from_fn(|k| centre[k] + radius * unit[k]);
+            splat(mean, scale, 0.9)
         })
         .collect()
 }
 
 #[test]
 fn an_object_is_framed_whole() {
-    let subject = Subject::of(&Splats::from_splats(
-        0,
-        ball([1.0, 2.0, 3.0], 2.0, 0.01, 4000),
-    ));
+    let splats = Splats::from_splats(0, ball([1.0, 2.0, 3.0], 2.0, 0.01, 4000));
+    let subject = FramingTarget::of(&splats);
     assert!((subject.centre - Vector3::new(1.0, 2.0, 3.0)).norm() < 0.1);
     assert!((subject.radius - 2.0).abs() < 0.1, "{}", subject.radius);
     let lens = Intrinsics::from_vertical_fov(1280, 720, DEFAULT_FOV_DEGREES.to_radians());
@@ -40,7 +36,7 @@ fn an_object_is_framed_whole() {
     let eye = subject.default_eye(&lens, up);
     assert!((eye - subject.centre).dot(&up) > 0.0, "the eye is above");
     let camera = Camera::look_at("a", lens, eye, subject.centre, up).unwrap();
-    for s in ball([1.0, 2.0, 3.0], 2.0, 0.01, 4000) {
+    for s in splats.iter() {
         let p = camera.view_from_world * Vector3::from(s.mean.map(f64::from))
             + camera.translation_in_view;
         assert!(p.z > 0.0);
@@ -53,7 +49,7 @@ fn background_and_floaters_do_not_count() {
     let mut splats = ball([0.0; 3], 1.0, 0.01, 3000);
     splats.extend(ball([0.0; 3], 100.0, 2.0, 6000));
     splats.push(splat([1e9, 0.0, 0.0], 1.0, 1.0));
-    let subject = Subject::of(&Splats::from_splats(0, splats));
+    let subject = FramingTarget::of(&Splats::from_splats(0, splats));
     assert!((subject.radius - 1.0).abs() < 0.2, "{}", subject.radius);
     assert!(subject.centre.norm() < 0.2);
 }
@@ -69,7 +65,7 @@ fn scenes_without_extent_have_a_frame() {
         vec![splat([3e38, 3e38, -3e38], 3e38, 1.0)],
     ] {
         let scene = Splats::from_splats(0, splats);
-        let subject = Subject::of(&scene);
+        let subject = FramingTarget::of(&scene);
         assert!(subject.radius > 0.0 && subject.radius.is_finite());
         let up = Vector3::from(DEFAULT_UP);
         let eye = subject.default_eye(&lens, up);
@@ -79,7 +75,7 @@ fn scenes_without_extent_have_a_frame() {
 
 #[test]
 fn every_up_has_a_viewpoint() {
-    let subject = Subject {
+    let subject = FramingTarget {
         centre: Vector3::zeros(),
         radius: 1.0,
     };
@@ -105,8 +101,6 @@ fn an_orbit_is_a_level_circle() {
     }
     assert!(orbit(0, lens, eye, target, up).is_err());
     assert!(orbit(4, lens, target + up, target, up).is_err());
-    assert_eq!(
-        orbit(101, lens, eye, target, up).unwrap()[100].name,
-        "orbit_100"
-    );
+    let ring = orbit(101, lens, eye, target, up).unwrap();
+    assert_eq!(ring[100].name, "orbit_100");
 }

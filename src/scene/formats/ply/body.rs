@@ -1,12 +1,39 @@
-//! Walking a body without reading it: skips elements, and checks that the file holds what its
-//! header claims.
+//! Reading a body element by element, row by row: every row must be there, every list must end.
 
 use std::path::Path;
 
 use super::header::{Element, Encoding, Header, Kind, Scalar};
 use super::lines::{Lines, quoted};
-use super::number;
-use crate::error::{Error, Result};
+use super::number::{self, Number};
+use crate::error::{Error, Mismatch, Result};
+
+/// A body that is read from front to back.
+pub(crate) struct Body<'a> {
+    encoding: Encoding,
+    bytes: &'a [u8],
+    /// Where the next row starts, in a binary body.
+    at: usize,
+    /// The rows to come, in a body of text.
+    lines: Lines<'a>,
+    path: &'a Path,
+}
+
+/// The values of a row.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    /// Numbers of all properties, one after the other.
+    values: Vec<f64>,
+    /// Where each property's numbers end in `values`.
+    ends: Vec<usize>,
+}
+
+impl Row {
+    /// The numbers of the property at `index`.
+    pub(crate) fn property(&self, index: usize) -> &[f64] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.values[start..self.ends[index]]
+    }
+}
 
 impl Header {
     /// Walks the whole body in `bytes`, the file that this header was parsed from: every element
@@ -18,32 +45,179 @@ impl Header {
     /// # Errors
     /// [`Error::File`] with the element and row, what was expected and what was found.
     pub fn check_body(&self, bytes: &[u8], path: &Path) -> Result<()> {
-        if self.encoding == Encoding::Ascii {
-            let mut lines = Lines::body(bytes, self.body_offset);
-            self.elements
-                .iter()
-                .try_for_each(|element| skip_text(element, &mut lines, path))
-        } else {
-            let mut offset = self.body_offset;
-            for element in &self.elements {
-                offset = skip_binary(element, self.encoding, bytes, offset, path)?;
-            }
-            Ok(())
-        }
+        let mut body = Body::new(self, bytes, path);
+        self.elements.iter().try_for_each(|e| body.skip(e))
     }
 }
 
-/// Where in a file an error is: a row of an element.
-pub(crate) fn row_place(element: &Element, row: u64) -> String {
-    format!(
-        "element \"{}\", row {row} of {}",
-        element.name, element.count
-    )
+impl<'a> Body<'a> {
+    /// The body in `bytes`, the file that `header` was parsed from.
+    pub(crate) fn new(header: &Header, bytes: &'a [u8], path: &'a Path) -> Self {
+        Self {
+            encoding: header.encoding,
+            bytes,
+            at: header.body_offset,
+            lines: Lines::body(bytes, header.body_offset),
+            path,
+        }
+    }
+
+    /// Where the next row starts, in bytes from the start of the file.
+    pub(super) fn offset(&self) -> usize {
+        match self.encoding {
+            Encoding::Ascii => self.lines.offset(),
+            _ => self.at,
+        }
+    }
+
+    /// Refuses an element that the rest of the file cannot hold, before anything is allocated for
+    /// its rows.
+    pub(super) fn check_room(&self, element: &Element) -> Result<()> {
+        let left = self.bytes.len().saturating_sub(self.offset());
+        let row = least_row_bytes(element, self.encoding) as u128;
+        // The last separator of a text may be missing.
+        let slack = u128::from(self.encoding == Encoding::Ascii);
+        let (rows, needed) = (element.count, row * u128::from(element.count));
+        if needed <= left as u128 + slack {
+            return Ok(());
+        }
+        Err(Error::file(
+            self.path,
+            format!("element \"{}\"", element.name),
+            format!("{needed} bytes at least for {rows} rows of {row}"),
+            format!("{left} bytes left in the file"),
+        ))
+    }
+
+    /// Passes over the next element.
+    pub(crate) fn skip(&mut self, element: &Element) -> Result<()> {
+        if self.encoding != Encoding::Ascii {
+            self.check_room(element)?;
+            if let Some(stride) = element.stride_bytes() {
+                // A stride of 0 goes with any count; else the check keeps the product in the file.
+                let rows = usize::try_from(element.count).unwrap_or(0);
+                self.at += stride.saturating_mul(rows);
+                return Ok(());
+            }
+        } else if element.properties.is_empty() {
+            return Ok(());
+        }
+        (0..element.count).try_for_each(|row| self.row(element, row, |_, _| Ok(())))
+    }
+
+    /// Passes the rows of the next element to `take`, which may say what it expected and found.
+    pub(crate) fn rows(
+        &mut self,
+        element: &Element,
+        mut take: impl FnMut(&Row) -> Result<Result<(), Mismatch>>,
+    ) -> Result<()> {
+        self.check_room(element)?;
+        if element.properties.is_empty() {
+            return Ok(());
+        }
+        let mut row = Row::default();
+        for number in 0..element.count {
+            row.values.clear();
+            row.ends.clear();
+            row.ends.resize(element.properties.len(), 0);
+            let Row { values, ends } = &mut row;
+            self.row(element, number, |property, value| {
+                values.push(value.exact()?);
+                ends[property] = values.len();
+                Ok(())
+            })?;
+            // An empty list ends where the property before it does.
+            for i in 1..ends.len() {
+                ends[i] = ends[i].max(ends[i - 1]);
+            }
+            take(&row)?.map_err(|mismatch| self.wrong(element, number, "", mismatch))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a row: calls `visit` with the index of the property for each number, lists' items
+    /// included.
+    pub(super) fn row(
+        &mut self,
+        element: &Element,
+        row: u64,
+        mut visit: impl FnMut(usize, Number<'a>) -> Result<(), Mismatch>,
+    ) -> Result<()> {
+        let mut words = if self.encoding == Encoding::Ascii {
+            let end = || ("a line".to_owned(), "the end of the file".to_owned());
+            let line = self.lines.next_filled();
+            let line = line.ok_or_else(|| self.wrong(element, row, "", end()))?;
+            Some(words(line))
+        } else {
+            None
+        };
+        for (index, property) in element.properties.iter().enumerate() {
+            let visit = |number| visit(index, number);
+            let read = match &mut words {
+                Some(words) => text_value(property.kind, words, visit),
+                None => self.packed_value(property.kind, visit),
+            };
+            read.map_err(|mismatch| self.wrong(element, row, &property.name, mismatch))?;
+        }
+        match words.and_then(|mut words| words.next()) {
+            None => Ok(()),
+            Some(word) => {
+                let found = format!("more values: {}", quoted(word));
+                Err(self.wrong(element, row, "", ("the end of the line".into(), found)))
+            }
+        }
+    }
+
+    fn wrong(&self, element: &Element, row: u64, property: &str, mismatch: Mismatch) -> Error {
+        let Element { name, count, .. } = element;
+        let mut place = format!("element \"{name}\", row {row} of {count}");
+        if !property.is_empty() {
+            place += &format!(", \"{property}\"");
+        }
+        Error::file(self.path, place, mismatch.0, mismatch.1)
+    }
+
+    /// Reads a value of a binary body.
+    fn packed_value(
+        &mut self,
+        kind: Kind,
+        mut visit: impl FnMut(Number<'a>) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        let encoding = self.encoding;
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let short = |expected: String| (expected, format!("{} bytes left in the file", rest.len()));
+        let (scalar, skipped, size) = match kind {
+            Kind::Scalar(scalar) => {
+                let size = scalar.size_bytes();
+                if size > rest.len() {
+                    return Err(short(format!("{size} bytes")));
+                }
+                (scalar, 0, size)
+            }
+            Kind::List { count, item } => {
+                let size = count.size_bytes();
+                if size > rest.len() {
+                    return Err(short(format!("a list count of {size} bytes")));
+                }
+                let items = whole(number::read(rest, count, encoding))?;
+                let list = items.saturating_mul(item.size_bytes());
+                if list > rest.len() - size {
+                    return Err(short(format!("a list of {items} items, {list} bytes")));
+                }
+                (item, size, list)
+            }
+        };
+        for bytes in rest[skipped..skipped + size].chunks_exact(scalar.size_bytes()) {
+            visit(Number::Packed(bytes, scalar, encoding))?;
+        }
+        self.at += skipped + size;
+        Ok(())
+    }
 }
 
-/// The least size of a row in bytes: lists are taken to be empty, text to be one character a value
+/// The least size of a row in bytes: lists are taken to be empty, text to be one character per value
 /// and a separator.
-pub(crate) fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
+fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
     if encoding == Encoding::Ascii {
         return 2 * element.properties.len();
     }
@@ -53,146 +227,31 @@ pub(crate) fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
     element.properties.iter().map(|p| size(p.kind)).sum()
 }
 
-/// Refuses an element that the `left` bytes of the file cannot hold, before anything is allocated
-/// for its rows.
-pub(crate) fn check_room(
-    element: &Element,
-    encoding: Encoding,
-    left: usize,
-    path: &Path,
-) -> Result<()> {
-    let row = least_row_bytes(element, encoding) as u128;
-    // The last separator of a text may be missing.
-    let slack = u128::from(encoding == Encoding::Ascii);
-    let needed = row * u128::from(element.count);
-    if needed > left as u128 + slack {
-        return Err(Error::file(
-            path,
-            format!("element \"{}\"", element.name),
-            format!(
-                "{needed} bytes at least for {} rows of {row}",
-                element.count
-            ),
-            format!("{left} bytes left in the file"),
-        ));
-    }
-    Ok(())
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
 }
 
-/// The offset after `element`, which starts at `offset` of a binary file.
-pub(crate) fn skip_binary(
-    element: &Element,
-    encoding: Encoding,
-    bytes: &[u8],
-    offset: usize,
-    path: &Path,
-) -> Result<usize> {
-    check_room(element, encoding, bytes.len().saturating_sub(offset), path)?;
-    if let Some(stride) = element.stride_bytes() {
-        // A stride of 0 goes with any count; else `check_room` keeps the product in the file.
-        let rows = usize::try_from(element.count).unwrap_or(0);
-        return Ok(offset + stride.saturating_mul(rows));
-    }
-    let mut at = offset;
-    for row in 0..element.count {
-        for property in &element.properties {
-            at = skip_value(property.kind, encoding, bytes, at).map_err(|(expected, found)| {
-                let place = format!("{}, \"{}\"", row_place(element, row), property.name);
-                Error::file(path, place, expected, found)
-            })?;
-        }
-    }
-    Ok(at)
-}
-
-/// The offset after the value of kind `kind` at `at`; or what was expected and found.
-pub(crate) fn skip_value(
+/// Reads a value of a body of text.
+fn text_value<'a>(
     kind: Kind,
-    encoding: Encoding,
-    bytes: &[u8],
-    at: usize,
-) -> Result<usize, (String, String)> {
-    let left = bytes.len().saturating_sub(at);
-    let short = |expected: String| (expected, format!("{left} bytes left in the file"));
-    match kind {
-        Kind::Scalar(scalar) => {
-            let size = scalar.size_bytes();
-            if size > left {
-                return Err(short(format!("{size} bytes")));
-            }
-            Ok(at + size)
-        }
-        Kind::List { count, item } => {
-            let size = count.size_bytes();
-            if size > left {
-                return Err(short(format!("a list count of {size} bytes")));
-            }
-            let value = number::read(&bytes[at..], count, encoding);
-            let Some(items) = number::whole(value) else {
-                return Err(("a list count".into(), format!("{value}")));
-            };
-            let list = items.saturating_mul(item.size_bytes());
-            if list > left - size {
-                return Err(short(format!("a list of {items} items, {list} bytes")));
-            }
-            Ok(at + size + list)
-        }
-    }
-}
-
-/// Moves `lines` past `element`, and checks that each row has as many values as it should.
-pub(crate) fn skip_text(element: &Element, lines: &mut Lines<'_>, path: &Path) -> Result<()> {
-    if element.properties.is_empty() {
-        return Ok(());
-    }
-    for row in 0..element.count {
-        text_row(element, row, lines, path, |_, _| Ok(()))?;
-    }
-    Ok(())
-}
-
-/// Reads a row of a text body: calls `value` with the index and the text of each scalar property.
-pub(crate) fn text_row<'a>(
-    element: &Element,
-    row: u64,
-    lines: &mut Lines<'a>,
-    path: &Path,
-    mut value: impl FnMut(usize, &'a [u8]) -> Result<(), (String, String)>,
-) -> Result<()> {
-    let wrong = |what: &str, expected: &str, found: String| {
-        Error::file(
-            path,
-            format!("{}{what}", row_place(element, row)),
-            expected,
-            found,
-        )
+    words: &mut impl Iterator<Item = &'a [u8]>,
+    mut visit: impl FnMut(Number<'a>) -> Result<(), Mismatch>,
+) -> Result<(), Mismatch> {
+    let mut next = |scalar| match words.next() {
+        Some(word) => Ok(Number::Text(word, scalar)),
+        None => Err(("a value".to_owned(), "the end of the line".to_owned())),
     };
-    let line = lines
-        .next_filled()
-        .ok_or_else(|| wrong("", "a line", "the end of the file".into()))?;
-    let mut words = line
-        .split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty());
-    for (index, property) in element.properties.iter().enumerate() {
-        let at = |(expected, found): (String, String)| {
-            wrong(&format!(", \"{}\"", property.name), &expected, found)
-        };
-        let end = || ("a value".to_owned(), "the end of the line".to_owned());
-        let word = words.next().ok_or_else(|| at(end()))?;
-        match property.kind {
-            Kind::Scalar(_) => value(index, word).map_err(at)?,
-            Kind::List { .. } => {
-                let items = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
-                let items: usize =
-                    items.ok_or_else(|| at(("a list count".into(), quoted(word))))?;
-                if items > 0 && words.nth(items - 1).is_none() {
-                    return Err(at((format!("{items} items"), "the end of the line".into())));
-                }
-            }
+    match kind {
+        Kind::Scalar(scalar) => visit(next(scalar)?),
+        Kind::List { count, item } => {
+            let items = whole(next(count)?.exact()?)?;
+            (0..items).try_for_each(|_| visit(next(item)?))
         }
     }
-    match words.next() {
-        None => Ok(()),
-        Some(word) => Err(wrong("", "the end of the line", quoted(word))),
-    }
+}
+
+/// A list's count.
+fn whole(value: f64) -> Result<usize, Mismatch> {
+    number::whole(value).ok_or_else(|| ("a list count".to_owned(), value.to_string()))
 }

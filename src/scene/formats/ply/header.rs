@@ -5,10 +5,11 @@
 //! and line ends.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::lines::{Lines, quoted};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 
 /// Longest header accepted, in bytes.
 const HEADER_LIMIT_BYTES: usize = 16 << 20;
@@ -155,8 +156,8 @@ impl Header {
                 ));
             };
             match draft.line(line) {
-                Ok(Progress::More) => {}
-                Ok(Progress::End) => break,
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => break,
                 Err((expected, found)) => {
                     let place = format!("header line {}", lines.number());
                     return Err(Error::file(path, place, expected, found));
@@ -192,27 +193,20 @@ struct Draft {
     property_names: HashSet<String>,
 }
 
-enum Progress {
-    More,
-    End,
-}
-
-/// What was expected, and what was found.
-type Mismatch = (String, String);
-
 fn mismatch<T>(expected: &str, found: impl Into<String>) -> Result<T, Mismatch> {
     Err((expected.to_owned(), found.into()))
 }
 
 impl Draft {
-    fn line(&mut self, line: &[u8]) -> Result<Progress, Mismatch> {
+    /// Takes in a line; `Break` at the header's end.
+    fn line(&mut self, line: &[u8]) -> Result<ControlFlow<()>, Mismatch> {
         let line = line.trim_ascii();
         let end = line.iter().position(u8::is_ascii_whitespace);
         let (keyword, rest) = line.split_at(end.unwrap_or(line.len()));
         if keyword == b"comment" || keyword == b"obj_info" {
             let text = String::from_utf8_lossy(rest.trim_ascii());
             self.comments.push(text.into_owned());
-            return Ok(Progress::More);
+            return Ok(ControlFlow::Continue(()));
         }
         let Some(text) = printable(line) else {
             return mismatch("printable text", quoted(line));
@@ -220,7 +214,7 @@ impl Draft {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         match words[..] {
             [] => {}
-            ["end_header"] => return Ok(Progress::End),
+            ["end_header"] => return Ok(ControlFlow::Break(())),
             ["format", encoding, "1.0"] => self.format(encoding)?,
             ["element", name, count] => self.element(name, count)?,
             ["property", "list", count, item, name] => {
@@ -242,7 +236,7 @@ impl Draft {
                 return mismatch(keywords, quoted(line));
             }
         }
-        Ok(Progress::More)
+        Ok(ControlFlow::Continue(()))
     }
 
     fn format(&mut self, encoding: &str) -> Result<(), Mismatch> {

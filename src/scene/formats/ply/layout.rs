@@ -41,9 +41,6 @@ pub(crate) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Finds the splats' properties in `header`.
-    ///
-    /// # Errors
-    /// [`Error::File`] when properties are missing, are lists, or make no SH degree.
     pub(crate) fn of(header: &'a Header, path: &Path) -> Result<Self> {
         let elements = &header.elements;
         let Some(at) = elements.iter().position(|e| e.name == ELEMENT) else {
@@ -129,7 +126,7 @@ fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
         .iter()
         .any(|name| header.element(name).is_some_and(|faces| faces.count > 0));
     let looks = match (has("x") && has("y") && has("z"), faces) {
-        (true, true) => "; it looks like a mesh",
+        (true, true) => "; it looks like a mesh, which `quadrille mesh` draws",
         (true, false) => "; it looks like a point cloud",
         (false, _) => "",
     };

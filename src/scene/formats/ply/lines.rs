@@ -3,15 +3,6 @@
 /// Longest excerpt of a file that an error quotes, in bytes.
 const QUOTE_BYTES: usize = 60;
 
-/// What ends a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineEnd {
-    /// `\n`, with a `\r` before it or not.
-    Newline,
-    /// `\r` alone, as on the classic Macintosh.
-    Return,
-}
-
 /// Lines of a text, without their ends. The first line's end decides for all of them: a body that
 /// begins with a newline byte must not lose it to the header.
 #[derive(Debug, Clone)]
@@ -19,17 +10,12 @@ pub(crate) struct Lines<'a> {
     bytes: &'a [u8],
     offset: usize,
     number: usize,
-    end: LineEnd,
-    unended: Unended,
-}
-
-/// What a last line without an end means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unended {
-    /// The text was cut off, unless the line is `end_header`.
-    EndOfHeader,
-    /// A line like the others.
-    Line,
+    /// What ends a line: `\n`, with a `\r` before it or not, or `\r` alone, as on the classic
+    /// Macintosh.
+    end: u8,
+    /// Whether a last line without an end means that the text was cut off, unless the line is
+    /// `end_header`.
+    is_header: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -38,15 +24,15 @@ impl<'a> Lines<'a> {
     pub(crate) fn header(bytes: &'a [u8]) -> Self {
         let first = bytes.iter().position(|b| *b == b'\n' || *b == b'\r');
         let end = match first {
-            Some(at) if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') => LineEnd::Return,
-            _ => LineEnd::Newline,
+            Some(at) if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') => b'\r',
+            _ => b'\n',
         };
         Self {
             bytes,
             offset: 0,
             number: 0,
             end,
-            unended: Unended::EndOfHeader,
+            is_header: true,
         }
     }
 
@@ -54,7 +40,7 @@ impl<'a> Lines<'a> {
     pub(crate) fn body(bytes: &'a [u8], offset: usize) -> Self {
         Self {
             offset,
-            unended: Unended::Line,
+            is_header: false,
             ..Self::header(bytes)
         }
     }
@@ -80,15 +66,10 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.offset..).filter(|r| !r.is_empty())?;
-        let mark = match self.end {
-            LineEnd::Newline => b'\n',
-            LineEnd::Return => b'\r',
-        };
-        let (line, next) = match rest.iter().position(|b| *b == mark) {
+        let (line, next) = match rest.iter().position(|b| *b == self.end) {
             Some(at) => (&rest[..at], at + 1),
-            None if self.unended == Unended::Line => (rest, rest.len()),
-            None if rest.trim_ascii() == b"end_header" => (rest, rest.len()),
-            None => return None,
+            None if self.is_header && rest.trim_ascii() != b"end_header" => return None,
+            None => (rest, rest.len()),
         };
         self.offset += next;
         self.number += 1;

@@ -2,10 +2,37 @@
 
 use super::header::{Encoding, Scalar};
 use super::lines::quoted;
+use crate::error::Mismatch;
+use crate::math::narrow;
+
+/// A number where a body holds it.
+#[derive(Clone, Copy)]
+pub(super) enum Number<'a> {
+    /// Its bytes in a binary body.
+    Packed(&'a [u8], Scalar, Encoding),
+    /// Its word in a body of text.
+    Text(&'a [u8], Scalar),
+}
+
+impl Number<'_> {
+    /// The value; floats of a text are rounded to f32.
+    pub(super) fn exact(self) -> Result<f64, Mismatch> {
+        match self {
+            Self::Packed(bytes, scalar, encoding) => Ok(read(bytes, scalar, encoding)),
+            Self::Text(word, Scalar::F32 | Scalar::F64) => parse_float(word).map(f64::from),
+            Self::Text(word, scalar) => parse_whole(word, scalar),
+        }
+    }
+
+    /// The value as a `float` property would hold it.
+    pub(super) fn rounded(self) -> Result<f32, Mismatch> {
+        self.exact().map(narrow)
+    }
+}
 
 /// Reads a number at the start of `bytes`, exactly. Zero when there are not enough bytes, which the
 /// caller has ruled out.
-pub(crate) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
+pub(super) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
     let Some(source) = bytes.get(..size) else {
@@ -29,7 +56,7 @@ pub(crate) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
 }
 
 /// A count, if `value` is a whole number from 0 to 2^32 - 1.
-pub(crate) fn whole(value: f64) -> Option<usize> {
+pub(super) fn whole(value: f64) -> Option<usize> {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -38,19 +65,10 @@ pub(crate) fn whole(value: f64) -> Option<usize> {
     (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0).then_some(value as usize)
 }
 
-/// Rounds to f32, as storing the value in a `float` property would have.
-#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
-pub(crate) fn narrow(value: f64) -> f32 {
-    value as f32
-}
-
-/// Parses the text of a number; or says what was expected and found.
+/// Parses the text of a float.
 ///
 /// NaN and infinity are numbers here, in C's and in Microsoft's spelling (`nan(ind)`, `1.#INF`).
-pub(crate) fn parse(word: &[u8], scalar: Scalar) -> Result<f32, (String, String)> {
-    if !matches!(scalar, Scalar::F32 | Scalar::F64) {
-        return parse_whole(word, scalar).map(narrow);
-    }
+fn parse_float(word: &[u8]) -> Result<f32, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     match text.parse() {
         Ok(value) => Ok(value),
@@ -60,16 +78,8 @@ pub(crate) fn parse(word: &[u8], scalar: Scalar) -> Result<f32, (String, String)
     }
 }
 
-/// [`parse`] that gives whole numbers exactly; the others are rounded to f32 all the same.
-pub(crate) fn parse_exact(word: &[u8], scalar: Scalar) -> Result<f64, (String, String)> {
-    match scalar {
-        Scalar::F32 | Scalar::F64 => parse(word, scalar).map(f64::from),
-        _ => parse_whole(word, scalar),
-    }
-}
-
 /// A number in the range of an integer type.
-fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, (String, String)> {
+fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     let range = match scalar {
         Scalar::F32 | Scalar::F64 => (f64::MIN, f64::MAX),
@@ -117,7 +127,7 @@ mod tests {
 
     #[test]
     fn text_is_parsed_or_refused() {
-        let float = |word: &str| parse(word.as_bytes(), Scalar::F32);
+        let float = |word: &str| parse_float(word.as_bytes());
         assert_eq!(float("-1.5e1"), Ok(-15.0));
         assert_eq!(float("+.5"), Ok(0.5));
         assert_eq!(float("1e400"), Ok(f32::INFINITY));
@@ -125,7 +135,7 @@ mod tests {
         assert!(float("-nan(ind)").is_ok_and(f32::is_nan));
         assert!(float("NaN").is_ok_and(f32::is_nan));
         assert!(float("0,5").is_err() && float("0x10").is_err() && float("zero").is_err());
-        assert_eq!(parse(b"255", Scalar::U8), Ok(255.0));
-        assert!(parse(b"256", Scalar::U8).is_err());
+        assert_eq!(Number::Text(b"255", Scalar::U8).rounded(), Ok(255.0));
+        assert!(Number::Text(b"256", Scalar::U8).exact().is_err());
     }
 }

@@ -1,42 +1,50 @@
 //! Decoding the rows of a PLY body into lanes.
 
-use std::ops::Range;
 use std::path::Path;
 
-use super::body::{check_room, row_place, skip_binary, skip_text, skip_value, text_row};
+use super::body::Body;
 use super::header::{Encoding, Header, Kind, Scalar};
 use super::layout::Layout;
-use super::lines::Lines;
-use super::number;
-use crate::error::{Error, Result};
-use crate::scene::assemble::{RawBlock, assemble, assemble_in_order};
+use super::{hint, number};
+use crate::error::Result;
+use crate::math::narrow;
+use crate::scene::assemble::{RawBlock, assemble_fixed, assemble_in_order};
 use crate::scene::bytes::Bytes;
 use crate::scene::dropped::Dropped;
+use crate::scene::formats::format_reader::FormatReader;
+use crate::scene::scene_file::{Scene, SceneFormat};
 use crate::scene::splats::{BLOCK, Splats};
+
+/// The format, as 3DGS trainers write it.
+pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
+    format: SceneFormat("PLY"),
+    has_mark: |bytes| bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r"),
+    extensions: &["ply"],
+    read: Some(read),
+};
 
 /// Bytes of the words that the fast path reads.
 const WORD_BYTES: usize = 4;
 
-/// Reads the splats that `layout` describes.
-pub(crate) fn read(
-    bytes: &Bytes<'_>,
-    header: &Header,
-    layout: &Layout<'_>,
-    path: &Path,
-) -> Result<(Splats, Dropped)> {
-    if header.encoding == Encoding::Ascii {
-        return read_text(bytes, header, layout, path);
-    }
-    let mut start = header.body_offset;
+fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
+    let header = Header::parse(bytes, path)?;
+    let layout = Layout::of(&header, path)?;
+    let mut body = Body::new(&header, bytes, path);
     for element in layout.before {
-        start = skip_binary(element, header.encoding, bytes, start, path)?;
+        body.skip(element)?;
     }
-    let left = bytes.len().saturating_sub(start);
-    check_room(layout.element, header.encoding, left, path)?;
-    match layout.element.stride_bytes() {
-        Some(stride) => read_fixed(bytes, start, stride, header.encoding, layout),
-        None => read_varying(bytes, start, header.encoding, layout, path),
-    }
+    body.check_room(layout.element)?;
+    let stride = layout.element.stride_bytes();
+    let splats = match stride.filter(|_| header.encoding != Encoding::Ascii) {
+        Some(stride) => read_fixed(bytes, body.offset(), stride, header.encoding, &layout)?,
+        None => read_in_order(body, bytes, &layout)?,
+    };
+    let profile_hint = hint::profile(layout.element, &header.comments);
+    Ok(Scene {
+        profile_hint,
+        comments: header.comments,
+        ..Scene::new(FORMAT.format, bytes.len(), splats)
+    })
 }
 
 /// A property of a row of fixed size.
@@ -47,7 +55,7 @@ struct Field {
     slot: usize,
 }
 
-/// Rows that all have the same size, on all threads.
+/// Binary rows that all have the same size, on all threads.
 fn read_fixed(
     bytes: &Bytes<'_>,
     start: usize,
@@ -56,24 +64,14 @@ fn read_fixed(
     layout: &Layout<'_>,
 ) -> Result<(Splats, Dropped)> {
     let fields = fields(layout);
-    let words = word_slots(&fields, stride, encoding);
-    assemble(layout.shape, |batch| {
-        let rows = batch.rows();
-        let span = |rows: &Range<usize>| start + rows.start * stride..start + rows.end * stride;
-        let dropped = match &words {
-            Some(words) => batch.fill(|rows, raw| {
-                let (body, _) = bytes[span(&rows)].as_chunks();
-                decode_words(body, stride / WORD_BYTES, words, raw);
-                Ok(())
-            }),
-            None => batch.fill(|rows, raw| {
-                decode_fields(&bytes[span(&rows)], stride, &fields, encoding, raw);
-                Ok(())
-            }),
-        };
-        bytes.release(span(&rows));
-        dropped
-    })
+    match word_slots(&fields, stride, encoding) {
+        Some(words) => assemble_fixed(bytes, start, stride, layout.shape, |rows, raw| {
+            decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
+        }),
+        None => assemble_fixed(bytes, start, stride, layout.shape, |rows, raw| {
+            decode_fields(rows, stride, &fields, encoding, raw);
+        }),
+    }
 }
 
 /// The used properties of rows of fixed size.
@@ -164,76 +162,31 @@ fn decode_fields(
     for field in fields {
         let lanes = raw.slot(field.slot);
         for (value, row) in lanes.iter_mut().zip(body.chunks_exact(stride)) {
-            let exact = number::read(&row[field.offset..], field.scalar, encoding);
-            *value = number::narrow(exact);
+            *value = narrow(number::read(&row[field.offset..], field.scalar, encoding));
         }
     }
 }
 
-/// Rows that hold lists, one after the other.
-fn read_varying(
+/// Rows of text, or rows that hold lists, one after the other.
+fn read_in_order(
+    mut body: Body<'_>,
     bytes: &Bytes<'_>,
-    start: usize,
-    encoding: Encoding,
     layout: &Layout<'_>,
-    path: &Path,
 ) -> Result<(Splats, Dropped)> {
-    let element = layout.element;
-    let mut at = start;
     assemble_in_order(layout.shape, |batch| {
-        let from = at;
+        let from = body.offset();
         let dropped = batch.fill(|rows, mut raw| {
             for (lane, row) in rows.enumerate() {
-                for (property, slot) in element.properties.iter().zip(&layout.slots) {
-                    let next = skip_value(property.kind, encoding, bytes, at);
-                    let next = next.map_err(|(expected, found)| {
-                        let place = row_place(element, row as u64);
-                        let place = format!("{place}, \"{}\"", property.name);
-                        Error::file(path, place, expected, found)
-                    })?;
-                    if let (Some(slot), Kind::Scalar(scalar)) = (*slot, property.kind) {
-                        let exact = number::read(&bytes[at..], scalar, encoding);
-                        raw.slot(slot)[lane] = number::narrow(exact);
-                    }
-                    at = next;
-                }
-            }
-            Ok(())
-        });
-        bytes.release(from..at);
-        dropped
-    })
-}
-
-/// Rows of text, a line each.
-fn read_text(
-    bytes: &Bytes<'_>,
-    header: &Header,
-    layout: &Layout<'_>,
-    path: &Path,
-) -> Result<(Splats, Dropped)> {
-    let element = layout.element;
-    let mut lines = Lines::body(bytes, header.body_offset);
-    for before in layout.before {
-        skip_text(before, &mut lines, path)?;
-    }
-    let left = bytes.len().saturating_sub(lines.offset());
-    check_room(element, header.encoding, left, path)?;
-    assemble_in_order(layout.shape, |batch| {
-        let from = lines.offset();
-        let dropped = batch.fill(|rows, mut raw| {
-            for (lane, row) in rows.enumerate() {
-                text_row(element, row as u64, &mut lines, path, |index, word| {
-                    let kind = element.properties[index].kind;
-                    if let (Some(slot), Kind::Scalar(scalar)) = (layout.slots[index], kind) {
-                        raw.slot(slot)[lane] = number::parse(word, scalar)?;
+                body.row(layout.element, row as u64, |property, number| {
+                    if let Some(slot) = layout.slots[property] {
+                        raw.slot(slot)[lane] = number.rounded()?;
                     }
                     Ok(())
                 })?;
             }
             Ok(())
         });
-        bytes.release(from..lines.offset());
+        bytes.release(from..body.offset());
         dropped
     })
 }

@@ -7,7 +7,7 @@ use crate::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 
 /// A camera and a profile as the constants that projection needs.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct ViewTransform {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
@@ -32,7 +32,7 @@ pub struct View {
     pub opacity_factor: OpacityFactor,
 }
 
-impl View {
+impl ViewTransform {
     /// The constants of a frame.
     #[must_use]
     pub fn new(camera: &Camera, profile: &Profile) -> Self {

@@ -1,0 +1,102 @@
+//! How large a picture in a file may be, and whether a file can hold the picture that it claims.
+
+use std::path::Path;
+
+use crate::error::{Error, Result, shown};
+
+/// The longest side of a picture in a file, in pixels: the limit of 16-bit sizes.
+const MAX_SIDE_PIXELS: u32 = 65_535;
+
+/// The most pixels of a picture in a file: 4 GiB in memory, at 16 bytes a pixel.
+const MAX_PIXELS: u64 = 1 << 28;
+
+/// The longest picture file, in bytes: [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
+pub(super) const MAX_FILE_BYTES: u64 = MAX_PIXELS * 4 * 8 + (1 << 20);
+
+/// The most a byte of deflate can stand for, in bytes: 258 in 2 bits (RFC 1951). No compression in
+/// PNG or `OpenEXR` packs tighter, so a file of n bytes holds at most this many times n bytes.
+const MAX_BYTES_PER_DEFLATED_BYTE: u64 = 1032;
+
+/// Refuses to write a picture without pixels or beyond the limits.
+pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > 0 && width.max(height) <= MAX_SIDE_PIXELS && pixels <= MAX_PIXELS {
+        return Ok(());
+    }
+    Err(Error::caller(
+        "picture size",
+        format!("1 to {MAX_SIDE_PIXELS} pixels a side, at most {MAX_PIXELS} in all"),
+        format!("{width} x {height}"),
+    ))
+}
+
+/// The size of a picture in a file, in pixels, checked to be within the limits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    pub(super) width: u32,
+    pub(super) height: u32,
+}
+
+impl Size {
+    /// The number of pixels.
+    pub(super) fn pixels(self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+}
+
+/// The size a header states, if it is at least 1 x 1 and within the limits.
+pub(super) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
+    if width == 0 || height == 0 {
+        let found = format!("{width} x {height}");
+        return Err(Error::file(
+            named,
+            "picture size",
+            "at least 1 x 1 pixels",
+            found,
+        ));
+    }
+    let limited = |what: &str, limit: u64, found: u64| Error::Limit {
+        what: format!("{}: {what}", shown(named)),
+        limit,
+        found,
+    };
+    let side = |value: u64| {
+        u32::try_from(value)
+            .ok()
+            .filter(|&side| side <= MAX_SIDE_PIXELS)
+            .ok_or_else(|| limited("pixels of a side", MAX_SIDE_PIXELS.into(), value))
+    };
+    let size = Size {
+        width: side(width)?,
+        height: side(height)?,
+    };
+    if size.pixels() > MAX_PIXELS {
+        return Err(limited("pixels", MAX_PIXELS, size.pixels()));
+    }
+    Ok(size)
+}
+
+/// Refuses a compressed file that is too short to hold `size`, at `bits_per_pixel` at least.
+pub(super) fn check_compressed_length(
+    named: &Path,
+    content: &[u8],
+    size: Size,
+    bits_per_pixel: u64,
+) -> Result<()> {
+    let holds_bytes = content.len() as u64 * MAX_BYTES_PER_DEFLATED_BYTE;
+    let needs_bytes = (size.pixels() * bits_per_pixel).div_ceil(8);
+    if needs_bytes <= holds_bytes {
+        return Ok(());
+    }
+    Err(Error::file(
+        named,
+        "file length",
+        format!(
+            "at least {} bytes for the {} x {} pixels its header states",
+            needs_bytes.div_ceil(MAX_BYTES_PER_DEFLATED_BYTE),
+            size.width,
+            size.height
+        ),
+        format!("{} bytes", content.len()),
+    ))
+}

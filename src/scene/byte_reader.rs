@@ -1,0 +1,95 @@
+//! Little-endian values from the bytes of a file that nobody vouches for.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Bytes read from front to back; never more than there are, whatever the file claims.
+pub(super) struct ByteReader<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    /// Bytes read so far.
+    at: usize,
+}
+
+impl<'a> ByteReader<'a> {
+    /// The whole of `bytes`, the content of the file `path`.
+    pub(super) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
+        Self { path, bytes, at: 0 }
+    }
+
+    /// An error about `what`, which stands at the next byte.
+    pub(super) fn error(&self, what: &str, expected: impl Into<String>, found: String) -> Error {
+        Error::file(
+            self.path,
+            format!("{what} at byte {}", self.at),
+            expected,
+            found,
+        )
+    }
+
+    /// The next `count` bytes.
+    pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8]> {
+        let left = &self.bytes[self.at..];
+        let taken = left.get(..count).ok_or_else(|| {
+            let found = format!("{} bytes before the end of the file", left.len());
+            self.error(what, format!("{count} bytes"), found)
+        })?;
+        self.at += count;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N, what)?);
+        Ok(array)
+    }
+
+    pub(super) fn i32(&mut self, what: &str) -> Result<i32> {
+        self.array(what).map(i32::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self, what: &str) -> Result<u32> {
+        self.array(what).map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self, what: &str) -> Result<u64> {
+        self.array(what).map(u64::from_le_bytes)
+    }
+
+    pub(super) fn f64s<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
+        let mut values = [0.0; N];
+        for value in &mut values {
+            *value = f64::from_le_bytes(self.array(what)?);
+        }
+        Ok(values)
+    }
+
+    /// A u64 count of items of at least `item_bytes` each, all of which can still be in the file.
+    pub(super) fn count(&mut self, item_bytes: usize, what: &str) -> Result<usize> {
+        let count = self.u64(what)?;
+        let left = self.bytes.len() - self.at;
+        let most = left / item_bytes;
+        usize::try_from(count)
+            .ok()
+            .filter(|count| *count <= most)
+            .ok_or_else(|| {
+                let expected = format!("at most {most}, by the {left} bytes that follow");
+                self.error(what, expected, count.to_string())
+            })
+    }
+
+    /// A text of up to `limit` bytes that ends with a zero byte; bytes that are not UTF-8 are
+    /// replaced.
+    pub(super) fn text_to_zero(&mut self, limit: usize, what: &str) -> Result<String> {
+        let left = &self.bytes[self.at..];
+        let searched = &left[..left.len().min(limit)];
+        let Some(length) = searched.iter().position(|&b| b == 0) else {
+            let expected = format!("a name of up to {limit} bytes that ends with a zero byte");
+            let found = format!("no zero byte in {} bytes", searched.len());
+            return Err(self.error(what, expected, found));
+        };
+        self.at += length + 1;
+        Ok(String::from_utf8_lossy(&searched[..length]).into_owned())
+    }
+}

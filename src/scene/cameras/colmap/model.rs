@@ -1,0 +1,126 @@
+//! COLMAP's sparse models in memory: lenses, and images with their poses.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::scene::camera::Intrinsics;
+
+/// Most parameters of a camera model.
+pub(super) const MAX_PARAMETERS: usize = 12;
+
+/// The lenses of a model by their identifier.
+pub(super) type Lenses = HashMap<u32, Lens>;
+
+/// An image of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Image {
+    /// Where it stands in the file, for errors.
+    pub(super) place: String,
+    /// World to camera: w, x, y, z, of any length above zero.
+    pub(super) quaternion: [f64; 4],
+    pub(super) translation: [f64; 3],
+    pub(super) camera_id: u32,
+    pub(super) name: String,
+}
+
+/// How a model gives its focal length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Focal {
+    /// f, cx, cy, then distortion.
+    One,
+    /// fx, fy, cx, cy, then distortion.
+    Two,
+}
+
+/// A perspective camera model: a pinhole when the parameters beyond the focal lengths and the
+/// principal point are zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LensModel {
+    id: i32,
+    name: &'static str,
+    focal: Focal,
+    /// Number of parameters, distortion included.
+    pub(super) parameters: usize,
+}
+
+/// The perspective models, by COLMAP's numbers. Fisheye models are none: their rays bend even
+/// with all distortion parameters at zero.
+const MODELS: [LensModel; 7] = [
+    lens_model(0, "SIMPLE_PINHOLE", Focal::One, 3),
+    lens_model(1, "PINHOLE", Focal::Two, 4),
+    lens_model(2, "SIMPLE_RADIAL", Focal::One, 4),
+    lens_model(3, "RADIAL", Focal::One, 5),
+    lens_model(4, "OPENCV", Focal::Two, 8),
+    lens_model(6, "FULL_OPENCV", Focal::Two, MAX_PARAMETERS),
+    lens_model(7, "FOV", Focal::Two, 5),
+];
+
+const fn lens_model(id: i32, name: &'static str, focal: Focal, parameters: usize) -> LensModel {
+    LensModel {
+        id,
+        name,
+        focal,
+        parameters,
+    }
+}
+
+impl LensModel {
+    /// The model of COLMAP's number `id`.
+    pub(super) fn by_id(id: i32, path: &Path, place: &str) -> Result<Self> {
+        Self::find(|m| m.id == id, &format!("model {id}"), path, place)
+    }
+
+    /// The model called `name`.
+    pub(super) fn by_name(name: &str, path: &Path, place: &str) -> Result<Self> {
+        Self::find(|m| m.name == name, &format!("{name:.40}"), path, place)
+    }
+
+    fn find(is_it: impl Fn(&Self) -> bool, found: &str, path: &Path, place: &str) -> Result<Self> {
+        MODELS.into_iter().find(is_it).ok_or_else(|| {
+            let names = MODELS.map(|m| format!("{} ({})", m.name, m.id)).join(", ");
+            Error::file(
+                path,
+                format!("{place}: camera model"),
+                format!("a perspective model ({names}); `colmap image_undistorter` makes one"),
+                found,
+            )
+        })
+    }
+}
+
+/// The lens of a camera, with what its file says about distortion.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Lens {
+    pub(super) model: LensModel,
+    pub(super) size_px: [u32; 2],
+    /// Those beyond the model's number are zero.
+    pub(super) parameters: [f64; MAX_PARAMETERS],
+}
+
+impl Lens {
+    /// Whether some distortion parameter is not zero.
+    pub(super) fn is_distorted(&self) -> bool {
+        let pinhole = match self.model.focal {
+            Focal::One => 3,
+            Focal::Two => 4,
+        };
+        self.parameters[pinhole..].iter().any(|&k| k != 0.0)
+    }
+
+    /// The pinhole of this lens, distortion ignored.
+    pub(super) fn intrinsics(&self) -> Intrinsics {
+        let [a, b, c, d, ..] = self.parameters;
+        let (focal_px, principal_px) = match self.model.focal {
+            Focal::One => ([a, a], [b, c]),
+            Focal::Two => ([a, b], [c, d]),
+        };
+        let [width, height] = self.size_px;
+        Intrinsics {
+            width,
+            height,
+            focal_px,
+            principal_px,
+        }
+    }
+}

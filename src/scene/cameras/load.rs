@@ -1,0 +1,110 @@
+//! The front door: any camera file to cameras.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::camera_file::CameraFile;
+use super::{colmap, inria_json, json, names, transforms};
+use crate::error::{Error, Result, shown};
+
+/// Largest JSON file read, in bytes: a thousand times the largest camera file seen in the wild,
+/// and small enough that its parsed form (some twenty times its size) fits in memory.
+const MAX_JSON_BYTES: u64 = 1 << 28;
+
+/// What to assume where a camera file says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CameraOptions {
+    /// The picture's width and height in pixels where a `transforms.json` gives only an angle of
+    /// view, as Blender's synthetic scenes do; without it, 800 x 800 with a warning.
+    pub fallback_size_px: Option<[u32; 2]>,
+}
+
+/// Reads the cameras of `path`, whatever its format: a `cameras.json`, a `transforms.json`, a
+/// COLMAP sparse model (its folder, one of its files, or a data set that holds `sparse/0`), or a
+/// folder with one of the JSON files.
+///
+/// ```no_run
+/// let file = quadrille::load_cameras("cameras.json")?;
+/// file.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+/// println!("{} views, the first is {}", file.cameras.len(), file.cameras[0].name);
+/// # Ok::<(), quadrille::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Read`] when the file cannot be read, [`Error::File`] when its content is not what the
+/// format demands or it holds no camera, [`Error::Limit`] when a JSON file is beyond 256 MiB.
+pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
+    load_with(path, &CameraOptions::default())
+}
+
+/// As [`load`], with other assumptions than the default ones.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<CameraFile> {
+    let path = path.as_ref();
+    let mut file = load_raw(path, options)?;
+    if file.cameras.is_empty() {
+        return Err(Error::file(path, "cameras", "at least one camera", "none"));
+    }
+    names::make_unique(&mut file.cameras);
+    Ok(file)
+}
+
+fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
+    if path.is_dir() {
+        if let Some(model) = colmap::find_model(path) {
+            return colmap::read(&model);
+        }
+        let json = ["cameras.json", "transforms.json", "transforms_train.json"]
+            .map(|name| path.join(name))
+            .into_iter()
+            .find(|file| file.is_file());
+        return match json {
+            Some(file) => parse_json(&file, &read_bounded(&file)?, options),
+            None => Err(Error::file(
+                path,
+                "folder",
+                "a COLMAP model (cameras and images, .bin or .txt; also in sparse/0), cameras.json or transforms.json",
+                "none of them",
+            )),
+        };
+    }
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if extension.eq_ignore_ascii_case("bin") || extension.eq_ignore_ascii_case("txt") {
+        return colmap::read(path.parent().unwrap_or(Path::new("")));
+    }
+    parse_json(path, &read_bounded(path)?, options)
+}
+
+/// The cameras of a JSON file of either kind.
+pub(super) fn parse_json(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
+    let value = json::parse(path, bytes)?;
+    let root = json::Node::root(path, &value);
+    if value.is_array() {
+        inria_json::read(&root)
+    } else {
+        transforms::read(&root, options.fallback_size_px)
+    }
+}
+
+/// The whole of a JSON file, unless it is beyond [`MAX_JSON_BYTES`]; `-` is standard input.
+fn read_bounded(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        let source = std::io::stdin().lock();
+        source.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| Error::read(path, e))?;
+    if bytes.len() as u64 > MAX_JSON_BYTES {
+        return Err(Error::Limit {
+            what: format!("{}: bytes of a JSON camera file", shown(path)),
+            limit: MAX_JSON_BYTES,
+            found: bytes.len() as u64,
+        });
+    }
+    Ok(bytes)
+}

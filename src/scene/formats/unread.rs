@@ -1,0 +1,56 @@
+//! Formats that are known by name only, so that their files are refused with a reason.
+
+use super::format_reader::FormatReader;
+use crate::scene::scene_file::SceneFormat;
+
+/// PLY with chunks of packed splats, from the editor SuperSplat.
+pub(super) const COMPRESSED_PLY: FormatReader = FormatReader {
+    has_mark: |bytes| {
+        let header = &bytes[..bytes.len().min(HEADER_BYTES)];
+        let mut lines = header.split(|b| matches!(b, b'\n' | b'\r'));
+        header.starts_with(b"ply") && lines.any(|line| line == b"property uint packed_position")
+    },
+    ..unread("compressed PLY", &[])
+};
+
+/// `.spz`, Niantic's packed splats; older versions are gzip, which is no mark of theirs alone.
+pub(super) const SPZ: FormatReader = FormatReader {
+    has_mark: |bytes| bytes.starts_with(b"NGSP"),
+    ..unread("SPZ", &["spz"])
+};
+
+/// SOG: lossless WebP pictures with codebooks, in a zip or a folder.
+pub(super) const SOG: FormatReader = FormatReader {
+    has_mark: |bytes| bytes.starts_with(b"PK\x03\x04"),
+    ..unread("SOG", &["sog"])
+};
+
+/// glTF with `KHR_gaussian_splatting`.
+pub(super) const GLTF: FormatReader = FormatReader {
+    has_mark: |bytes| bytes.starts_with(b"glTF"),
+    ..unread("glTF", &["glb", "gltf"])
+};
+
+/// `.ksplat`, of the GaussianSplats3D viewer.
+pub(super) const KSPLAT: FormatReader = unread(".ksplat", &["ksplat"]);
+
+/// Meshes of formats that hold no splats.
+pub(super) const MESH: FormatReader = unread("mesh", &["obj", "bpt", "stl", "off"]);
+
+/// Any file that gzip has packed.
+pub(super) const GZIP: FormatReader = FormatReader {
+    has_mark: |bytes| bytes.starts_with(b"\x1f\x8b"),
+    ..unread("gzip", &["gz"])
+};
+
+/// How far into a PLY file its packed properties are looked for, in bytes.
+const HEADER_BYTES: usize = 1 << 16;
+
+const fn unread(name: &'static str, extensions: &'static [&'static str]) -> FormatReader {
+    FormatReader {
+        format: SceneFormat(name),
+        has_mark: |_| false,
+        extensions,
+        read: None,
+    }
+}
