@@ -1,47 +1,120 @@
-//! Output files, written whole or not at all.
+//! Output files: written whole or not at all, never over an input.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 
-/// Permissions of a new file before the process's umask is taken off: reading and writing for all,
-/// as `open(2)` gives any file. (A temporary file's own default would hide it from other users.)
+/// Permissions of a new file before the process's umask is applied: reading and writing for all, as
+/// `open(2)` gives any file. The default of a temporary file would hide it from other users.
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
+/// Links followed from an output's name to its file, at most: as many as Linux follows.
+const MAX_LINKS: usize = 40;
+
+/// Temporary files that have not got their final names. The list is global because a signal stops
+/// the process, not one writer.
+static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 /// Writes the file `path` by calling `write`, so that no reader ever sees half of it.
 ///
-/// The bytes go to a temporary file in the same folder, which takes the name `path` only when
-/// `write` has succeeded; on any error the old file, if there was one, is left as it was. A
-/// symbolic link is followed, and what it points at is replaced. A path that exists and is no plain
-/// file, such as `/dev/null` or a pipe, is written to directly.
-///
-/// The writer is buffered.
-///
-/// # Errors
-/// [`Error::Write`] when the folder does not exist or cannot be written to, or when `write` fails.
+/// The bytes go to a temporary file in the same folder, which is renamed to `path` only when `write`
+/// has succeeded; on any error an old file is left as it was. A symbolic link is followed, and the
+/// file it points at is replaced. A path that exists and is not a plain file, such as `/dev/null` or
+/// a pipe, is written to directly. The writer is buffered. All errors are [`Error::Write`].
 pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let written = match fs::metadata(path) {
-        Ok(there) if !there.is_file() => write_in_place(path, write),
-        Ok(_) => fs::canonicalize(path).and_then(|real| write_and_rename(&real, write)),
-        Err(_) => write_and_rename(path, write),
+    let real = link_target(path);
+    let written = match fs::metadata(&real) {
+        Ok(there) if !there.is_file() => {
+            let file = OpenOptions::new().write(true).open(&real);
+            file.and_then(|file| write_buffered(&file, write))
+        }
+        _ => write_and_rename(&real, write),
     };
     written.map_err(|e| Error::write(path, e))
 }
 
-fn write_in_place(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
-    write_buffered(&file, write)
+/// Makes the folder of the output `path` if it is missing, before hours of work go into a file that
+/// cannot be written.
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "for the command line")
+)]
+#[allow(dead_code, reason = "for the command line")]
+pub(crate) fn make_folder_of(path: &Path) -> Result<()> {
+    fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
+}
+
+/// Refuses an output that is one of the `inputs`, whatever the names: relative or absolute, through
+/// symbolic links, or in other letters on a system that ignores case.
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "for the command line")
+)]
+#[allow(dead_code, reason = "for the command line")]
+pub(crate) fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let Some(target) = real(output).filter(|target| target.is_file()) else {
+        return Ok(());
+    };
+    match inputs
+        .iter()
+        .find(|input| real(input).as_ref() == Some(&target))
+    {
+        None => Ok(()),
+        Some(input) => Err(Error::caller(
+            "output",
+            "a file that is not an input",
+            format!("{}, which is read", shown(input)),
+        )),
+    }
+}
+
+/// From now on, an interrupt (Ctrl-C) removes the temporary files of writes in progress before it
+/// ends the process, with exit code 130 as shells have it.
+#[cfg(feature = "cli")]
+pub(crate) fn clean_up_on_interrupt() {
+    const INTERRUPTED: i32 = 130;
+    let handler = || {
+        for path in part_files().drain(..) {
+            // The process ends either way.
+            let _ = fs::remove_file(path);
+        }
+        std::process::exit(INTERRUPTED);
+    };
+    // Without a handler an interrupt ends the process all the same.
+    let _ = ctrlc::set_handler(handler);
+}
+
+fn part_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    PART_FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The path that the symbolic link `path` leads to, also where no file is; `path` itself otherwise.
+fn link_target(path: &Path) -> PathBuf {
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = folder_of(&target).join(next),
+            Err(_) => break,
+        }
+    }
+    target
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
 }
 
 fn write_and_rename(
@@ -53,9 +126,12 @@ fn write_and_rename(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     let temporary = temporary_beside(path)?;
-    write_buffered(temporary.as_file(), write)?;
-    temporary.persist(path).map_err(|e| e.error)?;
-    Ok(())
+    let part = temporary.path().to_path_buf();
+    part_files().push(part.clone());
+    let written = write_buffered(temporary.as_file(), write)
+        .and_then(|()| temporary.persist(path).map_err(|e| e.error));
+    part_files().retain(|file| *file != part);
+    written.map(|_| ())
 }
 
 fn write_buffered(
@@ -69,10 +145,7 @@ fn write_buffered(
 
 /// An empty temporary file in the folder of `path`: renaming works within one file system only.
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
+    let folder = folder_of(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".quadrille-").suffix(".part");
     #[cfg(unix)]
@@ -80,16 +153,18 @@ fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(NEW_FILE_MODE));
     }
-    builder.tempfile_in(folder).map_err(|e| without_path(&e))
-}
-
-/// The system's reason alone: the error names the random temporary file, which no caller asked for.
-fn without_path(error: &io::Error) -> io::Error {
-    let reason = error.get_ref().and_then(std::error::Error::source);
-    match reason {
-        Some(reason) => io::Error::new(error.kind(), reason.to_string()),
-        None => error.kind().into(),
-    }
+    builder.tempfile_in(&folder).map_err(|error| {
+        // The error itself names the random temporary file, which no caller asked for.
+        let kind = error.kind();
+        if kind == io::ErrorKind::NotFound {
+            let reason = format!("the folder {} does not exist", shown(&folder));
+            return io::Error::new(kind, reason);
+        }
+        let reason = error.get_ref().and_then(std::error::Error::source);
+        reason.map_or(kind.into(), |reason| {
+            io::Error::new(kind, reason.to_string())
+        })
+    })
 }
 
 #[cfg(test)]
@@ -140,6 +215,68 @@ mod tests {
         let device = Path::new("/dev/null");
         write_whole(device, |out| out.write_all(b"gone")).unwrap();
         assert!(!fs::metadata(device).unwrap().is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_is_followed_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        assert!(write_whole(&circle, |out| out.write_all(b"new")).is_ok());
+    }
+
+    #[test]
+    fn an_input_is_no_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("a.ply");
+        fs::write(&input, b"x").unwrap();
+        let other_name = folder.path().join(".").join("a.ply");
+        for output in [&input, &other_name] {
+            let error = refuse_input(output, &[Path::new("-"), &input]).unwrap_err();
+            assert!(error.to_string().contains("not an input"), "{error}");
+        }
+        for output in ["b.ply", "a"].map(|name| folder.path().join(name)) {
+            refuse_input(&output, &[&input]).unwrap();
+        }
+        refuse_input(Path::new("-"), &[Path::new("-")]).unwrap();
+    }
+
+    #[test]
+    fn missing_folders_are_named_or_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/folder/a.png");
+        let error = write_whole(&path, |out| out.write_all(b"x")).unwrap_err();
+        assert!(
+            error.to_string().ends_with("folder does not exist"),
+            "{error}"
+        );
+        make_folder_of(&path).unwrap();
+        write_whole(&path, |out| out.write_all(b"x")).unwrap();
+        make_folder_of(Path::new("a.png")).unwrap();
+    }
+
+    #[test]
+    fn files_in_progress_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = || {
+            let files = part_files();
+            files
+                .iter()
+                .filter(|p| p.starts_with(folder.path()))
+                .count()
+        };
+        write_whole(&folder.path().join("out.txt"), |_| {
+            assert_eq!(known(), 1);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(known(), 0);
     }
 
     #[test]

@@ -61,6 +61,7 @@ enum Command {
 #[must_use]
 pub fn run() -> ExitCode {
     let Arguments { command, verbosity } = Arguments::parse();
+    crate::output::clean_up_on_interrupt();
     match command.run(verbosity) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::CheckFailed) => ExitCode::from(1),

@@ -13,6 +13,8 @@
 mod bench;
 mod compare;
 mod info;
+#[cfg(unix)]
+mod interrupt;
 mod mesh;
 mod sim;
 mod usage;
