@@ -1,4 +1,5 @@
-//! Chance that depends on seeds and places only: dice for a splat, even sequences, value noise.
+//! Random numbers that depend on seeds and positions only: dice per splat, low-discrepancy sequences,
+//! value noise.
 
 use nalgebra::Vector3;
 use rand::{RngExt, SeedableRng};
@@ -9,28 +10,26 @@ use rand_pcg::Pcg32;
 /// Unreasonable Effectiveness of Quasirandom Sequences".
 const EVEN_STEPS: [u64; 2] = [0xc13f_a9a9_02a6_328f, 0x91e1_0da5_c79e_7b1d];
 
-/// Random numbers of one splat.
+/// Random number generator of one splat.
 #[derive(Debug)]
 pub(crate) struct Dice(Pcg32);
 
 impl Dice {
-    /// The dice of item `index` under `seed`.
     pub(crate) fn new(seed: u64, index: u64) -> Self {
         Self(Pcg32::seed_from_u64(mixed(seed ^ mixed(index))))
     }
 
-    /// Even in 0 to 1.
+    /// Uniform in 0 to 1.
     pub(crate) fn unit(&mut self) -> f32 {
         self.0.random()
     }
 
-    /// Even in `low` to `high`.
     pub(crate) fn range(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 
-    /// Mean 0, deviation 1, within 3.5 (the sum of four even numbers): a true normal's rare
-    /// outliers would be splats that cover half the scene.
+    /// Nearly normal: mean 0, standard deviation 1, within 3.5 (the sum of four uniform numbers). The
+    /// rare outliers of a true normal distribution would be splats that cover half the scene.
     pub(crate) fn normal(&mut self) -> f32 {
         let sum: f32 = (0..4).map(|_| self.unit()).sum();
         (sum - 2.0) * 3f32.sqrt()
@@ -41,7 +40,7 @@ impl Dice {
         (self.normal() * sigma).exp()
     }
 
-    /// A direction, even over the sphere to a few percent.
+    /// A unit vector, uniform over the sphere.
     pub(crate) fn direction(&mut self) -> Vector3<f32> {
         let z = self.range(-1.0, 1.0);
         let (sin, cos) = self.range(0.0, std::f32::consts::TAU).sin_cos();
@@ -50,16 +49,16 @@ impl Dice {
     }
 }
 
-/// Item `number` of a sequence that fills the unit square evenly at every length.
+/// Item `number` of a sequence that covers the unit square evenly at every length.
 pub(crate) fn even_pair(number: u64, seed: u64) -> [f32; 2] {
     let offset = mixed(seed);
     let at = |step: u64, offset: u64| fraction(number.wrapping_mul(step).wrapping_add(offset));
     [at(EVEN_STEPS[0], offset), at(EVEN_STEPS[1], mixed(offset))]
 }
 
-/// Item `number` of `count` along a Z-order curve through the unit square: neighbours in number are
-/// neighbours in the square. Each item lies anywhere in its own 1/`count` of the curve, which is
-/// 1/`count` of the area.
+/// Item `number` of `count` along a Z-order curve through the unit square: items with neighbouring
+/// numbers lie near each other. Each item has a random position in its own 1/`count` of the curve,
+/// which is 1/`count` of the area.
 pub(crate) fn pair_along_curve(number: u64, count: u64, seed: u64) -> [f32; 2] {
     let within = mixed(seed ^ mixed(number));
     let along = (u128::from(number) << 64 | u128::from(within)) / u128::from(count.max(1));
@@ -92,7 +91,7 @@ fn fraction(bits: u64) -> f32 {
     (bits >> 40) as f32 / (1_u64 << 24) as f32
 }
 
-/// A bijection of 64 bits that changes half of them for a change of one (SplitMix64's finaliser).
+/// A bijection of 64 bits in which one changed bit changes half of them (SplitMix64's finaliser).
 fn mixed(value: u64) -> u64 {
     let v = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let v = (v ^ (v >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -100,7 +99,7 @@ fn mixed(value: u64) -> u64 {
     v ^ (v >> 31)
 }
 
-/// Smooth value noise of features one unit large, -1 to 1.
+/// Smooth value noise with features of one unit, -1 to 1.
 pub(crate) fn noise(p: Vector3<f32>, salt: u64) -> f32 {
     let cell = p.map(f32::floor);
     let f = (p - cell).map(|t| t * t * (3.0 - 2.0 * t));
@@ -117,7 +116,8 @@ pub(crate) fn noise(p: Vector3<f32>, salt: u64) -> f32 {
     mix(face(0.0), face(1.0), f.z)
 }
 
-/// Noise of `octaves` sizes, each half as large and half as strong, about -1 to 1.
+/// The sum of `octaves` noises, each half as large and half as strong as the one before; about -1
+/// to 1.
 pub(crate) fn fractal(p: Vector3<f32>, octaves: u32, salt: u64) -> f32 {
     let (mut sum, mut size, mut strength) = (0.0, 1.0, 0.5);
     for octave in 0..octaves {
@@ -128,7 +128,7 @@ pub(crate) fn fractal(p: Vector3<f32>, octaves: u32, salt: u64) -> f32 {
     sum
 }
 
-/// 0 below `low`, 1 above `high`, smooth between; falls where `low` is above `high`.
+/// A smooth step from 0 at `low` to 1 at `high`; a falling one where `low` is above `high`.
 pub(crate) fn step(low: f32, high: f32, x: f32) -> f32 {
     let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

@@ -1,11 +1,11 @@
-//! Spherical harmonics as splats carry them: the trainer's basis, its order and signs.
+//! Spherical harmonics in the trainer's order and signs.
 
 use nalgebra::Vector3;
 
 use crate::math::{narrow, sh_basis};
 
-/// The constant basis function; its last bit is off, and stays so, since the repository's scene was
-/// made with it and must come out the same again.
+/// The constant basis function. Its last bit is wrong, and stays so: the repository's scene was made
+/// with it and has to come out the same again.
 pub(crate) const Y00: f32 = 0.282_094_79;
 
 /// Functions of bands 0 to 3.

@@ -1,4 +1,4 @@
-//! Baked light: a sun with shadows, a sky, and what neighbours take away of it.
+//! Baked light: a sun with shadows, and a sky with ambient occlusion.
 
 use std::sync::Arc;
 
@@ -7,35 +7,35 @@ use nalgebra::Vector3;
 use super::chance::step;
 use super::material::Material;
 
-/// Steps and first length of the march towards the sun over the ground; each step is longer by
-/// [`MARCH_GROWTH`], so the march ends about nine units away.
+/// Number of steps and first step length of the march over the ground towards the sun. Each step is
+/// longer by [`MARCH_GROWTH`], so the march ends about nine units away.
 const MARCH_STEPS: u32 = 14;
 const MARCH_START: f32 = 0.07;
 const MARCH_GROWTH: f32 = 1.33;
-/// Share of the sun below which nobody sees a difference.
+/// Share of the sunlight below which the march ends: darker is not visible.
 const DARK: f32 = 0.004;
-/// Height above a surface from which the sun is looked for, so that rough ground does not shade
-/// itself in spots.
+/// Height above a surface at which the march starts, so that rough ground does not shade itself in
+/// spots.
 const SHADOW_LIFT: f32 = 0.04;
 /// Exponent from linear light to display values.
 const DISPLAY_GAMMA: f32 = 1.0 / 2.2;
 
-/// The ground's height at x, z, for shadows.
+/// Height of the ground at x, z, for shadows.
 pub(crate) type Ground = Arc<dyn Fn(f32, f32) -> f32 + Send + Sync>;
 
-/// An ellipsoid that keeps light away.
+/// An ellipsoid that blocks light.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Occluder {
     pub(crate) centre: Vector3<f32>,
     pub(crate) radii: Vector3<f32>,
-    /// Points nearer than this many radii belong to it and are shaded by their normals alone.
+    /// Points nearer than this many radii belong to the occluder and are shaded by their normals alone.
     pub(crate) own: f32,
-    /// Share of the light that is lost in its middle, 0 to 1.
+    /// Share of the light that its centre blocks, 0 to 1.
     pub(crate) strength: f32,
 }
 
 impl Occluder {
-    /// A round body; its own points are within 1.1 radii.
+    /// A round body, whose own points are within 1.1 radii.
     pub(crate) fn round(centre: Vector3<f32>, radii: Vector3<f32>, strength: f32) -> Self {
         Self {
             centre,
@@ -51,7 +51,7 @@ pub(crate) struct Light {
     /// Unit direction to the sun.
     pub(crate) to_sun: Vector3<f32>,
     pub(crate) sun: Vector3<f32>,
-    /// Light from straight above, from the horizon and from below.
+    /// Light from above, from the horizon and from below.
     pub(crate) sky: [Vector3<f32>; 3],
     pub(crate) exposure: f32,
     pub(crate) occluders: Vec<Occluder>,
@@ -59,7 +59,7 @@ pub(crate) struct Light {
 }
 
 impl Light {
-    /// Share of the sun that reaches `p`, 0 to 1.
+    /// Share of the sunlight that reaches `p`, 0 to 1.
     pub(crate) fn sun_share(&self, p: Vector3<f32>) -> f32 {
         let mut share = 1.0;
         for o in &self.occluders {
@@ -88,7 +88,7 @@ impl Light {
         share
     }
 
-    /// Share of the sky that reaches `p` on a surface of unit normal `n`, 0 to 1.
+    /// Share of the sky's light that reaches `p` on a surface of unit normal `n`, 0 to 1.
     pub(crate) fn sky_share(&self, p: Vector3<f32>, n: Vector3<f32>) -> f32 {
         let mut share = 1.0;
         for o in &self.occluders {
@@ -99,15 +99,15 @@ impl Light {
             if seen < 0.15 {
                 continue;
             }
-            // A ball's share of the hemisphere, for a ball above the horizon.
+            // The share of the hemisphere that a ball above the horizon covers.
             let facing = (n.dot(&to) / distance + 0.3).max(0.0) / 1.3;
             share *= 1.0 - 0.75 * o.strength * facing * seen * seen;
         }
         share
     }
 
-    /// The display colour of `material` at `p` with unit normal `n`, and the sun's share there.
-    /// Leaves let light through, so their shade is softer.
+    /// The display colour of `material` at `p` with unit normal `n`, and the share of the sunlight
+    /// there. `wrap` softens the shade of materials that let light through, such as leaves.
     pub(crate) fn shade(
         &self,
         p: Vector3<f32>,
@@ -129,7 +129,7 @@ impl Light {
         (self.developed(sent), sun_share * facing)
     }
 
-    /// Linear light as a display value, 0 to 1: a film's soft shoulder, then gamma.
+    /// Linear light as a display value, 0 to 1: a film-like shoulder, then gamma.
     pub(crate) fn developed(&self, linear: Vector3<f32>) -> Vector3<f32> {
         linear.map(|v| (1.0 - (-self.exposure * v.max(0.0)).exp()).powf(DISPLAY_GAMMA))
     }

@@ -1,26 +1,25 @@
-//! What surfaces are made of.
+//! Materials of surfaces.
 
 use nalgebra::Vector3;
 
-/// What a surface is like at a point.
+/// The material of a surface at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Material {
-    /// Share of light sent back, linear, 0 to 1 a channel.
+    /// Share of light reflected, linear, 0 to 1 per channel.
     pub(crate) albedo: Vector3<f32>,
-    /// Light of its own, linear.
+    /// Emitted light, linear.
     pub(crate) emission: Vector3<f32>,
     /// Strength of the sun's highlight, 0 to 1.
     pub(crate) gloss: f32,
-    /// How its splats are shaped.
     pub(crate) grain: Grain,
 }
 
-/// How splats stand for a surface.
+/// Shape and arrangement of the splats that represent a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Flat disks along the surface, with buried ones and haze.
     Solid,
-    /// A thin opaque skin without depth: water, sky.
+    /// A thin opaque layer: water, sky.
     Skin,
     /// Elongated leaves in all directions, in a layer some spacings thick.
     Foliage,
@@ -29,7 +28,6 @@ pub(crate) enum Grain {
 }
 
 impl Material {
-    /// A dull solid of an albedo.
     pub(crate) fn dull(albedo: [f32; 3]) -> Self {
         Self {
             albedo: Vector3::from(albedo),
@@ -39,17 +37,15 @@ impl Material {
         }
     }
 
-    /// This material with another grain.
     pub(crate) fn with_grain(self, grain: Grain) -> Self {
         Self { grain, ..self }
     }
 
-    /// This material with another strength of its highlight.
     pub(crate) fn with_gloss(self, gloss: f32) -> Self {
         Self { gloss, ..self }
     }
 
-    /// Something that only glows.
+    /// A material that reflects no light.
     pub(crate) fn glowing(emission: [f32; 3]) -> Self {
         Self {
             emission: Vector3::from(emission),
@@ -57,7 +53,7 @@ impl Material {
         }
     }
 
-    /// This material, its albedo scaled by a factor.
+    /// This material with its albedo scaled by `factor`.
     pub(crate) fn shaded(self, factor: f32) -> Self {
         Self {
             albedo: self.albedo * factor,
@@ -65,7 +61,8 @@ impl Material {
         }
     }
 
-    /// Between this (0) and `other` (1); the other's grain and gloss beyond one half.
+    /// Interpolates between this material (0) and `other` (1); grain and gloss are those of the nearer
+    /// one.
     pub(crate) fn mixed(self, other: Self, t: f32) -> Self {
         let nearer = if t > 0.5 { other } else { self };
         Self {

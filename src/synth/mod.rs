@@ -1,15 +1,15 @@
 //! Procedural scenes with the statistics of trained ones, for tests and benches of any size.
 //!
-//! A recipe is a list of parts: a surface, its paint and how dense its splats are. Splats go evenly
-//! over the surfaces, most of them on the surface as flat disks of high opacity, some buried a
-//! few spacings beneath it, some as faint haze around it, so that opacities have two heaps (near
-//! 1 and near 0.05), scales are log-normal and a ray meets several times the splats it needs
-//! (fragments over fragments blended at alpha 0.996: `world` 2.3, `object` 3.0, `room` 3.1 to 3.4 at
-//! 140 to 150 thousand splats), as in scenes from training. Light is baked: sun with shadows, sky, and occlusion by neighbours.
-//! A splat's size goes with the count to the power -1/2, so coverage does not depend on it.
+//! A recipe is a list of parts: a surface, its materials and the density of its splats. Splats cover
+//! the surfaces evenly. Most lie on the surface as flat disks of high opacity, some are buried a few
+//! spacings beneath it, some are faint haze around it. So, as in trained scenes, opacities have two
+//! peaks (near 1 and near 0.05), scales are log-normal, and a ray meets several times the splats it
+//! needs (fragments divided by fragments blended at alpha 0.996: `world` 2.3, `object` 3.0, `room` 3.1
+//! to 3.4 at 140 to 150 thousand splats). Light is baked: sun with shadows, sky, ambient occlusion. A
+//! splat's size is proportional to the count to the power -1/2, so coverage does not depend on it.
 //!
-//! Every splat is a function of recipe, seed, count, degree and its index alone; so scenes come
-//! out the same in any order and on any number of threads, and need no memory of their own.
+//! Every splat is a function of recipe, seed, count, degree and its index alone, so scenes are the
+//! same in any order and on any number of threads, and can be written without holding them in memory.
 
 mod chance;
 mod harmonics;
@@ -34,7 +34,7 @@ pub(crate) const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
 /// Highest degree of spherical harmonics of a procedural scene.
 pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
 
-/// What to build.
+/// A kind of procedural scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recipe {
     /// A furnished room: indoor, dense, surfaces behind surfaces.
@@ -46,10 +46,10 @@ pub enum Recipe {
 }
 
 impl Recipe {
-    /// All recipes.
+    /// All recipes, in the order of help texts.
     pub const ALL: [Self; 3] = [Self::Room, Self::Object, Self::World];
 
-    /// The name on the command line.
+    /// The recipe's name, as on the command line: `room`, `object`, `world`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,21 +60,21 @@ impl Recipe {
     }
 }
 
-/// In which order a scene's splats come.
+/// Order of a scene's splats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Neighbours in the file lie anywhere on their surface, as trainers leave them.
+    /// Neighbours in the order lie anywhere on their surface, as in the files of trainers.
     #[default]
     Mixed,
-    /// Neighbours in the file are neighbours in space, as most exporters sort them (along a
-    /// space-filling curve; their median distance is below 0.01 of that of two random splats).
+    /// Neighbours in the order are neighbours in space, as in the files of most exporters: sorted along
+    /// a space-filling curve (their median distance is below 0.01 of that of two random splats).
     Space,
 }
 
 /// A procedural scene, splat by splat.
 pub struct Synthetic {
     stage: Stage,
-    /// For each part, the index of its first splat; one more entry ends the last part.
+    /// Index of the first splat of each part; one more entry ends the last part.
     starts: Vec<u64>,
     /// Mean distance between neighbouring splats where density is 1, in world units.
     spacing: f32,
@@ -95,7 +95,7 @@ impl std::fmt::Debug for Synthetic {
 }
 
 impl Synthetic {
-    /// The scene of `count` splats of degree `sh_degree` that `recipe` and `seed` make.
+    /// Creates the scene of `count` splats of degree `sh_degree` that `recipe` and `seed` define.
     ///
     /// # Errors
     /// [`Error::Caller`] when `count` is outside `COUNT_RANGE` or the degree above
@@ -141,7 +141,7 @@ impl Synthetic {
         })
     }
 
-    /// The same scene with its splats in another order; positions change a little with it.
+    /// Changes the order of the splats; their positions change a little with it.
     #[must_use]
     pub fn in_order(self, order: Order) -> Self {
         Self { order, ..self }
@@ -160,13 +160,13 @@ impl Synthetic {
         self.sh_degree
     }
 
-    /// Viewpoints from which the scene is worth looking at, the best one first.
+    /// Viewpoints that show the scene, the best one first.
     #[must_use]
     pub fn cameras(&self) -> &[Camera] {
         &self.stage.cameras
     }
 
-    /// Splat `index`, below [`Synthetic::len`].
+    /// Computes splat `index`, which must be below [`Synthetic::len`].
     #[must_use]
     pub fn splat(&self, index: u64) -> Splat {
         let last = self.stage.parts.len() - 1;
@@ -195,7 +195,7 @@ impl Synthetic {
         )
     }
 
-    /// The whole scene in memory.
+    /// Computes all splats.
     #[must_use]
     pub fn splats(&self) -> Splats {
         Splats::from_splats(self.sh_degree, (0..self.len()).map(|i| self.splat(i)))

@@ -8,7 +8,7 @@ use super::material::{Grain, Material};
 use super::part::{Part, Stage, cameras};
 use super::surface::{Disk, Ellipsoid, Frustum};
 
-/// Radius and profile of the vase: heights and radii between which it is straight, in units.
+/// Profile of the vase: heights and radii, in units, with straight lines between them.
 const PROFILE: [(f32, f32); 6] = [
     (0.0, 0.22),
     (0.12, 0.34),
@@ -17,11 +17,9 @@ const PROFILE: [(f32, f32); 6] = [
     (0.84, 0.15),
     (0.96, 0.2),
 ];
-/// Radius of the table top, in units.
 const TABLE_RADIUS: f32 = 1.6;
-/// Flowers in the vase.
 const FLOWERS: u64 = 17;
-/// Petals of a flower.
+/// Petals per flower.
 const PETALS: u16 = 9;
 
 pub(crate) fn build(seed: u64) -> Stage {
@@ -67,7 +65,7 @@ fn light(occluders: Vec<Occluder>) -> Light {
     }
 }
 
-/// Rings of wood around the middle of the table, wavy as they grew.
+/// Wavy growth rings around the middle of the table.
 fn wood(p: Vector3<f32>) -> Material {
     let wave = fractal(p.component_mul(&Vector3::new(1.2, 1.0, 5.0)), 3, 7);
     let rings = ((p.x + 0.35 * wave) * 26.0).sin() * 0.5 + 0.5;

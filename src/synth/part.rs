@@ -1,4 +1,4 @@
-//! What a recipe is made of.
+//! The parts that recipes are made of.
 
 use nalgebra::Vector3;
 
@@ -8,14 +8,14 @@ use super::material::Material;
 use super::surface::{Patch, Surface};
 use crate::scene::{Camera, Intrinsics};
 
-/// The material of a surface at a point.
+/// Chooses the material of a surface at a point.
 pub(crate) type Paint = Box<dyn Fn(&Patch, &mut Dice) -> Material + Send + Sync>;
 
 /// A surface with its paint.
 pub(crate) struct Part {
     pub(crate) surface: Box<dyn Surface>,
     pub(crate) paint: Paint,
-    /// Splats an area, relative to the scene's mean; above zero.
+    /// Splats per area, relative to the scene's mean; above zero.
     pub(crate) density: f32,
 }
 
@@ -32,13 +32,13 @@ impl Part {
         }
     }
 
-    /// Its share of the splats, in units of area.
+    /// Relative number of splats: area times density.
     pub(crate) fn load(&self) -> f64 {
         f64::from(self.surface.area() * self.density)
     }
 }
 
-/// A recipe's result: parts, light and viewpoints.
+/// The result of a recipe: parts, light and viewpoints.
 pub(crate) struct Stage {
     pub(crate) parts: Vec<Part>,
     pub(crate) light: Light,

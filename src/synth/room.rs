@@ -9,11 +9,10 @@ use super::part::{Part, Stage, cameras};
 use super::solids::Block;
 use super::surface::{Ellipsoid, Frustum, Quad, Surface};
 
-/// Width, height and depth of the room in metres; its floor's middle is the origin.
+/// Width, height and depth of the room in metres; the middle of the floor is the origin.
 const SIZE: [f32; 3] = [6.0, 2.6, 5.0];
-/// Depths behind a wall's face in metres, and densities there relative to the face's.
+/// Layers behind a wall: depth in metres, and density relative to the wall's.
 const LAYERS: [(f32, f32); 4] = [(0.0, 1.0), (0.05, 0.6), (0.14, 0.4), (0.3, 0.3)];
-/// Books on the shelves.
 const BOOKS: u64 = 60;
 
 pub(crate) fn build(seed: u64) -> Stage {
@@ -55,8 +54,8 @@ fn light(occluders: Vec<Occluder>) -> Light {
     }
 }
 
-/// Floor, ceiling and four walls, all facing inward, with layers behind them: training leaves
-/// splats behind what it saw from a few sides only, and rays that pass a wall's gaps meet those.
+/// Floor, ceiling and four walls, all facing inward, with layers behind them: training leaves splats
+/// behind surfaces that were seen from few sides, and rays that pass through gaps meet those.
 fn walls() -> Vec<Part> {
     let [x, y, z] = [
         Vector3::x() * SIZE[0],
@@ -89,7 +88,7 @@ fn walls() -> Vec<Part> {
     parts
 }
 
-/// A material by position alone.
+/// A material that depends on the position alone.
 type PaintAt = fn(Vector3<f32>) -> Material;
 
 /// Oak planks, each of its own tone, and a round rug.

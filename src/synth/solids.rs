@@ -1,11 +1,11 @@
-//! Bodies put together from surfaces.
+//! Solids composed of surfaces.
 
 use nalgebra::Vector3;
 
 use super::light::Occluder;
 use super::surface::Quad;
 
-/// An upright box, turned about the vertical.
+/// An upright box, rotated about the vertical.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     /// Middle of its lower face.
@@ -26,7 +26,7 @@ impl Block {
         }
     }
 
-    /// Its axes, as long as it is.
+    /// Vectors along its width, height and depth, with their lengths.
     pub(crate) fn edges(&self) -> [Vector3<f32>; 3] {
         let depth = self.facing.cross(&Vector3::y());
         [
@@ -49,20 +49,19 @@ impl Block {
         ]
     }
 
-    /// Its upper face.
     pub(crate) fn top(&self) -> Quad {
         let [w, h, d] = self.edges();
         Quad::new(self.base - w / 2.0 - d / 2.0 + h, d, w)
     }
 
-    /// Its sides and its upper face.
+    /// The sides and the upper face.
     pub(crate) fn faces(&self) -> Vec<Quad> {
         let mut faces = self.sides().to_vec();
         faces.push(self.top());
         faces
     }
 
-    /// What it keeps away of the light.
+    /// The ellipsoid that blocks light for it.
     pub(crate) fn occluder(&self) -> Occluder {
         let [w, _, d] = self.edges();
         let half = (w.abs() + d.abs()) / 2.0;

@@ -1,4 +1,4 @@
-//! From a point of a surface to a splat: shape, opacity, colour.
+//! Turns a point of a surface into a splat: shape, opacity, colour.
 
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
@@ -12,30 +12,31 @@ use crate::scene::Splat;
 /// Shares of a solid's splats that are buried and that are haze; the rest lie on the surface.
 const BURIED: f32 = 0.24;
 const HAZE: f32 = 0.12;
-/// Deviation of the noise in view-dependent coefficients of band 1; each further band has
-/// [`BAND_DECAY`] of it. Trained scenes measure 0.04 to 0.1 in all bands, most of it overfitting.
+/// Standard deviation of the noise in view-dependent coefficients of band 1; each further band has
+/// [`BAND_DECAY`] times that of the band before. Trained scenes measure 0.04 to 0.1 in all bands,
+/// most of it overfitting.
 const COEFFICIENT_NOISE: f32 = 0.012;
 const BAND_DECAY: f32 = 0.6;
 /// Narrowness of the sun's highlight and of light through leaves.
 const HIGHLIGHT_G: f32 = 0.6;
 const THROUGH_G: f32 = 0.4;
 
-/// A splat before it has a colour, with y up.
+/// A splat without its colour, with y up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cast {
     centre: Vector3<f32>,
-    /// Where light and occlusion are taken: on the surface, even for buried splats.
+    /// Where light and occlusion are evaluated: on the surface, even for buried splats.
     lit_at: Vector3<f32>,
     lit_normal: Vector3<f32>,
     /// The splat's axes in the world, the last one its thinnest.
     axes: Matrix3<f32>,
     scale: Vector3<f32>,
     opacity: f32,
-    /// Factor on the colour's light.
+    /// Factor on the colour.
     dim: f32,
 }
 
-/// Places and shapes a splat of `material` at `patch`; `spacing` is the distance to neighbours.
+/// Positions and shapes a splat of `material` at `patch`; `spacing` is the distance to its neighbours.
 pub(crate) fn cast(patch: &Patch, material: &Material, spacing: f32, dice: &mut Dice) -> Cast {
     match material.grain {
         Grain::Solid => solid(patch, spacing, dice),
@@ -138,8 +139,7 @@ fn turn(patch: &Patch, dice: &mut Dice) -> Vector3<f32> {
     patch.along * cos + patch.normal.cross(&patch.along) * sin
 }
 
-/// Lights a cast splat and turns it from y up, as recipes are built, to y down, as trained scenes
-/// are saved: half a turn about x.
+/// Lights a splat and rotates it by half a turn about x: recipes have y up, saved scenes y down.
 pub(crate) fn finish(
     cast: &Cast,
     material: &Material,
@@ -180,8 +180,8 @@ pub(crate) fn finish(
     }
 }
 
-/// Highlights on glossy materials and light through leaves, in saved axes. Adds no mean colour:
-/// that of degree 0 stays the picture seen from all around.
+/// Adds highlights on glossy materials and light through leaves, in saved axes. The mean colour does
+/// not change: a scene of degree 0 shows it.
 fn view_dependence(
     sh: &mut [[f32; 3]],
     cast: &Cast,
@@ -192,7 +192,7 @@ fn view_dependence(
     let n = cast.lit_normal;
     let tint = light.sun / light.sun.max().max(1e-6);
     if material.gloss > 0.0 {
-        // The line of sight that the surface mirrors into the sun.
+        // The line of sight that the surface reflects into the sun.
         let axis = light.to_sun - n * (2.0 * light.to_sun.dot(&n));
         let strength = 0.16 * material.gloss * sunlit.sqrt();
         harmonics::add_lobe(sh, saved(axis), HIGHLIGHT_G, tint * strength);
@@ -204,7 +204,7 @@ fn view_dependence(
     sh[0] = [0.0; 3];
 }
 
-/// A vector with y up as one with y down.
+/// Converts a vector with y up to one with y down.
 fn saved(v: Vector3<f32>) -> Vector3<f32> {
     Vector3::new(v.x, -v.y, -v.z)
 }

@@ -1,4 +1,4 @@
-//! Surfaces that splats lie on: each maps the unit square onto itself, evenly by area.
+//! Surfaces that splats lie on. Each maps the unit square to itself, uniformly by area.
 
 use std::f32::consts::{PI, TAU};
 
@@ -12,17 +12,17 @@ pub(crate) struct Patch {
     pub(crate) position: Vector3<f32>,
     /// Outward unit normal.
     pub(crate) normal: Vector3<f32>,
-    /// A unit direction along the surface: where grain, planks or needles run.
+    /// A unit direction along the surface: that of grain, planks or needles.
     pub(crate) along: Vector3<f32>,
-    /// How much farther apart splats are here than elsewhere on the surface.
+    /// Distance between splats here, relative to the rest of the surface.
     pub(crate) stretch: f32,
 }
 
 /// A surface of finite area.
 pub(crate) trait Surface: Send + Sync {
-    /// Area in square units, each piece divided by the square of its stretch.
+    /// Area in square units, each part divided by the square of its stretch.
     fn area(&self) -> f32;
-    /// The point at `uv`, both in 0 to 1; dice serve surfaces that reject points.
+    /// The point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `dice`.
     fn at(&self, uv: [f32; 2], dice: &mut Dice) -> Patch;
 }
 
@@ -84,7 +84,6 @@ pub(crate) struct Ellipsoid {
 }
 
 impl Ellipsoid {
-    /// All of an ellipsoid.
     pub(crate) fn whole(centre: Vector3<f32>, radii: Vector3<f32>) -> Self {
         let cut = 0.0;
         Self { centre, radii, cut }
@@ -146,7 +145,7 @@ impl Surface for Frustum {
 
     fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
         let [a, b] = self.radii;
-        // Rings of equal area: the radius is the root of a number even between the squares.
+        // Rings of equal area: the square of the radius is uniform.
         let radius = (a * a + (b * b - a * a) * v).max(0.0).sqrt();
         let t = if (a - b).abs() < 1e-6 {
             v

@@ -94,7 +94,7 @@ fn tower_paint(p: Vector3<f32>, foot: f32) -> Material {
     paint.shaded(worn)
 }
 
-/// Whether smoke rises from a chimney.
+/// Whether smoke rises from the chimney.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hearth {
     Lit,
@@ -169,7 +169,7 @@ fn smoke(mouth: Vector3<f32>) -> impl Iterator<Item = Part> {
     })
 }
 
-/// A gable folds its parallelogram along the diagonal, which makes the triangle under the ridge.
+/// The wall under the ridge of the roof.
 fn gable_part(gable: Triangle) -> Part {
     Part::new(gable, FINE, |_, dice| {
         Material::dull([0.66, 0.6, 0.5]).shaded(dice.range(0.9, 1.05))

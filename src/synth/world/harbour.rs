@@ -8,9 +8,9 @@ use crate::synth::material::Material;
 use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Frustum, Patch, Quad, Triangle};
 
-/// Where the pier begins and ends: x, z.
+/// Ends of the pier: x, z.
 const PIER: [[f32; 2]; 2] = [[0.62, 1.45], [0.95, 3.1]];
-/// Where the boat lies at anchor, on the sea.
+/// Position of the boat.
 const BOAT: [f32; 3] = [-0.85, 0.0, 3.5];
 
 pub(crate) fn all() -> Vec<Part> {

@@ -1,9 +1,9 @@
-//! Where the sun stands over the island, and what people have built where.
+//! Plan of the island: direction of the sun, and positions of buildings.
 
 /// Direction to the sun, not yet of unit length.
 pub(super) const TO_SUN: [f32; 3] = [-0.72, 0.2, -0.56];
 
-/// Where the lighthouse stands: x, z.
+/// Position of the lighthouse: x, z.
 pub(super) const LIGHTHOUSE: [f32; 2] = [3.1, 0.25];
 /// Cottages: x, z, angle of the width, width, and the colour of the roof.
 pub(super) const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
@@ -13,9 +13,9 @@ pub(super) const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
     (-0.1, 0.25, 0.1, 0.55, [0.45, 0.19, 0.08]),
     (2.45, 0.75, -0.5, 0.42, [0.46, 0.13, 0.07]),
 ];
-/// Density of splats on what people made: finer than the land around.
+/// Density of splats on buildings and boats, relative to the land around.
 pub(super) const FINE: f32 = 15.0;
-/// Whether no tree or rock may stand at x, z.
+/// Whether trees and rocks have to keep away from x, z.
 pub(super) fn keeps_clear(x: f32, z: f32) -> bool {
     let near = |[a, b]: [f32; 2], r: f32| (x - a).hypot(z - b) < r;
     let cottage = COTTAGES.iter().any(|c| near([c.0, c.1], 0.55));

@@ -10,16 +10,15 @@ use crate::synth::material::{Grain, Material};
 use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Patch, Surface, perpendicular};
 
-/// Radius of the dome.
 const DOME_RADIUS: f32 = 75.0;
-/// How much larger the dome's splats are than the island's.
+/// Size of the dome's splats, relative to the island's.
 const DOME_STRETCH: f32 = 24.0;
-/// How much larger the clouds' splats are than the island's.
+/// Size of the clouds' splats, relative to the island's.
 const CLOUD_STRETCH: f32 = 6.5;
-/// Banks of clouds.
+/// Number of cloud banks.
 const BANKS: u64 = 13;
 
-/// The upper half of a sphere and a little below the horizon, seen from inside.
+/// The upper half of a sphere, and a little below the horizon, seen from inside.
 struct Dome;
 
 impl Surface for Dome {
@@ -106,7 +105,7 @@ fn bank_of_clouds(middle: Vector3<f32>, dice: &mut Dice) -> Vec<Part> {
         .collect()
 }
 
-/// An ellipsoid with billows, of the clouds' large splats.
+/// An ellipsoid with billows and large splats.
 struct Puff(Ellipsoid);
 
 impl Surface for Puff {
@@ -125,7 +124,7 @@ impl Surface for Puff {
     }
 }
 
-/// Clouds catch the sun from below and from the side, and the sky's violet elsewhere.
+/// The material of clouds: lit by the sun from below and from the side, violet elsewhere.
 fn vapour(patch: &Patch) -> Material {
     let behind = colour(patch.position);
     Material {

@@ -12,20 +12,20 @@ use crate::synth::material::{Grain, Material};
 use crate::synth::part::Part;
 use crate::synth::surface::{Disk, Ellipsoid, Patch, Surface, perpendicular};
 
-/// Radius of the circle that holds the land.
+/// Radius of the circle that contains the land.
 const LAND_RADIUS: f32 = 5.0;
-/// Radius to which the sea has splats of one size; beyond, they grow with the distance.
+/// Radius within which the sea's splats have one size; beyond, they grow with the distance.
 const NEAR_SEA_RADIUS: f32 = 5.0;
 /// Radius of the horizon.
 const HORIZON_RADIUS: f32 = 70.0;
 /// Beyond this radius the sea bed is flat, at [`SEA_BED`].
 const SHELF_RADIUS: f32 = 7.0;
 const SEA_BED: f32 = -0.3;
-/// Ground this far below the sea is not drawn.
+/// Height below which ground has no splats.
 const DRAWN_DEPTH: f32 = -0.12;
-/// Tries to find drawn ground before a splat makes do with what it has.
+/// Attempts to find ground above [`DRAWN_DEPTH`] for a splat.
 const TRIES: u32 = 12;
-/// Rocks along the shore.
+/// Number of rocks along the shore.
 const ROCKS: u64 = 46;
 
 /// Height of the ground above the sea at x, z.
@@ -63,12 +63,12 @@ pub(crate) fn normal(x: f32, z: f32) -> Vector3<f32> {
     .normalize()
 }
 
-/// The land as a surface over a disk, steep ground a little less dense.
+/// The land, as a height field over a disk; steep ground has slightly fewer splats.
 struct Land;
 
 impl Surface for Land {
     fn area(&self) -> f32 {
-        // The drawn share of the circle, slopes included.
+        // The share of the circle that has splats, slopes included.
         0.5 * LAND_RADIUS * LAND_RADIUS * TAU * 0.5
     }
 
@@ -211,7 +211,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     parts
 }
 
-/// Distance from the middle at which the ground first meets the sea in a direction, from outside.
+/// Distance from the island's middle to the shore in a direction, searched from outside.
 fn shoreline(angle: f32) -> Option<f32> {
     let (sin, cos) = angle.sin_cos();
     (0..90_u8)

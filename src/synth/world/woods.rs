@@ -9,11 +9,11 @@ use crate::synth::material::{Grain, Material};
 use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Frustum};
 
-/// Places tried for trees.
+/// Positions tried for trees.
 const TRIES: u64 = 700;
 /// Least distance between trees.
 const SPACING: f32 = 0.26;
-/// Tiers of a conifer.
+/// Tiers per conifer.
 const TIERS: u8 = 4;
 
 pub(crate) fn all(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
