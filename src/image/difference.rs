@@ -3,8 +3,8 @@
 use super::Frame;
 use crate::error::{Error, Result};
 
-/// The colours of errors 0, 1/4, 1/2, 3/4 and 1: black, violet, magenta, orange, cream. Like the
-/// usual `magma` in its order and in that lightness only rises, so that it reads in grey as well.
+/// The colours of errors 0, 1/4, 1/2, 3/4 and 1: black, violet, magenta, orange, cream. As in `magma`,
+/// lightness increases throughout, so that the scale is readable in grey as well.
 const HEAT: [[f32; 3]; 5] = [
     [0.0, 0.0, 0.02],
     [0.31, 0.07, 0.48],
@@ -13,8 +13,8 @@ const HEAT: [[f32; 3]; 5] = [
     [0.99, 0.99, 0.76],
 ];
 
-/// The colour at `position`, 0 to 1, of a scale whose `colours` are evenly spaced; linear between
-/// them, the ends beyond, the last one for NaN.
+/// The colour at `position`, 0 to 1, of a scale with evenly spaced `colours`, linear between them.
+/// Positions outside the range give the ends, NaN gives the last colour.
 pub(crate) fn colour_at(colours: &[[f32; 3]], position: f32) -> [f32; 3] {
     let mut steps = position.clamp(0.0, 1.0) * (colours.len() - 1) as f32;
     for pair in colours.windows(2) {
@@ -26,8 +26,8 @@ pub(crate) fn colour_at(colours: &[[f32; 3]], position: f32) -> [f32; 3] {
     colours[colours.len() - 1]
 }
 
-/// Errors of 0 to 1 on a picture of `size_px` (width, height) as a heat picture: 0 is black, 1
-/// cream. The scale is fixed, so that pictures of different pairs compare.
+/// Draws errors of 0 to 1 on a picture of `size_px` (width, height): 0 is black, 1 cream. The scale is
+/// fixed, so that pictures of different pairs are comparable.
 pub(crate) fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
     let pixels = errors.iter().map(|&error| {
         let [r, g, b] = colour_at(&HEAT, error);
@@ -36,11 +36,11 @@ pub(crate) fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
     Frame::from_pixels(size_px[0], size_px[1], pixels.collect())
 }
 
-/// By how much Figure 1 of "A Pixel Merge Unit" scales its differences.
+/// Scale of the differences in Figure 1 of "A Pixel Merge Unit".
 pub(crate) const SHOWN_SCALE: f32 = 100.0;
 
-/// `|a - b| * scale` of red, green and blue, clamped to 0..=1, alpha 1; a difference that is not a
-/// number is white.
+/// Draws `|a - b| * scale` of red, green and blue, clamped to 0..=1, with alpha 1; a difference that is
+/// not a number is white.
 pub(crate) fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     let size = |frame: &Frame| format!("{} x {}", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {

@@ -1,13 +1,13 @@
-//! Eight bits a channel: the rounding of picture files and of the `inria` metrics.
+//! Eight bits per channel: the rounding of picture files and of the `inria` metrics.
 
-/// The largest 8-bit value, which stands for 1.0.
+/// The 8-bit value of 1.0.
 const MAX_8_BIT: f32 = 255.0;
 
 /// `round(255 clamp(value, 0, 1))`; NaN becomes 0.
 ///
-/// No gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in the
-/// photographs' files, so a frame's values already are what a display expects
-/// (Kerbl et al. 2023, `train.py` and `render.py` of the authors' code).
+/// There is no gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in
+/// the photographs' files, so the values of a frame are display values already (Kerbl et al. 2023,
+/// `train.py` and `render.py` of the authors' code).
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -17,7 +17,6 @@ pub(crate) fn to_8_bit(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * MAX_8_BIT).round() as u8
 }
 
-/// `value / 255`.
 pub(crate) fn from_8_bit(value: u8) -> f32 {
     f32::from(value) / MAX_8_BIT
 }

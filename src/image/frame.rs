@@ -1,8 +1,8 @@
-//! A picture in memory.
+//! Pictures in memory.
 
 use crate::math::buffer::Buffer;
 
-/// A picture: linear, premultiplied RGBA, f32, not clamped; rows from the top.
+/// A picture of premultiplied RGBA in f32, not clamped, with rows from the top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
     width: u32,
@@ -11,7 +11,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A transparent black picture.
+    /// Creates a transparent black picture.
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         Self {
@@ -21,10 +21,10 @@ impl Frame {
         }
     }
 
-    /// A picture from its pixels, row by row from the top.
+    /// Creates a picture from its pixels, row by row from the top.
     ///
     /// # Panics
-    /// When there are not `width * height` pixels: our own bug.
+    /// When there are not `width * height` pixels.
     #[must_use]
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Self {
         assert_eq!(
@@ -57,13 +57,13 @@ impl Frame {
         &self.pixels
     }
 
-    /// The pixels, to write.
+    /// The pixels, mutable, in the same order.
     #[must_use]
     pub fn pixels_mut(&mut self) -> &mut [[f32; 4]] {
         &mut self.pixels
     }
 
-    /// The picture over an opaque background: `C + (1 - a) * background`, alpha 1.
+    /// Composites the picture over an opaque background: `C + (1 - a) * background`, with alpha 1.
     #[must_use]
     pub fn over(&self, background: [f32; 3]) -> Self {
         let pixels = self.pixels.iter().map(|&[r, g, b, a]| {

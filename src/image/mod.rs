@@ -1,4 +1,4 @@
-//! Pictures: in memory, in files, and measured against each other.
+//! Pictures: in memory, in files, and compared with each other.
 
 pub(crate) mod difference;
 mod eight_bit;

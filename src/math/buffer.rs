@@ -1,4 +1,4 @@
-//! Large arrays: zeroed, on huge pages, filled by several threads, fetched ahead.
+//! Large arrays on huge pages, and how threads fill them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU64;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// From this size on an array gets a mapping of its own, in bytes: a huge page of x86-64. Touching
-/// fresh 4 KiB pages costs more than decoding the splats that go into them.
+/// Size in bytes from which an array has its own mapping: a huge page of x86-64. Touching fresh 4 KiB
+/// pages costs more than decoding the splats that go into them.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// A fixed array, zeroed at birth, on huge pages where it is large and the system has them.
+/// A zero-initialised array of fixed length, on huge pages if it is large and the system has them.
 pub(crate) struct Buffer<T> {
     storage: Storage<T>,
 }
@@ -21,7 +21,6 @@ enum Storage<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// `len` zeroed items.
     pub(crate) fn zeroed(len: usize) -> Self {
         let mapped = len
             .checked_mul(size_of::<T>())
@@ -29,7 +28,7 @@ impl<T: Pod> Buffer<T> {
             .and_then(|bytes| MmapMut::map_anon(bytes).ok());
         let storage = match mapped {
             Some(map) => {
-                // Without huge pages it is only slower.
+                // A failure only makes it slower.
                 #[cfg(target_os = "linux")]
                 let _ = map.advise(memmap2::Advice::HugePage);
                 Storage::Mapped { map, len }
@@ -39,16 +38,16 @@ impl<T: Pod> Buffer<T> {
         Self { storage }
     }
 
-    /// Grows to at least `len` items; all are zeroed if it has to grow.
+    /// Grows to at least `len` items; if it has to grow, all items are zero.
     pub(crate) fn reserve_zeroed(&mut self, len: usize) {
         if self.len() < len {
-            // The old array goes first: the two never stand side by side.
+            // The old array is freed first, so that memory never holds both.
             *self = Self::default();
             *self = Self::zeroed(len);
         }
     }
 
-    /// Keeps the first `len` items; no effect if there are fewer.
+    /// Keeps the first `len` items; has no effect if there are fewer.
     pub(crate) fn truncate(&mut self, len: usize) {
         match &mut self.storage {
             Storage::Heap(items) => items.truncate(len),
@@ -113,8 +112,8 @@ impl<T: Pod> std::fmt::Debug for Buffer<T> {
     }
 }
 
-/// The same words as atomics, so that threads may fill disjoint places of one array in safe code;
-/// relaxed loads and stores of whole words cost what plain ones do.
+/// The same words as atomics, so that threads can fill disjoint parts of one array in safe code.
+/// Relaxed loads and stores of whole words cost the same as plain ones.
 pub(crate) fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     #[allow(
         unsafe_code,
@@ -128,7 +127,7 @@ pub(crate) fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     }
 }
 
-/// Asks for the cache line of `values[index]`; does nothing when there is no such value or the
+/// Prefetches the cache line of `values[index]`. Does nothing when there is no such value or the
 /// machine has no such instruction.
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T], index: usize) {

@@ -4,7 +4,7 @@ use std::ops::{Add, Mul, Sub};
 
 use super::narrow;
 
-/// What the basis is computed in: f64 for definitions, lanes of f32 for speed.
+/// Number type of the basis: f64 for definitions, lanes of f32 for speed.
 pub(crate) trait ShScalar:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
@@ -28,7 +28,7 @@ impl ShScalar for f64 {
     }
 }
 
-/// Lanes of f32 (constants are rounded to f32).
+/// Lanes of f32; constants are rounded to f32.
 impl<S: fearless_simd::Simd> ShScalar for fearless_simd::f32x16<S> {
     #[inline(always)]
     fn times(self, k: f64) -> Self {
@@ -44,7 +44,7 @@ impl<S: fearless_simd::Simd> ShScalar for fearless_simd::f32x16<S> {
     }
 }
 
-/// The constant function.
+/// Value of the constant basis function: 1 / (2 sqrt(pi)).
 pub const SH_C0: f64 = 0.282_094_791_773_878_14;
 const C1: f64 = 0.488_602_511_902_919_9;
 const C2: [f64; 3] = [
@@ -67,7 +67,8 @@ const C4: [f64; 6] = [
     0.105_785_546_915_204_31,
     0.473_087_347_878_780_04,
 ];
-/// A quarter of the degree-4 sectoral constant's usual factor: for (x^4 - 6 x^2 y^2 + y^4).
+/// Factor of the degree-4 sectoral function in the form (x^4 - 6 x^2 y^2 + y^4): a quarter of the
+/// usual one.
 const C4_SECTORAL: f64 = 0.625_835_735_449_176_1;
 
 /// Adds to each channel of `colour` (already holding its constant term) the terms of degree 1 to
@@ -137,8 +138,8 @@ pub(crate) fn sh_colour<T: ShScalar>(
     colour
 }
 
-/// Adds a coefficient's term to each channel. Not a closure: one of those is compiled by itself,
-/// without the vector instructions of the function around it.
+/// Adds a coefficient's term to each channel. This is not a closure, since closures are compiled
+/// without the vector instructions of the function around them.
 #[inline(always)]
 fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
     for (sum, coefficient) in colour.iter_mut().zip(coefficient) {

@@ -1,10 +1,11 @@
 //! Elementary functions of 16 lanes, for code that is generic over the SIMD level.
 //!
-//! All are `inline(always)`: they take on the instructions of the dispatched function around them.
+//! All are `inline(always)`, so that they are compiled for the level of the dispatched function around
+//! them.
 
 use fearless_simd::{f32x16, f64x8, i32x16, mask32x16, prelude::*, u32x16};
 
-/// A mask's bits, a lane each.
+/// A mask as bits, one per lane.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "16 lanes have 16 bits")]
 pub(crate) fn mask_bits<S: Simd>(mask: mask32x16<S>) -> u16 {
@@ -12,7 +13,7 @@ pub(crate) fn mask_bits<S: Simd>(mask: mask32x16<S>) -> u16 {
 }
 
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
-/// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez exchange in
+/// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
 /// double precision: 7.5e-8 before rounding).
 pub(super) const EXP2: [f32; 6] = [
     1.000_000_1,
@@ -26,8 +27,8 @@ pub(super) const EXP2: [f32; 6] = [
 /// 1.5 * 2^23: adding it to a small f32 leaves the nearest integer in the low mantissa bits.
 pub(super) const ROUND_MAGIC: f32 = 12_582_912.0;
 
-/// 2^x for x in [-126, 127], relative error below 3e-7; lanes outside are meaningless but never
-/// trap. Denormal results do not arise in the domain.
+/// 2^x for x in [-126, 127], with a relative error below 3e-7. Lanes outside the domain give arbitrary
+/// values but never trap; inside it, no denormals arise.
 #[inline(always)]
 pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let magic = f32x16::splat(simd, ROUND_MAGIC);
@@ -41,15 +42,15 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     (p.bitcast::<u32x16<S>>() + exponent).bitcast()
 }
 
-/// Vectors that [`exp2_where`] takes at a time.
+/// Number of vectors that [`exp2_where`] processes together.
 pub(crate) const GROUP: usize = 4;
 
-/// 2^x where `masks` are set, 0 elsewhere; x within the domain of [`exp2`] where they are set,
-/// anything elsewhere. Relative error below 3e-7.
+/// 2^x where `masks` are set, 0 elsewhere, with a relative error below 3e-7. Where a mask is set, x
+/// must be in the domain of [`exp2`].
 ///
-/// Four vectors go through each step together: one alone is a chain of latencies longer than a
-/// core can look ahead. AVX-512 splits off the integer part and scales by it in one instruction
-/// each, so its last bits differ from the other levels'.
+/// Four vectors go through each step together, since one vector alone is a chain of latencies that a
+/// core cannot hide. AVX-512 splits off the integer part and scales by it in one instruction each, so
+/// its last bits differ from those of the other levels.
 #[inline(always)]
 pub(crate) fn exp2_where<S: Simd>(
     simd: S,
@@ -72,7 +73,7 @@ pub(crate) fn exp2_where<S: Simd>(
     let zero = f32x16::splat(simd, 0.0);
     let mut y = x;
     for (y, mask) in y.iter_mut().zip(masks) {
-        // Lanes off the mask may hold anything: keep them off denormals and traps.
+        // Lanes outside the mask are zeroed first, so that they cause no denormals or traps.
         *y = mask.select(exp2(simd, mask.select(*y, zero)), zero);
     }
     y
@@ -100,7 +101,7 @@ fearless_simd::kernel!(
         use std::arch::x86_64::{
             _mm512_fmadd_ps, _mm512_maskz_scalef_ps, _mm512_reduce_ps, _mm512_set1_ps,
         };
-        /// Keep no fraction bits, round down, raise no exception.
+        /// Keep no fraction bits, round down, suppress exceptions.
         const FLOOR: i32 = 0x09;
         let mut f = [inputs[0].1; GROUP];
         for i in 0..GROUP {
@@ -120,7 +121,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// 1 / sqrt(x) for normal x > 0, relative error below 3e-7.
+/// 1 / sqrt(x) for normal x > 0, with a relative error below 3e-7.
 #[inline(always)]
 pub(crate) fn rsqrt<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     #[cfg(target_arch = "x86_64")]
@@ -144,8 +145,8 @@ fearless_simd::kernel!(
     }
 );
 
-/// sqrt(x) or a little more: at most a fraction 2^-11 above, never below for x >= 1e-30; smaller x
-/// count as 1e-30. For bounds, where the cheapest root will do.
+/// An upper bound of sqrt(x), at most a fraction 2^-11 above it; x below 1e-30 counts as 1e-30. It is
+/// cheaper than the exact root.
 #[inline(always)]
 pub(crate) fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let x = x.max(f32x16::splat(simd, 1e-30));
@@ -164,22 +165,22 @@ fearless_simd::kernel!(
         x: std::arch::x86_64::__m512,
     ) -> std::arch::x86_64::__m512 {
         use std::arch::x86_64::{_mm512_mul_ps, _mm512_rsqrt14_ps, _mm512_set1_ps};
-        /// Makes up for the reciprocal root's error of a fraction 2^-14 either way.
+        /// Compensates for the reciprocal root's relative error of 2^-14.
         const ABOVE: f32 = 1.0 + 1.0 / 8192.0;
         let x_above = _mm512_mul_ps(x, _mm512_set1_ps(ABOVE));
         _mm512_mul_ps(x_above, _mm512_rsqrt14_ps(x))
     }
 );
 
-/// log2(x) for normal x > 0, absolute error below 3e-7 * max(1, |log2 x|); zero gives about -127,
-/// which is enough for "below any cut".
+/// log2(x) for normal x > 0, with an absolute error below 3e-7 * max(1, |log2 x|). Zero gives about
+/// -127, which is below any alpha cut.
 #[inline(always)]
 pub(crate) fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     // x = 2^e * m with m in [sqrt(1/2), sqrt(2)); log2 m = 2/ln2 * atanh((m - 1) / (m + 1)).
     const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
     const TWO_OVER_LN2: f32 = 2.885_39;
     let bits = x.bitcast::<u32x16<S>>() - u32x16::splat(simd, SQRT_HALF_BITS);
-    // The exponent is signed: an arithmetic shift keeps its sign.
+    // The exponent is signed: an arithmetic shift keeps the sign.
     let e: f32x16<S> = (bits.bitcast::<i32x16<S>>() >> 23).to_float();
     let m = ((bits & u32x16::splat(simd, 0x007f_ffff)) + u32x16::splat(simd, SQRT_HALF_BITS))
         .bitcast::<f32x16<S>>();
@@ -192,50 +193,47 @@ pub(crate) fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     (p * t).mul_add(f32x16::splat(simd, TWO_OVER_LN2), e)
 }
 
-/// Two halves of f64 lanes: what 16 f32 lanes become when f32 is not enough.
+/// 16 lanes of f64, in two halves.
 #[derive(Clone, Copy)]
 pub(crate) struct F64Lanes<S: Simd>(pub f64x8<S>, pub f64x8<S>);
 
 impl<S: Simd> F64Lanes<S> {
-    /// All lanes `value`.
     #[inline(always)]
     pub(crate) fn splat(simd: S, value: f64) -> Self {
         Self(f64x8::splat(simd, value), f64x8::splat(simd, value))
     }
 
-    /// Exact.
+    /// Converts f32 lanes; exact.
     #[inline(always)]
     pub(crate) fn widen(x: f32x16<S>) -> Self {
         let (low, high) = x.widen();
         Self(low, high)
     }
 
-    /// Rounded to nearest.
+    /// Rounds to the nearest f32.
     #[inline(always)]
     pub(crate) fn narrow(self) -> f32x16<S> {
         self.0.narrow(self.1)
     }
 
-    /// `self * b + c`, fused where the level has it.
+    /// `self * b + c`, fused where the level supports it.
     #[inline(always)]
     pub(crate) fn mul_add(self, b: Self, c: Self) -> Self {
         Self(self.0.mul_add(b.0, c.0), self.1.mul_add(b.1, c.1))
     }
 
-    /// `self * b`.
     #[inline(always)]
     pub(crate) fn times(self, b: Self) -> Self {
         Self(self.0 * b.0, self.1 * b.1)
     }
 
-    /// `self - b`.
     #[inline(always)]
     pub(crate) fn minus(self, b: Self) -> Self {
         Self(self.0 - b.0, self.1 - b.1)
     }
 
-    /// `1 / self`, relative error below 1e-13 for normal f32-sized values: an f32 quotient and one
-    /// Newton step.
+    /// `1 / self`, with a relative error below 1e-13 for values that are normal in f32: an f32 quotient
+    /// and one Newton step.
     #[inline(always)]
     pub(crate) fn recip(self, simd: S) -> Self {
         let guess = Self::widen(f32x16::splat(simd, 1.0) / self.narrow());

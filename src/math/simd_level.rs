@@ -1,13 +1,11 @@
-//! Which vector instructions to use: chosen once, at the outer edge.
+//! Levels of vector instructions, selected once per run.
 
 use fearless_simd::{Level, dispatch};
 
 use crate::error::{Error, Result};
 
-/// A level of vector instructions that this machine has.
-///
-/// Made by [`SimdLevel::best`] or [`SimdLevel::named`], so holding one proves that the machine can
-/// run it.
+/// A level of vector instructions that this machine supports: [`SimdLevel::best`],
+/// [`SimdLevel::all`] and [`SimdLevel::named`] return no others.
 #[derive(Debug, Clone, Copy)]
 pub struct SimdLevel(Level);
 
@@ -34,7 +32,7 @@ impl SimdLevel {
         levels.into_iter().flatten().map(Self).collect()
     }
 
-    /// The level called `name`, or the widest for `auto`.
+    /// The level called `name` (see [`SimdLevel::name`]), or the widest one for `auto`.
     ///
     /// # Errors
     /// [`Error::Caller`] when this machine has no such level; it lists those it has.
@@ -56,7 +54,7 @@ impl SimdLevel {
             })
     }
 
-    /// The name that reports carry: `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or `scalar`.
+    /// The level's name in options and results: `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or `scalar`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -78,14 +76,14 @@ impl SimdLevel {
         }
     }
 
-    /// Runs `f` compiled for this level, as far as it is inlined: plain loops over arrays become
-    /// vectors of the level's width. Nothing is fused, so every level gives the same bits.
+    /// Runs `f`, compiled for this level as far as it is inlined: plain loops over arrays use vectors
+    /// of the level's width. Nothing is fused, so every level gives the same bits.
     #[inline(always)]
     pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
         dispatch!(self.0, _simd => f())
     }
 
-    /// The dispatcher's own level.
+    /// The level as `fearless_simd` dispatches on it.
     #[must_use]
     pub fn level(self) -> Level {
         self.0

@@ -1,19 +1,18 @@
-//! Functions whose bits are the same on every SIMD level, and in scalar code: no fused
-//! multiply-add, no level's own instructions.
+//! Functions whose results have the same bits on every SIMD level and in scalar code: they use no
+//! fused multiply-add and no instructions of a single level.
 
 use fearless_simd::{f32x16, prelude::*, u32x16};
 
 use super::lanes::{EXP2, ROUND_MAGIC};
 
-/// Where 2^x is a normal f32, with room for the fraction: x is clamped to it.
+/// Domain to which x is clamped: 2^x is a normal f32 there.
 const DOMAIN: [f32; 2] = [-126.0, 126.0];
 
-/// 2^x, x clamped to -126..=126 (NaN to -126); relative error below 3e-7.
-///
-/// The definition of [`exp2_lanes`], operation by operation.
+/// 2^x, with x clamped to -126..=126 (NaN to -126) and a relative error below 3e-7. It defines
+/// [`exp2_lanes`], operation by operation.
 #[inline(always)]
 pub(crate) fn exp2(x: f32) -> f32 {
-    // Written as comparisons, not as `clamp`: this is what the vector instructions do with NaN.
+    // Comparisons instead of `clamp`, since they treat NaN as the vector instructions do.
     let x = if x > DOMAIN[0] { x } else { DOMAIN[0] };
     let x = if x < DOMAIN[1] { x } else { DOMAIN[1] };
     let shifted = x + ROUND_MAGIC;
@@ -25,7 +24,7 @@ pub(crate) fn exp2(x: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// [`exp2`] of each lane, the same bits on every level.
+/// [`exp2`] of each lane.
 #[inline(always)]
 pub(crate) fn exp2_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
@@ -34,7 +33,7 @@ pub(crate) fn exp2_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let f = x - (shifted - lane(ROUND_MAGIC));
     let mut p = lane(EXP2[5]);
     for &c in EXP2[..5].iter().rev() {
-        // Not `mul_add`: some levels fuse it and some do not.
+        // Not `mul_add`, which only some levels fuse.
         p = p * f + lane(c);
     }
     let exponent = shifted.bitcast::<u32x16<S>>() << 23;

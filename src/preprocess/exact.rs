@@ -1,4 +1,4 @@
-//! One splat through the definition: scalar, f64, step by step as the reference frame states it.
+//! The definition of projection: one splat at a time, in f64, step by step as in the reference frame.
 
 use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
@@ -21,11 +21,11 @@ pub struct ExactSplat {
     pub determinant: f64,
     /// Opacity, with the profile's factor.
     pub opacity: f64,
-    /// Colour, >= 0.
+    /// Linear colour, not clamped above; >= 0.
     pub colour: [f64; 3],
 }
 
-/// Depth of a point in view space, in f64.
+/// A point in view space.
 pub(crate) fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     let p = mean.map(f64::from);
     std::array::from_fn(|r| {
@@ -34,8 +34,8 @@ pub(crate) fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     })
 }
 
-/// Covariance on the picture plane before the low-pass filter: `J W R S S^T R^T W^T J^T`, as the
-/// 2x3 factor `J W R S`.
+/// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
+/// is `J W R S S^T R^T W^T J^T`.
 pub(crate) fn covariance_factor(
     view: &ViewTransform,
     p_view: [f64; 3],
@@ -69,8 +69,8 @@ pub(crate) fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64
 }
 
 impl ExactSplat {
-    /// The splat on the picture plane; `None` when it is at or before the near plane, below the
-    /// cut everywhere, or its covariance is degenerate.
+    /// Projects a splat. Returns `None` when it is at or in front of the near plane, below the alpha
+    /// cut everywhere, or when its covariance is degenerate.
     #[must_use]
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
         let p_view = to_view(view, splat.mean);
@@ -85,7 +85,7 @@ impl ExactSplat {
             rows[0].dot(&rows[1]),
             rows[1].norm_squared(),
         );
-        // The determinant by Cauchy-Binet: a sum of squares, so thin splats do not cancel it.
+        // The determinant by Cauchy-Binet is a sum of squares: thin splats do not cancel it.
         let before = rows[0].cross(&rows[1]).norm_squared();
         let blur = view.low_pass_px2;
         let determinant = before + blur * (xx + yy) + blur * blur;
@@ -97,7 +97,7 @@ impl ExactSplat {
                 OpacityFactor::None => 1.0,
                 OpacityFactor::Determinants { floor } => (before / determinant).max(floor).sqrt(),
             };
-        // An infinite opacity is none, no more than NaN: it would have no last pixel.
+        // NaN and infinite opacities are invalid: an infinite one would cover all pixels.
         let radius_squared = cut_radius_squared(opacity);
         if !radius_squared.is_finite() || radius_squared < 0.0 {
             return None;
@@ -115,7 +115,7 @@ impl ExactSplat {
         })
     }
 
-    /// Half the width and height of the footprint's bounding box, in pixels.
+    /// Half of width and height of the footprint's bounding box, in pixels.
     #[must_use]
     pub fn half_extents_px(&self) -> [f64; 2] {
         let r2 = cut_radius_squared(self.opacity);
@@ -125,8 +125,7 @@ impl ExactSplat {
         ]
     }
 
-    /// The pixels that the bounding box touches; `None` when it holds no pixel centre of the
-    /// picture.
+    /// The pixels whose centres lie in the bounding box; `None` when there are none in the picture.
     #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
@@ -147,7 +146,7 @@ impl ExactSplat {
         Some(PixelBounds { x0, x1, y0, y1 })
     }
 
-    /// The same splat in the form that is drawn.
+    /// Converts the splat to the form that renderers draw.
     #[must_use]
     pub fn to_projected(&self, index: u32) -> ProjectedSplat {
         let [xx, xy, yy] = self.covariance;
@@ -164,7 +163,7 @@ impl ExactSplat {
             u_per_y: narrow(p * slope),
             v_per_y: narrow(q),
             log2_opacity: narrow(self.opacity.log2()),
-            // Finite, since pixels of a block that the footprint leaves out gain 0 times the colour.
+            // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
             colour: self.colour.map(|c| narrow(c).min(f32::MAX)),
             x_per_u: narrow(1.0 / p),
             leftmost_y: narrow(my - tip),

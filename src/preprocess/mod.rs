@@ -1,13 +1,14 @@
-//! From splats in the world to splats on the picture plane, in drawing order.
+//! Projects splats from the world to the picture plane, and sorts them by depth.
 //!
 //! ```text
 //! block of 16 splats -> view space, near cull -> covariance, low-pass filter -> opacity, cut
 //!   -> bounding box, frustum cull -> colour -> ProjectedSplat      (in parallel, chunk by chunk)
-//! all survivors -> depth sort (stable, ties by index), for those who want one order for all
+//! all visible splats -> depth sort (stable, ties by index), for renderers that need one order
 //! ```
 //!
-//! [`exact`] is the definition, one splat at a time in f64; `lanes` does sixteen and falls back on
-//! the definition for the few splats that f32 cannot place. [`Preprocessed::run`] shows the order.
+//! [`exact`] is the definition, one splat at a time in f64. `lanes` projects sixteen at a time in f32
+//! and leaves the few splats for which f32 is not accurate enough to the definition.
+//! [`Preprocessed::run`] shows the order of the steps.
 
 pub(crate) mod exact;
 mod lanes;
@@ -27,28 +28,28 @@ use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 pub(crate) use project::Projected;
 
-/// The splats of a frame on the picture plane, and the order to draw all of them in.
+/// The splats of a frame on the picture plane, and their drawing order.
 ///
-/// The tiled renderer does without: it sorts each tile's list by itself.
+/// The CPU renderer does not need the order: it sorts each tile's list separately.
 #[derive(Debug, Default)]
 pub struct Preprocessed {
     projected: Projected,
-    /// Depth keys in the high halves and slots in the low ones, in order: all differ, so any way of
-    /// sorting them gives this order.
+    /// Depth keys in the high halves and slots in the low halves, sorted. All entries differ, so every
+    /// sorting algorithm yields this order.
     order: Vec<u64>,
 }
 
-/// How long the steps took.
+/// Wall-clock times of the steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PreprocessTimes {
-    /// Cull, project, colour, box.
+    /// Culling, projection, colours and bounding boxes.
     pub project: Duration,
-    /// Depth sort.
+    /// Sorting by depth.
     pub sort: Duration,
 }
 
 impl Preprocessed {
-    /// Preprocesses a frame on rayon's current pool.
+    /// Preprocesses a frame on rayon's current thread pool.
     pub fn run(
         &mut self,
         splats: &Splats,
@@ -85,8 +86,7 @@ impl Preprocessed {
         self.len() == 0
     }
 
-    /// The splats and their pixel bounds in drawing order: nearest first, ties by index in the
-    /// scene.
+    /// The splats with their pixel bounds in drawing order: nearest first, ties by scene index.
     #[allow(clippy::cast_possible_truncation, reason = "the low half is the slot")]
     pub fn in_order(&self) -> impl ExactSizeIterator<Item = (&ProjectedSplat, PixelBounds)> {
         self.order.iter().map(|&entry| {

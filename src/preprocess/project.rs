@@ -1,4 +1,4 @@
-//! All blocks through projection: in parallel, chunk by chunk, survivors packed within a chunk.
+//! Projects all blocks of splats in parallel, chunk by chunk; visible splats are packed in each chunk.
 
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 use rayon::prelude::*;
@@ -12,45 +12,42 @@ use crate::math::{SimdLevel, prefetch};
 use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, SplatBlock, Splats};
 use crate::shading::Profile;
 
-/// Blocks in a chunk: the unit of parallel work, 4096 splats.
+/// Blocks per chunk, the unit of parallel work: 4096 splats.
 const CHUNK_BLOCKS: usize = 256;
-/// How many blocks ahead the cache lines of a block are asked for.
+/// Distance in blocks at which the cache lines of a block are prefetched.
 const BLOCKS_AHEAD: usize = 2;
-/// Cache lines of a block.
+/// Cache lines per block.
 const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
-/// How many slots ahead of the next free one cache lines are asked for.
+/// Distance in slots at which the cache lines of free slots are prefetched.
 const SLOTS_AHEAD: usize = BLOCK;
-/// Splats in a chunk, and slots that it owns.
+/// Splats per chunk, and slots that each chunk owns.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 
-/// The splats of a frame on the picture plane, packed at the start of each chunk's slots, chunk
-/// after chunk in the scene's order.
-///
-/// Keep one and run it again: its arrays are reused, so later frames allocate nothing.
+/// The splats of a frame on the picture plane, packed at the start of each chunk's slots, in the
+/// scene's order. Further runs reuse the arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Projected {
     splats: Buffer<ProjectedSplat>,
     bounds: Buffer<PixelBounds>,
     keys: Buffer<u32>,
-    /// Survivors of each chunk.
+    /// Number of visible splats of each chunk.
     filled: Vec<usize>,
 }
 
-/// A chunk's survivors, where projection left them.
+/// The visible splats of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunk<'a> {
-    /// Slot of the first one; the others follow it.
+    /// Slot of the first splat; the others follow.
     pub(crate) first_slot: u32,
-    /// Depth keys: they order as the depths do.
+    /// Depth keys, which order as the depths do.
     pub(crate) keys: &'a [u32],
-    /// Pixel bounds.
     pub(crate) bounds: &'a [PixelBounds],
 }
 
 impl Projected {
-    /// Projects every splat on rayon's current pool.
+    /// Projects every splat on rayon's current thread pool.
     pub(crate) fn run(
         &mut self,
         splats: &Splats,
@@ -83,7 +80,7 @@ impl Projected {
         self.filled.iter().sum()
     }
 
-    /// The splats by slot; not all slots are in use.
+    /// The splats by slot; slots after the last visible splat of a chunk hold arbitrary values.
     pub(crate) fn slots(&self) -> &[ProjectedSplat] {
         &self.splats
     }
@@ -93,12 +90,10 @@ impl Projected {
         &self.bounds
     }
 
-    /// Number of chunks.
     pub(crate) fn chunks(&self) -> usize {
         self.filled.len()
     }
 
-    /// The survivors of a chunk.
     pub(crate) fn chunk(&self, chunk: usize) -> Chunk<'_> {
         let (start, len) = (chunk * CHUNK, self.filled[chunk]);
         Chunk {
@@ -108,14 +103,14 @@ impl Projected {
         }
     }
 
-    /// Bytes of the arrays that this frame used: those of splats in view. On huge pages the slots
-    /// between them are resident too.
+    /// Bytes of the arrays that the visible splats of this frame use. On huge pages, the slots between
+    /// them are resident as well.
     pub(crate) fn used_bytes(&self) -> usize {
         self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
 }
 
-/// The slots of a chunk, filled from the front.
+/// The slots of a chunk; `len` of them are filled.
 struct ChunkOutput<'a> {
     splats: &'a mut [ProjectedSplat],
     bounds: &'a mut [PixelBounds],
@@ -138,14 +133,14 @@ fn project_chunk<S: Simd>(
     for (b, block) in (first..).zip(blocks) {
         let (rest, index) = (splats.sh_rest(b), index_u32(b * BLOCK));
         prefetch_all(&lines[(b + BLOCKS_AHEAD).min(last) * LINES..][..LINES]);
-        // Slots are written whole, but a store waits for its line all the same.
+        // Slots are written whole, but stores still wait for their cache lines.
         for line in 0..BLOCK {
             prefetch(output.splats, output.len + SLOTS_AHEAD + line);
         }
         match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
             None => {}
             Some(lanes) => {
-                // Splats in view come in runs, so the next block's coefficients will be wanted.
+                // Visible splats come in runs, so the next block's coefficients are probably needed.
                 if b + 1 < splats.blocks().len() {
                     prefetch_all(splats.sh_rest(b + 1));
                 }
@@ -160,14 +155,13 @@ fn project_chunk<S: Simd>(
     output.len
 }
 
-/// The index of a splat or of a slot.
+/// Converts the index of a splat or a slot.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SPLATS splats")]
 fn index_u32(index: usize) -> u32 {
     index as u32
 }
 
-/// Asks for the cache lines of some lanes.
 #[inline(always)]
 fn prefetch_all(lanes: &[Lanes]) {
     for line in 0..lanes.len() {
@@ -180,8 +174,8 @@ impl ChunkOutput<'_> {
     #[inline(always)]
     fn push_tame<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
         let mask = mask32x16::from_bitmask(simd, lanes.visible);
-        // Sixteen lanes are stored whatever the mask; those beyond the survivors are overwritten
-        // by the next ones. A block adds at most 16, so there is always room.
+        // Always stores sixteen lanes; the next call overwrites those beyond the visible ones. A block
+        // adds at most 16, so there is always room.
         lanes
             .depth_key
             .compress(mask)
@@ -209,7 +203,7 @@ impl ChunkOutput<'_> {
     }
 }
 
-/// Appends the visible lanes of a block that has wild ones: rare, so lane by lane.
+/// Appends the visible lanes of a block with wild lanes, one by one, since such blocks are rare.
 #[inline(never)]
 fn push_mixed<S: Simd>(
     _: S,

@@ -2,13 +2,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// log2(1/255): the cut on alpha as an exponent of two.
+/// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
 
-/// A splat on the picture plane: one cache line, all that drawing it takes.
+/// A splat on the picture plane: one cache line with all that is needed to draw it.
 ///
-/// Positions are in pixels from the picture's centre (x right, y down), so that precision is spent
-/// on the picture and not on splats far outside it. The falloff is in the factored form
+/// Positions are in pixels from the picture's centre (x right, y down), where f32 is most precise. The
+/// falloff is in the factored form
 ///
 /// ```text
 /// u = u_at_centre + u_per_x * x - u_per_y * y
@@ -17,8 +17,8 @@ pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
 /// ```
 ///
 /// which equals `opacity * exp(-d^T Sigma'^-1 d / 2)`: (u, v) is the Cholesky factor of the inverse
-/// covariance applied to d, times sqrt(log2(e) / 2). The quadratic form itself would cancel
-/// catastrophically in f32 for long thin splats; this one loses nothing.
+/// covariance applied to d, times sqrt(log2(e) / 2). The quadratic form itself would suffer
+/// catastrophic cancellation in f32 for long thin splats.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct ProjectedSplat {
@@ -26,15 +26,15 @@ pub struct ProjectedSplat {
     pub u_at_centre: f32,
     /// v at the picture's centre.
     pub v_at_centre: f32,
-    /// Growth of u a pixel in x, > 0.
+    /// Increase of u per pixel in x, > 0.
     pub u_per_x: f32,
-    /// Decrease of u a pixel in y.
+    /// Decrease of u per pixel in y.
     pub u_per_y: f32,
-    /// Growth of v a pixel in y, > 0.
+    /// Increase of v per pixel in y, > 0.
     pub v_per_y: f32,
-    /// log2 of the opacity, at least [`LOG2_ALPHA_CUT`], at most 0 up to rounding.
+    /// log2 of the opacity: from [`LOG2_ALPHA_CUT`] to 0, up to rounding.
     pub log2_opacity: f32,
-    /// Colour: red, green, blue, >= 0.
+    /// Linear red, green, blue, >= 0.
     pub colour: [f32; 3],
     /// 1 / `u_per_x`.
     pub x_per_u: f32,
@@ -42,24 +42,23 @@ pub struct ProjectedSplat {
     pub leftmost_y: f32,
     /// y of the rightmost point of the footprint's ellipse.
     pub rightmost_y: f32,
-    /// The projected centre: x, y.
+    /// The projected centre: x, y, in pixels from the picture's centre.
     pub mean_px: [f32; 2],
     /// Depth in view space.
     pub depth: f32,
-    /// The splat's index in the scene.
+    /// Index of the splat in the scene.
     pub index: u32,
 }
 
 impl ProjectedSplat {
-    /// The square of the radius, in (u, v), at which alpha meets the cut.
+    /// Square of the radius in (u, v) at which alpha equals the cut.
     #[must_use]
     pub fn radius_squared(&self) -> f32 {
         self.log2_opacity - LOG2_ALPHA_CUT
     }
 }
 
-/// The pixels that a footprint's bounding box touches: first and last, inclusive, inside the
-/// picture.
+/// The pixels of a footprint's bounding box, inside the picture; first and last are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PixelBounds {

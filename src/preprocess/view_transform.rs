@@ -1,11 +1,11 @@
-//! What a camera and a profile fix for every splat of a frame.
+//! The constants of projection: those that all splats of a frame share.
 
 use nalgebra::Vector3;
 
 use crate::scene::Camera;
 use crate::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 
-/// A camera and a profile as the constants that projection needs.
+/// A camera and a profile, as the constants of projection.
 #[derive(Debug, Clone)]
 pub struct ViewTransform {
     /// Width in pixels.
@@ -22,18 +22,18 @@ pub struct ViewTransform {
     pub focal_px: [f64; 2],
     /// Principal point in pixels from the picture's centre.
     pub principal_from_centre_px: [f64; 2],
-    /// Least and greatest x/z for the Jacobian, then y/z.
+    /// Minimum and maximum of x/z and of y/z in the Jacobian.
     pub slope_limits: [[f64; 2]; 2],
-    /// Depth at or below which a splat is culled.
+    /// Depth at or below which splats are culled.
     pub near: f64,
     /// Variance added to the 2D covariance, square pixels.
     pub low_pass_px2: f64,
-    /// Opacity's answer to the low-pass filter.
+    /// Correction of the opacity for the low-pass filter.
     pub opacity_factor: OpacityFactor,
 }
 
 impl ViewTransform {
-    /// The constants of a frame.
+    /// The constants for frames of `camera` under `profile`.
     #[must_use]
     pub fn new(camera: &Camera, profile: &Profile) -> Self {
         let size = [f64::from(camera.width), f64::from(camera.height)];
@@ -71,15 +71,15 @@ impl ViewTransform {
         }
     }
 
-    /// Half the picture's size in pixels: what takes centre-relative coordinates to pixels.
+    /// Half of the picture's size in pixels: the offset from centre-relative coordinates to pixels.
     #[must_use]
     pub fn half_size_px(&self) -> [f64; 2] {
         [f64::from(self.width) / 2.0, f64::from(self.height) / 2.0]
     }
 }
 
-/// Squared radius of a footprint in standard deviations: where `opacity * exp(-r^2 / 2)` meets the
-/// cut; negative when the whole splat is below it.
+/// Squared radius of a footprint in standard deviations, at which `opacity * exp(-r^2 / 2)` equals the
+/// alpha cut; negative when the whole splat is below the cut.
 #[must_use]
 pub fn cut_radius_squared(opacity: f64) -> f64 {
     2.0 * (opacity / ALPHA_CUT).ln()

@@ -1,4 +1,4 @@
-//! `OpenEXR`: f32, premultiplied, as the format's own convention has it.
+//! `OpenEXR`: f32, premultiplied, by the format's convention.
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::image::Frame;
 /// The first bytes of every `OpenEXR` file: 20000630, little-endian.
 pub(super) const MAGIC: &[u8] = &[0x76, 0x2f, 0x31, 0x01];
 
-/// The least a pixel takes before compression, in bits: three 16-bit channels.
+/// Minimum size of a pixel before compression, in bits: three 16-bit channels.
 const MIN_BITS_PER_PIXEL: u64 = 48;
 
-/// The display window of the first layer with R, G and B; without A, alpha is 1.
+/// Reads the display window of the first layer with R, G and B; without A, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let broken =
         |e: image::ImageError| Error::file(named, "OpenEXR", "a whole picture", e.to_string());
@@ -33,7 +33,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     Ok(frame)
 }
 
-/// Writes one layer of R, G, B and A, each f32, losslessly compressed.
+/// Writes one layer of R, G, B and A in f32, losslessly compressed.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     // The encoder seeks back to fill in its table of offsets, which a pipe cannot.
     let mut file = Cursor::new(Vec::new());

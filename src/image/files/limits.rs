@@ -1,20 +1,20 @@
-//! How large a picture in a file may be, and whether a file can hold the picture that it claims.
+//! Limits of pictures in files, checked before memory is allocated.
 
 use std::path::Path;
 
 use crate::error::{Error, Result, shown};
 
-/// The longest side of a picture in a file, in pixels: the limit of 16-bit sizes.
+/// Maximum side of a picture in a file, in pixels: the limit of 16-bit sizes.
 const MAX_SIDE_PIXELS: u32 = 65_535;
 
-/// The most pixels of a picture in a file: 4 GiB in memory, at 16 bytes a pixel.
+/// Maximum number of pixels of a picture in a file: 4 GiB in memory, at 16 bytes per pixel.
 const MAX_PIXELS: u64 = 1 << 28;
 
-/// The longest picture file, in bytes: [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
+/// Maximum size of a picture file, in bytes: [`MAX_PIXELS`] RGBA pixels of 8-byte floats and a header.
 pub(super) const MAX_FILE_BYTES: u64 = MAX_PIXELS * 4 * 8 + (1 << 20);
 
-/// The most a byte of deflate can stand for, in bytes: 258 in 2 bits (RFC 1951). No compression in
-/// PNG or `OpenEXR` packs tighter, so a file of n bytes holds at most this many times n bytes.
+/// Maximum expansion of deflate, in bytes per byte: 258 bytes in 2 bits (RFC 1951). No compression in
+/// PNG or `OpenEXR` is tighter.
 const MAX_BYTES_PER_DEFLATED_BYTE: u64 = 1032;
 
 /// Refuses to write a picture without pixels or beyond the limits.
@@ -30,7 +30,7 @@ pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
     ))
 }
 
-/// The size of a picture in a file, in pixels, checked to be within the limits.
+/// Size of a picture in pixels, within the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) width: u32,
@@ -38,13 +38,12 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The number of pixels.
     pub(super) fn pixels(self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 }
 
-/// The size a header states, if it is at least 1 x 1 and within the limits.
+/// Checks the size that a header states: at least 1 x 1, and within the limits.
 pub(super) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
     if width == 0 || height == 0 {
         let found = format!("{width} x {height}");
@@ -76,7 +75,7 @@ pub(super) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size>
     Ok(size)
 }
 
-/// Refuses a compressed file that is too short to hold `size`, at `bits_per_pixel` at least.
+/// Refuses a compressed file that is too short for `size` pixels of at least `bits_per_pixel` bits.
 pub(super) fn check_compressed_length(
     named: &Path,
     content: &[u8],

@@ -2,13 +2,13 @@
 //!
 //! | format | holds | reading | writing |
 //! |---|---|---|---|
-//! | `.png` | 8 bits a channel, clamped, no gamma, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
+//! | `.png` | 8 bits per channel, clamped, no gamma, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
 //! | `.exr` | f32, premultiplied | the first layer with R, G, B and perhaps A | RGBA, lossless |
 //! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
 //!
-//! Writing goes by the extension of the name; reading by the first bytes of the content, so a
-//! misnamed file is still read. Nothing is allocated on a header's word alone: sizes are checked
-//! against limits and against the length of the file first.
+//! The extension decides the format when writing, the first bytes of the content when reading.
+//! Readers check the sizes in headers against limits and against the length of the file before they
+//! allocate memory.
 
 mod exr;
 mod limits;
@@ -28,16 +28,13 @@ use limits::{MAX_FILE_BYTES, check_size};
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum PictureFormat {
-    /// Portable Network Graphics, 8 bits a channel.
     Png,
-    /// `OpenEXR`, f32.
     Exr,
-    /// `NumPy`'s array file, f32, H x W x 4.
     Npy,
 }
 
 impl PictureFormat {
-    /// The format that the extension of `path` names, in either case; `None` for any other.
+    /// The format of the extension of `path`, in upper or lower case.
     pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         [Self::Png, Self::Exr, Self::Npy]
@@ -45,7 +42,7 @@ impl PictureFormat {
             .find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
 
-    /// The format whose files begin as `content` does; `None` for any other.
+    /// The format of a file with this `content`, by its first bytes.
     pub(crate) fn of_content(content: &[u8]) -> Option<Self> {
         [
             (png::MAGIC, Self::Png),
@@ -56,7 +53,7 @@ impl PictureFormat {
         .find_map(|(magic, format)| content.starts_with(magic).then_some(format))
     }
 
-    /// The extension of the format's files, without the dot.
+    /// The extension of the format's files, without a dot.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -101,7 +98,7 @@ pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
     decode(&content, named)
 }
 
-/// The picture in the content of a file; `named` is its name in errors.
+/// Decodes the content of a picture file; `named` is its name in errors.
 ///
 /// # Errors
 /// As [`read`], without [`Error::Read`].
@@ -122,7 +119,7 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     }
 }
 
-/// Writes `frame` to the file `path`, whole or not at all, in the format its extension names.
+/// Writes `frame` to the file `path`, whole or not at all, in the format of its extension.
 ///
 /// # Errors
 /// [`Error::Caller`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
@@ -141,7 +138,7 @@ pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
     write_whole(path, |mut out| write_to(&mut out, format, frame))
 }
 
-/// Writes `frame` to `out` in `format`; for files prefer [`write()`], which also checks the size.
+/// Writes `frame` to `out` in `format`; [`write()`] also checks the size.
 pub(crate) fn write_to(
     out: &mut impl Write,
     format: PictureFormat,
@@ -158,14 +155,14 @@ pub(crate) fn write_to(
     }
 }
 
-/// Writes numbers a pixel, row by row from the top, to the NPY file `path`, whole or not at all:
-/// u32, H x W. It is no picture, and [`read`] does not take it for one.
+/// Writes one number per pixel, row by row from the top, to the NPY file `path`, whole or not at all:
+/// u32, H x W. [`read`] does not accept such files.
 pub(crate) fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
     check_size(size)?;
     let pixels = size.map(u64::from).iter().product::<u64>();
     if counts.len() as u64 != pixels {
         return Err(Error::caller(
-            "numbers a pixel",
+            "numbers of pixels",
             format!("{pixels}"),
             format!("{}", counts.len()),
         ));

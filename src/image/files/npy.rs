@@ -1,7 +1,7 @@
 //! NPY, `NumPy`'s array file: magic, version, length of the header, header, elements.
 //!
-//! Layout after `numpy/lib/_format_impl.py`: `\x93NUMPY`, major and minor version, the header's
-//! length (u16 in version 1, u32 in 2 and 3, little-endian), the header as text, the elements.
+//! Layout by `numpy/lib/_format_impl.py`: `\x93NUMPY`, major and minor version, the header's length
+//! (u16 in version 1, u32 in 2 and 3, little-endian), the header as text, the elements.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,19 +15,19 @@ use crate::math::narrow;
 /// The first bytes of every NPY file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The elements of files that are written begin at a multiple of this many bytes, as `NumPy`'s do.
+/// Alignment of the elements in written files, in bytes, as in `NumPy`'s.
 const ALIGNMENT_BYTES: usize = 64;
 
-/// Magic, version and the 2-byte length of a version 1 header, in bytes.
+/// Size of magic, version and header length in version 1, in bytes.
 const PREAMBLE_BYTES: usize = 10;
 
-/// The longest header that is read, in bytes: far above any plain array's 128.
+/// Maximum header length when reading, in bytes; headers of plain arrays have 128.
 const MAX_HEADER_BYTES: usize = 65_536;
 
-/// An element of the file, as f32.
+/// Type of the elements.
 #[derive(Debug, Clone, Copy)]
 enum Element {
-    /// Unsigned byte, 255 standing for 1.0.
+    /// Unsigned byte; 255 is 1.0.
     U1,
     F4Little,
     F4Big,
@@ -55,8 +55,8 @@ impl Element {
         }
     }
 
-    /// The value of the first element in `bytes`; 0 where there is none, which the check of the
-    /// file's length has ruled out.
+    /// The first element in `bytes`; 0 where there is none, which the check of the file's length
+    /// excludes.
     fn value(self, bytes: &[u8]) -> f32 {
         let four = || bytes.first_chunk().copied().unwrap_or_default();
         let eight = || bytes.first_chunk().copied().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Element {
     }
 }
 
-/// The picture in an NPY file; three channels get alpha 1.
+/// Decodes an NPY file of three or four channels; with three, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let (text, elements) = split(content, named)?;
     let header = npy_header::parse(text).map_err(|refusal| {
@@ -106,7 +106,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     ))
 }
 
-/// The header's text and the bytes behind it.
+/// Splits a file into the header's text and the elements.
 fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     let cut = |expected: &str| {
         let found = format!("a file of {} bytes", content.len());
@@ -143,7 +143,7 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     Ok((text, elements))
 }
 
-/// The pixels, whichever index runs fastest.
+/// Reads the pixels in either index order.
 fn gather(
     bytes: &[u8],
     element: Element,
@@ -195,7 +195,7 @@ pub(super) fn encode_counts(
 /// Magic, version, and the header of a C-order array.
 fn encode_header(out: &mut impl Write, descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Blanks, then a line feed, up to the alignment.
+    // Padded with blanks and a line feed.
     let unpadded = PREAMBLE_BYTES + header.len() + 1;
     let blanks = unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded;
     header.extend(std::iter::repeat_n(' ', blanks));

@@ -1,32 +1,31 @@
 //! The header of an NPY file: a Python dictionary in text.
 
-/// What the dictionary says.
+/// Content of the dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
-    /// The element type, such as `<f4`.
+    /// Element type, such as `<f4`.
     pub(super) descr: String,
-    /// Whether the first index runs fastest.
+    /// Whether the first index varies fastest.
     pub(super) fortran_order: bool,
-    /// The length along each index.
+    /// Length of each dimension.
     pub(super) shape: Vec<u64>,
 }
 
-/// Why a header was refused.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// The byte of the header's text.
+    /// Byte offset in the header's text.
     pub(super) at: usize,
-    /// What must stand there.
     pub(super) expected: &'static str,
 }
 
-/// More indices than any array has (`NumPy` allows 64).
-const MAX_INDICES: usize = 64;
+/// Maximum number of dimensions, as in `NumPy`.
+const MAX_DIMENSIONS: usize = 64;
 
 /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }`, keys in any order.
 ///
 /// This is the part of Python's literal syntax that `numpy.save` writes for plain arrays
-/// (`numpy/lib/_format_impl.py`); a structured type's list is refused.
+/// (`numpy/lib/_format_impl.py`); structured types are refused.
 pub(super) fn parse(text: &str) -> Result<Header, Refusal> {
     let mut cursor = Cursor { text, at: 0 };
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -80,7 +79,7 @@ impl<'a> Cursor<'a> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Steps over `token` and blanks before it, if it is next.
+    /// Skips `token` and blanks before it, if it is next.
     fn took(&mut self, token: &str) -> bool {
         self.skip_blanks();
         let next = self.rest().starts_with(token);
@@ -128,7 +127,7 @@ impl<'a> Cursor<'a> {
         let mut lengths = Vec::new();
         self.take("(", "'('")?;
         while !self.took(")") {
-            if lengths.len() == MAX_INDICES {
+            if lengths.len() == MAX_DIMENSIONS {
                 return Err(self.refusal("at most 64 lengths"));
             }
             lengths.push(self.number()?);
@@ -140,7 +139,7 @@ impl<'a> Cursor<'a> {
         Ok(lengths)
     }
 
-    /// An integer; Python 2 wrote long ones with an `L` behind them.
+    /// An integer; Python 2 appends an `L` to long ones.
     fn number(&mut self) -> Result<u64, Refusal> {
         self.skip_blanks();
         let rest = self.rest();

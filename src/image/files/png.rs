@@ -1,4 +1,4 @@
-//! PNG: 8 bits a channel, no gamma, straight alpha.
+//! PNG: 8 bits per channel, no gamma, straight alpha.
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
@@ -13,19 +13,18 @@ use crate::image::{Frame, to_8_bit};
 /// The first bytes of every PNG file (PNG specification, 5.2).
 pub(super) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The least a pixel takes before compression, in bits: black and white.
+/// Minimum size of a pixel before compression, in bits: black and white.
 const MIN_BITS_PER_PIXEL: u64 = 1;
 
-/// The picture in a PNG file; values divided by their largest, colour times alpha.
-///
-/// Stated gammas and colour spaces are ignored, as the trainers of 3D Gaussian splatting do.
+/// Decodes a PNG file to values of 0 to 1, colour times alpha. Gamma and colour space are ignored, as
+/// by the trainers of 3D Gaussian splatting.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let broken = |e: image::ImageError| Error::file(named, "PNG", "a whole picture", e.to_string());
     let decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;
     check_compressed_length(named, content, size, MIN_BITS_PER_PIXEL)?;
-    // 8-bit values become 257 times themselves: v / 255 and 257 v / 65535 are the same f32.
+    // 8-bit values are multiplied by 257: v / 255 and 257 v / 65535 are the same f32.
     let picture = DynamicImage::from_decoder(decoder)
         .map_err(broken)?
         .into_rgba16();
@@ -38,8 +37,8 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 
 /// Writes RGB when every alpha rounds to 255, else RGBA.
 ///
-/// With alpha, the colour is divided by it, since PNG stores it straight; where alpha rounds to 0
-/// PNG can hold no colour, and 0 is written.
+/// Colour is divided by alpha, since PNG stores straight alpha. Where alpha rounds to 0, colour is
+/// written as 0.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     let opaque = frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX);
     let (bytes, kind): (Vec<u8>, _) = if opaque {
@@ -65,7 +64,7 @@ fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
     [r, g, b, alpha]
 }
 
-/// The operating system's reason where there is one.
+/// Converts an error of the encoder; errors of the output stay what they are.
 pub(super) fn io_error(error: image::ImageError) -> io::Error {
     match error {
         image::ImageError::IoError(e) => e,

@@ -15,17 +15,17 @@ use super::flip_colour::{hunt_lab_from_rgb, hyab, rgb_from_ycxcz, ycxcz_from_srg
 use super::flip_filters::Filters;
 use super::planes::{Pair, Planes};
 
-/// Pixels per degree of visual angle: a display 0.7 m wide, of 3840 pixels, seen from 0.7 m; the
-/// paper's "67" (section 5), unrounded as its authors' program has it.
+/// Pixels per degree of visual angle: a display of 3840 pixels, 0.7 m wide, seen from 0.7 m. The paper
+/// (section 5) rounds it to 67; its authors' program does not.
 const PIXELS_PER_DEGREE: f32 = 3840.0 * PI / 180.0;
 
-/// The exponent of the colour difference (section 4.1.3).
+/// Exponent of the colour difference (section 4.1.3).
 const COLOUR_EXPONENT: f32 = 0.7;
 
-/// The fraction of the largest colour difference that is mapped to [`COLOUR_BEND_TO`].
+/// Fraction of the largest colour difference that is mapped to [`COLOUR_BEND_TO`].
 const COLOUR_BEND_FROM: f32 = 0.4;
 
-/// Where the mapped colour difference bends.
+/// Mapped colour difference at which the slope changes.
 const COLOUR_BEND_TO: f32 = 0.95;
 
 /// The FLIP error of every pixel, in `[0, 1]`, row by row from the top.
@@ -66,7 +66,7 @@ fn to_ycxcz(colours: &Planes, peak: f32) -> Planes {
     planes
 }
 
-/// The colour difference of pure green and pure blue, the largest there is, to the exponent.
+/// The largest colour difference, that of pure green and pure blue, raised to the exponent.
 fn largest_colour_difference() -> f32 {
     let green = hunt_lab_from_rgb([0.0, 1.0, 0.0]);
     let blue = hunt_lab_from_rgb([0.0, 0.0, 1.0]);
@@ -86,8 +86,8 @@ fn colour_error(a: [f32; 3], b: [f32; 3], largest: f32) -> f32 {
     }
 }
 
-/// The difference of two pixels' edge and point strengths, in `[0, 1]`: to the exponent 0.5, the
-/// paper's q_f (section 4.2).
+/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's q_f
+/// (section 4.2).
 fn feature_error(a: [f32; 2], b: [f32; 2]) -> f32 {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
     (FRAC_1_SQRT_2 * difference).sqrt().min(1.0)
@@ -96,7 +96,7 @@ fn feature_error(a: [f32; 2], b: [f32; 2]) -> f32 {
 /// One row of one picture, filtered.
 #[derive(Default)]
 struct Rows {
-    /// `YCxCz` as the eye resolves it.
+    /// `YCxCz`, filtered by the contrast sensitivity.
     seen: Planes,
     /// Horizontal and vertical edges, horizontal and vertical points.
     features: [Vec<f32>; 4],

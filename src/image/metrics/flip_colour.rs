@@ -2,8 +2,8 @@
 
 use crate::image::srgb::decode_srgb;
 
-/// Linear RGB to XYZ, worked out from the sRGB primaries' chromaticities (IEC 61966-2-1) and white at
-/// D65's to five digits, x = 0.31271, y = 0.32902, as the authors' program has it.
+/// Linear RGB to XYZ, from the chromaticities of the sRGB primaries (IEC 61966-2-1) and of D65 white to
+/// five digits (x = 0.31271, y = 0.32902), as in the authors' program.
 const XYZ_FROM_RGB: [[f32; 3]; 3] = [
     [0.412_386_57, 0.357_591_5, 0.180_450_5],
     [0.212_636_82, 0.715_183, 0.072_180_2],
@@ -17,13 +17,14 @@ const RGB_FROM_XYZ: [[f32; 3]; 3] = [
     [0.055_639_423, -0.204_011_2, 1.057_149],
 ];
 
-/// White, D65: the sums of the rows of [`XYZ_FROM_RGB`].
+/// White (D65): the row sums of [`XYZ_FROM_RGB`].
 const WHITE_XYZ: [f32; 3] = [0.950_428_54, 1.0, 1.088_900_4];
 
-/// The bend of CIE L*: 6/29, cubed where it is compared with a luminance.
+/// Constant of CIE L*; its cube is the luminance at which the curve becomes linear.
 const LAB_DELTA: f32 = 6.0 / 29.0;
 
-/// Hunt's adjustment: a* and b* times this and L* (Andersson et al. 2020, section 4.1.2).
+/// Hunt's adjustment: a* and b* are multiplied by this and by L* (Andersson et al. 2020, section
+/// 4.1.2).
 const HUNT_SCALE: f32 = 0.01;
 
 /// sRGB to `YCxCz`, which is linear in luminance (Andersson et al. 2020, section 4.1.1).
@@ -74,7 +75,7 @@ fn product(matrix: &[[f32; 3]; 3], v: [f32; 3]) -> [f32; 3] {
 mod tests {
     use super::*;
 
-    /// Rounding of f32 through two matrices.
+    /// Rounding error of two products with matrices.
     const TOLERANCE: f32 = 2e-6;
 
     #[test]

@@ -22,26 +22,25 @@ const SENSITIVITIES: [&[Sensitivity]; 3] = [
     ],
 ];
 
-/// The widest of the Gaussians' b, which sets the radius of all.
+/// The largest b of the Gaussians, which determines the radius of all filters.
 const WIDEST_B: f32 = 0.04;
 
 /// The radius of every filter, in standard deviations.
 const RADIUS_SIGMAS: f32 = 3.0;
 
-/// Peak to trough of the feature detectors, in degrees (section 4.2).
+/// Peak-to-trough distance of the feature detectors, in degrees (section 4.2).
 const FEATURE_WIDTH_DEGREES: f32 = 0.082;
 
-/// All filters, for one number of pixels per degree.
+/// All filters, for a number of pixels per degree.
 pub(super) struct Filters {
-    /// For Y, Cx and Cz: filters whose results add up, of weight 1 in all, each as its vertical and
-    /// its horizontal line.
+    /// For Y, Cx and Cz: filters whose results are added, of total weight 1, each as vertical and
+    /// horizontal weights.
     sensitivity: [Vec<[Vec<f32>; 2]>; 3],
     /// A Gaussian, its first derivative and its second, each normalised.
     derivatives: [Vec<f32>; 3],
 }
 
 impl Filters {
-    /// The filters at `pixels_per_degree`.
     pub(super) fn new(pixels_per_degree: f32) -> Self {
         Self {
             sensitivity: SENSITIVITIES.map(|gaussians| sensitivity(gaussians, pixels_per_degree)),
@@ -49,7 +48,7 @@ impl Filters {
         }
     }
 
-    /// Filters of Y, Cx or Cz (`channel` 0 to 2) whose results add up.
+    /// The filters of Y, Cx or Cz (`channel` 0 to 2); their results are added.
     pub(super) fn sensitivity(&self, channel: usize) -> impl Iterator<Item = Separable<'_, f32>> {
         let filters = self.sensitivity[channel].iter();
         filters.map(|[vertical, horizontal]| separable(vertical, horizontal))
@@ -76,7 +75,7 @@ fn separable<'a>(vertical: &'a [f32], horizontal: &'a [f32]) -> Separable<'a, f3
     }
 }
 
-/// The Gaussians of one channel, together of weight 1 over the square that the widest fits in.
+/// The Gaussians of one channel, of total weight 1 over the square of the widest one.
 fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<[Vec<f32>; 2]> {
     let sigma_degrees = (WIDEST_B / (2.0 * PI * PI)).sqrt();
     let distances = distances(RADIUS_SIGMAS * sigma_degrees * pixels_per_degree);
@@ -123,7 +122,7 @@ fn normalised(values: &[f32]) -> Vec<f32> {
     values.iter().map(scaled).collect()
 }
 
-/// The whole distances up to `radius_pixels`, rounded up, on both sides of 0.
+/// The integers from minus to plus `radius_pixels`, rounded up.
 fn distances(radius_pixels: f32) -> Vec<f32> {
     #[expect(clippy::cast_possible_truncation, reason = "a few pixels")]
     let radius = radius_pixels.ceil() as i16;

@@ -1,12 +1,11 @@
-//! How far two pictures lie apart, in numbers that name how they were made.
+//! Metrics that compare two pictures, under a named protocol.
 //!
-//! Colours are compared premultiplied, that is over black, so a picture with alpha and the same one
-//! over black compare as equal; the alphas' difference is reported by itself. Pictures are taken as
-//! they are: no gamma, no alignment, no cropping.
+//! Colours are compared premultiplied, that is over black, so a picture with alpha equals the same
+//! picture over black; the difference of alpha is reported separately. There is no gamma, alignment
+//! or cropping.
 //!
-//! A NaN or infinite value never improves a measure: it is taken as 0 or 1, whichever lies farther
-//! from the other picture's value, unless the other picture has the same one there; pixels with
-//! such values are counted.
+//! NaN and infinite values never improve a metric: they count as 0 or 1, whichever is farther from the
+//! other picture's value, unless both pictures have the same one. Pixels with such values are counted.
 
 mod flip;
 mod flip_colour;
@@ -24,7 +23,7 @@ use self::planes::Pair;
 use super::Frame;
 use crate::error::{Error, Result};
 
-/// How far two pictures of one size lie apart. Values have a peak of 1.0.
+/// Differences of two pictures of the same size. 1.0 is the peak value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Comparison {
     /// Peak signal-to-noise ratio over all pixels and the three colour channels, in decibels:
@@ -42,13 +41,13 @@ pub struct Comparison {
     pub p99_9_abs: f64,
     /// The mean squared difference over all pixels and the three colour channels.
     pub mse: f64,
-    /// The largest difference of alpha, which enters none of the other numbers.
+    /// The largest difference of alpha, which affects none of the other numbers.
     pub alpha_max_abs: f64,
     /// Pixels with a NaN or infinite channel in either picture.
     pub non_finite_pixels: u64,
 }
 
-/// Compares two pictures under `protocol`. The order of the two does not matter.
+/// Compares two pictures under `protocol`. Their order does not matter.
 ///
 /// ```
 /// use quadrille::{Frame, Protocol, compare};

@@ -1,10 +1,10 @@
-//! The numbers that the metrics see: colours of two pictures, made finite and, by protocol, rounded.
+//! The input of the metrics: the colours of two pictures, finite and rounded by protocol.
 
 use serde::Serialize;
 
 use crate::image::{Frame, to_8_bit};
 
-/// What is done to the values before they are compared.
+/// Conversion of values before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -17,7 +17,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The name on the command line and in results.
+    /// The protocol's name on the command line and in results: `inria`, `float`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -30,17 +30,14 @@ impl Protocol {
 /// One picture's red, green and blue, each row by row from the top.
 pub(super) type Planes = [Vec<f32>; 3];
 
-/// Two pictures of one size, ready to be measured.
+/// Two pictures of the same size.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
-    /// In pixels.
     pub(super) width: usize,
-    /// In pixels.
     pub(super) height: usize,
-    /// The value that stands for 1.0: 255 where values are whole 8-bit numbers, so that their
-    /// differences are exact, else 1.
+    /// The number that represents 1.0: 255 for 8-bit values, so that differences are exact, else 1.
     pub(super) peak: f32,
-    /// Premultiplied colour, which is colour over black, in units of `1 / peak`.
+    /// Premultiplied colour, in units of `1 / peak`.
     pub(super) colours: [Planes; 2],
     /// The largest difference of alpha, in units of 1.0.
     pub(super) alpha_max_abs: f64,
@@ -49,7 +46,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// The numbers of `a` and `b`, which have the same size, under `protocol`.
+    /// Converts `a` and `b`, which have the same size, under `protocol`.
     pub(super) fn new(a: &Frame, b: &Frame, protocol: Protocol) -> Self {
         let count = a.pixels().len();
         let empty = || [(); 3].map(|()| Vec::with_capacity(count));
@@ -84,9 +81,8 @@ impl Pair {
     }
 }
 
-/// Two finite values in place of `p` and `q`: a value that is NaN or infinite becomes 0 or 1,
-/// whichever lies farther from the other, so that it never improves a measure; the same NaN or
-/// infinity in both is no difference.
+/// Replaces NaN and infinite values by 0 or 1, whichever is farther from the other value, so that they
+/// never improve a metric; the same NaN or infinity in both is no difference.
 fn made_finite(p: f32, q: f32) -> (f32, f32) {
     let farthest_from = |other: f32| if other >= 0.5 { 0.0 } else { 1.0 };
     match (p.is_finite(), q.is_finite()) {

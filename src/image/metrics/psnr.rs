@@ -1,17 +1,16 @@
-//! Peak signal-to-noise ratio, and the plain differences it comes from.
+//! Peak signal-to-noise ratio, and the differences it is computed from.
 
 use super::planes::Pair;
 
-/// The percentile reported beside the largest difference: a few pixels on the edge of a splat may
-/// fall either way between two right renderers, and the maximum alone would hide the rest.
+/// The percentile reported beside the largest difference. Two correct renderers may differ in a few
+/// pixels at the edge of a splat, and the maximum alone would hide the rest.
 const HIGH_PERCENTILE: f64 = 99.9;
 
 /// Differences of colour, in units of 1.0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Differences {
-    /// Mean of the squares over all pixels and the three channels.
+    /// Mean square over all pixels and the three channels.
     pub(super) mse: f64,
-    /// The largest.
     pub(super) max_abs: f64,
     /// The 99.9th percentile over pixels of the largest of the three channels.
     pub(super) p99_9_abs: f64,
@@ -42,8 +41,8 @@ pub(super) fn psnr_db(mse: f64) -> Option<f64> {
     (mse > 0.0).then(|| -10.0 * mse.log10())
 }
 
-/// The value below which `percent` of the values lie, interpolated linearly between the two nearest
-/// ranks (definition 7 of Hyndman & Fan 1996, `numpy.percentile`'s default). Reorders the values.
+/// A percentile, interpolated linearly between the two nearest ranks (definition 7 of Hyndman & Fan
+/// 1996, the default of `numpy.percentile`). Reorders the values.
 fn percentile(values: &mut [f64], percent: f64) -> f64 {
     let last = values.len() - 1;
     let position = percent / 100.0 * count(last);

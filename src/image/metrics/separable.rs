@@ -1,8 +1,8 @@
-//! Separable filters, one row of the result at a time, so that no filtered picture is ever stored.
+//! Separable filters that compute one row at a time, so that no filtered picture is stored.
 
 use std::ops::{AddAssign, Mul, Range};
 
-/// What lies beyond the picture's edge.
+/// Values outside the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
     /// Zeros.
@@ -11,22 +11,21 @@ pub(super) enum Edge {
     Nearest,
 }
 
-/// A filter that is the product of a vertical and a horizontal one, each of odd length and centred.
+/// The product of a vertical and a horizontal filter, each of odd length and centred.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Separable<'a, T> {
     /// Weights from the top down.
     pub(super) vertical: &'a [T],
     /// Weights from the left to the right.
     pub(super) horizontal: &'a [T],
-    /// What lies beyond the picture.
     pub(super) edge: Edge,
 }
 
 impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
     /// Adds row `y` of the filtered picture to `out`, whose length is the picture's width.
     ///
-    /// `source` gives the picture's values for a range of indices within one row, counted row by
-    /// row from the top; `height` is in pixels and not 0; `scratch` may hold anything.
+    /// `source` returns the picture's values for a range of indices within one row, counted row by row
+    /// from the top. `height` is above 0. The content of `scratch` is ignored.
     pub(super) fn add_row<I: Iterator<Item = T>>(
         &self,
         source: impl Fn(Range<usize>) -> I,

@@ -21,10 +21,9 @@ const C1: f64 = 0.01 * 0.01;
 /// `(K2 L)^2` with K2 = 0.03 and a peak L of 1.
 const C2: f64 = 0.03 * 0.03;
 
-/// Mean structural similarity over all pixels and the three channels, each filtered by itself;
-/// beyond the picture there are zeros. 1 for equal pictures, below it for others, -1 at least.
-///
-/// In double precision: variances are small differences of large means.
+/// Mean structural similarity over all pixels and the three channels, with zeros outside the picture:
+/// -1 to 1, and 1 for equal pictures. It is computed in double precision, since variances are small
+/// differences of large means.
 pub(super) fn ssim(pair: &Pair) -> f64 {
     let window = window();
     let [a, b] = &pair.colours;
@@ -36,13 +35,13 @@ pub(super) fn ssim(pair: &Pair) -> f64 {
                 rows.filter(a, b, pair, &window, y);
                 rows.sum()
             });
-        // Summed in the order of the rows: the same on any number of threads.
+        // Summed in the order of the rows, so that threads do not change the result.
         sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
     }
     sum / (3.0 * count(pair.width * pair.height))
 }
 
-/// The window along one side, adding up to 1.
+/// The window along one axis, of sum 1.
 fn window() -> Vec<f64> {
     let centre = f64::from(WINDOW_PIXELS / 2);
     let weights = (0..WINDOW_PIXELS).map(|i| {
@@ -54,7 +53,7 @@ fn window() -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// Windowed means along one row: of a, b, a^2, b^2 and a b.
+/// Windowed means of a, b, a^2, b^2 and a b along one row.
 #[derive(Default)]
 struct Rows {
     means: [Vec<f64>; 5],
@@ -79,7 +78,7 @@ impl Rows {
         row.mean_of(|p, q| p * q, mean_ab);
     }
 
-    /// The similarities along the row, added up.
+    /// The sum of the similarities along the row.
     fn sum(&self) -> f64 {
         let [a, b, aa, bb, ab] = &self.means;
         let similarity = |x: usize| {
@@ -93,7 +92,7 @@ impl Rows {
     }
 }
 
-/// One row of one channel of a pair, to be filtered.
+/// Input of the filter: one row of one channel of a pair.
 struct Row<'a> {
     pixels: [&'a [f32]; 2],
     pair: &'a Pair,
@@ -103,9 +102,9 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The windowed mean of `product`. Compiled for each product, so that its loops are vectorised:
-    /// with pointers to functions the whole comparison of two 980 x 545 pictures took 236 ms instead
-    /// of 154 ms, on two cores.
+    /// Computes the windowed mean of `product`. It is compiled separately for each product, so that its
+    /// loops are vectorised: with function pointers, the comparison of two 980 x 545 pictures took 236
+    /// ms instead of 154 ms on two cores.
     fn mean_of(&mut self, product: impl Fn(f64, f64) -> f64 + Copy, mean: &mut Vec<f64>) {
         let filter = Separable {
             vertical: self.window,

@@ -1,4 +1,4 @@
-//! Where sixteen footprints lie, and whether f32 can say so.
+//! The bounding boxes of sixteen footprints, and whether f32 is accurate enough for them.
 
 use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
 
@@ -7,21 +7,21 @@ use super::in_view::InView;
 use crate::preprocess::view_transform::ViewTransform;
 use crate::scene::SplatBlock;
 
-/// Beyond these, in pixels, f32 no longer places an ellipse well and a splat goes through
-/// [`exact`](crate::preprocess::exact): distance of its centre from the picture's, and its standard deviation.
+/// Distance of a splat's centre from the picture's centre, and standard deviation, in pixels, beyond
+/// which f32 is not accurate enough and the splat goes through [`exact`](crate::preprocess::exact).
 const WILD_MEAN_PX: f32 = 8192.0;
 const WILD_SIGMA_PX: f32 = 8192.0;
 
-/// Fraction by which a wild splat's box is trusted when it clearly misses the picture.
+/// Factor on the extent of a wild splat when it is tested for missing the picture.
 const WILD_EXTENT_FRACTION: f32 = 1.01;
 
-/// How far a quaternion's squared norm may be from 1: rounding four components to f32 makes 3e-7.
+/// Tolerance of a quaternion's squared norm; rounding four components to f32 makes 3e-7.
 const NORM_SLACK: f32 = 1e-5;
 
-/// Depths from here on are not trusted to f32, which overflows at the square of 2e19.
+/// Depth limit of the f32 path, which overflows at the square of 2e19.
 const MAX_DEPTH: f32 = 1e18;
 
-/// First and last pixel along one axis, packed, and whether there is one.
+/// First and last pixel along one axis, packed as `first | last << 16`, and whether there is any.
 #[inline(always)]
 pub(super) fn pixel_range<S: Simd>(
     simd: S,
@@ -47,9 +47,9 @@ pub(super) fn pixel_range<S: Simd>(
     (packed, some)
 }
 
-/// Lanes that keep the promises of [`SplatBlock`] on which the formulas above rest: a unit
-/// quaternion, an opacity of 0 to 1; and whose depth has a square in f32. A NaN keeps none; an
-/// opacity of 0, as in padding lanes, needs none.
+/// Lanes that satisfy the invariants of [`SplatBlock`] on which the formulas rely (a unit quaternion,
+/// an opacity of 0 to 1), and whose depth has a square in f32. NaN satisfies none of them. Lanes with
+/// an opacity of 0, such as padding, always count.
 #[inline(always)]
 pub(super) fn trusted_lanes<S: Simd>(
     simd: S,
@@ -66,8 +66,8 @@ pub(super) fn trusted_lanes<S: Simd>(
     (unit & ranged & near_enough) | opacity.simd_eq(zero)
 }
 
-/// Lanes that f32 does not place well and that do not clearly miss the picture. Written so that a
-/// NaN counts as wild.
+/// Lanes for which f32 is not accurate enough and that do not clearly miss the picture. NaN counts as
+/// wild.
 #[inline(always)]
 pub(super) fn wild_lanes<S: Simd>(
     simd: S,

@@ -16,7 +16,7 @@ pub(super) struct Covariance<S: Simd> {
     pub(super) determinant_before: f32x16<S>,
 }
 
-/// Rows of the splat's axes in world space, each scaled: `R S`, column by column.
+/// The splat's axes in world space, scaled: `R S`, column by column.
 #[inline(always)]
 fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));

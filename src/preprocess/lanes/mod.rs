@@ -1,5 +1,5 @@
-//! Sixteen splats at once through the same steps as [`exact`](super::exact), in f32 where that is
-//! enough: positions and depths stay in f64 until they are relative to the picture's centre.
+//! Projects sixteen splats at once, in the same steps as [`exact`](super::exact). It computes in f32,
+//! but positions and depths stay in f64 until they are relative to the picture's centre.
 
 mod bounds;
 mod covariance;
@@ -17,17 +17,17 @@ use crate::math::{SH_C0, narrow, sh_colour};
 use crate::scene::{Lanes, SplatBlock};
 use crate::shading::OpacityFactor;
 
-/// Safety added to half extents, in pixels and as a fraction, so that rounding never hides a pixel.
+/// Margins of half extents, in pixels and as a fraction, so that rounding never loses a pixel.
 const EXTENT_MARGIN_PX: f32 = 1e-3;
 const EXTENT_MARGIN_FRACTION: f32 = 1e-5;
 
-/// sqrt(log2(e) / 2): from standard deviations to the units of u and v.
+/// sqrt(log2(e) / 2): converts standard deviations to the units of u and v.
 const K: f32 = 0.849_321_8;
 
-/// Squared radii are at least this, so that their roots exist.
+/// Lower bound of squared radii, so that their roots exist.
 const LEAST_RADIUS_SQUARED: f32 = 1e-12;
 
-/// What the steps yield for sixteen splats.
+/// Sixteen projected splats.
 pub(super) struct ProjectedLanes<S: Simd> {
     /// The sixteen fields of `ProjectedSplat`, in its order, `index` as bits.
     pub(super) fields: [f32x16<S>; 16],
@@ -35,11 +35,11 @@ pub(super) struct ProjectedLanes<S: Simd> {
     pub(super) columns: u32x16<S>,
     /// First and last row, `y0 | y1 << 16`.
     pub(super) rows: u32x16<S>,
-    /// Depth's bits: they order as the depths do, since depths are positive.
+    /// The bits of the depths, which order as the depths do, since depths are positive.
     pub(super) depth_key: u32x16<S>,
-    /// Bit a lane: the footprint may touch the picture.
+    /// One bit per lane: the footprint may touch the picture.
     pub(super) visible: u64,
-    /// Bit a lane: f32 cannot tell, ask the exact path.
+    /// One bit per lane: f32 is not accurate enough, so the exact path decides.
     pub(super) wild: u64,
 }
 
@@ -71,12 +71,12 @@ fn colour<S: Simd>(
             })
         });
     }
-    // Finite, since pixels of a block that the footprint leaves out gain 0 times the colour.
+    // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
     let (zero, most) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, f32::MAX));
     colour.map(|c| c.max(zero).min(most))
 }
 
-/// log2 of the opacity with the profile's factor.
+/// log2 of the opacity, corrected as the profile says.
 #[inline(always)]
 fn log2_opacity<S: Simd>(
     simd: S,
@@ -84,11 +84,11 @@ fn log2_opacity<S: Simd>(
     block: &SplatBlock,
     covariance: &Covariance<S>,
 ) -> f32x16<S> {
-    // A negative zero has no logarithm here; other negative lanes are not trusted anyway.
+    // For negative zeros; other negative opacities are not trusted.
     let mut opacity = f32x16::simd_from(simd, block.opacity).abs();
     if let OpacityFactor::Determinants { floor } = view.opacity_factor {
         let ratio = covariance.determinant_before / covariance.determinant;
-        // Where f32 overflows, the factor's upper bound: such a splat is wild.
+        // Where f32 overflows, the factor is at its upper bound, and the splat is wild.
         let finite = covariance
             .determinant
             .simd_lt(f32x16::splat(simd, f32::INFINITY));
@@ -98,7 +98,8 @@ fn log2_opacity<S: Simd>(
     log2(simd, opacity)
 }
 
-/// Sixteen splats onto the picture plane. `first_index` is the scene's index of lane 0.
+/// Projects sixteen splats; `None` when no lane is visible or wild. `first_index` is the scene index
+/// of lane 0.
 #[inline(always)]
 pub(super) fn project<S: Simd>(
     simd: S,
@@ -121,13 +122,13 @@ pub(super) fn project<S: Simd>(
         )
     });
     let mean = mean_f64.map(F64Lanes::narrow);
-    // Squared radius in standard deviations: log2 units to nats.
+    // Squared radius in standard deviations: converts log2 units to nats.
     let zero = f32x16::splat(simd, 0.0);
     let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);
     let over_cut = radius2.simd_ge(zero);
     let radius2 = radius2.max(f32x16::splat(simd, LEAST_RADIUS_SQUARED));
     let radius = radius2 * rsqrt(simd, radius2);
-    // Everything that needs a root or a quotient is a product of these.
+    // All other roots and quotients are products of these.
     let inverse_sigma = [rsqrt(simd, covariance.xx), rsqrt(simd, covariance.yy)];
     let half = [
         radius * covariance.xx * inverse_sigma[0],
