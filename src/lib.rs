@@ -109,6 +109,8 @@ pub use image::Frame;
 pub use image::files::{decode as decode_picture, read as read_picture, write as write_picture};
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
 pub use math::SimdLevel;
+pub use mesh::draw::{MeshDrawSettings, draw_mesh};
+pub use mesh::files::load as load_mesh;
 pub use preprocess::{PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat};
 pub use scene::cameras::{
     CameraFile, CameraOptions, load as load_cameras, load_with as load_cameras_with,

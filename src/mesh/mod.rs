@@ -17,6 +17,7 @@
 //! depth test are the emulated pipeline's own ([`crate::raster::sampled`],
 //! [`crate::raster::sample_depth`]).
 
+pub mod draw;
 pub mod files;
 pub mod frame;
 pub mod grid;

@@ -2,6 +2,7 @@
 //! mask can hold, with adjacency from shared positions ("Reducing Shading on GPUs using
 //! Quad-Fragment Merging", section 5: connectivity from an index buffer).
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 
 /// The triangles of a mesh.
 #[derive(Debug)]
-pub struct Triangles {
-    mesh: Mesh,
+pub struct Triangles<M = Mesh> {
+    mesh: M,
     /// Normals by position, where a corner has none of its own: means of the faces around, weighted
     /// with their areas.
     smooth: Vec<[f32; 3]>,
@@ -32,10 +33,12 @@ struct Group {
     draw: u32,
 }
 
-impl Triangles {
-    /// Cuts faces into triangles, as fans, and triangles into grids.
+impl<M: Borrow<Mesh>> Triangles<M> {
+    /// Cuts the faces of a mesh, owned or borrowed, into triangles, as fans, and triangles into
+    /// grids.
     #[must_use]
-    pub fn new(mesh: Mesh) -> Self {
+    pub fn new(owner: M) -> Self {
+        let mesh = owner.borrow();
         let mut triangles = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
         for (draw, faces) in (0..).zip(&mesh.draws) {
@@ -63,11 +66,11 @@ impl Triangles {
             }
         }
         Self {
-            smooth: smooth_normals(&mesh, &triangles),
+            smooth: smooth_normals(mesh, &triangles),
             bounds: bounds(&mesh.positions),
             triangles,
             groups,
-            mesh,
+            mesh: owner,
         }
     }
 
@@ -84,13 +87,14 @@ impl Triangles {
     }
 
     fn vertex(&self, corner: Corner) -> GridVertex {
-        let normal = match self.mesh.normals.get(corner.normal as usize) {
+        let mesh = self.mesh.borrow();
+        let normal = match mesh.normals.get(corner.normal as usize) {
             Some(&normal) if corner.normal != NONE => normal,
             _ => self.smooth[corner.position as usize],
         };
-        let uv = self.mesh.uvs.get(corner.uv as usize);
+        let uv = mesh.uvs.get(corner.uv as usize);
         GridVertex {
-            position: self.mesh.positions[corner.position as usize],
+            position: mesh.positions[corner.position as usize],
             normal,
             uv: uv.copied().unwrap_or_default(),
             id: corner.position,
@@ -98,7 +102,7 @@ impl Triangles {
     }
 }
 
-impl Source for Triangles {
+impl<M: Borrow<Mesh> + Sync> Source for Triangles<M> {
     fn batches(&self) -> usize {
         self.groups.len()
     }
@@ -132,11 +136,11 @@ impl Source for Triangles {
     }
 
     fn materials(&self) -> &[Material] {
-        &self.mesh.materials
+        &self.mesh.borrow().materials
     }
 
     fn textures(&self) -> &[Texture] {
-        &self.mesh.textures
+        &self.mesh.borrow().textures
     }
 
     fn bounds(&self) -> [[f32; 3]; 2] {

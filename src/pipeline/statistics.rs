@@ -25,6 +25,22 @@ impl Counter for u64 {
     }
 }
 
+impl<T: Counter + Clone> Counter for Option<T> {
+    fn add(&mut self, other: &Self) {
+        match (self.as_mut(), other) {
+            (Some(sum), Some(other)) => sum.add(other),
+            (None, Some(other)) => *self = Some(other.clone()),
+            (_, None) => {}
+        }
+    }
+
+    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+        if let Some(counter) = self {
+            counter.list(name, list);
+        }
+    }
+}
+
 /// A largest value: of several units, that of the unit with most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]

@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::json::UnitDocument;
-use crate::mesh::pipeline::TimedOutcome;
+use crate::mesh::pipeline::TimedMeshResult;
 use crate::mesh::result::MeshResult;
+use crate::pipeline::collect::UnitCycles;
 
 /// The frame as the emulated pipeline ran it.
 #[derive(Debug)]
 pub(crate) struct Timed {
     /// Cycles and counters.
-    pub outcome: TimedOutcome,
+    pub outcome: TimedMeshResult,
     /// Clock of the emulated GPU, in MHz.
     pub clock_mhz: f64,
     /// Host time in milliseconds.
@@ -28,7 +29,7 @@ impl Timed {
         json!({
             "cycles": o.cycles,
             "frame_ms": o.cycles as f64 / (self.clock_mhz * 1e3),
-            "limited_by": o.limiting_unit().map(|u| u.name),
+            "limited_by": UnitCycles::busiest(&o.units).map(|u| u.name),
             "warps": o.warps,
             "colour": o.colour,
             "grids": o.grids,

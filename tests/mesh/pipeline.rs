@@ -10,7 +10,7 @@ use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::pipeline;
 use quadrille::mesh::pipeline::MeshConfig;
-use quadrille::mesh::pipeline::TimedOutcome;
+use quadrille::mesh::pipeline::TimedMeshResult;
 use quadrille::mesh::result::MeshResult;
 use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::samples::SamplePattern;
@@ -48,7 +48,7 @@ fn run(
     settings: &FrameSettings,
     config: &MeshConfig,
     unit: MergeUnitKind,
-) -> TimedOutcome {
+) -> TimedMeshResult {
     let outcome = pipeline::run(source, &view(), settings, config, unit).unwrap();
     assert_eq!(outcome.discrepancies(), <[String; 0]>::default());
     outcome
@@ -85,7 +85,7 @@ fn owners(visible: &Visible) -> Vec<([u16; 2], Vec<u32>)> {
     quads
 }
 
-fn timed_owners(outcome: &TimedOutcome, settings: &FrameSettings) -> Vec<([u16; 2], Vec<u32>)> {
+fn timed_owners(outcome: &TimedMeshResult, settings: &FrameSettings) -> Vec<([u16; 2], Vec<u32>)> {
     let count = settings.pattern.count() as usize;
     let cells = settings.cells();
     let [across, down] = [cells.x1, cells.y1].map(|c| (c.unsigned_abs() as u16).div_ceil(2));
@@ -212,7 +212,7 @@ fn sizes_change_cycles_alone() {
         assert!(narrow.cycles > usual.cycles, "{unit:?}");
         assert!(wide.cycles <= usual.cycles, "{unit:?}");
         for other in [&narrow, &wide] {
-            let count = |o: &TimedOutcome| format!("{:?} {:?}", o.counters, o.colour);
+            let count = |o: &TimedMeshResult| format!("{:?} {:?}", o.counters, o.colour);
             assert_eq!(count(other), count(&usual), "{unit:?}");
         }
     }

@@ -2,22 +2,21 @@
 //! merging units worked out by hand.
 use std::sync::Arc;
 
+use quadrille::gpu::config::Config;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::grid::Grid;
 use quadrille::mesh::grid::GridVertex;
 use quadrille::mesh::grid::NO_NEIGHBOUR;
 use quadrille::mesh::grid::Topology;
-use quadrille::mesh::merge::QuadFragment;
+use quadrille::mesh::pipeline::GridVisibility;
 use quadrille::mesh::pipeline::MeshConfig;
 use quadrille::mesh::pipeline::colour::Colour;
 use quadrille::mesh::pipeline::cores::MeshCores;
+use quadrille::mesh::pipeline::draw_state::MeshDrawState;
 use quadrille::mesh::pipeline::grids::Grids;
 use quadrille::mesh::pipeline::grids::Submitted;
-use quadrille::mesh::pipeline::machine::GridVisibility;
-use quadrille::mesh::pipeline::machine::MeshMachine;
 use quadrille::mesh::pipeline::merging::TimedMerge;
-use quadrille::mesh::pipeline::outcome::MergeStage;
 use quadrille::mesh::pipeline::pack::Pack;
 use quadrille::mesh::pipeline::passthrough::Passthrough;
 use quadrille::mesh::pipeline::quads::Quads;
@@ -33,6 +32,7 @@ use quadrille::pipeline::stage::Stage;
 use quadrille::pipeline::timing::Activity;
 use quadrille::pipeline::timing::Cycle;
 use quadrille::pipeline::timing::StallReason;
+use quadrille::pipeline::unit::Unit;
 use quadrille::raster::sample_depth::DepthFragment;
 use quadrille::raster::sample_depth::DepthPlane;
 use quadrille::raster::sampled::SampledQuad;
@@ -77,13 +77,13 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
 }
 
 /// A machine whose grid at hand has so many triangles.
-fn machine() -> MeshMachine {
+fn machine() -> MeshDrawState {
     let settings = settings(pattern(4), Cull::Quads);
     let materials = [Material {
         two_sided: true,
         ..Material::default()
     }];
-    let mut machine = MeshMachine::new(&materials, &view(), &settings, &MeshConfig::default());
+    let mut machine = MeshDrawState::new(&materials, &view(), &settings, &Config::default());
     let fate = machine.take(0, &grid(0..ITEMS), &mut Vec::new());
     assert_eq!(fate, GridVisibility::Visible);
     machine
@@ -94,14 +94,14 @@ fn tile_of(n: u32) -> u32 {
     n % 16
 }
 
-fn place(machine: &MeshMachine, n: u32, position: u8) -> [u16; 2] {
+fn place(machine: &MeshDrawState, n: u32, position: u8) -> [u16; 2] {
     machine
         .depths
         .position(tile_of(n) * 64 + u32::from(position))
 }
 
 /// A machine with a quad that is covered and three that are covered in part, of each triangle.
-fn with_fragments() -> MeshMachine {
+fn with_fragments() -> MeshDrawState {
     let mut machine = machine();
     for n in 0..ITEMS {
         for position in 0..4_u8 {
@@ -132,18 +132,23 @@ fn of_beat(beat: &Beat) -> Trail {
     beat.quads.iter().map(of).collect()
 }
 
-fn of_quad(quad: &Quad, machine: &MeshMachine) -> Trail {
-    let parts = machine.parts_of(quad);
-    parts.iter().map(|p| (p.index, p.owner)).collect()
+fn of_quad(quad: &Quad, machine: &MeshDrawState) -> Trail {
+    let record = machine.record_of(quad);
+    let parts = record.parts.iter();
+    parts.map(|&(owner, _)| (record.index, owner)).collect()
 }
 
 fn items<T>(item: impl FnMut(u32) -> T) -> Vec<T> {
     (0..ITEMS).map(item).collect()
 }
 
+/// A merging unit, or none.
+trait MergingUnit: Unit + Stage<MeshDrawState, In = Beat, Out = Quad> {}
+impl<U: Unit + Stage<MeshDrawState, In = Beat, Out = Quad>> MergingUnit for U {}
+
 /// The contract of a merging unit whose pipeline is so long.
-fn merging<U: MergeStage + 'static>(unit: fn() -> U, latency: u64) {
-    Contract::<MeshMachine, U> {
+fn merging<U: MergingUnit + 'static>(unit: fn() -> U, latency: u64) {
+    Contract::<MeshDrawState, U> {
         machine: Box::new(with_fragments),
         unit: Box::new(unit),
         items: items(beat),
@@ -188,7 +193,7 @@ fn pixel_merging() {
 /// Two triangles a raster tile, of two quads each that have samples and one that has none.
 #[test]
 fn raster_tiles_to_quads() {
-    Contract::<MeshMachine, Quads> {
+    Contract::<MeshDrawState, Quads> {
         machine: Box::new(machine),
         unit: Box::new(|| Quads::new(&MeshConfig::default().quads)),
         items: items(|n| {
@@ -233,18 +238,11 @@ fn raster_tiles_to_quads() {
 }
 
 /// Quads behind the merging unit: number `k` is of owner `k`, in draws of 20.
-fn with_quads(count: u32) -> MeshMachine {
+fn with_quads(count: u32) -> MeshDrawState {
     let mut machine = machine();
     for k in 0..count {
-        let fragment = QuadFragment {
-            position: place(&machine, k / 8, (k % 8) as u8),
-            coverage: FULL,
-            centres: 15,
-            is_front: true,
-            triangle: 0,
-            ids: [0; 3],
-        };
-        machine.alone((k, k / 20), &fragment);
+        let index = machine.depths.index(place(&machine, k / 8, (k % 8) as u8));
+        machine.shader_quad(index, k / 20, vec![(k, FULL)]);
     }
     machine
 }
@@ -273,13 +271,13 @@ fn of_warp(warp: &Warp) -> Trail {
 /// A quad comes and the frame ends: it is in at 0, out a cycle later, and there a latency of 1 later.
 #[test]
 fn packing() {
-    Contract::<MeshMachine, Pack> {
+    Contract::<MeshDrawState, Pack> {
         machine: Box::new(|| with_quads(ITEMS)),
         unit: Box::new(|| Pack::new(&MeshConfig::default().pack)),
         items: items(quad),
         trail_in: |q| vec![(0, q.primitive)],
         trail_out: Box::new(|warp, machine| {
-            let draw = |q: &Quad| machine.parts_of(q)[0].draw;
+            let draw = |q: &Quad| machine.record_of(q).draw;
             let first = draw(&warp.quads[0]);
             assert!(warp.quads.iter().all(|q| draw(q) == first), "draws mixed");
             of_warp(warp)
@@ -294,7 +292,7 @@ fn packing() {
 /// As many slots as the queue before the unit has places: two.
 #[test]
 fn shading() {
-    Contract::<MeshMachine, MeshCores> {
+    Contract::<MeshDrawState, MeshCores> {
         machine: Box::new(|| with_quads(8 * ITEMS)),
         unit: Box::new(|| {
             let mut config = MeshConfig::default();
@@ -336,7 +334,7 @@ fn writing() {
         }
         machine
     };
-    Contract::<MeshMachine, Colour> {
+    Contract::<MeshDrawState, Colour> {
         machine: Box::new(shown),
         unit: Box::new(move || {
             Colour::new(&MeshConfig::default().gpu.crop, shown().colour_lines())
@@ -363,7 +361,7 @@ fn tessellation() {
         draw: 0,
         grid: grid(n..n + 1),
     };
-    Contract::<MeshMachine, Grids> {
+    Contract::<MeshDrawState, Grids> {
         machine: Box::new(machine),
         unit: Box::new(|| Grids::new(&MeshConfig::default().grids)),
         items: items(submitted),
@@ -373,11 +371,11 @@ fn tessellation() {
             let of = |n: u32, triangles: &mut Vec<Primitive>| {
                 triangles.clear();
                 // Seen again: pictures of triangles are all that tells primitives apart.
-                let mut fresh = MeshMachine::new(
+                let mut fresh = MeshDrawState::new(
                     &[Material::default()],
                     &view(),
                     &machine.settings,
-                    &MeshConfig::default(),
+                    &Config::default(),
                 );
                 fresh.take(0, &grid(n..n + 1), triangles);
                 format!("{:?}", triangles.first().map(|t| t.shape))
@@ -395,7 +393,7 @@ fn tessellation() {
 
 /// Sends the fragments of a machine, given by triangle, column and coverage, through a unit in one
 /// beat; when quads left, and the port's cycles.
-fn times<U: MergeStage>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Activity) {
+fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Activity) {
     let mut machine = machine();
     let mut beat = Beat {
         tile: 0,
@@ -484,7 +482,7 @@ fn a_flush_is_as_long_as_what_is_held() {
         TimedMerge::qfm(&spec, spec.settings(), pattern(4)),
         Collector::new(0),
     );
-    let send = |machine: &mut MeshMachine, columns: std::ops::Range<u16>, coverage: u64| {
+    let send = |machine: &mut MeshDrawState, columns: std::ops::Range<u16>, coverage: u64| {
         let mut quads = Few::default();
         for column in columns {
             quads.push(Quad {

@@ -8,6 +8,7 @@ use super::super::console::Verbosity;
 use super::super::views::{Framing, Stand};
 use super::options::area;
 use crate::error::{Error, Result};
+use crate::mesh::draw::near_plane;
 use crate::mesh::files::{Material, Mesh, ShaderEffects, Texture, bounds, load};
 use crate::mesh::grid::Source;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
@@ -26,8 +27,6 @@ const UP: [f64; 3] = [0.0, 1.0, 0.0];
 /// Direction of the made-up viewpoint: a little to the right and above of what OBJ files mostly and
 /// glTF always have as the front, +z.
 const TOWARDS_EYE: [f64; 3] = [0.4, 0.3, 0.87];
-/// Distance of the near plane, as a share of the distance to the middle of the mesh.
-const NEAR_SHARE: f64 = 1e-3;
 
 /// What is drawn.
 #[derive(Debug, Clone, clap::Args)]
@@ -286,9 +285,7 @@ impl Subject {
                 near.to_string(),
             ));
         }
-        let (centre, radius) = self.ball();
-        let distance = (camera.view_from_world * centre + camera.translation_in_view).norm();
-        Ok(NEAR_SHARE * distance.max(radius * NEAR_SHARE))
+        Ok(near_plane(camera, self.bounds))
     }
 
     /// What is drawn, at each area asked for.

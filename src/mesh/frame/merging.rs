@@ -11,6 +11,7 @@ use super::visible::Visible;
 use crate::mesh::grid::{Grid, Source};
 use crate::mesh::index::index32;
 use crate::mesh::merge::{MergeCounters, MergeDriver, MergeUnitKind, QuadFragment, Scope};
+use crate::pipeline::statistics::Counter;
 
 /// No quad of the shader.
 pub(crate) const NOT_SHADED: u32 = u32::MAX;
@@ -88,7 +89,7 @@ impl Visible {
             shading.quads.extend(group.quads);
             let parts = group.parts.into_iter().map(|p| (p, base));
             shading.parts.extend(parts);
-            shading.counters += group.counters;
+            shading.counters.add(&group.counters);
         }
         shading
     }
@@ -173,8 +174,7 @@ impl Group {
             }
         }
         self.flush();
-        let unit = self.driver.counters();
-        self.counters += unit;
+        self.counters.add(&self.driver.counters());
     }
 
     /// Counts a quad of a visible grid; returns its samples that are shaded.

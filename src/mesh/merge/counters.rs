@@ -2,68 +2,44 @@
 
 use serde::Serialize;
 
-/// Declares a struct of counters that can be added up; `max` counters keep the greater value.
-macro_rules! counters {
-    (
-        $(#[$meta:meta])*
-        $name:ident {
-            $($(#[$doc:meta])* $field:ident,)+
-        } max {
-            $($(#[$max_doc:meta])* $max:ident,)*
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-        pub struct $name {
-            $($(#[$doc])* pub $field: u64,)+
-            $($(#[$max_doc])* pub $max: u64,)*
-        }
+use crate::pipeline::statistics::{Peak, statistics};
 
-        impl std::ops::AddAssign for $name {
-            fn add_assign(&mut self, other: Self) {
-                $(self.$field += other.$field;)+
-                $(self.$max = self.$max.max(other.$max);)*
-            }
-        }
-    };
-}
-
-counters! {
+statistics! {
     /// Counters of quad-fragment merging.
     ///
     /// Every fragment goes one way: `fragments` = `ignored` + `merged` + `passed_full` + the entries
     /// made (`alone` + `overlapping` + `apart`). Every entry does: those made = `merged_at_eviction` +
     /// `released_full` + `evicted` + `flushed` + `dropped_empty` + those still held.
-    QfmCounters {
+    #[derive(Copy, Serialize)]
+    pub struct QfmCounters {
         /// Fragments in.
-        fragments,
+        pub fragments: u64,
         /// Fragments without coverage.
-        empties,
+        pub empties: u64,
         /// Fragments left out because quads without coverage do not take part.
-        ignored,
+        pub ignored: u64,
         /// Fragments merged into an entry on arrival.
-        merged,
+        pub merged: u64,
         /// Fragments that cover their quad alone: handed on without an entry.
-        passed_full,
+        pub passed_full: u64,
         /// Entries made for fragments with no candidate at their position.
-        alone,
+        pub alone: u64,
         /// Entries made for fragments whose most recent candidate covers one of their samples.
-        overlapping,
+        pub overlapping: u64,
         /// Entries made for fragments whose most recent candidate shares no edge with them.
-        apart,
+        pub apart: u64,
         /// Entries merged into another one on eviction.
-        merged_at_eviction,
+        pub merged_at_eviction: u64,
         /// Entries that left because they were fully covered.
-        released_full,
+        pub released_full: u64,
         /// Entries that left to make room.
-        evicted,
+        pub evicted: u64,
         /// Entries that left at a flush.
-        flushed,
+        pub flushed: u64,
         /// Entries without coverage that were dropped.
-        dropped_empty,
-    } max {
+        pub dropped_empty: u64,
         /// Most entries held at a time.
-        peak_entries,
+        pub peak_entries: Peak,
     }
 }
 
@@ -75,37 +51,37 @@ impl QfmCounters {
     }
 }
 
-counters! {
+statistics! {
     /// Counters of the pixel merge unit.
     ///
     /// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` +
     /// `early` + `flushed` + those still held.
-    PmuCounters {
+    #[derive(Copy, Serialize)]
+    pub struct PmuCounters {
         /// Quads in.
-        quads,
+        pub quads: u64,
         /// Quads without coverage: dropped.
-        empties,
+        pub empties: u64,
         /// Quads without a partially covered shading pixel: handed on without an entry.
-        straight,
+        pub straight: u64,
         /// Quads with a partially covered shading pixel.
-        partial,
+        pub partial: u64,
         /// Shading pixels merged into another one.
-        cell_merges,
+        pub cell_merges: u64,
         /// Quads that lost all their shading pixels: never shaded.
-        saved,
+        pub saved: u64,
         /// Quads that left because a new one covers one of their samples.
-        by_overlap,
+        pub by_overlap: u64,
         /// Quads that left to make room.
-        by_age,
+        pub by_age: u64,
         /// Quads that left because all their shading pixels had become full or empty.
-        early,
+        pub early: u64,
         /// Quads that left at a flush.
-        flushed,
+        pub flushed: u64,
         /// Outer edges that found no room, shading pixel by shading pixel.
-        edges_lost,
-    } max {
+        pub edges_lost: u64,
         /// Most entries held at a time.
-        peak_entries,
+        pub peak_entries: Peak,
     }
 }
 
@@ -117,21 +93,23 @@ impl PmuCounters {
     }
 }
 
-/// Counters of quads before a merging unit, and of the unit itself.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct MergeCounters {
-    /// Quads with a sample, of grids that are not hidden.
-    pub rasterized: u64,
-    /// Of these: quads of which no sample passed the depth test.
-    pub culled: u64,
-    /// Of the quads left: those with a partially covered shading pixel.
-    pub partial: u64,
-    /// Quads of draws whose shader bars pixel merging.
-    pub barred: u64,
-    /// The unit's own counters, if it is quad-fragment merging.
-    pub qfm: Option<QfmCounters>,
-    /// The unit's own counters, if it is the pixel merge unit.
-    pub pmu: Option<PmuCounters>,
+statistics! {
+    /// Counters of quads before a merging unit, and of the unit itself.
+    #[derive(Copy)]
+    pub struct MergeCounters {
+        /// Quads with a sample, of grids that are not hidden.
+        pub rasterized: u64,
+        /// Of these: quads of which no sample passed the depth test.
+        pub culled: u64,
+        /// Of the quads left: those with a partially covered shading pixel.
+        pub partial: u64,
+        /// Quads of draws whose shader bars pixel merging.
+        pub barred: u64,
+        /// The unit's own counters, if it is quad-fragment merging.
+        pub qfm: Option<QfmCounters>,
+        /// The unit's own counters, if it is the pixel merge unit.
+        pub pmu: Option<PmuCounters>,
+    }
 }
 
 impl MergeCounters {
@@ -139,20 +117,5 @@ impl MergeCounters {
     #[must_use]
     pub fn tested(&self) -> u64 {
         self.rasterized - self.culled
-    }
-}
-
-impl std::ops::AddAssign for MergeCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.rasterized += other.rasterized;
-        self.culled += other.culled;
-        self.partial += other.partial;
-        self.barred += other.barred;
-        if let Some(counters) = other.qfm {
-            *self.qfm.get_or_insert_default() += counters;
-        }
-        if let Some(counters) = other.pmu {
-            *self.pmu.get_or_insert_default() += counters;
-        }
     }
 }

@@ -1,9 +1,7 @@
-//! Fragments for the tests of the merging units: a small scalar rasterizer, and noise.
+//! Fragments for the tests of the merging units: triangles of a surface, and noise.
 
 #![allow(
     clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
     clippy::unwrap_used,
     reason = "tests: small numbers"
 )]
@@ -13,8 +11,13 @@ use std::collections::HashMap;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+use crate::math::SimdLevel;
 use crate::mesh::grid::{Topology, neighbours};
 use crate::mesh::merge::unit::{MergeStream, MergeUnit, MergedQuad, QuadFragment};
+use crate::mesh::project::touched_quads;
+use crate::raster::geometry::Vertex;
+use crate::raster::outline::Outline;
+use crate::raster::sampled::SampledPolygon;
 use crate::raster::samples::SamplePattern;
 
 /// The topology of triangles that share vertices.
@@ -25,81 +28,42 @@ pub(crate) fn topology(triangles: &[[u16; 3]]) -> Topology {
     }
 }
 
-/// Twice the signed area of a triangle, and its edge functions at a point: all of one sign inside.
-fn edges(corners: &[[i64; 2]; 3], [x, y]: [i64; 2]) -> [i64; 3] {
-    std::array::from_fn(|k| {
-        let ([ax, ay], [bx, by]) = (corners[k], corners[(k + 1) % 3]);
-        (bx - ax) * (y - ay) - (by - ay) * (x - ax)
-    })
-}
-
-/// Whether a triangle covers a point; a point on an edge belongs to one of the two triangles.
-fn covers(corners: &[[i64; 2]; 3], at: [i64; 2]) -> bool {
-    let area = edges(corners, corners[2])[0];
-    let sign = area.signum();
-    area != 0
-        && (0..3).all(|k| {
-            let ([ax, ay], [bx, by]) = (corners[k], corners[(k + 1) % 3]);
-            let (dx, dy) = ((bx - ax) * sign, (by - ay) * sign);
-            let inside = edges(corners, at)[k] * sign;
-            inside > 0 || inside == 0 && (dy < 0 || dy == 0 && dx > 0)
-        })
-}
-
-/// The fragments of a triangle with corners in 1/256 px: every quad that its bounding box touches, so
-/// some are empty.
-pub(crate) fn rasterize(
-    corners: [[i64; 2]; 3],
+/// Appends the fragments of a triangle with corners in 1/256 px.
+fn rasterize(
+    corners: [[i32; 2]; 3],
     triangle: u16,
     ids: [u32; 3],
     pattern: &SamplePattern,
     out: &mut Vec<QuadFragment>,
 ) {
-    let span = |axis: usize| {
-        let all = corners.map(|c| c[axis].max(0) / 512);
-        *all.iter().min().unwrap()..=*all.iter().max().unwrap()
-    };
-    for y in span(1) {
-        for x in span(0) {
-            let (mut coverage, mut centres) = (0, 0);
-            for cell in 0..4 {
-                let corner = [
-                    x * 512 + (cell as i64 & 1) * 256,
-                    y * 512 + (cell as i64 >> 1) * 256,
-                ];
-                let at =
-                    |[dx, dy]: [i32; 2]| [corner[0] + i64::from(dx), corner[1] + i64::from(dy)];
-                for (k, &offset) in pattern.offsets().iter().enumerate() {
-                    let covered = u64::from(covers(&corners, at(offset)));
-                    coverage |= covered << (cell * pattern.count() as usize + k);
-                }
-                centres |= u8::from(covers(&corners, at([128, 128]))) << cell;
-            }
-            out.push(QuadFragment {
-                position: [x as u16, y as u16],
-                coverage,
-                centres,
-                is_front: edges(&corners, corners[2])[0] > 0,
-                triangle,
-                ids,
-            });
-        }
-    }
+    let corners = corners.map(|[x, y]| Vertex { x, y });
+    let outline = SampledPolygon::triangle(corners, pattern.shared(), SimdLevel::best());
+    let Some(outline) = outline else { return };
+    touched_quads(&outline, outline.bounds(), |position, quad| {
+        out.push(QuadFragment {
+            position,
+            coverage: quad.coverage,
+            centres: quad.centres,
+            is_front: outline.is_front(),
+            triangle,
+            ids,
+        });
+    });
 }
 
 /// A grid of `side` x `side` jittered squares of two triangles, `pitch` 1/256 px apart, as fragments.
 /// With much jitter some triangles turn over and overlap others.
 pub(crate) fn jittered(
     side: u16,
-    pitch: i64,
-    jitter: i64,
+    pitch: i32,
+    jitter: i32,
     pattern: &SamplePattern,
     seed: u64,
 ) -> (Topology, Vec<QuadFragment>) {
     let mut random = Pcg64::seed_from_u64(seed);
     let row = side + 1;
-    let points: Vec<[i64; 2]> = (0..row * row)
-        .map(|k| [k % row, k / row].map(|v| i64::from(v) * pitch + random.random_range(0..=jitter)))
+    let points: Vec<[i32; 2]> = (0..row * row)
+        .map(|k| [k % row, k / row].map(|v| i32::from(v) * pitch + random.random_range(0..=jitter)))
         .collect();
     let mut triangles = Vec::new();
     for k in (0..side * row).filter(|k| k % row < side) {

@@ -14,13 +14,13 @@
 
 use serde::Serialize;
 
-use super::machine::{COLOUR_BYTES, MeshMachine};
-use super::slab::NONE;
+use super::draw_state::{COLOUR_BYTES, MeshDrawState};
 use crate::gpu::crop::cache::CropCache;
 use crate::gpu::crop::unit::CropSpec;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
 use crate::pipeline::packets::{Quad, Warp};
 use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
 use crate::pipeline::unit::{Unit, Visitor};
 
@@ -29,19 +29,21 @@ const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
 /// Sectors of a line.
 const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 
-/// What was written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct ColourCounters {
-    /// Quads of which a sample was written.
-    pub quads: u64,
-    /// Quads that later ones hid before they came.
-    pub quads_hidden: u64,
-    /// Samples written.
-    pub samples: u64,
-    /// Samples shaded that later quads hid before they came.
-    pub samples_hidden: u64,
-    /// Sectors written.
-    pub sectors: u64,
+statistics! {
+    /// What was written.
+    #[derive(Serialize)]
+    pub struct ColourCounters {
+        /// Quads of which a sample was written.
+        pub quads: u64,
+        /// Quads that later ones hid before they came.
+        pub quads_hidden: u64,
+        /// Samples written.
+        pub samples: u64,
+        /// Samples shaded that later quads hid before they came.
+        pub samples_hidden: u64,
+        /// Sectors written.
+        pub sectors: u64,
+    }
 }
 
 /// The unit.
@@ -84,27 +86,24 @@ impl Colour {
         }
     }
 
-    /// The samples of a quad that it still shows, and where it is kept; forgets its parts.
-    fn shown(quad: &Quad, machine: &mut MeshMachine) -> (u64, u64, u32) {
-        let count = machine.pattern().count();
+    /// The samples of a quad, those of them that it still shows, and its index in memory.
+    fn shown(quad: &Quad, state: &mut MeshDrawState) -> (u64, u64, u32) {
+        let count = state.pattern().count();
+        let record = state.shaded(quad);
+        let position = state.depths.position(record.index);
+        let owners = &state.depths.quad(position).owners;
         let (mut covered, mut shown) = (0, 0);
-        let index = machine.parts.get(quad.primitive).index;
-        let mut at = quad.primitive;
-        while at != NONE {
-            let part = *machine.parts.get(at);
-            machine.parts.remove(at);
-            covered |= part.coverage;
-            let owners = &machine.depths.quad(machine.depths.position(index)).owners;
-            let mut left = part.coverage;
+        for (owner, samples) in record.parts {
+            covered |= samples;
+            let mut left = samples;
             while left != 0 {
                 let bit = left.trailing_zeros();
                 left &= left - 1;
-                let owner = owners[(bit / count) as usize][(bit % count) as usize];
-                shown |= u64::from(owner == part.owner) << bit;
+                let shows = owners[(bit / count) as usize][(bit % count) as usize];
+                shown |= u64::from(shows == owner) << bit;
             }
-            at = part.next;
         }
-        (covered, shown, index)
+        (covered, shown, record.index)
     }
 
     /// Times a quad from its look-up to the end of its write; returns when it was looked up.
@@ -117,9 +116,9 @@ impl Colour {
         index: u32,
         shown: u64,
         arrival: Cycle,
-        machine: &mut MeshMachine,
+        state: &mut MeshDrawState,
     ) -> Cycle {
-        let bytes = 4 * u64::from(machine.pattern().count()) * COLOUR_BYTES;
+        let bytes = 4 * u64::from(state.pattern().count()) * COLOUR_BYTES;
         let sector_bit = |sector: u64| {
             let samples = shown >> (sector * SECTOR_SAMPLES) & ((1 << SECTOR_SAMPLES) - 1);
             u64::from(samples != 0) << sector
@@ -137,9 +136,7 @@ impl Colour {
             let mask = (lines >> (k as u64 * LINE_SECTORS)) as u8 & 15;
             if mask != 0 {
                 let line = (first / LINE_BYTES) as u32 + k as u32;
-                let (number, there) = self
-                    .cache
-                    .access(line, mask, looked_up, &mut machine.memory);
+                let (number, there) = self.cache.access(line, mask, looked_up, &mut state.memory);
                 ready = ready.max(there);
                 *slot = (number, mask);
             }
@@ -165,10 +162,12 @@ impl Colour {
 impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("colour", &mut self.activity);
+        visitor.statistics("colour", &self.counters);
+        visitor.statistics("colour_cache", &self.cache.counters);
     }
 }
 
-impl Stage<MeshMachine> for Colour {
+impl Stage<MeshDrawState> for Colour {
     type In = Warp;
     type Out = ();
 
@@ -176,12 +175,12 @@ impl Stage<MeshMachine> for Colour {
         &mut self,
         warp: Warp,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        _next: &mut impl Sink<(), MeshMachine>,
+        state: &mut MeshDrawState,
+        _next: &mut impl Sink<(), MeshDrawState>,
     ) -> Cycle {
         let mut left = arrival;
         for quad in warp.quads.iter() {
-            let (covered, shown, index) = Self::shown(quad, machine);
+            let (covered, shown, index) = Self::shown(quad, state);
             let counters = &mut self.counters;
             counters.samples += u64::from(shown.count_ones());
             counters.samples_hidden += u64::from((covered & !shown).count_ones());
@@ -190,7 +189,7 @@ impl Stage<MeshMachine> for Colour {
                 continue;
             }
             counters.quads += 1;
-            left = left.max(self.write(index, shown, arrival, machine));
+            left = left.max(self.write(index, shown, arrival, state));
         }
         left
     }
@@ -198,8 +197,8 @@ impl Stage<MeshMachine> for Colour {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut MeshMachine,
-        _next: &mut impl Sink<(), MeshMachine>,
+        _state: &mut MeshDrawState,
+        _next: &mut impl Sink<(), MeshDrawState>,
     ) -> Cycle {
         at.max(self.last_done)
     }

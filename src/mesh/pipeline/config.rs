@@ -12,47 +12,61 @@ use crate::mesh::merge::pmu::PmuSpec;
 use crate::mesh::merge::qfm::QfmSpec;
 use crate::pipeline::spec::Field;
 
-/// Every unit's specification.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct MeshConfig {
-    /// The units that are those of the emulated pipeline.
-    pub gpu: Config,
+/// Declares the configuration: the emulated GPU's and one field per unit of its own.
+macro_rules! config {
+    ($($(#[$doc:meta])* $field:ident: $spec:ty),+ $(,)?) => {
+        /// Every unit's specification.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct MeshConfig {
+            /// The units of the emulated pipeline.
+            pub gpu: Config,
+            $($(#[$doc])* pub $field: $spec,)+
+        }
+
+        impl MeshConfig {
+            const OWN: &[&str] = &[$(stringify!($field)),+];
+
+            /// Checks every field of every unit.
+            ///
+            /// # Errors
+            /// A caller's error naming the field, its bounds and its value.
+            pub fn validate(&self) -> Result<()> {
+                self.gpu.validate()?;
+                $(self.$field.validate()?;)+
+                if self.gpu.gpu.gpcs == 1 {
+                    return Ok(());
+                }
+                // Merging units see the quads of one GPC: counts would depend on how many there are.
+                let found = self.gpu.gpu.gpcs.to_string();
+                Err(Error::caller("gpu.gpcs", "1 for meshes in cycles", found))
+            }
+
+            /// Every field of every unit.
+            #[must_use]
+            pub fn fields(&self) -> Vec<Field> {
+                [self.gpu.fields(), $(self.$field.fields()),+].concat()
+            }
+        }
+    };
+}
+
+config! {
     /// Tessellation and vertex shading.
-    pub grids: GridsSpec,
+    grids: GridsSpec,
     /// Raster tiles to quads.
-    pub quads: QuadsSpec,
+    quads: QuadsSpec,
     /// Quad-fragment merging; sizes come with the unit that is run.
-    pub qfm: QfmSpec,
+    qfm: QfmSpec,
     /// Pixel merging; sizes come with the unit that is run.
-    pub pmu: PmuSpec,
+    pmu: PmuSpec,
     /// Packing of warps.
-    pub pack: PackSpec,
+    pack: PackSpec,
     /// The pixel shader.
-    pub pixel_shader: PixelShaderSpec,
+    pixel_shader: PixelShaderSpec,
 }
 
 impl MeshConfig {
-    /// Checks every field of every unit.
-    ///
-    /// # Errors
-    /// A caller's error naming the field, its bounds and its value.
-    pub fn validate(&self) -> Result<()> {
-        self.gpu.validate()?;
-        self.grids.validate()?;
-        self.quads.validate()?;
-        self.qfm.validate()?;
-        self.pmu.validate()?;
-        self.pack.validate()?;
-        self.pixel_shader.validate()?;
-        if self.gpu.gpu.gpcs != 1 {
-            // Merging units see the quads of one GPC: counts would depend on how many there are.
-            let found = self.gpu.gpu.gpcs.to_string();
-            return Err(Error::caller("gpu.gpcs", "1 for meshes in cycles", found));
-        }
-        Ok(())
-    }
-
     /// This configuration with one assignment `unit.field=value`, of its own units or of those of
     /// the emulated GPU.
     ///
@@ -61,8 +75,7 @@ impl MeshConfig {
     pub fn with(&self, assignment: &str) -> Result<Self> {
         let text = as_toml(assignment)?;
         let unit = assignment.split('.').next().unwrap_or_default().trim();
-        let own = ["grids", "quads", "qfm", "pmu", "pack", "pixel_shader"];
-        let config = if own.contains(&unit) {
+        let config = if Self::OWN.contains(&unit) {
             overlaid(self, &text, &format!("--set {assignment}"))?
         } else {
             Self {
@@ -72,20 +85,5 @@ impl MeshConfig {
         };
         config.validate()?;
         Ok(config)
-    }
-
-    /// Every field of every unit.
-    #[must_use]
-    pub fn fields(&self) -> Vec<Field> {
-        [
-            self.gpu.fields(),
-            self.grids.fields(),
-            self.quads.fields(),
-            self.qfm.fields(),
-            self.pmu.fields(),
-            self.pack.fields(),
-            self.pixel_shader.fields(),
-        ]
-        .concat()
     }
 }

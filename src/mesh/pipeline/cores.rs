@@ -7,12 +7,13 @@
 
 use serde::Serialize;
 
-use super::machine::MeshMachine;
+use super::draw_state::MeshDrawState;
 use crate::gpu::warp::cores::CoresSpec;
 use crate::gpu::warp::schedule::{Program, Schedule};
 use crate::pipeline::packets::Warp;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
 
@@ -26,15 +27,17 @@ spec! {
     }
 }
 
-/// What was shaded.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct MeshCoresCounters {
-    /// Warps run.
-    pub warps: u64,
-    /// Quads shaded.
-    pub quads: u64,
-    /// Warp instructions issued.
-    pub instructions: u64,
+statistics! {
+    /// What was shaded.
+    #[derive(Serialize)]
+    pub struct MeshCoresCounters {
+        /// Warps run.
+        pub warps: u64,
+        /// Quads shaded.
+        pub quads: u64,
+        /// Warp instructions issued.
+        pub instructions: u64,
+    }
 }
 
 /// The unit.
@@ -67,10 +70,11 @@ impl Unit for MeshCores {
         for activity in &mut self.schedule.activity {
             visitor.activity("cores", activity);
         }
+        visitor.statistics("cores", &self.counters);
     }
 }
 
-impl Stage<MeshMachine> for MeshCores {
+impl Stage<MeshDrawState> for MeshCores {
     type In = Warp;
     type Out = Warp;
 
@@ -78,23 +82,23 @@ impl Stage<MeshMachine> for MeshCores {
         &mut self,
         warp: Warp,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Warp, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
     ) -> Cycle {
         self.counters.warps += 1;
         self.counters.quads += warp.quads.len() as u64;
         self.counters.instructions += self.program.instructions;
-        let owed = machine.shader_issue.pay(self.schedule.next_scheduler());
+        let owed = state.shader_issue.pay(self.schedule.next_scheduler());
         let done = self.schedule.run(arrival, self.program, owed);
         self.schedule
-            .leave(done, |ready| next.offer(warp, ready, machine))
+            .leave(done, |ready| next.offer(warp, ready, state))
     }
 
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut MeshMachine,
-        _next: &mut impl Sink<Warp, MeshMachine>,
+        _state: &mut MeshDrawState,
+        _next: &mut impl Sink<Warp, MeshDrawState>,
     ) -> Cycle {
         at.max(self.schedule.left_at())
     }

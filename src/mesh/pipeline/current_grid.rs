@@ -1,5 +1,6 @@
 //! The current grid: its triangles on the picture, and whether earlier grids hide it.
 
+use super::depth::DepthBuffer;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::Grid;
 use crate::mesh::index::index32;
@@ -10,22 +11,13 @@ use crate::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
 
-use super::depth::DepthBuffer;
-
 /// What a material means to the pipeline.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MaterialFlags {
     /// Whether triangles that show their backs are drawn.
     pub(super) draws_backs: bool,
-    /// Whether its shader bars merging pixels.
+    /// Whether its shader bars pixel merging.
     pub(super) is_barred: bool,
-}
-
-/// What a grid is seen against.
-pub(super) struct Scene<'a> {
-    pub(super) view: &'a View,
-    pub(super) settings: &'a FrameSettings,
-    pub(super) depths: &'a DepthBuffer,
 }
 
 /// A triangle of the current grid, or a piece of one that was clipped.
@@ -38,25 +30,25 @@ pub(super) struct GridPiece {
     pub(super) nearest: f32,
 }
 
-/// The grid whose triangles are under way.
+/// The grid whose triangles are in the pipeline.
 #[derive(Debug, Default)]
 pub(super) struct CurrentGrid {
     pub(super) number: u32,
     pub(super) draw: u32,
-    /// Counted over all grids with a triangle in the picture: the first triangle's.
+    /// Number of its first triangle, counted over all grids with a triangle in the picture.
     pub(super) first_owner: u32,
     pub(super) flags: MaterialFlags,
-    /// Names of the corners of each triangle.
+    /// Vertex ids of each triangle.
     pub(super) corners: Vec<[u32; 3]>,
     pub(super) pieces: Vec<GridPiece>,
     /// Bins in which all of it is hidden.
     pub(super) hidden_bins: Vec<usize>,
     projected: ProjectedGrid,
-    /// Triangles of this and all earlier grids with one in the picture.
+    /// Number of triangles of this and all earlier grids with one in the picture.
     owners: u32,
 }
 
-/// What became of a grid that was taken.
+/// Whether a grid is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridVisibility {
     /// No triangle of it lies in the picture and shows a side that is drawn.
@@ -68,10 +60,11 @@ pub enum GridVisibility {
 }
 
 impl CurrentGrid {
-    /// See [`MeshMachine::take`](super::machine::MeshMachine::take).
+    /// See [`MeshDrawState::take`](super::draw_state::MeshDrawState::take).
     pub(super) fn take(
         &mut self,
-        scene: &Scene<'_>,
+        view: &View,
+        depths: &DepthBuffer,
         (draw, flags): (u32, MaterialFlags),
         grid: &Grid,
         out: &mut Vec<Primitive>,
@@ -81,18 +74,18 @@ impl CurrentGrid {
         self.flags = flags;
         self.first_owner = self.owners;
         let ids = |corner: u16| grid.vertices[usize::from(corner)].id;
-        self.corners.clear();
         let corners = grid.topology.triangles.iter().map(|t| t.map(ids));
+        self.corners.clear();
         self.corners.extend(corners);
-        self.projected.project(scene.view, grid);
+        self.projected.project(view, grid);
         let first = out.len();
-        let Some(bounds) = self.assemble(scene, grid, out) else {
+        let Some(bounds) = self.assemble(view, &depths.settings, grid, out) else {
             out.truncate(first);
             return GridVisibility::Outside;
         };
-        let triangles = u32::try_from(grid.topology.triangles.len()).unwrap_or(u32::MAX);
+        let triangles = index32(grid.topology.triangles.len());
         self.owners = self.owners.saturating_add(triangles);
-        if self.is_visible(scene, bounds, &out[first..]) {
+        if self.is_visible(depths, bounds, &out[first..]) {
             return GridVisibility::Visible;
         }
         out.truncate(first);
@@ -113,18 +106,18 @@ impl CurrentGrid {
         outline.filter(|o| o.is_front() || self.flags.draws_backs)
     }
 
-    /// Projects the triangles of a grid; the box around those that are drawn.
+    /// Appends the triangles of a grid to `out`; returns the box around those that are drawn.
     fn assemble(
         &mut self,
-        scene: &Scene<'_>,
+        view: &View,
+        settings: &FrameSettings,
         grid: &Grid,
         out: &mut Vec<Primitive>,
     ) -> Option<PixelRect> {
-        let settings = scene.settings;
         self.pieces.clear();
         let mut around: Option<PixelRect> = None;
         let target = (settings.cells(), settings.pattern);
-        self.projected.pieces(scene.view, grid, target, |piece| {
+        self.projected.pieces(view, grid, target, |piece| {
             if piece.is_drawn(self.flags.draws_backs) {
                 around = Some(around.map_or(piece.bounds, |a| a.around(piece.bounds)));
             }
@@ -143,17 +136,19 @@ impl CurrentGrid {
         around
     }
 
-    /// Whether a bin in which the grid has quads shows any of it; notes those that show none.
-    ///
-    /// A bin is what a [frame](crate::mesh::frame) tests at a time.
-    fn is_visible(&mut self, scene: &Scene<'_>, bounds: PixelRect, pieces: &[Primitive]) -> bool {
-        let settings = scene.settings;
-        let nearest = self.projected.nearest;
+    /// Whether a bin in which the grid has quads shows any of it; notes the bins that show none.
+    fn is_visible(
+        &mut self,
+        depths: &DepthBuffer,
+        bounds: PixelRect,
+        pieces: &[Primitive],
+    ) -> bool {
+        let settings = &depths.settings;
         self.hidden_bins.clear();
         let mut is_visible = false;
         for bin in settings.bins_in(bounds) {
             let rect = settings.bin_rect(settings.bin_corner(bin));
-            if scene.depths.hides(bin, bounds, nearest) {
+            if depths.hides(bin, bounds, self.projected.nearest) {
                 self.hidden_bins.push(bin);
             } else {
                 is_visible = is_visible || pieces.iter().any(|p| self.touches(p, rect, settings));
@@ -175,7 +170,8 @@ impl CurrentGrid {
 }
 
 /// By how much a sample of a triangle may seem nearer than its nearest corner: its depth is rounded
-/// on the way from a corner of the triangle to that of the cell, and from there to the sample.
+/// on the way from a corner of the triangle to that of the shading pixel, and from there to the
+/// sample.
 #[allow(clippy::cast_precision_loss, reason = "a bound, with room to spare")]
 fn rounding(plane: &DepthPlane, corners: [Vertex; 3]) -> f32 {
     const UNIT: f32 = 1.0 / 4_194_304.0;

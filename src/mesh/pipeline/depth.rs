@@ -12,7 +12,7 @@ use crate::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
 /// The depth buffer.
 #[derive(Debug)]
 pub struct DepthBuffer {
-    settings: FrameSettings,
+    pub(super) settings: FrameSettings,
     bins: Vec<DepthBin>,
     tiles_across: u32,
     tiles: u32,

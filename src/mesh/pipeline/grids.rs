@@ -12,12 +12,14 @@
 
 use serde::Serialize;
 
-use super::machine::{GridVisibility, MeshMachine};
+use super::current_grid::GridVisibility;
+use super::draw_state::MeshDrawState;
 use crate::mesh::grid::Grid;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 
@@ -42,25 +44,27 @@ spec! {
     }
 }
 
-/// What became of grids.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct GridsCounters {
-    /// Grids in.
-    pub grids: u64,
-    /// Triangles in them.
-    pub triangles: u64,
-    /// Grids outside the picture, or seen from behind.
-    pub outside: u64,
-    /// Grids hidden by earlier ones.
-    pub hidden: u64,
-    /// Grids whose triangles went on.
-    pub visible: u64,
-    /// Vertices of those: shaded.
-    pub vertices: u64,
-    /// Vertex warps run.
-    pub warps: u64,
-    /// Triangles out, with the pieces that clipping made.
-    pub triangles_out: u64,
+statistics! {
+    /// What became of grids.
+    #[derive(Serialize)]
+    pub struct GridsCounters {
+        /// Grids in.
+        pub grids: u64,
+        /// Triangles in them.
+        pub triangles: u64,
+        /// Grids outside the picture, or seen from behind.
+        pub outside: u64,
+        /// Grids hidden by earlier ones.
+        pub hidden: u64,
+        /// Grids whose triangles went on.
+        pub visible: u64,
+        /// Vertices of those: shaded.
+        pub vertices: u64,
+        /// Vertex warps run.
+        pub warps: u64,
+        /// Triangles out, with the pieces that clipping made.
+        pub triangles_out: u64,
+    }
 }
 
 /// A grid and the draw it belongs to.
@@ -101,13 +105,13 @@ impl Grids {
     }
 
     /// Takes a grid; whether its triangles go on.
-    fn take(&mut self, submitted: &Submitted, machine: &mut MeshMachine) -> bool {
+    fn take(&mut self, submitted: &Submitted, state: &mut MeshDrawState) -> bool {
         let grid = &submitted.grid;
         let counters = &mut self.counters;
         counters.grids += 1;
         counters.triangles += grid.topology.triangles.len() as u64;
         self.triangles.clear();
-        match machine.take(submitted.draw, grid, &mut self.triangles) {
+        match state.take(submitted.draw, grid, &mut self.triangles) {
             GridVisibility::Outside => counters.outside += 1,
             GridVisibility::Hidden => counters.hidden += 1,
             GridVisibility::Visible => {
@@ -125,10 +129,11 @@ impl Unit for Grids {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("grids", &mut self.input.activity);
         visitor.activity("triangles", &mut self.pipe.activity);
+        visitor.statistics("grids", &self.counters);
     }
 }
 
-impl Stage<MeshMachine> for Grids {
+impl Stage<MeshDrawState> for Grids {
     type In = Submitted;
     type Out = Primitive;
 
@@ -136,8 +141,8 @@ impl Stage<MeshMachine> for Grids {
         &mut self,
         submitted: Submitted,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Primitive, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Primitive, MeshDrawState>,
     ) -> Cycle {
         let vertices = submitted.grid.vertices.len() as u64;
         self.input.start(arrival);
@@ -147,13 +152,13 @@ impl Stage<MeshMachine> for Grids {
         let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
         self.input.work(start, cycles);
         let placed = start + cycles;
-        if !self.take(&submitted, machine) {
+        if !self.take(&submitted, state) {
             self.kept.leave(placed);
             return start;
         }
         for _ in 0..vertices.div_ceil(WARP_LANES) {
             let number = self.counters.warps;
-            machine
+            state
                 .shader_issue
                 .charge_vertex_warp(number, self.spec.instructions);
             self.counters.warps += 1;
@@ -163,7 +168,7 @@ impl Stage<MeshMachine> for Grids {
             .hold_until(placed + self.spec.latency_cycles, StallReason::Miss);
         for &triangle in &self.triangles {
             let start = self.pipe.free();
-            self.pipe.issue(triangle, start, 1, machine, next);
+            self.pipe.issue(triangle, start, 1, state, next);
         }
         self.kept.leave(self.pipe.free());
         start
@@ -172,8 +177,8 @@ impl Stage<MeshMachine> for Grids {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut MeshMachine,
-        _next: &mut impl Sink<Primitive, MeshMachine>,
+        _state: &mut MeshDrawState,
+        _next: &mut impl Sink<Primitive, MeshDrawState>,
     ) -> Cycle {
         at.max(self.input.done()).max(self.pipe.done())
     }

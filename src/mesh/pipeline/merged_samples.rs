@@ -1,17 +1,19 @@
 //! Which samples a merged quad is made of: a merging unit says which fragment leads and what was
 //! merged into what; the colour unit has to know whose samples to write.
 
-use super::machine::{Fragment, MeshMachine, Part};
-use super::slab::NONE;
-use crate::mesh::merge::{DisjointSet, MergedQuad};
+use super::draw_state::{Fragment, MeshDrawState};
+use crate::mesh::index::index32;
+use crate::mesh::merge::{MergeStream, MergedQuad};
 use crate::pipeline::packets::Quad;
-use crate::raster::samples::SamplePattern;
+
+/// No fragment.
+const NONE: u32 = u32::MAX;
 
 /// A fragment, and its samples whose quad has not left the unit yet.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     owner: u32,
-    /// Where its quad is kept in the depth buffer.
+    /// Index of its quad in memory.
     index: u32,
     coverage: u64,
     /// The fragment at the same position that came before.
@@ -29,59 +31,46 @@ pub(super) struct MergedSamples {
 }
 
 impl MergedSamples {
-    /// Notes the fragment that goes to the unit next.
+    /// Adds the fragment that goes to the unit next.
     #[inline]
-    pub(super) fn expect(&mut self, fragment: &Fragment, index: u32, machine: &MeshMachine) {
+    pub(super) fn push(&mut self, fragment: &Fragment, index: u32, quads: usize) {
         self.draw = fragment.draw;
         if self.latest.is_empty() {
-            self.latest = vec![NONE; machine.depths.quads()];
+            self.latest = vec![NONE; quads];
         }
-        let number = u32::try_from(self.held.len()).unwrap_or(NONE);
         let latest = &mut self.latest[index as usize];
+        let older = *latest;
+        if fragment.quad.coverage != 0 {
+            *latest = index32(self.held.len());
+        }
         self.held.push(Held {
             owner: fragment.owner,
             index,
             coverage: fragment.quad.coverage,
-            older: *latest,
+            older,
         });
-        if fragment.quad.coverage != 0 {
-            *latest = number;
-        }
     }
 
-    /// The quad for the shader that a merged quad is, with the samples of all that is in it.
+    /// Turns a merged quad into a quad for the shader, with the samples of all that is in it.
     pub(super) fn leave(
         &mut self,
         merged: &MergedQuad,
-        fragments: &DisjointSet,
-        machine: &mut MeshMachine,
+        stream: &MergeStream,
+        state: &mut MeshDrawState,
     ) -> Quad {
-        let pattern = machine.pattern();
         let index = self.held[merged.leader as usize].index;
-        let mut first = NONE;
+        let mut parts = Vec::new();
         let mut newer = NONE;
         let mut at = self.latest[index as usize];
         while at != NONE {
-            let Held {
-                owner,
-                coverage,
-                older,
-                ..
-            } = self.held[at as usize];
-            let share = share(coverage, pattern, |cell| {
-                fragments.find(at, cell) == merged.leader
-            });
+            let held = &mut self.held[at as usize];
+            let share = held.coverage & stream.merged_into(at, merged.leader);
+            held.coverage &= !share;
+            let (is_empty, older) = (held.coverage == 0, held.older);
             if share != 0 {
-                first = machine.parts.insert(Part {
-                    owner,
-                    coverage: share,
-                    next: first,
-                    index,
-                    draw: self.draw,
-                });
+                parts.push((held.owner, share));
             }
-            self.held[at as usize].coverage = coverage & !share;
-            if coverage != share {
+            if !is_empty {
                 newer = at;
             } else if newer == NONE {
                 self.latest[index as usize] = older;
@@ -90,25 +79,11 @@ impl MergedSamples {
             }
             at = older;
         }
-        machine.quad_of(first, index, merged.coverage)
+        state.shader_quad(index, self.draw, parts)
     }
 
-    /// The unit is empty: numbers begin anew.
+    /// Removes all fragments: the unit is empty.
     pub(super) fn clear(&mut self) {
         self.held.clear();
     }
-}
-
-/// The samples in `coverage` of the shading pixels that `belongs` accepts.
-#[inline]
-fn share(coverage: u64, pattern: &SamplePattern, belongs: impl Fn(usize) -> bool) -> u64 {
-    let count = pattern.count() as usize;
-    (0..4).fold(0, |share, cell| {
-        let samples = u64::from(pattern.cell(coverage, cell));
-        if samples != 0 && belongs(cell) {
-            share | samples << (cell * count)
-        } else {
-            share
-        }
-    })
 }

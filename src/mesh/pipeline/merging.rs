@@ -16,14 +16,11 @@
 
 use std::collections::VecDeque;
 
-use super::machine::{Fragment, MeshMachine};
+use super::draw_state::{Fragment, MeshDrawState};
 use super::merged_samples::MergedSamples;
-use super::outcome::MergeStage;
 use crate::mesh::merge::pmu::PmuSpec;
 use crate::mesh::merge::qfm::QfmSpec;
-use crate::mesh::merge::{
-    MergeCounters, MergeDriver, MergeUnitKind, PmuSettings, QfmSettings, Scope,
-};
+use crate::mesh::merge::{MergeDriver, MergeUnitKind, PmuSettings, QfmSettings, Scope};
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::stage::{Sink, Stage};
@@ -52,7 +49,7 @@ pub struct TimedMerge {
     /// The first cycle in which the output is free.
     output_free: Cycle,
     /// Issue port of the rigid pipeline between input and output.
-    pipe: IssuePort,
+    port: IssuePort,
     samples: MergedSamples,
     /// The grid and the draw whose quads come.
     grid: Option<u32>,
@@ -102,7 +99,7 @@ impl TimedMerge {
             used: 0,
             at: 0,
             output_free: 0,
-            pipe: IssuePort::new(latency),
+            port: IssuePort::new(latency),
             samples: MergedSamples::default(),
             grid: None,
             draw: None,
@@ -126,31 +123,31 @@ impl TimedMerge {
         let shares = self.used < self.quads_per_cycle
             && evictions == 0
             && self.at >= arrival.max(not_before)
-            && self.pipe.free() == self.at + 1;
+            && self.port.free() == self.at + 1;
         if shares {
             self.used += 1;
             return self.at;
         }
-        let mut start = self.pipe.start(arrival);
+        let mut start = self.port.start(arrival);
         if not_before > start {
-            self.pipe.hold_until(not_before, StallReason::Contended);
+            self.port.hold_until(not_before, StallReason::Contended);
             start = not_before;
         }
         if evictions > 0 {
             start += evictions;
-            self.pipe.hold_until(start, StallReason::Full);
+            self.port.hold_until(start, StallReason::Full);
         }
         (self.used, self.at) = (1, start);
         start
     }
 
     /// Turns the quads that left the unit into quads for the shader.
-    fn collect(&mut self, machine: &mut MeshMachine) {
-        let stream = &mut self.driver.stream;
-        for merged in stream.out.drain(..) {
-            let quad = self.samples.leave(&merged, &stream.fragments, machine);
-            self.out.push(quad);
+    fn collect(&mut self, state: &mut MeshDrawState) {
+        let stream = &self.driver.stream;
+        for merged in &stream.out {
+            self.out.push(self.samples.leave(merged, stream, state));
         }
+        self.driver.stream.out.clear();
     }
 
     /// Hands the quads on that a look-up at `start` let go, one per cycle; it takes `cycles` at
@@ -159,19 +156,19 @@ impl TimedMerge {
         &mut self,
         start: Cycle,
         cycles: u64,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Quad, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
     ) {
         let mut at = start;
         let sent = self.out.len() as u64;
         for quad in self.out.drain(..) {
             at = at.max(self.output_free);
-            self.pipe.issue(quad, at, 1, machine, next);
-            at = self.pipe.free();
+            self.port.issue(quad, at, 1, state, next);
+            at = self.port.free();
             self.output_free = at;
         }
         if sent < cycles {
-            self.pipe.work(at, cycles - sent);
+            self.port.work(at, cycles - sent);
         }
     }
 
@@ -180,37 +177,37 @@ impl TimedMerge {
         &mut self,
         fragment: &Fragment,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Quad, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
         let is_barred = self.driver.unit.rules().bypassed_by_effects && fragment.is_barred;
         let position = fragment.quad.position;
         let mut compared = 0;
         if is_barred {
             // What is held came first and may lie below.
-            self.flush(arrival, machine, next);
+            self.flush(arrival, state, next);
         } else if self.driver.unit.held() == 0 {
             self.forget();
         } else {
             compared = self.driver.unit.compared_at(position);
         }
-        let index = machine.depths.index(position);
-        self.samples.expect(fragment, index, machine);
+        let index = state.depths.index(position);
+        self.samples.push(fragment, index, state.depths.quads());
         let before = self.driver.unit.made_room();
         self.driver.push(&fragment.quad, is_barred);
         let evictions = self.driver.unit.made_room() - before;
-        self.collect(machine);
+        self.collect(state);
         match self.comparison {
             Comparison::Pipelined(cycles) => {
                 let not_before = self.writes(index, arrival);
                 let start = self.look_up(arrival, not_before, evictions);
                 self.written.push_back((index, start + cycles));
-                self.send(start, 1, machine, next);
+                self.send(start, 1, state, next);
                 start
             }
             Comparison::Serial(cycles) => {
                 let start = self.look_up(arrival, 0, evictions);
-                self.send(start, (compared * cycles).max(1), machine, next);
+                self.send(start, (compared * cycles).max(1), state, next);
                 start
             }
         }
@@ -220,14 +217,14 @@ impl TimedMerge {
     fn flush(
         &mut self,
         at: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Quad, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
     ) {
         while self.driver.unit.held() > 0 {
             self.driver.unit.evict(&mut self.driver.stream);
-            self.collect(machine);
-            let start = self.pipe.start(at);
-            self.send(start, 1, machine, next);
+            self.collect(state);
+            let start = self.port.start(at);
+            self.send(start, 1, state, next);
         }
         self.forget();
         self.written.clear();
@@ -242,11 +239,12 @@ impl TimedMerge {
 
 impl Unit for TimedMerge {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("merge", &mut self.pipe.activity);
+        visitor.activity("merge", &mut self.port.activity);
+        visitor.statistics("merge", &self.driver.counters());
     }
 }
 
-impl Stage<MeshMachine> for TimedMerge {
+impl Stage<MeshDrawState> for TimedMerge {
     type In = Beat;
     type Out = Quad;
 
@@ -254,25 +252,25 @@ impl Stage<MeshMachine> for TimedMerge {
         &mut self,
         beat: Beat,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Quad, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
         let mut left = arrival;
         for quad in beat.quads.iter() {
-            let fragment = machine.arrived(quad.primitive);
+            let fragment = state.arrived(quad);
             let (grid, draw) = (Some(fragment.grid), Some(fragment.draw));
             let leaves_scope = match self.driver.unit.rules().scope {
                 Scope::Grid => self.grid != grid,
                 Scope::Draw => self.draw != draw,
             };
             if leaves_scope {
-                self.flush(arrival, machine, next);
+                self.flush(arrival, state, next);
             }
             if self.grid != grid {
-                self.driver.unit.begin_grid(&machine.topology);
+                self.driver.unit.begin_grid(&state.topology);
             }
             (self.grid, self.draw) = (grid, draw);
-            left = self.push(&fragment, arrival, machine, next);
+            left = self.push(&fragment, arrival, state, next);
         }
         left
     }
@@ -280,16 +278,10 @@ impl Stage<MeshMachine> for TimedMerge {
     fn drain(
         &mut self,
         at: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Quad, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
-        self.flush(at, machine, next);
-        at.max(self.pipe.done())
-    }
-}
-
-impl MergeStage for TimedMerge {
-    fn counters(&self) -> MergeCounters {
-        self.driver.counters()
+        self.flush(at, state, next);
+        at.max(self.port.done())
     }
 }

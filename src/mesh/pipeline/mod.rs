@@ -6,33 +6,37 @@
 //!   -> grids: tessellated, hidden ones dropped, vertices shaded -> assembly
 //!   -> raster: setup, coarse, Hi-Z, fine -> quads: raster tiles as beats of quads
 //!   -> zrop: PROP, depth test of samples
-//!   -> merge unit: none, quad-fragment merging or pixel merging
+//!   -> merging unit: none, quad-fragment merging or pixel merging
 //!   -> pack, launch, cores -> colour
 //! ```
 //!
-//! Function and order are those of a [frame](super::frame) without time: every count and every
-//! sample's owner come out the same. Time is that of the emulated pipeline (see [`crate::gpu`]).
+//! Function and order are those of a [frame](super::frame) without time: all counts and the owner of
+//! every sample are the same. Time is that of the emulated pipeline (see [`crate::gpu`]).
 //!
-//! Depths are read and written in the order of submission: a test, and the tests of whole grids and
-//! raster tiles as well, see what all work ahead of them has left, however many cycles that is
-//! ahead (assumption: a real Hi-Z lags by what is in flight).
+//! The pipeline keeps a depth buffer of its own instead of replaying a finished frame: Hi-Z reads
+//! the farthest depth of a raster tile, and the colour unit the owner of a sample, as of a moment
+//! within the frame.
+//!
+//! Depths are read and written in the order of submission: the tests of samples, grids and raster
+//! tiles see the depths of all earlier work, however many cycles ahead that is (assumption: a real
+//! Hi-Z lags by what is in flight).
 
 pub mod colour;
 pub mod config;
 pub mod cores;
 mod current_grid;
 pub mod depth;
+pub mod draw_state;
 pub mod grids;
-pub mod machine;
 mod merged_samples;
 pub mod merging;
-pub mod outcome;
 pub mod pack;
 pub mod passthrough;
 pub mod quads;
-mod slab;
+mod result;
 mod wiring;
 
 pub use config::MeshConfig;
-pub use outcome::TimedOutcome;
+pub use current_grid::GridVisibility;
+pub use result::TimedMeshResult;
 pub use wiring::run;

@@ -7,11 +7,12 @@
 
 use serde::Serialize;
 
-use super::machine::MeshMachine;
+use super::draw_state::MeshDrawState;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Few, Quad, Warp};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle, RateLimiter, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::QUADS_PER_TILE;
@@ -28,15 +29,17 @@ spec! {
     }
 }
 
-/// What was packed.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct PackCounters {
-    /// Quads in, all of which go out.
-    pub quads: u64,
-    /// Warps out.
-    pub warps: u64,
-    /// Of those, with fewer quads than fit.
-    pub partial_warps: u64,
+statistics! {
+    /// What was packed.
+    #[derive(Serialize)]
+    pub struct PackCounters {
+        /// Quads in, all of which go out.
+        pub quads: u64,
+        /// Warps out.
+        pub warps: u64,
+        /// Of those, with fewer quads than fit.
+        pub partial_warps: u64,
+    }
 }
 
 /// The unit.
@@ -71,8 +74,8 @@ impl Pack {
     fn emit(
         &mut self,
         at: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Warp, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
     ) {
         let Some(first) = self.held.first() else {
             return;
@@ -80,12 +83,12 @@ impl Pack {
         self.counters.warps += 1;
         self.counters.partial_warps += u64::from(!self.held.is_full());
         let warp = Warp {
-            tile: machine.parts.get(first.primitive).index / QUADS_PER_TILE,
+            tile: state.record_of(first).index / QUADS_PER_TILE,
             quads: self.held,
             merge: 0,
         };
         let start = self.pipe.start(at);
-        self.pipe.issue(warp, start, 1, machine, next);
+        self.pipe.issue(warp, start, 1, state, next);
         self.held.clear();
         // What would make the next warp full waits for this one.
         let free = self.pipe.free();
@@ -100,10 +103,11 @@ impl Unit for Pack {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("pack", &mut self.input);
         visitor.activity("pack_out", &mut self.pipe.activity);
+        visitor.statistics("pack", &self.counters);
     }
 }
 
-impl Stage<MeshMachine> for Pack {
+impl Stage<MeshDrawState> for Pack {
     type In = Quad;
     type Out = Warp;
 
@@ -111,13 +115,13 @@ impl Stage<MeshMachine> for Pack {
         &mut self,
         quad: Quad,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Warp, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
     ) -> Cycle {
         self.counters.quads += 1;
-        let draw = machine.parts.get(quad.primitive).draw;
+        let draw = state.record_of(&quad).draw;
         if draw != self.draw {
-            self.emit(arrival, machine, next);
+            self.emit(arrival, state, next);
             self.draw = draw;
         }
         let at = self.scan.serve(arrival);
@@ -125,7 +129,7 @@ impl Stage<MeshMachine> for Pack {
         self.input.busy_until(at + 1);
         self.held.push(quad);
         if self.held.is_full() {
-            self.emit(at, machine, next);
+            self.emit(at, state, next);
         }
         at
     }
@@ -133,11 +137,11 @@ impl Stage<MeshMachine> for Pack {
     fn drain(
         &mut self,
         at: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Warp, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
     ) -> Cycle {
         let at = at.max(self.input.accounted());
-        self.emit(at, machine, next);
+        self.emit(at, state, next);
         at.max(self.pipe.done())
     }
 }

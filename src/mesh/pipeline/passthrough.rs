@@ -1,10 +1,9 @@
 //! No merging unit: quads that pass the depth test go to the shader as they are.
 //!
-//! In: beats. Out: their quads, in order. Rate: quads a cycle, those of the port towards the shader
-//! cores (VR-IssuePort, section III-B); no latency of its own.
+//! In: beats. Out: their quads, in order. Rate: quads per cycle, those of the port towards the
+//! shader cores (VR-Pipe, section III-B); no latency of its own.
 
-use super::machine::MeshMachine;
-use super::outcome::MergeStage;
+use super::draw_state::MeshDrawState;
 use crate::mesh::merge::MergeCounters;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
@@ -17,19 +16,18 @@ use crate::pipeline::unit::{Unit, Visitor};
 pub struct Passthrough {
     quads_per_cycle: usize,
     out: Vec<Quad>,
-    /// Issue port.
-    pub pipe: IssuePort,
+    port: IssuePort,
     counters: MergeCounters,
 }
 
 impl Passthrough {
-    /// A unit that passes so many quads a cycle.
+    /// A unit that passes so many quads per cycle.
     #[must_use]
     pub fn new(quads_per_cycle: u64) -> Self {
         Self {
             quads_per_cycle: usize::try_from(quads_per_cycle).unwrap_or(1).max(1),
             out: Vec::new(),
-            pipe: IssuePort::new(0),
+            port: IssuePort::new(0),
             counters: MergeCounters::default(),
         }
     }
@@ -37,11 +35,12 @@ impl Passthrough {
 
 impl Unit for Passthrough {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("merge", &mut self.pipe.activity);
+        visitor.activity("merge", &mut self.port.activity);
+        visitor.statistics("merge", &self.counters);
     }
 }
 
-impl Stage<MeshMachine> for Passthrough {
+impl Stage<MeshDrawState> for Passthrough {
     type In = Beat;
     type Out = Quad;
 
@@ -49,22 +48,25 @@ impl Stage<MeshMachine> for Passthrough {
         &mut self,
         beat: Beat,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Quad, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
         for quad in beat.quads.iter() {
-            let fragment = machine.arrived(quad.primitive);
-            let partial = machine.pattern().partial_cells(fragment.quad.coverage);
+            let fragment = state.arrived(quad);
+            let coverage = fragment.quad.coverage;
+            let partial = state.pattern().partial_cells(coverage);
             self.counters.partial += u64::from(partial != 0);
-            let from = (fragment.owner, fragment.draw);
-            self.out.push(machine.alone(from, &fragment.quad));
+            let index = state.depths.index(fragment.quad.position);
+            let parts = vec![(fragment.owner, coverage)];
+            self.out
+                .push(state.shader_quad(index, fragment.draw, parts));
         }
-        let mut start = self.pipe.start(arrival);
+        let mut start = self.port.start(arrival);
         for quads in self.out.chunks(self.quads_per_cycle) {
-            start = self.pipe.start(arrival);
+            start = self.port.start(arrival);
             for &quad in quads {
-                self.pipe.issue(quad, start, 1, machine, next);
-                start = self.pipe.free() - 1;
+                self.port.issue(quad, start, 1, state, next);
+                start = self.port.free() - 1;
             }
         }
         self.out.clear();
@@ -74,15 +76,9 @@ impl Stage<MeshMachine> for Passthrough {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut MeshMachine,
-        _next: &mut impl Sink<Quad, MeshMachine>,
+        _state: &mut MeshDrawState,
+        _next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
-        at.max(self.pipe.done())
-    }
-}
-
-impl MergeStage for Passthrough {
-    fn counters(&self) -> MergeCounters {
-        self.counters
+        at.max(self.port.done())
     }
 }

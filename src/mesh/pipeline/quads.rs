@@ -7,11 +7,12 @@
 
 use serde::Serialize;
 
-use super::machine::MeshMachine;
+use super::draw_state::MeshDrawState;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Few, Quad, RasterTile};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::sampled::TileSamples;
@@ -29,17 +30,19 @@ spec! {
     }
 }
 
-/// What went through.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct QuadsCounters {
-    /// Raster tiles in.
-    pub tiles: u64,
-    /// Quads out with a sample covered.
-    pub covered: u64,
-    /// Quads that a triangle only touches.
-    pub touched: u64,
-    /// Of those, handed on.
-    pub empties_out: u64,
+statistics! {
+    /// What went through.
+    #[derive(Serialize)]
+    pub struct QuadsCounters {
+        /// Raster tiles in.
+        pub tiles: u64,
+        /// Quads out with a sample covered.
+        pub covered: u64,
+        /// Quads that a triangle only touches.
+        pub touched: u64,
+        /// Of those, handed on.
+        pub empties_out: u64,
+    }
 }
 
 /// The unit.
@@ -69,12 +72,12 @@ impl Quads {
         &mut self,
         tile: &RasterTile<TileSamples>,
         at: u8,
-        machine: &mut MeshMachine,
+        state: &mut MeshDrawState,
     ) -> Option<Quad> {
         let samples = tile.samples.quads[usize::from(at)];
         if samples.coverage == 0 {
             self.counters.touched += 1;
-            if !machine.passes_empties {
+            if !state.passes_empties {
                 return None;
             }
             self.counters.empties_out += 1;
@@ -85,11 +88,11 @@ impl Quads {
         let column = (tile.quarter & 1) * 4 + at % 4;
         let position = row * TILE_QUADS.to_le_bytes()[0] + column;
         let index = tile.tile * QUADS_PER_TILE + u32::from(position);
-        let at = machine.depths.position(index);
+        let at = state.depths.position(index);
         Some(Quad {
-            primitive: machine.fragment(tile.primitive, at, samples.coverage, samples.centres),
+            primitive: state.fragment(tile.primitive, at, samples.coverage, samples.centres),
             position,
-            mask: machine.pattern().cells(samples.coverage),
+            mask: state.pattern().cells(samples.coverage),
         })
     }
 }
@@ -97,10 +100,11 @@ impl Quads {
 impl Unit for Quads {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("quads", &mut self.pipe.activity);
+        visitor.statistics("quads", &self.counters);
     }
 }
 
-impl Stage<MeshMachine> for Quads {
+impl Stage<MeshDrawState> for Quads {
     type In = RasterTile<TileSamples>;
     type Out = Beat;
 
@@ -108,8 +112,8 @@ impl Stage<MeshMachine> for Quads {
         &mut self,
         tile: RasterTile<TileSamples>,
         arrival: Cycle,
-        machine: &mut MeshMachine,
-        next: &mut impl Sink<Beat, MeshMachine>,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Beat, MeshDrawState>,
     ) -> Cycle {
         self.counters.tiles += 1;
         let mut start = self.pipe.start(arrival);
@@ -121,14 +125,14 @@ impl Stage<MeshMachine> for Quads {
         let mut is_idle = true;
         for at in 0..16 {
             if tile.samples.touched >> at & 1 == 1
-                && let Some(quad) = self.quad(&tile, at, machine)
+                && let Some(quad) = self.quad(&tile, at, state)
             {
                 beat.quads.push(quad);
             }
             let ends = beat.quads.len() == self.together || at == 15;
             if ends && !beat.quads.is_empty() {
                 start = self.pipe.start(arrival);
-                self.pipe.issue(beat, start, 1, machine, next);
+                self.pipe.issue(beat, start, 1, state, next);
                 beat.quads.clear();
                 is_idle = false;
             }
@@ -142,8 +146,8 @@ impl Stage<MeshMachine> for Quads {
     fn drain(
         &mut self,
         at: Cycle,
-        _machine: &mut MeshMachine,
-        _next: &mut impl Sink<Beat, MeshMachine>,
+        _state: &mut MeshDrawState,
+        _next: &mut impl Sink<Beat, MeshDrawState>,
     ) -> Cycle {
         at.max(self.pipe.done())
     }

@@ -286,7 +286,7 @@ impl MergeUnit for PixelMerge {
             self.leave(oldest, stream);
             self.counters.by_age += 1;
         }
-        self.counters.peak_entries = self.counters.peak_entries.max(u64::from(self.held()));
+        self.counters.peak_entries.raise(u64::from(self.held()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {

@@ -186,7 +186,7 @@ fn the_oldest_makes_room() {
     };
     let (leaders, counters) = merge_all(one, &fragments);
     assert_eq!((leaders, counters.by_age), (vec![0, 1, 2], 2));
-    assert_eq!(counters.peak_entries, 1);
+    assert_eq!(counters.peak_entries.0, 1);
     assert_eq!(merge_all(PmuSettings::default(), &fragments).1.saved, 1);
 }
 
@@ -214,8 +214,8 @@ proptest! {
         samples in prop_oneof![Just(1), Just(2), Just(4), Just(8), Just(16)],
         coarse in any::<bool>(),
         seed in any::<u64>(),
-        pitch in 150..1200_i64,
-        jitter in 0..900_i64,
+        pitch in 150..1200_i32,
+        jitter in 0..900_i32,
     ) {
         let pattern = match SamplePattern::coarse(samples) {
             Ok(coarse_pattern) if coarse => coarse_pattern,

@@ -250,7 +250,7 @@ impl MergeUnit for QuadMerge {
             self.counters.evicted += u64::from(self.remove_oldest(stream));
         }
         self.buffer.push(key, entry);
-        self.counters.peak_entries = self.counters.peak_entries.max(u64::from(self.held()));
+        self.counters.peak_entries.raise(u64::from(self.held()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {

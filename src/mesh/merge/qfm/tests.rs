@@ -197,7 +197,7 @@ fn full_quads_leave_at_once() {
     assert_eq!(leaders, [1, 3, 0]);
     assert_eq!(quads[0].inputs, [1, 1, 2, 2]);
     assert_eq!((counters.released_full, counters.passed_full), (1, 1));
-    assert_eq!((counters.peak_entries, counters.quads_out()), (2, 3));
+    assert_eq!((counters.peak_entries.0, counters.quads_out()), (2, 3));
 }
 
 /// The counters account for every fragment and every entry.
@@ -244,7 +244,7 @@ proptest! {
         settings in settings(),
         samples in prop_oneof![Just(1), Just(2), Just(4), Just(8), Just(16)],
         seed in any::<u64>(),
-        jitter in 0..900_i64,
+        jitter in 0..900_i32,
         flush in any::<bool>(),
     ) {
         let pattern = SamplePattern::standard(samples).unwrap();
@@ -260,7 +260,7 @@ proptest! {
     fn flushing_between_grids_changes_no_quad(
         settings in settings(),
         seed in any::<u64>(),
-        jitter in 0..900_i64,
+        jitter in 0..900_i32,
     ) {
         let pattern = SamplePattern::standard(8).unwrap();
         let grids = [0, 1, 2].map(|k| jittered(5, 300, jitter, &pattern, seed ^ k));

@@ -1,14 +1,14 @@
-//! What all units of the mesh path share: the current grid, the quads under way, the depth buffer,
+//! What all units of the mesh path share: the current grid, the quads in flight, the depth buffer,
 //! memory.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::config::MeshConfig;
-pub use super::current_grid::GridVisibility;
-use super::current_grid::{CurrentGrid, MaterialFlags, Scene};
+use slab::Slab;
+
+use super::current_grid::{CurrentGrid, GridVisibility, MaterialFlags};
 use super::depth::DepthBuffer;
-use super::slab::{NONE, Slab};
+use crate::gpu::config::Config;
 use crate::gpu::raster::screen::Screen;
 use crate::gpu::warp::issue::ShaderIssue;
 use crate::gpu::zrop::early::EarlyTests;
@@ -16,13 +16,13 @@ use crate::gpu::zrop::framebuffer::Failed;
 use crate::mesh::files::Material;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::{Grid, Topology};
+use crate::mesh::index::index32;
 use crate::mesh::merge::QuadFragment;
 use crate::mesh::view::View;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::LINE_BYTES;
 use crate::pipeline::packets::{Primitive, Quad, RasterTile};
-use crate::raster::geometry::PixelRect;
-use crate::raster::geometry::PrimitiveShape;
+use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::sample_depth::{DepthFragment, DepthPlane};
 use crate::raster::sampled::{SampledPolygon, TileSamples};
 use crate::raster::samples::SamplePattern;
@@ -31,8 +31,8 @@ use crate::raster::tiles::QUADS_PER_TILE;
 /// Bytes of a sample's depth: 32 bits of floating point.
 const DEPTH_BYTES: u64 = 4;
 /// Bytes of a sample's colour: RGBA of 8 bits each.
-pub const COLOUR_BYTES: u64 = 4;
-/// Cells of a quad.
+pub(super) const COLOUR_BYTES: u64 = 4;
+/// Shading pixels of a quad.
 const CELLS: u64 = 4;
 
 /// A quad of a triangle between the raster and the merging unit.
@@ -40,87 +40,81 @@ const CELLS: u64 = 4;
 pub struct Fragment {
     /// The quad as merging units take it.
     pub quad: QuadFragment,
-    /// What marks its samples in the depth buffer: its triangle's number in the frame.
+    /// Number of its triangle in the frame, which marks its samples in the depth buffer.
     pub owner: u32,
     /// Number of its grid.
     pub grid: u32,
     /// Its draw.
     pub draw: u32,
-    /// Whether its shader bars merging pixels.
+    /// Whether its shader bars pixel merging.
     pub is_barred: bool,
     plane: DepthPlane,
 }
 
-/// The samples that one triangle gives to a quad for the shader.
-#[derive(Debug, Clone, Copy)]
-pub struct Part {
-    /// What marks the samples in the depth buffer.
-    pub owner: u32,
-    /// The samples.
-    pub coverage: u64,
-    /// The quad's next part, if it has one.
-    pub(super) next: u32,
-    /// Where the quad is kept in the depth buffer.
+/// A quad between the merging unit and the colour unit.
+#[derive(Debug, Clone)]
+pub struct ShaderRecord {
+    /// Index of the quad in memory.
     pub index: u32,
     /// Its draw.
     pub draw: u32,
+    /// The triangles that it shows: number in the frame, and samples.
+    pub parts: Vec<(u32, u64)>,
 }
 
 /// The shared state.
 #[derive(Debug)]
-pub struct MeshMachine {
-    view: View,
+pub struct MeshDrawState {
+    pub(super) view: View,
     /// The settings.
     pub settings: FrameSettings,
     /// Depth and owner of every sample.
     pub depths: DepthBuffer,
     /// L2 and DRAM.
-    pub memory: Memory,
+    pub(super) memory: Memory,
     /// Issue slots that vertex warps take.
-    pub shader_issue: ShaderIssue,
+    pub(super) shader_issue: ShaderIssue,
     /// Topology of the current grid.
-    pub topology: Arc<Topology>,
+    pub(super) topology: Arc<Topology>,
     /// Whether quads that a triangle only touches go on to the merging unit.
-    pub passes_empties: bool,
+    pub(super) passes_empties: bool,
     materials: Vec<MaterialFlags>,
     grid: CurrentGrid,
     fragments: Slab<Fragment>,
-    pub(super) parts: Slab<Part>,
+    records: Slab<ShaderRecord>,
 }
 
-impl MeshMachine {
+impl MeshDrawState {
     /// The state at the start of a frame.
     #[must_use]
     pub fn new(
         materials: &[Material],
         view: &View,
         settings: &FrameSettings,
-        config: &MeshConfig,
+        config: &Config,
     ) -> Self {
-        let depths = DepthBuffer::new(settings);
-        let flags = |m: &Material| MaterialFlags {
-            draws_backs: settings.draws_backs(m),
-            is_barred: m.effects.any(),
-        };
-        let mut machine = Self {
+        let cores = &config.cores;
+        let mut state = Self {
             view: view.clone(),
             settings: *settings,
-            depths,
-            memory: Memory::new(&config.gpu.l2, &config.gpu.dram, 0),
-            shader_issue: ShaderIssue::new(
-                config.gpu.cores.all_schedulers(),
-                config.gpu.cores.issue_cycles,
-            ),
+            depths: DepthBuffer::new(settings),
+            memory: Memory::new(&config.l2, &config.dram, 0),
+            shader_issue: ShaderIssue::new(cores.all_schedulers(), cores.issue_cycles),
             topology: Arc::default(),
             passes_empties: false,
-            materials: materials.iter().map(flags).collect(),
+            materials: materials
+                .iter()
+                .map(|m| MaterialFlags {
+                    draws_backs: settings.draws_backs(m),
+                    is_barred: m.effects.any(),
+                })
+                .collect(),
             grid: CurrentGrid::default(),
-            fragments: Slab::default(),
-            parts: Slab::default(),
+            fragments: Slab::new(),
+            records: Slab::new(),
         };
-        let lines = machine.depth_lines().end;
-        machine.memory = Memory::new(&config.gpu.l2, &config.gpu.dram, lines);
-        machine
+        state.memory = Memory::new(&config.l2, &config.dram, state.depth_lines().end);
+        state
     }
 
     /// Where the samples lie.
@@ -142,31 +136,26 @@ impl MeshMachine {
     }
 
     /// Lines of memory that the depths take.
-    #[must_use]
-    pub fn depth_lines(&self) -> Range<u64> {
+    pub(super) fn depth_lines(&self) -> Range<u64> {
         let first = self.colour_lines().end;
         first..first + self.lines(DEPTH_BYTES)
     }
 
-    /// Takes the next grid in place of the one at hand; appends its triangles to `out`, those that
-    /// lie outside the picture or show the wrong side too, unless none of it is to be drawn.
+    /// Makes `grid` the current one. Appends its triangles to `out`, also those that lie outside the
+    /// picture or show the wrong side, unless none of it is to be drawn.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let material = self.materials.get(grid.material as usize);
         let flags = material.copied().unwrap_or_default();
-        let scene = Scene {
-            view: &self.view,
-            settings: &self.settings,
-            depths: &self.depths,
-        };
-        self.grid.take(&scene, (draw, flags), grid, out)
+        self.grid
+            .take(&self.view, &self.depths, (draw, flags), grid, out)
     }
 
-    /// The quad of a piece of the current grid at a position; returns its number.
+    /// Adds the quad of a piece of the current grid; returns its number.
     pub fn fragment(&mut self, piece: u32, position: [u16; 2], coverage: u64, centres: u8) -> u32 {
         let grid = &self.grid;
         let piece = &grid.pieces[piece as usize];
-        self.fragments.insert(Fragment {
+        let number = self.fragments.insert(Fragment {
             quad: QuadFragment {
                 position,
                 coverage,
@@ -180,64 +169,54 @@ impl MeshMachine {
             draw: grid.draw,
             is_barred: grid.flags.is_barred,
             plane: piece.plane,
-        })
+        });
+        index32(number)
     }
 
-    /// Takes a quad out that has come to the merging unit.
-    #[must_use]
+    /// Removes the fragment of a quad that has reached the merging unit.
     #[inline]
-    pub fn arrived(&mut self, number: u32) -> Fragment {
-        let fragment = *self.fragments.get(number);
-        self.fragments.remove(number);
-        fragment
+    pub(super) fn arrived(&mut self, quad: &Quad) -> Fragment {
+        self.fragments.remove(quad.primitive as usize)
     }
 
-    /// A quad between the raster and the merging unit.
+    /// The fragment of a quad between the raster and the merging unit.
     #[must_use]
     pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
-        self.fragments.get(quad.primitive)
+        &self.fragments[quad.primitive as usize]
     }
 
-    /// A quad for the shader of one fragment alone, with what marks its samples and its draw.
+    /// Adds a quad for the shader.
     #[inline]
-    pub fn alone(&mut self, (owner, draw): (u32, u32), fragment: &QuadFragment) -> Quad {
-        let index = self.depths.index(fragment.position);
-        let first = self.parts.insert(Part {
-            owner,
-            coverage: fragment.coverage,
-            next: NONE,
-            index,
-            draw,
-        });
-        self.quad_of(first, index, fragment.coverage)
-    }
-
-    /// The quad for the shader with these parts, kept at a place of the depth buffer.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
-    pub(super) fn quad_of(&self, first: u32, index: u32, coverage: u64) -> Quad {
+    #[allow(clippy::cast_possible_truncation, reason = "64 quads per tile")]
+    pub fn shader_quad(&mut self, index: u32, draw: u32, parts: Vec<(u32, u64)>) -> Quad {
+        let coverage = parts.iter().fold(0, |all, (_, samples)| all | samples);
+        let record = ShaderRecord { index, draw, parts };
         Quad {
-            primitive: first,
+            primitive: index32(self.records.insert(record)),
             position: (index % QUADS_PER_TILE) as u8,
             mask: self.pattern().cells(coverage),
         }
     }
 
-    /// The parts of a quad for the shader.
+    /// The record of a quad between the merging unit and the colour unit.
     #[must_use]
-    pub fn parts_of(&self, quad: &Quad) -> Vec<Part> {
-        let part = |number: u32| (number != NONE).then(|| *self.parts.get(number));
-        std::iter::successors(part(quad.primitive), |p| part(p.next)).collect()
+    #[inline]
+    pub fn record_of(&self, quad: &Quad) -> &ShaderRecord {
+        &self.records[quad.primitive as usize]
     }
 
-    /// Quads between the raster and the merging unit, and parts of quads behind it.
-    #[must_use]
-    pub fn under_way(&self) -> usize {
-        self.fragments.len() + self.parts.len()
+    /// Removes the record of a quad that has reached the colour unit.
+    pub(super) fn shaded(&mut self, quad: &Quad) -> ShaderRecord {
+        self.records.remove(quad.primitive as usize)
+    }
+
+    /// Number of quads in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.fragments.len() + self.records.len()
     }
 }
 
-impl Screen for MeshMachine {
+impl Screen for MeshDrawState {
     type Outline = SampledPolygon;
 
     /// `None` as well for a triangle that shows its back, where backs are not drawn.
@@ -271,10 +250,10 @@ impl Screen for MeshMachine {
     }
 }
 
-impl EarlyTests for MeshMachine {
+impl EarlyTests for MeshDrawState {
     #[inline]
     fn bytes_per_quad(&self) -> u64 {
-        CELLS * u64::from(self.settings.pattern.count()) * DEPTH_BYTES
+        CELLS * u64::from(self.pattern().count()) * DEPTH_BYTES
     }
 
     #[inline]
@@ -295,7 +274,8 @@ impl EarlyTests for MeshMachine {
     /// Where culling is by grids alone, depths are written and all samples go on.
     fn test(&mut self, _tile: u32, quad: &Quad) -> Failed {
         let pattern = self.settings.pattern;
-        let fragment = self.fragments.get_mut(quad.primitive);
+        let number = quad.primitive as usize;
+        let fragment = &mut self.fragments[number];
         let position = fragment.quad.position;
         let hidden = &self.grid.hidden_bins;
         let mut passed = 0;
@@ -314,7 +294,7 @@ impl EarlyTests for MeshMachine {
         }
         fragment.quad.coverage = passed;
         if passed == 0 {
-            self.fragments.remove(quad.primitive);
+            self.fragments.remove(number);
         }
         Failed {
             stencil_failed: 0,

@@ -1,0 +1,133 @@
+//! A mesh drawn in one call.
+
+use nalgebra::Vector3;
+
+use super::files::Mesh;
+use super::frame::{Cull, Faces, FrameSettings, Visible};
+use super::grid::Source;
+use super::merge::MergeUnitKind;
+use super::result::MeshResult;
+use super::shade::quad::Sampling;
+use super::shade::texture::Textures;
+use super::shade::{ShadeSettings, Shader};
+use super::triangles::Triangles;
+use super::view::View;
+use crate::error::{Error, Result};
+use crate::image::Frame;
+use crate::math::SimdLevel;
+use crate::raster::samples::SamplePattern;
+use crate::scene::Camera;
+
+/// Distance of the near plane, as a share of the distance to the middle of what is drawn.
+const NEAR_SHARE: f64 = 1e-3;
+
+/// How [`draw_mesh`] draws.
+#[derive(Debug, Clone, Copy)]
+pub struct MeshDrawSettings {
+    /// Samples per pixel: 1, 2, 4, 8 or 16.
+    pub samples: u32,
+    /// The unit between the depth test and the shader.
+    pub unit: MergeUnitKind,
+    /// Which sides of triangles are drawn.
+    pub faces: Faces,
+    /// What is culled by depth before it is shaded.
+    pub cull: Cull,
+    /// Where shading inputs are sampled.
+    pub sampling: Sampling,
+    /// Colours of what has no texture.
+    pub shade: ShadeSettings,
+    /// Colour behind the mesh in sRGB; `None` keeps the alpha, premultiplied.
+    pub background: Option<[f32; 3]>,
+    /// Distance of the near plane in world units; by default a thousandth of the distance to the
+    /// middle of the mesh.
+    pub near: Option<f64>,
+}
+
+impl Default for MeshDrawSettings {
+    /// Four samples per pixel, no merging, the early depth test, black background.
+    fn default() -> Self {
+        Self {
+            samples: 4,
+            unit: MergeUnitKind::None,
+            faces: Faces::Front,
+            cull: Cull::Quads,
+            sampling: Sampling::Centre,
+            shade: ShadeSettings::default(),
+            background: Some([0.0; 3]),
+            near: None,
+        }
+    }
+}
+
+/// Draws the triangles of a mesh on all cores; returns the picture and the counts.
+///
+/// # Errors
+/// [`Error::Caller`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
+/// not in front of the camera; [`Error::Limit`] for 2^32 quads or more.
+///
+/// # Examples
+///
+/// ```
+/// use std::path::Path;
+///
+/// use nalgebra::{Matrix3, Vector3};
+/// use quadrille::mesh::merge::{MergeUnitKind, QfmSettings};
+/// use quadrille::{Camera, Intrinsics, MeshDrawSettings, draw_mesh};
+///
+/// // `quadrille::load_mesh(path)` reads a file; here the text of one stands in its place.
+/// let text = b"v -1 -1 3\nv 1 -1 3\nv 1 1 3\nv -1 1 3\nf 4 3 2 1\n";
+/// let no_files = &mut |name: &str| unreachable!("{name}");
+/// let mesh = quadrille::mesh::files::parse(text, Path::new("square.obj"), no_files)?.mesh;
+///
+/// let lens = Intrinsics::from_vertical_fov(64, 48, 1.0);
+/// let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros())?;
+/// let settings = MeshDrawSettings {
+///     unit: MergeUnitKind::Qfm(QfmSettings::default()),
+///     ..MeshDrawSettings::default()
+/// };
+/// let (picture, counts) = draw_mesh(&mesh, &camera, &settings)?;
+/// assert_eq!((picture.width(), picture.height()), (64, 48));
+/// assert!(counts.pixels_covered > 0);
+/// // Quads along the diagonal of the square are shaded once, not once per triangle.
+/// assert!(counts.quads_merged() > 0);
+/// # Ok::<(), quadrille::Error>(())
+/// ```
+pub fn draw_mesh(
+    mesh: &Mesh,
+    camera: &Camera,
+    settings: &MeshDrawSettings,
+) -> Result<(Frame, MeshResult)> {
+    let source = Triangles::new(mesh);
+    let near = match settings.near {
+        None => near_plane(camera, source.bounds()),
+        Some(near) if near > 0.0 && near.is_finite() => near,
+        Some(near) => {
+            let found = near.to_string();
+            return Err(Error::caller("near", "a distance above 0", found));
+        }
+    };
+    let view = View::new(camera.clone(), near);
+    let frame = FrameSettings {
+        size: [camera.width, camera.height],
+        pattern: SamplePattern::standard(settings.samples)?.shared(),
+        faces: settings.faces,
+        cull: settings.cull,
+        level: SimdLevel::best(),
+    };
+    let visible = Visible::new(&source, &view, &view, &frame)?;
+    let shading = visible.merged(&source, settings.unit);
+    let textures = Textures::new(source.textures(), source.materials());
+    let shader = Shader::new(source.materials(), &textures, &view, settings.shade);
+    let picture = visible.picture(&shader, &shading, settings.sampling, settings.background);
+    Ok((picture, MeshResult::of(&visible, &shading)))
+}
+
+/// The distance of the near plane for what lies in a box: a thousandth of the distance to its
+/// middle.
+pub(crate) fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
+    let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
+    let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);
+    let radius = if radius > 0.0 { radius } else { 1.0 };
+    let distance = (camera.view_from_world * centre + camera.translation_in_view).norm();
+    NEAR_SHARE * distance.max(radius * NEAR_SHARE)
+}

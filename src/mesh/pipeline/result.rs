@@ -1,0 +1,108 @@
+//! The result of a run of the mesh path in cycles.
+
+use super::colour::ColourCounters;
+use super::cores::MeshCoresCounters;
+use super::depth::DepthBuffer;
+use super::draw_state::MeshDrawState;
+use super::grids::GridsCounters;
+use super::pack::PackCounters;
+use super::quads::QuadsCounters;
+use crate::gpu::crop::cache::CropCacheCounters;
+use crate::gpu::raster::hi_z::HiZCounters;
+use crate::gpu::zrop::unit::ZropCounters;
+use crate::gpu::zrop::zcache::ZCacheCounters;
+use crate::mesh::merge::MergeCounters;
+use crate::pipeline::collect::{Collected, UnitCycles};
+use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::Unit;
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct TimedMeshResult {
+    /// From the start of the frame to the end of the last write.
+    pub cycles: Cycle,
+    /// Cycles of every unit, in the order of the pipeline.
+    pub units: Vec<UnitCycles>,
+    /// Grids and triangles.
+    pub grids: GridsCounters,
+    /// Quads before the merging unit, and the unit's counters: the same as those of a frame without
+    /// time.
+    pub counters: MergeCounters,
+    /// Quads sent to the shader.
+    pub quads_shaded: u64,
+    /// Warps.
+    pub warps: PackCounters,
+    /// Samples written.
+    pub colour: ColourCounters,
+    /// Raster tiles that Hi-Z dropped.
+    pub tiles_hidden: u64,
+    /// Colour cache.
+    pub colour_cache: CropCacheCounters,
+    /// Depth cache.
+    pub z_cache: ZCacheCounters,
+    /// L2.
+    pub l2: L2Counters,
+    /// Bytes moved from and to DRAM.
+    pub dram_bytes: u64,
+    /// What every sample shows. Owners are triangles, counted over all grids with a triangle in the
+    /// picture.
+    pub depths: DepthBuffer,
+    /// Quads that never left the pipeline.
+    pub left_over: u64,
+}
+
+impl TimedMeshResult {
+    /// Collects what all units of a pipeline counted.
+    pub(super) fn collect(pipeline: &mut impl Unit, state: MeshDrawState) -> Self {
+        let run = Collected::of(pipeline);
+        let statistics = &run.statistics;
+        let hi_z: HiZCounters = statistics.of("hi_z");
+        let zrop: ZropCounters = statistics.of("zrop");
+        let rasterized = statistics.of::<QuadsCounters>("quads").covered;
+        Self {
+            cycles: run.cycles,
+            grids: statistics.of("grids"),
+            counters: MergeCounters {
+                rasterized: rasterized + hi_z.hidden_quads,
+                culled: zrop.quads.depth_failed + hi_z.hidden_quads,
+                ..statistics.of("merge")
+            },
+            quads_shaded: statistics.of::<MeshCoresCounters>("cores").quads,
+            warps: statistics.of("pack"),
+            colour: statistics.of("colour"),
+            tiles_hidden: hi_z.hidden,
+            colour_cache: statistics.of("colour_cache"),
+            z_cache: statistics.of("z_cache"),
+            l2: state.memory.l2.counters.clone(),
+            dram_bytes: state.memory.dram.bytes(),
+            left_over: state.in_flight() as u64,
+            depths: state.depths,
+            units: run.units,
+        }
+    }
+
+    /// Counters that do not add up, one sentence each.
+    #[must_use]
+    pub fn discrepancies(&self) -> Vec<String> {
+        let c = &self.counters;
+        let shaded = match (&c.qfm, &c.pmu) {
+            (Some(qfm), _) => qfm.quads_out(),
+            (_, Some(pmu)) => pmu.quads_out() + c.barred,
+            _ => c.tested(),
+        };
+        let written = self.colour.quads + self.colour.quads_hidden;
+        let sums = [
+            ("quads shaded", self.quads_shaded, shaded),
+            ("quads packed", self.quads_shaded, self.warps.quads),
+            ("quads written or hidden", self.quads_shaded, written),
+            ("quads left over", self.left_over, 0),
+        ];
+        let wrong = sums.into_iter().filter(|(_, total, parts)| total != parts);
+        let wrong = wrong
+            .map(|(what, total, parts)| format!("{what}: {total}, but the parts make {parts}"));
+        wrong
+            .chain(UnitCycles::discrepancies(&self.units, self.cycles))
+            .collect()
+    }
+}
