@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use quadrille::SimdLevel;
+use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::frame::FrameSettings;
@@ -28,7 +29,6 @@ use quadrille::mesh::shade::texture::Textures;
 use quadrille::mesh::surface::procedural::ProceduralScene;
 use quadrille::mesh::tessellate::TessellateSettings;
 use quadrille::mesh::tessellate::Tessellated;
-use quadrille::mesh::view::View;
 use quadrille::raster::samples::SamplePattern;
 
 const SIZE: [u32; 2] = [864, 540];
@@ -39,7 +39,7 @@ const CASES: [(f64, u32); 3] = [(0.5, 16), (10.0, 16), (10.0, 4)];
 fn steps(criterion: &mut Criterion) {
     let scene = ProceduralScene::SineWave;
     let camera = scene.viewpoint().camera("bench", SIZE[0], SIZE[1]).unwrap();
-    let view = View::new(camera, 0.01);
+    let view = MeshCamera::new(camera, 0.01);
     for (area, samples) in CASES {
         let tessellation = TessellateSettings {
             triangle_area_px: area,

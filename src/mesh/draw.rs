@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use super::camera::MeshCamera;
 use super::files::Mesh;
 use super::frame::{Cull, Faces, FrameSettings, Visible};
 use super::grid::Source;
@@ -11,7 +12,6 @@ use super::shade::quad::Sampling;
 use super::shade::texture::Textures;
 use super::shade::{ShadeSettings, Shader};
 use super::triangles::Triangles;
-use super::view::View;
 use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::math::SimdLevel;
@@ -106,7 +106,7 @@ pub fn draw_mesh(
             return Err(Error::caller("near", "a distance above 0", found));
         }
     };
-    let view = View::new(camera.clone(), near);
+    let view = MeshCamera::new(camera.clone(), near);
     let frame = FrameSettings {
         size: [camera.width, camera.height],
         pattern: SamplePattern::standard(settings.samples)?.shared(),

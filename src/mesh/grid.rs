@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use super::camera::MeshCamera;
 use super::index::index16;
-use super::view::View;
 use crate::mesh::files::{Material, Texture};
 
 /// Most triangles of a grid: the bits of a triangle mask (QFM, section 3).
@@ -60,7 +60,7 @@ pub trait Source: Sync {
 
     /// Appends the grids of a batch, as tessellated for `view`. Grids wholly outside the view may
     /// be left out.
-    fn grids(&self, batch: usize, view: &View, out: &mut Vec<Grid>);
+    fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>);
 
     /// Materials of all grids, at least one.
     fn materials(&self) -> &[Material];

@@ -17,6 +17,7 @@
 //! depth test are the emulated pipeline's own ([`crate::raster::sampled`],
 //! [`crate::raster::sample_depth`]).
 
+pub mod camera;
 pub mod draw;
 pub mod files;
 pub mod frame;
@@ -33,4 +34,3 @@ pub mod supersampled;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;
-pub mod view;

@@ -1,8 +1,8 @@
 //! The one walk over triangles: those of a grid as triangles on the picture, projected, clipped,
 //! snapped to 1/256 px, with their depth planes; and the quads of each.
 
+use super::camera::{MeshCamera, Seen};
 use super::grid::Grid;
-use super::view::{Seen, View};
 use crate::raster::geometry::{PixelRect, Vertex};
 use crate::raster::outline::raster_tiles;
 use crate::raster::sample_depth::DepthPlane;
@@ -35,7 +35,7 @@ impl ProjectedVertex {
 /// Projects a vertex.
 #[must_use]
 #[inline]
-pub fn project(view: &View, position: [f32; 3]) -> ProjectedVertex {
+pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
     let seen = view.see(position);
     let guard = GUARD_PX * seen.z;
     let is_inside = seen.z >= view.near && seen.xz.abs() <= guard && seen.yz.abs() <= guard;
@@ -51,7 +51,7 @@ pub fn project(view: &View, position: [f32; 3]) -> ProjectedVertex {
     clippy::cast_possible_truncation,
     reason = "inside the guard band; depths are f32"
 )]
-fn snap(view: &View, seen: &Seen) -> (Vertex, f32) {
+fn snap(view: &MeshCamera, seen: &Seen) -> (Vertex, f32) {
     let scale = UNITS / seen.z;
     let vertex = Vertex {
         x: (seen.xz * scale).round() as i32,
@@ -64,7 +64,7 @@ fn snap(view: &View, seen: &Seen) -> (Vertex, f32) {
 /// or the guard band as many as it takes to fill what is left, in order around it. All share the
 /// depth plane.
 pub fn triangles(
-    view: &View,
+    view: &MeshCamera,
     corners: [&ProjectedVertex; 3],
     mut visit: impl FnMut([Vertex; 3], DepthPlane),
 ) {
@@ -157,7 +157,7 @@ pub(crate) struct ProjectedGrid {
 
 impl ProjectedGrid {
     /// Projects a grid in place of the one before.
-    pub(crate) fn project(&mut self, view: &View, grid: &Grid) {
+    pub(crate) fn project(&mut self, view: &MeshCamera, grid: &Grid) {
         let vertices = grid.vertices.iter().map(|v| project(view, v.position));
         self.vertices.clear();
         self.vertices.extend(vertices);
@@ -169,7 +169,7 @@ impl ProjectedGrid {
     #[inline]
     pub(crate) fn pieces(
         &self,
-        view: &View,
+        view: &MeshCamera,
         grid: &Grid,
         (picture, pattern): (PixelRect, &'static SamplePattern),
         mut visit: impl FnMut(Piece),
@@ -268,10 +268,10 @@ mod tests {
     use super::*;
     use crate::scene::{Camera, Intrinsics};
 
-    fn view() -> View {
+    fn view() -> MeshCamera {
         let lens = Intrinsics::from_vertical_fov(100, 100, std::f64::consts::FRAC_PI_2);
         let camera = Camera::new("v", lens, Matrix3::identity(), Vector3::zeros()).unwrap();
-        View::new(camera, 0.5)
+        MeshCamera::new(camera, 0.5)
     }
 
     fn pieces(corners: [[f32; 3]; 3]) -> Vec<([Vertex; 3], DepthPlane)> {

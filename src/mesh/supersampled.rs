@@ -4,12 +4,12 @@
 //! part, each part as large as the picture itself; blocks of 8x8 pixels are then averaged in linear
 //! light. Tessellation stays that of the picture's own size.
 
+use super::camera::MeshCamera;
 use super::frame::{FrameSettings, Visible};
 use super::grid::Source;
 use super::merge::MergeUnitKind;
 use super::shade::Shader;
 use super::shade::quad::Sampling;
-use super::view::View;
 use crate::error::Result;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
@@ -25,9 +25,9 @@ const SIDE: u32 = 8;
 /// As [`Visible::new`].
 pub fn supersampled<'a>(
     source: &dyn Source,
-    view: &View,
+    view: &MeshCamera,
     settings: &FrameSettings,
-    shader: impl Fn(&View) -> Shader<'a>,
+    shader: impl Fn(&MeshCamera) -> Shader<'a>,
     background: Option<[f32; 3]>,
 ) -> Result<Frame> {
     let [width, height] = settings.size;
@@ -64,7 +64,7 @@ pub fn supersampled<'a>(
 
 /// The view itself, which says how finely to tessellate, and the view of the part of the picture,
 /// eight times as large, that begins at `corner`.
-fn enlarged(view: &View, corner: [u32; 2]) -> (View, View) {
+fn enlarged(view: &MeshCamera, corner: [u32; 2]) -> (MeshCamera, MeshCamera) {
     let mut part = view.clone();
     let scale = f64::from(SIDE);
     part.camera.focal_px = view.camera.focal_px.map(|focal| focal * scale);

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::camera::MeshCamera;
 use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, Source, Topology, neighbours};
 use super::index::index16;
-use super::view::View;
 use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 
 /// The triangles of a mesh.
@@ -111,7 +111,7 @@ impl<M: Borrow<Mesh> + Sync> Source for Triangles<M> {
         self.groups[batch].draw
     }
 
-    fn grids(&self, batch: usize, _view: &View, out: &mut Vec<Grid>) {
+    fn grids(&self, batch: usize, _view: &MeshCamera, out: &mut Vec<Grid>) {
         let group = &self.groups[batch];
         let triangles = &self.triangles[group.triangles.clone()];
         let mut numbers = HashMap::with_capacity(triangles.len());

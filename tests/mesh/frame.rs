@@ -5,6 +5,7 @@ use quadrille::Camera;
 use quadrille::Intrinsics;
 use quadrille::Protocol;
 use quadrille::SimdLevel;
+use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
@@ -27,7 +28,6 @@ use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::quad::Sampling;
 use quadrille::mesh::shade::texture::Textures;
 use quadrille::mesh::triangles::Triangles;
-use quadrille::mesh::view::View;
 use quadrille::raster::outline::Outline;
 use quadrille::raster::sample_depth::DepthPlane;
 use quadrille::raster::sample_depth::NO_OWNER;
@@ -95,11 +95,11 @@ fn ball(rings: u32) -> Mesh {
 
 const SIZE: [u32; 2] = [93, 70];
 
-fn view(eye: [f64; 3]) -> View {
+fn view(eye: [f64; 3]) -> MeshCamera {
     let lens = Intrinsics::from_vertical_fov(SIZE[0], SIZE[1], 0.9);
     let up = Vector3::y();
     let camera = Camera::look_at("v", lens, Vector3::from(eye), Vector3::zeros(), up).unwrap();
-    View::new(camera, 0.05)
+    MeshCamera::new(camera, 0.05)
 }
 
 fn settings(pattern: &SamplePattern, faces: Faces) -> FrameSettings {
@@ -114,7 +114,11 @@ fn settings(pattern: &SamplePattern, faces: Faces) -> FrameSettings {
 
 /// Which triangle of which grid (counted through all batches) each sample shows: every sample
 /// against every triangle, in order.
-fn shown(source: &dyn Source, view: &View, settings: &FrameSettings) -> Vec<Option<(usize, u16)>> {
+fn shown(
+    source: &dyn Source,
+    view: &MeshCamera,
+    settings: &FrameSettings,
+) -> Vec<Option<(usize, u16)>> {
     let pattern = settings.pattern;
     let cells = settings.cells();
     let count = pattern.count() as usize;
@@ -152,7 +156,11 @@ fn shown(source: &dyn Source, view: &View, settings: &FrameSettings) -> Vec<Opti
 }
 
 /// The same from a frame.
-fn of_frame(visible: &Visible, source: &dyn Source, view: &View) -> Vec<Option<(usize, u16)>> {
+fn of_frame(
+    visible: &Visible,
+    source: &dyn Source,
+    view: &MeshCamera,
+) -> Vec<Option<(usize, u16)>> {
     let settings = &visible.settings;
     let cells = settings.cells();
     let count = settings.pattern.count() as usize;

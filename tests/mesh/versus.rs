@@ -19,6 +19,7 @@ use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Watch;
 use quadrille::internals::SH_C0;
 use quadrille::load_bytes;
+use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
@@ -37,7 +38,6 @@ use quadrille::mesh::splats::from_mesh::splats_of;
 use quadrille::mesh::splats::units::SplatsMerged;
 use quadrille::mesh::splats::units::merged;
 use quadrille::mesh::triangles::Triangles;
-use quadrille::mesh::view::View;
 use quadrille::raster::samples::SamplePattern;
 
 /// Patches along an edge of the cube.
@@ -88,11 +88,11 @@ fn mesh() -> Mesh {
     }
 }
 
-fn view() -> View {
+fn view() -> MeshCamera {
     let lens = Intrinsics::from_vertical_fov(141, 105, 0.9);
     let (eye, up) = (Vector3::new(1.9, 2.1, 3.0), Vector3::y());
     let camera = Camera::look_at("v", lens, eye, Vector3::zeros(), up).unwrap();
-    View::new(camera, 0.05)
+    MeshCamera::new(camera, 0.05)
 }
 
 fn version() -> SplatVersion {

@@ -6,6 +6,7 @@ use nalgebra::{Rotation3, Vector3};
 use quadrille::Camera;
 use quadrille::Intrinsics;
 use quadrille::SimdLevel;
+use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
@@ -19,7 +20,6 @@ use quadrille::mesh::surface::Surface;
 use quadrille::mesh::tessellate::TessellateSettings;
 use quadrille::mesh::tessellate::Tessellated;
 use quadrille::mesh::triangles::Triangles;
-use quadrille::mesh::view::View;
 use quadrille::raster::samples::SamplePattern;
 
 /// A mesh of one draw and one material without attributes.
@@ -127,11 +127,11 @@ pub(crate) fn waves() -> Box<dyn Source> {
 pub(crate) const SIZE: [u32; 2] = [147, 101];
 
 /// The view of it.
-pub(crate) fn view() -> View {
+pub(crate) fn view() -> MeshCamera {
     let lens = Intrinsics::from_vertical_fov(SIZE[0], SIZE[1], FRAC_PI_2);
     let turned = Rotation3::from_euler_angles(0.05, -0.04, 0.2);
     let camera = Camera::new("view", lens, *turned.matrix(), Vector3::zeros()).unwrap();
-    View::new(camera, 0.05)
+    MeshCamera::new(camera, 0.05)
 }
 
 /// Settings of a picture of [`SIZE`].

@@ -11,6 +11,7 @@ use crate::image::difference::{SHOWN_SCALE, scaled_difference};
 use crate::image::metrics::{self, Protocol};
 use crate::image::{Frame, files};
 use crate::math::SimdLevel;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::frame::Shading;
 use crate::mesh::frame::Visible;
@@ -22,7 +23,6 @@ use crate::mesh::result::MeshResult;
 use crate::mesh::shade::Shader;
 use crate::mesh::shade::texture::Textures;
 use crate::mesh::supersampled;
-use crate::mesh::view::View;
 use crate::report::mesh::{MeshRow, Timed};
 use crate::scene::Camera;
 
@@ -119,7 +119,7 @@ impl<'j> Job<'j> {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
-                let view = View::new(
+                let view = MeshCamera::new(
                     camera.clone(),
                     subject.near(camera, self.args.subject.near)?,
                 );
@@ -140,7 +140,7 @@ impl<'j> Job<'j> {
         source: &'a dyn Source,
         (area, msaa): (Option<f64>, u32),
         camera: &'a Camera,
-        view: &View,
+        view: &MeshCamera,
         textures: &'a Textures,
     ) -> Result<Prepared<'a>> {
         let settings = FrameSettings {
@@ -170,7 +170,7 @@ impl<'j> Job<'j> {
             prepared.unmerged = Some(self.picture(&prepared, &shading, None));
         }
         if self.args.truth {
-            let shade = |view: &View| Shader::new(source.materials(), textures, view, shade);
+            let shade = |view: &MeshCamera| Shader::new(source.materials(), textures, view, shade);
             let frame =
                 supersampled::supersampled(source, view, &settings, shade, self.background())?;
             prepared.truth = Some(frame);

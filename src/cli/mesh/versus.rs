@@ -16,6 +16,7 @@ use crate::gpu::view::{PreparedView, Run};
 use crate::gpu::wiring::Watch;
 use crate::image::Frame;
 use crate::math::SimdLevel;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::frame::Visible;
 use crate::mesh::grid::Source;
@@ -29,7 +30,6 @@ use crate::mesh::shade::texture::Textures;
 use crate::mesh::splats::from_mesh::splats_of;
 use crate::mesh::splats::units::merged;
 use crate::mesh::splats::{SPLAT_SHADER, SplatQuads};
-use crate::mesh::view::View;
 use crate::output::write_whole;
 use crate::report::versus::{RowUnit, Subject as RowSubject, Versus, VersusRow};
 use crate::scene::formats::ply::PlyWriter;
@@ -87,7 +87,7 @@ pub(super) fn run(
     let (_, source) = source?;
     let source = source.as_ref();
     let near = subject.near(camera, args.subject.near)?;
-    let view = View::new(camera.clone(), near);
+    let view = MeshCamera::new(camera.clone(), near);
     let textures = Textures::new(source.textures(), source.materials());
     let shade = args.pipeline.shade()?;
     let shader = Shader::new(source.materials(), &textures, &view, shade);
@@ -121,7 +121,7 @@ fn one(what: &str, found: usize) -> Error {
 fn write_splats(
     path: &Path,
     source: &dyn Source,
-    (view, shader): (&View, &Shader<'_>),
+    (view, shader): (&MeshCamera, &Shader<'_>),
     verbosity: Verbosity,
 ) -> Result<()> {
     let version = splats_of(source, view, shader)?;
@@ -148,7 +148,7 @@ struct Comparison<'a> {
     args: &'a Args,
     level: SimdLevel,
     source: &'a dyn Source,
-    view: &'a View,
+    view: &'a MeshCamera,
     shader: &'a Shader<'a>,
 }
 

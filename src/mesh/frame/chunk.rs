@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::settings::FrameSettings;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, Source};
 use crate::mesh::index::index32;
 use crate::mesh::project::{Piece, ProjectedGrid, touched_quads};
-use crate::mesh::view::View;
 use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
@@ -86,7 +86,7 @@ impl Chunk {
     pub fn new(
         source: &dyn Source,
         batches: Range<usize>,
-        [made_for, view]: [&View; 2],
+        [made_for, view]: [&MeshCamera; 2],
         settings: &FrameSettings,
     ) -> Self {
         let mut chunk = Self {
@@ -115,7 +115,7 @@ impl Chunk {
         &mut self,
         grid: Grid,
         draws_backs: bool,
-        view: &View,
+        view: &MeshCamera,
         settings: &FrameSettings,
         projected: &ProjectedGrid,
     ) {

@@ -8,8 +8,8 @@ use super::chunk::Chunk;
 use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::error::{Error, Result};
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::Source;
-use crate::mesh::view::View;
 use crate::raster::sample_depth::NO_OWNER;
 
 /// Chunks that a frame is cut into, if it has as many batches: enough to keep many cores busy to
@@ -26,7 +26,7 @@ pub struct Visible {
     /// What each bin of the picture shows.
     pub bins: Vec<VisibilityBuffer>,
     /// The view.
-    pub view: View,
+    pub view: MeshCamera,
     /// The settings.
     pub settings: FrameSettings,
     /// Number of grids tessellated.
@@ -43,8 +43,8 @@ impl Visible {
     /// [`Error::Limit`] when there are 2^32 quads or more.
     pub fn new(
         source: &dyn Source,
-        made_for: &View,
-        view: &View,
+        made_for: &MeshCamera,
+        view: &MeshCamera,
         settings: &FrameSettings,
     ) -> Result<Self> {
         let mut chunks: Vec<_> = runs(source)

@@ -126,9 +126,12 @@ impl MergeStream {
     /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
     pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
-        let (count, full) = (self.pattern.count(), u64::from(self.pattern.full_cell()));
+        let (count, full) = (
+            self.pattern.count() as usize,
+            u64::from(self.pattern.full_cell()),
+        );
         let cells = (0..4).filter(|&cell| self.fragments.find(fragment, cell) == leader);
-        cells.fold(0, |samples, cell| samples | full << (cell as u32 * count))
+        cells.fold(0, |samples, cell| samples | full << (cell * count))
     }
 }
 

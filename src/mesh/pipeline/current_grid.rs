@@ -1,11 +1,11 @@
 //! The current grid: its triangles on the picture, and whether earlier grids hide it.
 
 use super::depth::DepthBuffer;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::Grid;
 use crate::mesh::index::index32;
 use crate::mesh::project::{ProjectedGrid, touched_quads};
-use crate::mesh::view::View;
 use crate::pipeline::packets::Primitive;
 use crate::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use crate::raster::sample_depth::DepthPlane;
@@ -63,7 +63,7 @@ impl CurrentGrid {
     /// See [`MeshDrawState::take`](super::draw_state::MeshDrawState::take).
     pub(super) fn take(
         &mut self,
-        view: &View,
+        view: &MeshCamera,
         depths: &DepthBuffer,
         (draw, flags): (u32, MaterialFlags),
         grid: &Grid,
@@ -109,7 +109,7 @@ impl CurrentGrid {
     /// Appends the triangles of a grid to `out`; returns the box around those that are drawn.
     fn assemble(
         &mut self,
-        view: &View,
+        view: &MeshCamera,
         settings: &FrameSettings,
         grid: &Grid,
         out: &mut Vec<Primitive>,

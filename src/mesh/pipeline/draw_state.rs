@@ -13,12 +13,12 @@ use crate::gpu::raster::screen::Screen;
 use crate::gpu::warp::issue::ShaderIssue;
 use crate::gpu::zrop::early::EarlyTests;
 use crate::gpu::zrop::framebuffer::Failed;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::Material;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::{Grid, Topology};
 use crate::mesh::index::index32;
 use crate::mesh::merge::QuadFragment;
-use crate::mesh::view::View;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::LINE_BYTES;
 use crate::pipeline::packets::{Primitive, Quad, RasterTile};
@@ -65,7 +65,7 @@ pub struct ShaderRecord {
 /// The shared state.
 #[derive(Debug)]
 pub struct MeshDrawState {
-    pub(super) view: View,
+    pub(super) view: MeshCamera,
     /// The settings.
     pub settings: FrameSettings,
     /// Depth and owner of every sample.
@@ -89,7 +89,7 @@ impl MeshDrawState {
     #[must_use]
     pub fn new(
         materials: &[Material],
-        view: &View,
+        view: &MeshCamera,
         settings: &FrameSettings,
         config: &Config,
     ) -> Self {

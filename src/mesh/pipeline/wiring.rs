@@ -20,10 +20,10 @@ use crate::gpu::tile_owner::TileOwner;
 use crate::gpu::warp::launch::Launch;
 use crate::gpu::zrop::prop::Prop;
 use crate::gpu::zrop::unit::Zrop;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::Source;
 use crate::mesh::merge::MergeUnitKind;
-use crate::mesh::view::View;
 use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::stage::{Retired, Sink, Stage, chain};
 use crate::pipeline::unit::Unit;
@@ -36,7 +36,7 @@ use crate::pipeline::unit::Unit;
 /// A caller's error naming a field of the configuration that does not fit.
 pub fn run(
     source: &dyn Source,
-    view: &View,
+    view: &MeshCamera,
     settings: &FrameSettings,
     config: &MeshConfig,
     unit: MergeUnitKind,

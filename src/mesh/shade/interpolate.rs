@@ -12,8 +12,8 @@
 //! "Triangle Scan Conversion using 2D Homogeneous Coordinates"). `b / z` is linear in x and y
 //! outside the triangle as well, which is how a GPU extrapolates.
 
+use crate::mesh::camera::{MeshCamera, Seen};
 use crate::mesh::grid::GridVertex;
-use crate::mesh::view::{Seen, View};
 
 /// Determinant over the product of the corners' lengths below which a triangle has no area: a few
 /// times what rounding leaves of one that has none.
@@ -58,7 +58,7 @@ impl TrianglePlanes {
     /// behind the eye.
     #[must_use]
     #[inline]
-    pub fn new(vertices: [&GridVertex; 3], view: &View) -> Option<Self> {
+    pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
         Self::from_seen(vertices.map(|v| view.see(v.position)))
     }
 
@@ -145,7 +145,7 @@ mod tests {
     use nalgebra::{Matrix3, Vector3};
 
     /// Barycentric coordinates and z where the ray through a pixel meets the triangle's plane.
-    fn traced(view: &View, corners: [[f32; 3]; 3], x: f64, y: f64) -> ([f64; 3], f64) {
+    fn traced(view: &MeshCamera, corners: [[f32; 3]; 3], x: f64, y: f64) -> ([f64; 3], f64) {
         let camera = &view.camera;
         let ray = Vector3::new(
             (x - camera.principal_px[0]) / camera.focal_px[0],

@@ -6,8 +6,8 @@ use nalgebra::{Matrix3, Vector3};
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::texture::{Pyramid, Role, Textures};
 use crate::math::unfused::exp2;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
-use crate::mesh::view::View;
 
 /// Side of the built-in checker texture, in texels; a check is half of it.
 const CHECKER_TEXELS: u32 = 128;
@@ -54,7 +54,7 @@ impl<'a> Shader<'a> {
     pub fn new(
         materials: &'a [Material],
         textures: &'a Textures,
-        view: &View,
+        view: &MeshCamera,
         settings: ShadeSettings,
     ) -> Self {
         let checker = match settings.albedo {

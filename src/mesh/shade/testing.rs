@@ -5,9 +5,9 @@ use nalgebra::{Matrix3, Vector3};
 use super::interpolate::TrianglePlanes;
 use super::quad::{QuadInputs, TriangleRef};
 use super::shader::Shader;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
 use crate::mesh::grid::GridVertex;
-use crate::mesh::view::View;
 use crate::scene::{Camera, Intrinsics};
 
 /// Side of the texture of [`noisy`], in texels.
@@ -16,7 +16,7 @@ pub(super) const TEXELS: u32 = 256;
 const FAR: f32 = 512.0;
 
 /// 640 x 360 pixels, from the world's origin along z.
-pub(super) fn view() -> View {
+pub(super) fn view() -> MeshCamera {
     let lens = Intrinsics {
         width: 640,
         height: 360,
@@ -24,7 +24,7 @@ pub(super) fn view() -> View {
         principal_px: [320.0, 180.0],
     };
     let camera = Camera::new("test", lens, Matrix3::identity(), Vector3::zeros());
-    View::new(camera.unwrap(), 0.125)
+    MeshCamera::new(camera.unwrap(), 0.125)
 }
 
 /// A vertex that faces [`view`].

@@ -2,8 +2,8 @@
 
 use super::derivatives::from_steps;
 use super::shader::{Shader, SurfacePoints};
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridVertex;
-use crate::mesh::view::View;
 
 /// From a vertex to one that it shares an edge with.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -20,7 +20,7 @@ impl VertexStep {
     /// The step between two vertices; those nearer than the near plane are taken as far as it.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "rounding")]
-    pub fn between(from: &GridVertex, to: &GridVertex, view: &View) -> Self {
+    pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.place(from.position), view.place(to.position));
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::image::srgb::encode_srgb;
 use crate::math::SH_C0;
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, Source};
 use crate::mesh::shade::Shader;
 use crate::mesh::shade::vertex::VertexStep;
-use crate::mesh::view::View;
 use crate::scene::Splat;
 
 /// Standard deviations of a splat over those of its triangle, taken as a plate of even weight: an
@@ -41,7 +41,11 @@ pub struct SplatVersion {
 ///
 /// # Errors
 /// [`Error::Limit`] when there are more than 2^23 triangles.
-pub fn splats_of(source: &dyn Source, view: &View, shader: &Shader<'_>) -> Result<SplatVersion> {
+pub fn splats_of(
+    source: &dyn Source,
+    view: &MeshCamera,
+    shader: &Shader<'_>,
+) -> Result<SplatVersion> {
     let batches: Vec<(Vec<Splat>, u64)> = (0..source.batches())
         .into_par_iter()
         .map(|batch| {
@@ -81,7 +85,7 @@ fn splat(
     grid: &Grid,
     corners: [&GridVertex; 3],
     two_sided: bool,
-    view: &View,
+    view: &MeshCamera,
     shader: &Shader<'_>,
 ) -> Option<Splat> {
     let [a, b, c] = corners.map(|v| Vector3::from(v.position.map(f64::from)));

@@ -13,9 +13,9 @@ mod split;
 mod tests;
 mod topology;
 
+use super::camera::MeshCamera;
 use super::grid::{Grid, Source};
 use super::surface::Surface;
-use super::view::View;
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, Texture};
 use split::Splitter;
@@ -66,7 +66,7 @@ impl Source for Tessellated {
         self.surface.draw(batch)
     }
 
-    fn grids(&self, batch: usize, view: &View, out: &mut Vec<Grid>) {
+    fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>) {
         if view.misses_box(self.surface.patch_bounds(batch)) {
             return;
         }

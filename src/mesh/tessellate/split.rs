@@ -2,9 +2,9 @@
 
 use super::edge::{Edge, Measure, ONE, Point};
 use super::topology::{Topologies, lattice};
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
 use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
-use crate::mesh::view::View;
 
 /// Most segments of a grid's side, as in Direct3D 11's tessellator. A grid is further held to the
 /// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
@@ -45,7 +45,7 @@ impl Default for TessellateSettings {
 pub(super) struct Splitter<'a> {
     pub(super) surface: &'a Surface,
     pub(super) patch: usize,
-    pub(super) view: &'a View,
+    pub(super) view: &'a MeshCamera,
     pub(super) settings: &'a TessellateSettings,
     pub(super) topologies: &'a Topologies,
 }

@@ -12,10 +12,10 @@ use crate::mesh::surface::sample_cages::{creased_cube, cube, odd_solid};
 use crate::scene::{Camera, Intrinsics};
 
 /// A view of the origin from `eye`.
-fn view(eye: [f64; 3], width: u32, height: u32) -> View {
+fn view(eye: [f64; 3], width: u32, height: u32) -> MeshCamera {
     let lens = Intrinsics::from_vertical_fov(width, height, 1.2);
     let camera = Camera::look_at("test", lens, eye.into(), Vector3::zeros(), Vector3::z()).unwrap();
-    View::new(camera, 0.01)
+    MeshCamera::new(camera, 0.01)
 }
 
 fn settings(triangle_area_px: f64) -> TessellateSettings {
@@ -25,7 +25,7 @@ fn settings(triangle_area_px: f64) -> TessellateSettings {
     }
 }
 
-fn all(source: &impl Source, view: &View) -> Vec<Grid> {
+fn all(source: &impl Source, view: &MeshCamera) -> Vec<Grid> {
     let mut grids = Vec::new();
     for batch in 0..source.batches() {
         source.grids(batch, view, &mut grids);
@@ -179,7 +179,7 @@ fn collapsed_sides_are_points() {
     assert!((rims - std::f32::consts::TAU).abs() < 0.02, "rim {rims}");
 }
 
-fn mean_area(grids: &[Grid], view: &View) -> f64 {
+fn mean_area(grids: &[Grid], view: &MeshCamera) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for grid in grids {
         for t in &grid.topology.triangles {
@@ -198,7 +198,7 @@ fn triangles_of_a_plane_have_nearly_the_area_asked_for() {
     // Smaller triangles on a smaller picture, to save time.
     for (area, width, height) in [(0.5, 432, 270), (10.0, 1728, 1080)] {
         let camera = scene.viewpoint().camera("plane", width, height).unwrap();
-        let view = View::new(camera, 0.01);
+        let view = MeshCamera::new(camera, 0.01);
         let source = Tessellated::new(scene.surface(0), settings(area)).unwrap();
         let grids = all(&source, &view);
         let share = mean_area(&grids, &view) / area;

@@ -6,7 +6,7 @@ use crate::scene::Camera;
 
 /// A camera with a near plane and the size of a cell.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct MeshCamera {
     /// The camera.
     pub camera: Camera,
     /// Distance of the near plane, in world units, above zero.
@@ -24,7 +24,7 @@ pub struct Seen {
     pub z: f64,
 }
 
-impl View {
+impl MeshCamera {
     /// A camera with a near plane.
     #[must_use]
     pub fn new(camera: Camera, near: f64) -> Self {
