@@ -1,4 +1,4 @@
-//! Packing: quads for the shader fill warps (VR-IssuePort, section III-B: the port from PROP to the
+//! Packing: quads for the shader fill warps (VR-Pipe, section III-B: the port from PROP to the
 //! shader cores).
 //!
 //! In: quads of any place. Out: warps of up to 8, in order. Rate: quads a cycle. A warp leaves when

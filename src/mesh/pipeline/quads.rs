@@ -3,7 +3,7 @@
 //! In: raster tiles. Out: beats of the quads that a triangle covers a sample of, in order; for
 //! quad-fragment merging also of those that it only touches ("Reducing Shading on GPUs using
 //! Quad-Fragment Merging", section 3.3). Rate: a beat a cycle, of up to 8 quads. Tiles share no
-//! beat: tile coalescing, which VR-IssuePort describes, serves blending and is left out.
+//! beat: tile coalescing, which VR-Pipe describes, serves blending and is left out.
 
 use serde::Serialize;
 
