@@ -15,7 +15,6 @@ use quadrille::mesh::pipeline::colour::Colour;
 use quadrille::mesh::pipeline::cores::MeshCores;
 use quadrille::mesh::pipeline::draw_state::MeshDrawState;
 use quadrille::mesh::pipeline::grids::Grids;
-use quadrille::mesh::pipeline::grids::Submitted;
 use quadrille::mesh::pipeline::merging::TimedMerge;
 use quadrille::mesh::pipeline::pack::Pack;
 use quadrille::mesh::pipeline::passthrough::Passthrough;
@@ -357,15 +356,12 @@ fn writing() {
 /// Three vertices, the test of the grid, then 64 cycles of shading.
 #[test]
 fn tessellation() {
-    let submitted = |n: u32| Submitted {
-        draw: 0,
-        grid: grid(n..n + 1),
-    };
+    let submitted = |n: u32| (0, grid(n..n + 1));
     Contract::<MeshDrawState, Grids> {
         machine: Box::new(machine),
         unit: Box::new(|| Grids::new(&MeshConfig::default().grids)),
         items: items(submitted),
-        trail_in: |s| vec![(0, s.grid.vertices[0].id)],
+        trail_in: |(_, grid)| vec![(0, grid.vertices[0].id)],
         trail_out: Box::new(|primitive: &Primitive, machine| {
             let mut triangles = Vec::new();
             let of = |n: u32, triangles: &mut Vec<Primitive>| {

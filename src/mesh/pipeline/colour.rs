@@ -1,16 +1,16 @@
-//! Colour: writes what quads still show into a buffer of samples.
+//! Colour: writes the samples that quads still show into a buffer of samples.
 //!
-//! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still says
-//! that it shows the triangle that covered it; merging lets quads that overlap change order, so the
+//! In: shaded warps, in order. Out: nothing. A sample is written when, according to the depth buffer,
+//! it still shows the triangle that covered it. Merging lets quads that overlap change order, so the
 //! test after shading decides between them ("Reducing Shading on GPUs using Quad-Fragment Merging",
-//! section 3). It sees what has been tested while the quad was held for merging or packing, not what
-//! is tested while it is shaded, and reads what the test before shading has brought into its cache,
-//! at no cost of its own (assumptions).
+//! section 3). This test sees quads that were tested while this one was held for merging or packing,
+//! not those tested while it is shaded, and reads what the early test has brought into its cache, at
+//! no cost of its own (assumptions).
 //!
-//! RGBA of 8 bits a sample, the samples of a cell side by side; nothing is blended. Rates and cache
-//! are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes a cycle, in whole
-//! sectors, and quads at most. A sector that lies in memory is fetched before it is written, even
-//! where all of it will be (assumption: the cache is that of blending).
+//! A sample has RGBA of 8 bits; the samples of a shading pixel lie side by side; nothing is blended.
+//! Rates and cache are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle,
+//! in whole sectors, and quads per cycle. A sector that lies in memory is fetched before it is
+//! written, even if all of it will be (assumption: the cache is that of blending).
 
 use serde::Serialize;
 
@@ -30,42 +30,40 @@ const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
 const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 
 statistics! {
-    /// What was written.
+    /// Quads and samples by outcome.
     #[derive(Serialize)]
     pub struct ColourCounters {
-        /// Quads of which a sample was written.
+        /// Quads with a sample written.
         pub quads: u64,
-        /// Quads that later ones hid before they came.
+        /// Quads that later ones hid before they arrived.
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,
-        /// Samples shaded that later quads hid before they came.
+        /// Samples shaded that later quads hid before they arrived.
         pub samples_hidden: u64,
         /// Sectors written.
         pub sectors: u64,
     }
 }
 
-/// The unit.
+/// Writes samples.
 #[derive(Debug)]
 pub struct Colour {
     write_cycles: u64,
     lookup: RateLimiter,
-    /// Quads and sectors written.
     quads: RateLimiter,
     sectors: RateLimiter,
     waiting: Queue,
-    /// The cache.
-    pub cache: CropCache,
-    /// Where the cycles of the writing port went.
-    pub activity: Activity,
+    cache: CropCache,
+    /// Cycles of the writing port.
+    activity: Activity,
     last_done: Cycle,
-    /// Counters.
+    /// Quads and samples by outcome.
     pub counters: ColourCounters,
 }
 
 impl Colour {
-    /// A unit of this specification in front of a surface of so many lines.
+    /// Creates an idle unit for a buffer that takes `memory_lines` of memory.
     #[must_use]
     pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u64>) -> Self {
         Self {

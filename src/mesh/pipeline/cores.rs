@@ -1,9 +1,9 @@
-//! The shader cores on the pixel shader of meshes: slots, schedulers and launch order are those of
-//! the emulated pipeline (see [`Schedule`]), the program is another.
+//! The shader cores with the pixel shader of meshes: slots, schedulers and launch order are those of
+//! the emulated pipeline (see [`Schedule`]); the program differs.
 //!
-//! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, in launch
-//! order, every quad of which has been shaded. Colours are the frame's affair: which quads run and
-//! when is all that matters here. Texture reads cost latency alone (assumption).
+//! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, shaded, in
+//! launch order. The frame computes the colours; here only which quads run and when counts. Texture
+//! reads cost latency alone (assumption).
 
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ spec! {
 }
 
 statistics! {
-    /// What was shaded.
+    /// Work of the cores.
     #[derive(Serialize)]
     pub struct MeshCoresCounters {
         /// Warps run.
@@ -40,18 +40,16 @@ statistics! {
     }
 }
 
-/// The unit.
+/// Shader cores that run the pixel shader of meshes.
 #[derive(Debug)]
 pub struct MeshCores {
     program: Program,
-    /// Slots and schedulers.
-    pub schedule: Schedule,
-    /// Counters.
-    pub counters: MeshCoresCounters,
+    schedule: Schedule,
+    counters: MeshCoresCounters,
 }
 
 impl MeshCores {
-    /// Cores that run a shader.
+    /// Creates idle cores.
     #[must_use]
     pub fn new(cores: &CoresSpec, shader: &PixelShaderSpec) -> Self {
         Self {

@@ -1,14 +1,14 @@
 //! Grids: the tessellator's vertices, the depth test of whole grids, vertex shading ("Reducing
 //! Shading on GPUs using Quad-Fragment Merging", section 2: what comes before the rasterizer).
 //!
-//! In: grids in submission order. Out: triangles of those that are not hidden, in order. Rates:
-//! vertices and triangles a cycle. A grid is tested against the farthest depths of the raster tiles
-//! in its bounding box as soon as its vertices are known; one that is hidden costs no more.
-//! Vertices of others are shaded in warps of 32, which take issue slots of the shader cores before
-//! any fragment.
+//! In: grids in submission order. Out: triangles of visible grids, in order. Rates: vertices per
+//! cycle and one triangle per cycle. As soon as its vertices are known, a grid is tested against the
+//! farthest depths of the raster tiles in its bounding box; a hidden grid costs no more. Vertices of
+//! visible grids are shaded in warps of 32, which take issue slots of the shader cores before any
+//! fragment.
 //!
-//! Nothing is read from memory: vertices are the tessellator's (assumption; for polygon meshes it
-//! leaves out what an index and a vertex fetch would move).
+//! Nothing is read from memory: vertices come from the tessellator (assumption; for polygon meshes
+//! it leaves out the traffic of index and vertex fetch).
 
 use serde::Serialize;
 
@@ -45,12 +45,12 @@ spec! {
 }
 
 statistics! {
-    /// What became of grids.
+    /// Grids by outcome, and what was made of the visible ones.
     #[derive(Serialize)]
     pub struct GridsCounters {
         /// Grids in.
         pub grids: u64,
-        /// Triangles in them.
+        /// Triangles of all grids.
         pub triangles: u64,
         /// Grids outside the picture, or seen from behind.
         pub outside: u64,
@@ -58,7 +58,7 @@ statistics! {
         pub hidden: u64,
         /// Grids whose triangles went on.
         pub visible: u64,
-        /// Vertices of those: shaded.
+        /// Vertices of visible grids: shaded.
         pub vertices: u64,
         /// Vertex warps run.
         pub warps: u64,
@@ -68,50 +68,43 @@ statistics! {
 }
 
 /// A grid and the draw it belongs to.
-#[derive(Debug, Clone)]
-pub struct Submitted {
-    /// The draw.
-    pub draw: u32,
-    /// The grid.
-    pub grid: Grid,
-}
+pub type SubmittedGrid = (u32, Grid);
 
-/// The unit.
+/// Tessellation, the depth test of grids, and vertex shading.
 #[derive(Debug)]
 pub struct Grids {
     spec: GridsSpec,
+    /// Grids whose vertices are kept.
     kept: Queue,
     triangles: Vec<Primitive>,
     /// Tessellates and tests.
-    pub input: IssuePort,
-    /// Hands one triangle on a cycle.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: GridsCounters,
+    input: IssuePort,
+    /// Issues one triangle per cycle.
+    output: IssuePort,
+    counters: GridsCounters,
 }
 
 impl Grids {
-    /// A unit of this specification.
+    /// Creates an idle unit.
     #[must_use]
     pub fn new(spec: &GridsSpec) -> Self {
         Self {
             kept: Queue::new(spec.grids),
             triangles: Vec::new(),
             input: IssuePort::new(0),
-            pipe: IssuePort::new(0),
+            output: IssuePort::new(0),
             counters: GridsCounters::default(),
             spec: spec.clone(),
         }
     }
 
-    /// Takes a grid; whether its triangles go on.
-    fn take(&mut self, submitted: &Submitted, state: &mut MeshDrawState) -> bool {
-        let grid = &submitted.grid;
+    /// Takes a grid; returns whether its triangles go on.
+    fn take(&mut self, (draw, grid): &SubmittedGrid, state: &mut MeshDrawState) -> bool {
         let counters = &mut self.counters;
         counters.grids += 1;
         counters.triangles += grid.topology.triangles.len() as u64;
         self.triangles.clear();
-        match state.take(submitted.draw, grid, &mut self.triangles) {
+        match state.take(*draw, grid, &mut self.triangles) {
             GridVisibility::Outside => counters.outside += 1,
             GridVisibility::Hidden => counters.hidden += 1,
             GridVisibility::Visible => {
@@ -128,23 +121,23 @@ impl Grids {
 impl Unit for Grids {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("grids", &mut self.input.activity);
-        visitor.activity("triangles", &mut self.pipe.activity);
+        visitor.activity("triangles", &mut self.output.activity);
         visitor.statistics("grids", &self.counters);
     }
 }
 
 impl Stage<MeshDrawState> for Grids {
-    type In = Submitted;
+    type In = SubmittedGrid;
     type Out = Primitive;
 
     fn accept(
         &mut self,
-        submitted: Submitted,
+        submitted: SubmittedGrid,
         arrival: Cycle,
         state: &mut MeshDrawState,
         next: &mut impl Sink<Primitive, MeshDrawState>,
     ) -> Cycle {
-        let vertices = submitted.grid.vertices.len() as u64;
+        let vertices = submitted.1.vertices.len() as u64;
         self.input.start(arrival);
         self.input
             .hold_until(self.kept.entry(arrival), StallReason::Full);
@@ -163,14 +156,14 @@ impl Stage<MeshDrawState> for Grids {
                 .charge_vertex_warp(number, self.spec.instructions);
             self.counters.warps += 1;
         }
-        self.pipe.start(placed);
-        self.pipe
+        self.output.start(placed);
+        self.output
             .hold_until(placed + self.spec.latency_cycles, StallReason::Miss);
         for &triangle in &self.triangles {
-            let start = self.pipe.free();
-            self.pipe.issue(triangle, start, 1, state, next);
+            let start = self.output.free();
+            self.output.issue(triangle, start, 1, state, next);
         }
-        self.kept.leave(self.pipe.free());
+        self.kept.leave(self.output.free());
         start
     }
 
@@ -180,6 +173,6 @@ impl Stage<MeshDrawState> for Grids {
         _state: &mut MeshDrawState,
         _next: &mut impl Sink<Primitive, MeshDrawState>,
     ) -> Cycle {
-        at.max(self.input.done()).max(self.pipe.done())
+        at.max(self.input.done()).max(self.output.done())
     }
 }

@@ -1,15 +1,15 @@
 //! Packing: quads for the shader fill warps (VR-Pipe, section III-B: the port from PROP to the
 //! shader cores).
 //!
-//! In: quads of any place. Out: warps of up to 8, in order. Rate: quads a cycle. A warp leaves when
-//! it is full, when a quad of another draw comes, and at the end (assumption: draws differ in state,
-//! and warps do not wait for a time-out).
+//! In: quads at any position. Out: warps of up to 8 quads, in order. Rate: quads per cycle. A warp
+//! leaves when it is full, when a quad of another draw arrives, and at the end (assumption: draws
+//! differ in state, and there is no time-out).
 
 use serde::Serialize;
 
 use super::draw_state::MeshDrawState;
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Few, Quad, Warp};
+use crate::pipeline::packets::{Few, Quad, WARP_QUADS, Warp};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -30,34 +30,31 @@ spec! {
 }
 
 statistics! {
-    /// What was packed.
+    /// Quads and warps.
     #[derive(Serialize)]
     pub struct PackCounters {
-        /// Quads in, all of which go out.
+        /// Quads in and out.
         pub quads: u64,
         /// Warps out.
         pub warps: u64,
-        /// Of those, with fewer quads than fit.
+        /// Warps out that are not full.
         pub partial_warps: u64,
     }
 }
 
-/// The unit.
+/// Packs quads into warps.
 #[derive(Debug)]
 pub struct Pack {
     scan: RateLimiter,
-    held: Few<Quad, { crate::pipeline::packets::WARP_QUADS }>,
+    held: Few<Quad, WARP_QUADS>,
     draw: u32,
-    /// Quads come through it.
-    pub input: Activity,
-    /// Warps leave through it.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: PackCounters,
+    input: Activity,
+    output: IssuePort,
+    counters: PackCounters,
 }
 
 impl Pack {
-    /// A unit of this specification.
+    /// Creates an empty unit.
     #[must_use]
     pub fn new(spec: &PackSpec) -> Self {
         Self {
@@ -65,12 +62,12 @@ impl Pack {
             held: Few::default(),
             draw: 0,
             input: Activity::default(),
-            pipe: IssuePort::new(spec.latency_cycles),
+            output: IssuePort::new(spec.latency_cycles),
             counters: PackCounters::default(),
         }
     }
 
-    /// Sends the warp off, if it holds anything, no earlier than `at`.
+    /// Issues the held warp no earlier than `at`, if it holds a quad.
     fn emit(
         &mut self,
         at: Cycle,
@@ -87,11 +84,11 @@ impl Pack {
             quads: self.held,
             merge: 0,
         };
-        let start = self.pipe.start(at);
-        self.pipe.issue(warp, start, 1, state, next);
+        let start = self.output.start(at);
+        self.output.issue(warp, start, 1, state, next);
         self.held.clear();
-        // What would make the next warp full waits for this one.
-        let free = self.pipe.free();
+        // The quad that fills the next warp waits for this one.
+        let free = self.output.free();
         if free > at + 1 {
             self.scan.hold_until(free);
             self.input.idle_until(free, StallReason::Blocked);
@@ -102,7 +99,7 @@ impl Pack {
 impl Unit for Pack {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("pack", &mut self.input);
-        visitor.activity("pack_out", &mut self.pipe.activity);
+        visitor.activity("pack_out", &mut self.output.activity);
         visitor.statistics("pack", &self.counters);
     }
 }
@@ -142,6 +139,6 @@ impl Stage<MeshDrawState> for Pack {
     ) -> Cycle {
         let at = at.max(self.input.accounted());
         self.emit(at, state, next);
-        at.max(self.pipe.done())
+        at.max(self.output.done())
     }
 }

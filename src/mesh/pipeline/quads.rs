@@ -1,9 +1,9 @@
 //! Quads: raster tiles cut into the quads that the depth test takes.
 //!
-//! In: raster tiles. Out: beats of the quads that a triangle covers a sample of, in order; for
-//! quad-fragment merging also of those that it only touches ("Reducing Shading on GPUs using
-//! Quad-Fragment Merging", section 3.3). Rate: a beat a cycle, of up to 8 quads. Tiles share no
-//! beat: tile coalescing, which VR-Pipe describes, serves blending and is left out.
+//! In: raster tiles. Out: beats of the quads in which a triangle covers a sample, in order; for
+//! quad-fragment merging also the quads that it only touches ("Reducing Shading on GPUs using
+//! Quad-Fragment Merging", section 3.3). Rate: one beat of up to 8 quads per cycle. Tiles share no
+//! beat: VR-Pipe's tile coalescing serves blending and is left out.
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ spec! {
 }
 
 statistics! {
-    /// What went through.
+    /// Quads by coverage.
     #[derive(Serialize)]
     pub struct QuadsCounters {
         /// Raster tiles in.
@@ -40,33 +40,31 @@ statistics! {
         pub covered: u64,
         /// Quads that a triangle only touches.
         pub touched: u64,
-        /// Of those, handed on.
+        /// Quads out that a triangle only touches.
         pub empties_out: u64,
     }
 }
 
-/// The unit.
+/// Cuts raster tiles into quads.
 #[derive(Debug)]
 pub struct Quads {
-    together: usize,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: QuadsCounters,
+    quads_per_cycle: usize,
+    port: IssuePort,
+    counters: QuadsCounters,
 }
 
 impl Quads {
-    /// A unit of this specification.
+    /// Creates an idle unit.
     #[must_use]
     pub fn new(spec: &QuadsSpec) -> Self {
         Self {
-            together: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
-            pipe: IssuePort::new(spec.latency_cycles),
+            quads_per_cycle: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
+            port: IssuePort::new(spec.latency_cycles),
             counters: QuadsCounters::default(),
         }
     }
 
-    /// Makes the quad at `at` of a raster tile, if it goes on.
+    /// Makes quad `at` of a raster tile; `None` if it does not go on.
     #[inline]
     fn quad(
         &mut self,
@@ -99,7 +97,7 @@ impl Quads {
 
 impl Unit for Quads {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("quads", &mut self.pipe.activity);
+        visitor.activity("quads", &mut self.port.activity);
         visitor.statistics("quads", &self.counters);
     }
 }
@@ -116,7 +114,7 @@ impl Stage<MeshDrawState> for Quads {
         next: &mut impl Sink<Beat, MeshDrawState>,
     ) -> Cycle {
         self.counters.tiles += 1;
-        let mut start = self.pipe.start(arrival);
+        let mut start = self.port.start(arrival);
         let mut beat = Beat {
             tile: tile.tile,
             quads: Few::default(),
@@ -129,16 +127,16 @@ impl Stage<MeshDrawState> for Quads {
             {
                 beat.quads.push(quad);
             }
-            let ends = beat.quads.len() == self.together || at == 15;
+            let ends = beat.quads.len() == self.quads_per_cycle || at == 15;
             if ends && !beat.quads.is_empty() {
-                start = self.pipe.start(arrival);
-                self.pipe.issue(beat, start, 1, state, next);
+                start = self.port.start(arrival);
+                self.port.issue(beat, start, 1, state, next);
                 beat.quads.clear();
                 is_idle = false;
             }
         }
         if is_idle {
-            self.pipe.work(start, 1);
+            self.port.work(start, 1);
         }
         start
     }
@@ -149,6 +147,6 @@ impl Stage<MeshDrawState> for Quads {
         _state: &mut MeshDrawState,
         _next: &mut impl Sink<Beat, MeshDrawState>,
     ) -> Cycle {
-        at.max(self.pipe.done())
+        at.max(self.port.done())
     }
 }

@@ -4,7 +4,7 @@ use super::colour::Colour;
 use super::config::MeshConfig;
 use super::cores::MeshCores;
 use super::draw_state::MeshDrawState;
-use super::grids::{Grids, Submitted};
+use super::grids::Grids;
 use super::merging::TimedMerge;
 use super::pack::Pack;
 use super::passthrough::Passthrough;
@@ -95,7 +95,7 @@ fn run_with(
         source.grids(batch, &view, &mut grids);
         let draw = source.draw(batch);
         for grid in grids.drain(..) {
-            at = pipeline.offer(Submitted { draw, grid }, at, &mut state);
+            at = pipeline.offer((draw, grid), at, &mut state);
         }
     }
     pipeline.end(at, &mut state);
