@@ -1,6 +1,5 @@
 //! `mesh`: the MSAA path of triangle meshes and subdivision surfaces.
 
-mod crop;
 mod job;
 mod options;
 mod subject;
@@ -15,8 +14,8 @@ use super::options::{GpuFlags, HostFlags};
 use super::outputs::{Background, parse_background};
 use super::views::ViewArgs;
 use crate::error::Result;
+use crate::image::crop::Crop;
 use crate::report::mesh::{MeshRow, cycles_table, table};
-use crop::{Crop, parse_crop};
 use job::Job;
 use options::PipelineFlags;
 use subject::SubjectFlags;
@@ -55,7 +54,7 @@ pub(super) struct Args {
     truth: bool,
     /// Of the picture, keep W by H pixels from column X and row Y on, each enlarged to a square of
     /// ZOOM by ZOOM
-    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", value_parser = parse_crop, requires = "output")]
+    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", value_parser = Crop::parse, requires = "output")]
     crop: Option<Crop>,
     /// What shows behind the mesh: R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png,
     /// transparent for .exr and .npy]

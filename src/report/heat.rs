@@ -1,4 +1,10 @@
-//! Counts a pixel as a heat picture with a legend below it.
+//! Counts per pixel as a heat map with a legend below it.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "positions on a bar of a few thousand pixels, and colours of eight bits"
+)]
 
 use super::font;
 use super::legend::{Curve, Scale, short};
@@ -19,7 +25,6 @@ const COLOURS: [[u8; 3]; 9] = [
 ];
 /// Pixels without a count.
 const NOTHING: [u8; 3] = [0, 0, 0];
-/// Ground of the legend, and its ink.
 const GROUND: [u8; 3] = [24, 24, 27];
 const INK: [u8; 3] = [228, 228, 231];
 
@@ -29,7 +34,6 @@ const LEAST_WIDTH_PX: usize = 480;
 const MOST_TIMES: usize = 8;
 /// Width a unit of the legend's size: text doubles where the picture is twice this wide.
 const WIDTH_A_SIZE_PX: usize = 640;
-/// Most numbers on the scale.
 const MOST_TICKS: u32 = 8;
 
 /// Counts a pixel, and what to write below them.
@@ -48,7 +52,6 @@ pub(crate) struct Map<'a> {
 }
 
 /// The picture: the map, enlarged by a whole number if small, and the legend.
-#[must_use]
 pub(crate) fn picture(map: &Map<'_>) -> Frame {
     let [width, height] = map.size.map(|side| side as usize);
     let times = LEAST_WIDTH_PX.div_ceil(width.max(1)).min(MOST_TIMES);
@@ -67,7 +70,6 @@ pub(crate) fn picture(map: &Map<'_>) -> Frame {
     canvas.into_frame()
 }
 
-/// The colour of a count.
 fn colour(scale: Scale, count: u32) -> [u8; 3] {
     if count == 0 {
         return NOTHING;
@@ -75,11 +77,6 @@ fn colour(scale: Scale, count: u32) -> [u8; 3] {
     ramp(scale.position(count))
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "colours of eight bits"
-)]
 fn ramp(position: f32) -> [u8; 3] {
     let colours = COLOURS.map(|colour| colour.map(f32::from));
     colour_at(&colours, position).map(|c| c.round() as u8)
@@ -87,16 +84,9 @@ fn ramp(position: f32) -> [u8; 3] {
 
 /// Rows of the legend, in units: title, bar, numbers, range, each with its margin.
 const LEGEND_UNITS: usize = 56;
-/// Margin, in units.
 const MARGIN: usize = 8;
 
 /// Title, colour bar, its numbers, the range of the counts.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "places on a bar a few thousand pixels long"
-)]
 fn legend(canvas: &mut Canvas, map: &Map<'_>, top: usize, unit: usize) {
     let at = |rows: usize| top + rows * unit;
     let left = MARGIN * unit;
@@ -133,7 +123,6 @@ fn legend(canvas: &mut Canvas, map: &Map<'_>, top: usize, unit: usize) {
     canvas.write(&range, [left, at(44)], unit);
 }
 
-/// A picture of 8-bit colours under construction.
 struct Canvas {
     width: usize,
     height: usize,
@@ -176,12 +165,6 @@ impl Canvas {
     }
 
     /// A stroke below a bar at `position` of it, and its number centred below.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a place on a bar a few thousand pixels long"
-    )]
     fn tick(
         &mut self,
         position: f32,

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::json::UnitDocument;
+use super::table::{TextTable, or_dash};
 use crate::mesh::pipeline::TimedMeshResult;
-use crate::mesh::result::MeshResult;
+use crate::mesh::result::{MeshResult, ratio};
 use crate::pipeline::collect::UnitCycles;
 
 /// The frame as the emulated pipeline ran it.
@@ -77,20 +78,12 @@ pub(crate) struct MeshRow {
 }
 
 impl MeshRow {
-    /// The row as JSON.
-    #[must_use]
     pub(crate) fn json(&self) -> Value {
         let o = &self.outcome;
         let buffer = self.buffer.as_ref().map(|b| match b.parse::<u64>() {
             Ok(entries) => json!(entries),
             Err(_) => json!(b),
         });
-        let (shaded, fragments) = if self.shades_vertices {
-            (0, o.vertices)
-        } else {
-            (o.quads_shaded, o.fragments_shaded())
-        };
-        let per_pixel = self.shading_per_covered_pixel();
         json!({
             "mesh": self.mesh,
             "view": self.view,
@@ -107,15 +100,15 @@ impl MeshRow {
                 "rasterized": o.merging.rasterized,
                 "partial": o.merging.partial,
                 "culled": o.merging.culled,
-                "merged": if self.shades_vertices { 0 } else { o.quads_merged() },
-                "shaded": shaded,
+                "merged": self.merged(),
+                "shaded": if self.shades_vertices { 0 } else { o.quads_shaded },
             },
-            "fragments_shaded": fragments,
+            "fragments_shaded": self.shadings(),
             "pixels_covered": o.pixels_covered,
-            "fragments_per_covered_pixel": per_pixel,
+            "fragments_per_covered_pixel": self.shading_per_covered_pixel(),
             "reduction": self.reduction(),
             "savings": self.savings(),
-            "efficiency": if self.shades_vertices { 0.0 } else { o.efficiency() },
+            "efficiency": self.efficiency(),
             "psnr_vs_none_db": self.psnr_db.filter(|db| db.is_finite()),
             "same_as_none": self.psnr_db.map(f64::is_infinite),
             "psnr_vs_none_covered_db": self.covered_db().filter(|db| db.is_finite()),
@@ -130,58 +123,59 @@ impl MeshRow {
         })
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    fn shading_per_covered_pixel(&self) -> f64 {
-        let o = &self.outcome;
-        if self.shades_vertices && o.pixels_covered > 0 {
-            o.vertices as f64 / o.pixels_covered as f64
-        } else if self.shades_vertices {
-            0.0
+    /// Quads sent to the shader, or vertices.
+    fn shaded(&self) -> u64 {
+        if self.shades_vertices {
+            self.outcome.vertices
         } else {
-            o.fragments_per_covered_pixel()
+            self.outcome.quads_shaded
         }
+    }
+
+    /// Runs of the shader: four per quad, or one per vertex.
+    fn shadings(&self) -> u64 {
+        self.shaded() * if self.shades_vertices { 1 } else { 4 }
+    }
+
+    fn shading_per_covered_pixel(&self) -> f64 {
+        ratio(self.shadings(), self.outcome.pixels_covered)
     }
 
     /// PSNR over the covered pixels alone: elsewhere merging changes nothing.
-    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     fn covered_db(&self) -> Option<f64> {
-        let share = self.outcome.pixels_covered as f64 / self.pixels as f64;
+        let share = ratio(self.outcome.pixels_covered, self.pixels);
         self.psnr_db.map(|db| db + 10.0 * share.log10())
     }
 
-    /// How many times fewer shadings than without a unit: fragments of quads, or vertices.
-    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    /// Shader runs without a unit over those with it.
     fn reduction(&self) -> f64 {
-        let o = &self.outcome;
-        let unmerged = 4 * o.merging.tested();
-        let shaded = if self.shades_vertices {
-            o.vertices
-        } else {
-            o.fragments_shaded()
-        };
-        if shaded == 0 {
-            1.0
-        } else {
-            unmerged as f64 / shaded as f64
+        match self.shadings() {
+            0 => 1.0,
+            shadings => ratio(4 * self.outcome.merging.tested(), shadings),
         }
     }
 
+    /// Quads merged, of all that reached the unit.
     fn savings(&self) -> f64 {
+        ratio(self.merged(), self.outcome.merging.tested())
+    }
+
+    /// Quads merged, of those with a partially covered shading pixel.
+    fn efficiency(&self) -> f64 {
+        ratio(self.merged(), self.outcome.merging.partial)
+    }
+
+    fn merged(&self) -> u64 {
         if self.shades_vertices {
-            0.0
+            0
         } else {
-            self.outcome.savings()
+            self.outcome.quads_merged()
         }
     }
 }
 
-/// Rows as a table.
-#[must_use]
 pub(crate) fn table(rows: &[MeshRow]) -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8} {:>6} {:>7} {:>7} {:>8}",
+    let mut table = TextTable::new(&[
         "area px",
         "msaa",
         "unit",
@@ -195,55 +189,39 @@ pub(crate) fn table(rows: &[MeshRow]) -> String {
         "less",
         "saved",
         "effic.",
-        "PSNR dB"
-    );
+        "PSNR dB",
+    ]);
     for row in rows {
         let o = &row.outcome;
-        let shaded = if row.shades_vertices {
-            o.vertices
-        } else {
-            o.quads_shaded
-        };
-        let _ = writeln!(
-            text,
-            "{:>8} {:>5} {:>6} {:>9} {:>10} {:>10} {:>9} {:>9} {:>10} {:>8.2} {:>6} {:>7} {:>7} {:>8}",
-            row.area_px
-                .map_or_else(|| "-".to_owned(), |a| a.to_string()),
-            row.msaa,
-            row.unit,
-            row.buffer.as_deref().unwrap_or("-"),
-            o.triangles,
-            o.merging.rasterized,
-            o.merging.partial,
-            o.merging.culled,
-            shaded,
-            row.shading_per_covered_pixel(),
+        table.row([
+            or_dash(row.area_px, |area| area.to_string()),
+            row.msaa.to_string(),
+            row.unit.to_owned(),
+            or_dash(row.buffer.clone(), |buffer| buffer),
+            o.triangles.to_string(),
+            o.merging.rasterized.to_string(),
+            o.merging.partial.to_string(),
+            o.merging.culled.to_string(),
+            row.shaded().to_string(),
+            format!("{:.2}", row.shading_per_covered_pixel()),
             format!("{:.2}x", row.reduction()),
             percent(row.savings()),
-            percent(if row.shades_vertices {
-                0.0
-            } else {
-                o.efficiency()
-            }),
-            decibels(row.psnr_db),
-        );
+            percent(row.efficiency()),
+            or_dash(row.psnr_db, decibels),
+        ]);
     }
-    text
+    table.to_string()
 }
 
-/// What the emulated pipeline says of rows that it ran, below their table.
-#[must_use]
+/// Cycles and busiest units of the rows that the emulated pipeline ran, below their table.
 pub(crate) fn cycles_table(rows: &[MeshRow]) -> String {
     let mut text = String::new();
     for (row, timed) in rows.iter().filter_map(|r| Some((r, r.timed.as_ref()?))) {
         let o = &timed.outcome;
         let mut units: Vec<_> = o.units.iter().collect();
         units.sort_by(|a, b| b.utilisation().total_cmp(&a.utilisation()));
-        let busiest: Vec<_> = units
-            .iter()
-            .take(4)
-            .map(|u| format!("{} {:.0} %", u.name, 100.0 * u.utilisation()))
-            .collect();
+        let busiest = units.iter().take(4);
+        let busiest = busiest.map(|u| format!("{} {:.0} %", u.name, 100.0 * u.utilisation()));
         let _ = writeln!(
             text,
             "{:>5} {:>9}: {:>10} cycles, {:>8} warps; busiest: {}",
@@ -251,7 +229,7 @@ pub(crate) fn cycles_table(rows: &[MeshRow]) -> String {
             row.buffer.as_deref().unwrap_or("-"),
             o.cycles,
             o.warps.warps,
-            busiest.join(", ")
+            busiest.collect::<Vec<_>>().join(", ")
         );
     }
     text
@@ -261,10 +239,10 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-fn decibels(db: Option<f64>) -> String {
-    match db {
-        None => "-".to_owned(),
-        Some(db) if db.is_infinite() => "same".to_owned(),
-        Some(db) => format!("{db:.2}"),
+fn decibels(db: f64) -> String {
+    if db.is_infinite() {
+        "same".to_owned()
+    } else {
+        format!("{db:.2}")
     }
 }

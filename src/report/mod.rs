@@ -6,7 +6,6 @@
 //! | [`screen`] | a screenful of text |
 //! | [`maps`] | counts a pixel, as heat maps with a legend ([`heat`], [`legend`], [`font`]) |
 //! | [`table`] | aligned columns |
-//! | [`versus`] | one subject as a mesh and as splats |
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`config`] | a configuration as TOML that reads back, each field explained |
 //!
@@ -26,5 +25,3 @@ pub(crate) mod simulated;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
 pub(crate) mod trace;
-#[cfg(feature = "cli")]
-pub(crate) mod versus;

@@ -15,7 +15,6 @@ mod splats;
 mod statistics;
 mod visibility;
 
-pub(crate) use camera::MAX_SIDE_PX;
 pub use camera::{Camera, Intrinsics};
 pub use dropped::Dropped;
 pub use load::{load, load_bytes};

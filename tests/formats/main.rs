@@ -11,6 +11,9 @@
 )]
 
 mod mesh_files;
+mod mesh_gltf;
+mod mesh_obj;
+mod mesh_ply;
 mod mesh_torture;
 mod ply_files;
 mod scene_files;

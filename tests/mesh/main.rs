@@ -13,6 +13,9 @@
 mod frame;
 mod pipeline;
 mod stages;
+mod subdivision;
+mod surfaces;
+mod tessellation;
 mod versus;
 
 #[path = "../support/mod.rs"]

@@ -30,14 +30,13 @@ use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
-use quadrille::mesh::shade::texture::Textures;
-use quadrille::mesh::splats::SPLAT_SHADER;
-use quadrille::mesh::splats::SplatQuads;
-use quadrille::mesh::splats::from_mesh::SplatVersion;
-use quadrille::mesh::splats::from_mesh::splats_of;
-use quadrille::mesh::splats::units::SplatsMerged;
-use quadrille::mesh::splats::units::merged;
+use quadrille::mesh::shade::Textures;
 use quadrille::mesh::triangles::Triangles;
+use quadrille::mesh::versus::SPLAT_SHADER;
+use quadrille::mesh::versus::SplatQuads;
+use quadrille::mesh::versus::SplatVersion;
+use quadrille::mesh::versus::SplatsMerged;
+use quadrille::mesh::versus::splats_of;
 use quadrille::raster::samples::SamplePattern;
 
 /// Patches along an edge of the cube.
@@ -147,7 +146,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
 fn through(prepared: &PreparedView<'_>, samples: u32, unit: MergeUnitKind) -> SplatsMerged {
     let pattern = SamplePattern::standard(samples).unwrap().shared();
     let quads = SplatQuads::new(prepared.draw(), pattern, SimdLevel::best()).unwrap();
-    merged(&quads, prepared.draw(), prepared.shader(), unit)
+    quads.merged(prepared.draw(), prepared.shader(), unit)
 }
 
 #[test]

@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+pub(crate) mod cages;
 pub(crate) mod contract;
 pub(crate) mod emulated;
 pub(crate) mod gpu;

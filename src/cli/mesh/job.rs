@@ -4,15 +4,14 @@ use std::time::Instant;
 
 use super::super::outputs::{Background, Output, Placeholder, Template};
 use super::Args;
-use super::options::{Choice, UnitName};
+use super::options::Choice;
 use super::subject::Subject;
 use crate::error::Result;
 use crate::image::difference::{SHOWN_SCALE, scaled_difference};
-use crate::image::metrics::{self, Protocol};
+use crate::image::metrics::psnr_db;
 use crate::image::{Frame, files};
 use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::frame::FrameSettings;
 use crate::mesh::frame::Shading;
 use crate::mesh::frame::Visible;
 use crate::mesh::grid::Source;
@@ -21,12 +20,11 @@ use crate::mesh::merge::MergeUnitKind;
 use crate::mesh::pipeline::{self, MeshConfig};
 use crate::mesh::result::MeshResult;
 use crate::mesh::shade::Shader;
-use crate::mesh::shade::texture::Textures;
+use crate::mesh::shade::Textures;
 use crate::mesh::supersampled;
 use crate::report::mesh::{MeshRow, Timed};
 use crate::scene::Camera;
 
-/// What to do with every view and combination.
 pub(super) struct Job<'a> {
     args: &'a Args,
     config: MeshConfig,
@@ -51,9 +49,6 @@ struct Prepared<'a> {
 
 impl<'j> Job<'j> {
     /// What the flags ask for.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Caller`] about flags that do not fit together.
     pub(super) fn new(args: &'j Args, level: SimdLevel) -> Result<Self> {
         let job = Self {
             args,
@@ -72,7 +67,6 @@ impl<'j> Job<'j> {
         Ok(job)
     }
 
-    /// Whether the picture goes to standard output.
     pub(super) fn writes_to_stdout(&self) -> bool {
         self.output.as_ref().is_some_and(Output::is_stdout)
     }
@@ -112,17 +106,13 @@ impl<'j> Job<'j> {
         Ok(())
     }
 
-    /// Every row, in order.
     pub(super) fn run_all(&self, subject: &Subject, cameras: &[Camera]) -> Result<Vec<MeshRow>> {
         let mut rows = Vec::new();
         for source in subject.sources()? {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
-                let view = MeshCamera::new(
-                    camera.clone(),
-                    subject.near(camera, self.args.subject.near)?,
-                );
+                let view = MeshCamera::new(camera.clone(), subject.near(camera)?);
                 for &msaa in &self.args.pipeline.msaa {
                     let prepared =
                         self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
@@ -143,13 +133,7 @@ impl<'j> Job<'j> {
         view: &MeshCamera,
         textures: &'a Textures,
     ) -> Result<Prepared<'a>> {
-        let settings = FrameSettings {
-            size: [camera.width, camera.height],
-            pattern: self.args.pipeline.pattern(msaa)?,
-            faces: self.args.pipeline.faces(),
-            cull: self.args.pipeline.cull(),
-            level: self.level,
-        };
+        let settings = self.args.pipeline.settings(camera, msaa, self.level)?;
         let begun = Instant::now();
         let visible = Visible::new(source, view, view, &settings)?;
         let visibility_ms = milliseconds(begun);
@@ -192,17 +176,17 @@ impl<'j> Job<'j> {
 
     fn picture(&self, prepared: &Prepared<'_>, shading: &Shading, choice: Option<Choice>) -> Frame {
         let visible = &prepared.visible;
-        if choice.is_some_and(|c| c.name == UnitName::Reyes) {
+        if choice.is_some_and(|c| c.is_reyes) {
             return visible.reyes_picture(&prepared.shader, self.background());
         }
-        let sampling = self.args.pipeline.sampling();
+        let sampling = self.args.pipeline.sampling;
         visible.picture(&prepared.shader, shading, sampling, self.background())
     }
 
     fn row(&self, source: &dyn Source, prepared: &Prepared<'_>, choice: Choice) -> Result<MeshRow> {
         let visible = &prepared.visible;
         let begun = Instant::now();
-        let shading = visible.merged(source, choice.unit());
+        let shading = visible.merged(source, choice.unit);
         let merging_ms = milliseconds(begun);
         let view = prepared.camera.name.as_str();
         let mut row = MeshRow {
@@ -210,9 +194,9 @@ impl<'j> Job<'j> {
             view: view.to_owned(),
             area_px: prepared.area,
             msaa: prepared.msaa,
-            unit: choice.unit_name(),
-            buffer: choice.buffer(),
-            shades_vertices: choice.name == UnitName::Reyes,
+            unit: choice.name(),
+            buffer: choice.unit.buffer(),
+            shades_vertices: choice.is_reyes,
             pixels: u64::from(prepared.camera.width) * u64::from(prepared.camera.height),
             outcome: MeshResult::of(visible, &shading),
             psnr_db: None,
@@ -234,14 +218,14 @@ impl<'j> Job<'j> {
         }
         let picture = self.picture(prepared, &shading, Some(choice));
         if let Some(unmerged) = &prepared.unmerged {
-            row.psnr_db = Some(psnr(&picture, unmerged)?);
+            row.psnr_db = Some(psnr_db(&picture, unmerged)?);
             if let Some(template) = &self.diff {
                 let difference = scaled_difference(&picture, unmerged, SHOWN_SCALE)?;
                 files::write(template.path(view, &variant), &difference)?;
             }
         }
         if let Some(truth) = &prepared.truth {
-            row.psnr_vs_truth_db = Some(psnr(&picture, truth)?);
+            row.psnr_vs_truth_db = Some(psnr_db(&picture, truth)?);
         }
         if let Some(output) = &self.output {
             let picture = match &self.args.crop {
@@ -263,12 +247,12 @@ impl Job<'_> {
         visible: &Visible,
         choice: Choice,
     ) -> Result<Option<Timed>> {
-        if !self.args.cycles || choice.name == UnitName::Reyes {
+        if !self.args.cycles || choice.is_reyes {
             return Ok(None);
         }
         let begun = Instant::now();
         let settings = &visible.settings;
-        let outcome = pipeline::run(source, &visible.view, settings, &self.config, choice.unit())?;
+        let outcome = pipeline::run(source, &visible.view, settings, &self.config, choice.unit)?;
         Ok(Some(Timed {
             outcome,
             clock_mhz: self.config.gpu.gpu.clock_mhz,
@@ -292,10 +276,4 @@ fn variant_name(row: &MeshRow) -> String {
 
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
-}
-
-/// PSNR of a picture; infinite when both are the same.
-pub(super) fn psnr(picture: &Frame, other: &Frame) -> Result<f64> {
-    let compared = metrics::compare(picture, other, Protocol::Float)?;
-    Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
 }

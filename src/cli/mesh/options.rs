@@ -1,57 +1,114 @@
 //! The flags of `mesh` that say what is done to a frame, checked.
 
+use std::sync::LazyLock;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::error::{Error, Result};
-use crate::mesh::frame::{Cull, Faces};
-use crate::mesh::merge::MergeUnitKind;
-use crate::mesh::merge::PmuSettings;
-use crate::mesh::merge::QfmSettings;
-use crate::mesh::shade::quad::Sampling;
+use crate::math::SimdLevel;
+use crate::mesh::frame::{Cull, Faces, FrameSettings};
+use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
+use crate::mesh::shade::Sampling;
 use crate::mesh::shade::{Albedo, ShadeSettings};
 use crate::mesh::tessellate::AREA_RANGE_PX;
 use crate::raster::samples::SamplePattern;
+use crate::scene::Camera;
 
 /// Entries of a merging unit's buffer at most, beside "unbounded".
 const MAX_ENTRIES: u32 = 1 << 20;
 
-/// What stands between the depth test and the shader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum UnitName {
-    /// Nothing: every quad is shaded
-    None,
-    /// Quad-fragment merging
-    Qfm,
-    /// The pixel merge unit
-    Pmu,
-    /// No quads: grid vertices are shaded before the raster, as Reyes does
-    Reyes,
+/// A unit, or Reyes, which shades grid vertices and has no unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) unit: MergeUnitKind,
+    pub(super) is_reyes: bool,
 }
 
-/// What is culled before shading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum CullName {
-    /// Grids that are hidden wholly
-    Grids,
-    /// As well, samples that fail the depth test
-    Quads,
+impl Choice {
+    /// Name on the command line.
+    pub(super) fn name(self) -> &'static str {
+        if self.is_reyes {
+            "reyes"
+        } else {
+            self.unit.name()
+        }
+    }
 }
 
-/// Sides drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum FacesName {
-    /// Fronts, and both sides of two-sided materials
-    Front,
-    /// Both
-    Both,
+/// The values of a flag: name, help and meaning of each.
+type Values<T> = [(&'static str, &'static str, T)];
+
+/// A parser of the names of `values`.
+pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
+    values: &'static Values<T>,
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter();
+    let names = names.map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).try_map(|name| {
+        let mut named = values.iter().filter(|value| value.0 == name);
+        named.next().map(|value| value.2.clone()).ok_or(name)
+    })
 }
 
-/// Where shading inputs are sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum SamplingName {
-    /// At pixel centres, covered or not
-    Centre,
-    /// At the covered sample nearest to the centre where the centre is not covered
-    Centroid,
-}
+static UNITS: LazyLock<[(&str, &str, Choice); 4]> = LazyLock::new(|| {
+    let of = |unit| Choice {
+        unit,
+        is_reyes: false,
+    };
+    let reyes = Choice {
+        unit: MergeUnitKind::None,
+        is_reyes: true,
+    };
+    let [qfm, pmu] = [
+        MergeUnitKind::Qfm(QfmSettings::default()),
+        MergeUnitKind::Pmu(PmuSettings::default()),
+    ];
+    [
+        (
+            "none",
+            "Nothing: every quad is shaded",
+            of(MergeUnitKind::None),
+        ),
+        ("qfm", "Quad-fragment merging", of(qfm)),
+        ("pmu", "The pixel merge unit", of(pmu)),
+        (
+            "reyes",
+            "No quads: grid vertices are shaded before the raster, as Reyes does",
+            reyes,
+        ),
+    ]
+});
+
+const CULLS: &Values<Cull> = &[
+    ("grids", "Grids that are hidden wholly", Cull::Grids),
+    (
+        "quads",
+        "As well, samples that fail the depth test",
+        Cull::Quads,
+    ),
+];
+
+const FACES: &Values<Faces> = &[
+    (
+        "front",
+        "Fronts, and both sides of two-sided materials",
+        Faces::Front,
+    ),
+    ("both", "Both", Faces::Both),
+];
+
+const SAMPLINGS: &Values<Sampling> = &[
+    (
+        "centre",
+        "At pixel centres, covered or not",
+        Sampling::Centre,
+    ),
+    (
+        "centroid",
+        "At the covered sample nearest to the centre where the centre is not covered",
+        Sampling::Centroid,
+    ),
+];
 
 /// What is done to a frame. Flags that take several values, separated by commas, make a table of
 /// all combinations.
@@ -59,13 +116,8 @@ enum SamplingName {
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineFlags {
     /// The unit between the depth test and the shader
-    #[arg(
-        long = "unit",
-        value_enum,
-        value_delimiter = ',',
-        default_value = "none"
-    )]
-    pub(super) units: Vec<UnitName>,
+    #[arg(long = "unit", value_name = "UNIT", value_parser = one_of(&*UNITS), value_delimiter = ',', default_value = "none")]
+    pub(super) units: Vec<Choice>,
     /// Samples a pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4")]
     pub(super) msaa: Vec<u32>,
@@ -73,106 +125,61 @@ pub(super) struct PipelineFlags {
     #[arg(long = "buffer", value_name = "N", value_delimiter = ',')]
     pub(super) buffers: Vec<String>,
     /// What depth culls before shading
-    #[arg(long, value_enum, default_value = "quads")]
-    cull: CullName,
+    #[arg(long, value_parser = one_of(CULLS), default_value = "quads")]
+    cull: Cull,
     /// Which sides of triangles are drawn
-    #[arg(long, value_enum, default_value = "front")]
-    faces: FacesName,
+    #[arg(long, value_parser = one_of(FACES), default_value = "front")]
+    faces: Faces,
     /// Shade 2x2 pixels at once, with all their samples (1, 2 or 4 a pixel)
     #[arg(long)]
     pub(super) coarse: bool,
     /// Where shading inputs are sampled
-    #[arg(long, value_enum, default_value = "centre")]
-    sampling: SamplingName,
+    #[arg(long, value_parser = one_of(SAMPLINGS), default_value = "centre")]
+    pub(super) sampling: Sampling,
     /// Colour what has no texture with a checker of this many checks a unit of texture space
     #[arg(long, value_name = "CHECKS")]
     checker: Option<f32>,
 }
 
-/// A unit and its buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Choice {
-    pub(super) name: UnitName,
-    /// Entries; `None` for no buffer or an unbounded one.
-    pub(super) entries: Option<u32>,
-}
-
-impl Choice {
-    /// The unit; of Reyes, which has none between raster and shader, none.
-    pub(super) fn unit(self) -> MergeUnitKind {
-        match self.name {
-            UnitName::None | UnitName::Reyes => MergeUnitKind::None,
-            UnitName::Qfm => MergeUnitKind::Qfm(QfmSettings {
-                entries: self.entries,
-                ..QfmSettings::default()
-            }),
-            UnitName::Pmu => MergeUnitKind::Pmu(PmuSettings {
-                entries: self.entries.unwrap_or(PmuSettings::default().entries),
-                ..PmuSettings::default()
-            }),
-        }
-    }
-
-    /// The unit's name on the command line.
-    pub(super) fn unit_name(self) -> &'static str {
-        match self.name {
-            UnitName::None => "none",
-            UnitName::Qfm => "qfm",
-            UnitName::Pmu => "pmu",
-            UnitName::Reyes => "reyes",
-        }
-    }
-
-    /// The buffer as tables have it.
-    pub(super) fn buffer(self) -> Option<String> {
-        match (self.name, self.entries) {
-            (UnitName::None | UnitName::Reyes, _) => None,
-            (_, Some(entries)) => Some(entries.to_string()),
-            (_, None) => Some("unbounded".to_owned()),
-        }
-    }
-}
-
 impl PipelineFlags {
     /// Units with their buffers, in the order asked for.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] about a buffer that is none.
     pub(super) fn choices(&self) -> Result<Vec<Choice>> {
         let mut choices = Vec::new();
-        for &name in &self.units {
-            let default = match name {
-                UnitName::Qfm => QfmSettings::default().entries,
-                UnitName::Pmu => Some(PmuSettings::default().entries),
-                UnitName::None | UnitName::Reyes => None,
-            };
-            let takes_buffer = matches!(name, UnitName::Qfm | UnitName::Pmu);
-            if self.buffers.is_empty() || !takes_buffer {
-                choices.push(Choice {
-                    name,
-                    entries: default,
-                });
+        for &choice in &self.units {
+            if self.buffers.is_empty() || choice.unit == MergeUnitKind::None {
+                choices.push(choice);
                 continue;
             }
             for buffer in &self.buffers {
                 let entries = entries(buffer)?;
-                if entries.is_none() && name == UnitName::Pmu {
-                    return Err(Error::caller(
-                        "--buffer",
-                        "a number of entries: the pixel merge unit's are finite",
-                        buffer,
-                    ));
+                if entries.is_none() && matches!(choice.unit, MergeUnitKind::Pmu(_)) {
+                    let expected = "a number of entries: the pixel merge unit's are finite";
+                    return Err(Error::caller("--buffer", expected, buffer));
                 }
-                choices.push(Choice { name, entries });
+                let unit = choice.unit.with_entries(entries);
+                choices.push(Choice { unit, ..choice });
             }
         }
         Ok(choices)
     }
 
+    /// Settings of a frame of `samples` samples per pixel.
+    pub(super) fn settings(
+        &self,
+        camera: &Camera,
+        samples: u32,
+        level: SimdLevel,
+    ) -> Result<FrameSettings> {
+        Ok(FrameSettings {
+            size: [camera.width, camera.height],
+            pattern: self.pattern(samples)?,
+            faces: self.faces,
+            cull: self.cull,
+            level,
+        })
+    }
+
     /// The sample pattern of so many samples a pixel.
-    ///
-    /// # Errors
-    /// As [`SamplePattern::standard`] and [`SamplePattern::coarse`].
     pub(super) fn pattern(&self, samples: u32) -> Result<&'static SamplePattern> {
         let pattern = if self.coarse {
             SamplePattern::coarse(samples)
@@ -182,31 +189,7 @@ impl PipelineFlags {
         pattern.map(|p| p.shared())
     }
 
-    pub(super) fn cull(&self) -> Cull {
-        match self.cull {
-            CullName::Grids => Cull::Grids,
-            CullName::Quads => Cull::Quads,
-        }
-    }
-
-    pub(super) fn faces(&self) -> Faces {
-        match self.faces {
-            FacesName::Front => Faces::Front,
-            FacesName::Both => Faces::Both,
-        }
-    }
-
-    pub(super) fn sampling(&self) -> Sampling {
-        match self.sampling {
-            SamplingName::Centre => Sampling::Centre,
-            SamplingName::Centroid => Sampling::Centroid,
-        }
-    }
-
     /// How surfaces are coloured.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] about a checker that is not a number above zero.
     pub(super) fn shade(&self) -> Result<ShadeSettings> {
         let albedo = match self.checker {
             None => Albedo::Plain,
@@ -238,10 +221,6 @@ fn entries(text: &str) -> Result<Option<u32>> {
     })
 }
 
-/// A triangle area.
-///
-/// # Errors
-/// [`Error::Caller`] when it is out of range.
 pub(super) fn area(value: f64) -> Result<f64> {
     let (least, most) = AREA_RANGE_PX;
     if (least..=most).contains(&value) {

@@ -6,14 +6,14 @@ use nalgebra::Vector3;
 
 use super::super::console::Verbosity;
 use super::super::views::{Framing, Stand};
-use super::options::area;
+use super::options::{area, one_of};
 use crate::error::{Error, Result};
 use crate::mesh::draw::near_plane;
 use crate::mesh::files::{Material, Mesh, ShaderEffects, Texture, bounds, load};
 use crate::mesh::grid::Source;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
-use crate::mesh::surface::displaced::{HeightChannel, HeightMap};
-use crate::mesh::surface::procedural::{HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene};
+use crate::mesh::surface::{HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene};
+use crate::mesh::surface::{HeightChannel, HeightMap};
 use crate::mesh::surface::{Surface, box_corners};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
@@ -55,8 +55,8 @@ pub(super) struct SubjectFlags {
     shininess: Option<f32>,
     /// What the pixel shader of all materials does beside giving a colour: any of these bars the
     /// pixel merge unit
-    #[arg(long, value_enum, value_delimiter = ',')]
-    shader_effects: Vec<Effect>,
+    #[arg(long, value_parser = one_of(EFFECTS), value_delimiter = ',')]
+    shader_effects: Vec<SetEffect>,
     /// Draw an army: that many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
     army: Option<[u16; 2]>,
@@ -73,38 +73,27 @@ pub(super) struct SubjectFlags {
     /// Distance of the near plane in world units [default: a thousandth of the distance to the
     /// middle of the mesh]
     #[arg(long, value_name = "DISTANCE")]
-    pub(super) near: Option<f64>,
+    near: Option<f64>,
 }
 
-/// What a pixel shader may do beside giving a colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Effect {
-    /// Discards fragments
-    Discard,
-    /// Writes depth
-    Depth,
-    /// Writes to memory beside the colour buffer
-    Memory,
-    /// Turns alpha into coverage
-    AlphaToCoverage,
-    /// Reads the primitive's number
-    PrimitiveId,
-    /// Reads the coverage
-    Coverage,
-}
+type SetEffect = fn(&mut ShaderEffects);
 
-impl Effect {
-    fn set(self, effects: &mut ShaderEffects) {
-        *match self {
-            Self::Discard => &mut effects.discards,
-            Self::Depth => &mut effects.writes_depth,
-            Self::Memory => &mut effects.writes_memory,
-            Self::AlphaToCoverage => &mut effects.alpha_to_coverage,
-            Self::PrimitiveId => &mut effects.reads_primitive_id,
-            Self::Coverage => &mut effects.reads_coverage,
-        } = true;
-    }
-}
+const EFFECTS: &[(&str, &str, SetEffect)] = &[
+    ("discard", "Discards fragments", |e| e.discards = true),
+    ("depth", "Writes depth", |e| e.writes_depth = true),
+    ("memory", "Writes to memory beside the colour buffer", |e| {
+        e.writes_memory = true;
+    }),
+    ("alpha-to-coverage", "Turns alpha into coverage", |e| {
+        e.alpha_to_coverage = true;
+    }),
+    ("primitive-id", "Reads the primitive's number", |e| {
+        e.reads_primitive_id = true;
+    }),
+    ("coverage", "Reads the coverage", |e| {
+        e.reads_coverage = true;
+    }),
+];
 
 fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
     let exponent = text.parse().ok().filter(|e| (0.0..=10_000.0).contains(e));
@@ -121,7 +110,6 @@ fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
         .ok_or_else(|| "expected two numbers as in 6,5".to_owned())
 }
 
-/// A mesh that has been read.
 pub(super) struct Subject {
     flags: SubjectFlags,
     what: What,
@@ -139,15 +127,10 @@ enum What {
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn Source>)>> + 'a>;
 
 impl SubjectFlags {
-    /// Triangle areas asked for.
     pub(super) fn areas(&self) -> &[f64] {
         &self.areas
     }
 
-    /// Reads the mesh.
-    ///
-    /// # Errors
-    /// Those of the reader; [`Error::Caller`] about flags that do not fit it.
     pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<Subject> {
         for &value in &self.areas {
             area(value)?;
@@ -198,7 +181,7 @@ impl SubjectFlags {
         for material in &mut mesh.materials {
             material.shininess = self.shininess.unwrap_or(material.shininess);
             for effect in &self.shader_effects {
-                effect.set(&mut material.effects);
+                effect(&mut material.effects);
             }
             if material.alpha_cutoff.is_some() {
                 verbosity.warn(&format!(
@@ -271,11 +254,8 @@ impl Subject {
     }
 
     /// Distance of the near plane.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] when the flag's is not above zero.
-    pub(super) fn near(&self, camera: &Camera, flag: Option<f64>) -> Result<f64> {
-        if let Some(near) = flag {
+    pub(super) fn near(&self, camera: &Camera) -> Result<f64> {
+        if let Some(near) = self.flags.near {
             if near > 0.0 && near.is_finite() {
                 return Ok(near);
             }
@@ -289,9 +269,6 @@ impl Subject {
     }
 
     /// What is drawn, at each area asked for.
-    ///
-    /// # Errors
-    /// What makes a surface of the mesh impossible.
     pub(super) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.what, self.flags.areas.as_slice()) {
             (What::Polygons(mesh), []) => {
@@ -312,7 +289,6 @@ impl Subject {
         })))
     }
 
-    /// The surface, displaced and repeated as the flags ask.
     fn surface(&self) -> Result<Surface> {
         let flags = &self.flags;
         let mut surface = match &self.what {

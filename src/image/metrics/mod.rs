@@ -65,6 +65,15 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
     compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
 }
 
+/// Peak signal-to-noise ratio of colours as floats, in decibels; infinite when they are the same.
+///
+/// # Errors
+/// As [`compare`].
+pub(crate) fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
+    let compared = compare(a, b, Protocol::Float)?;
+    Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
+}
+
 /// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
 ///
 /// # Errors

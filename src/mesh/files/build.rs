@@ -50,35 +50,6 @@ impl Stop {
     }
 }
 
-/// Warnings about a file, each once.
-#[derive(Debug, Default)]
-pub(crate) struct Warnings {
-    texts: Vec<String>,
-    more: usize,
-}
-
-impl Warnings {
-    /// Adds a warning unless it has been said or there are many already.
-    pub(crate) fn add(&mut self, text: impl Into<String>) {
-        if self.texts.len() >= MAX_WARNINGS {
-            self.more += 1;
-            return;
-        }
-        let text = text.into();
-        if !self.texts.contains(&text) {
-            self.texts.push(text);
-        }
-    }
-
-    fn finish(mut self) -> Vec<String> {
-        if self.more > 0 {
-            self.texts.push(format!("{} more warnings", self.more));
-        }
-        self.texts
-    }
-}
-
-/// A mesh in the making.
 pub(crate) struct Builder {
     path: PathBuf,
     mesh: Mesh,
@@ -87,11 +58,13 @@ pub(crate) struct Builder {
     triangles: u64,
     /// First face of the draw in the making.
     draw_start: u32,
-    warnings: Warnings,
+    /// Each once.
+    warnings: Vec<String>,
+    /// Warnings beyond the limit.
+    more_warnings: usize,
 }
 
 impl Builder {
-    /// A mesh of the file `path` without anything in it.
     pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -102,7 +75,8 @@ impl Builder {
             welded: HashMap::new(),
             triangles: 0,
             draw_start: 0,
-            warnings: Warnings::default(),
+            warnings: Vec::new(),
+            more_warnings: 0,
         }
     }
 
@@ -120,7 +94,6 @@ impl Builder {
         Ok(at)
     }
 
-    /// The index of a new, finite texture coordinate.
     pub(crate) fn uv(&mut self, uv: [f32; 2]) -> Result<u32> {
         let at = self.index(self.mesh.uvs.len(), "texture coordinates")?;
         self.mesh.uvs.push(uv);
@@ -194,15 +167,18 @@ impl Builder {
         }
     }
 
-    /// Adds a material; returns its index.
     pub(crate) fn material(&mut self, material: Material) -> u32 {
         self.mesh.materials.push(material);
         u32::try_from(self.mesh.materials.len() - 1).unwrap_or(NONE)
     }
 
-    /// Adds a warning unless it has been said.
     pub(crate) fn warn(&mut self, text: impl Into<String>) {
-        self.warnings.add(text);
+        let text = text.into();
+        if self.warnings.len() >= MAX_WARNINGS {
+            self.more_warnings += 1;
+        } else if !self.warnings.contains(&text) {
+            self.warnings.push(text);
+        }
     }
 
     /// The mesh so far, for what only one reader fills.
@@ -219,9 +195,13 @@ impl Builder {
         if self.mesh.face_materials.is_empty() {
             self.warn("no faces");
         }
+        if self.more_warnings > 0 {
+            let more = format!("{} more warnings", self.more_warnings);
+            self.warnings.push(more);
+        }
         Loaded {
             mesh: self.mesh,
-            warnings: self.warnings.finish(),
+            warnings: self.warnings,
         }
     }
 }
@@ -271,11 +251,11 @@ mod tests {
 
     #[test]
     fn warnings_are_said_once_and_bounded() {
-        let mut warnings = Warnings::default();
+        let mut builder = Builder::new(Path::new("a"));
         for i in 0..1000 {
-            warnings.add(format!("{}", i / 2));
+            builder.warn(format!("{}", i / 2));
         }
-        let texts = warnings.finish();
+        let texts = builder.finish().warnings;
         assert_eq!(texts.len(), MAX_WARNINGS + 1);
         assert!(texts.last().unwrap().ends_with(" more warnings"));
     }

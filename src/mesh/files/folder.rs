@@ -9,9 +9,7 @@ use crate::error::{Error, Result};
 /// Most bytes of all files that a mesh names.
 const LIMIT_BYTES: u64 = 4 << 30;
 
-/// The folder of a mesh file.
 pub(crate) struct Folder {
-    /// The mesh file, for errors.
     named: PathBuf,
     /// The folder, resolved at the first use.
     root: Option<PathBuf>,
@@ -19,7 +17,6 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder of the mesh file `path`.
     pub(crate) fn of(path: &Path) -> Self {
         Self {
             named: path.to_path_buf(),
@@ -29,10 +26,6 @@ impl Folder {
     }
 
     /// The content of the file `name`, a path relative to the folder.
-    ///
-    /// # Errors
-    /// [`Error::File`] for a name that leaves the folder, also by a link, or that is no plain file;
-    /// [`Error::Read`]; [`Error::Limit`] for more than 4 GiB in all.
     pub(crate) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
         let path = self.confined(name)?;
         let mut bytes = Vec::new();

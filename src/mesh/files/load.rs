@@ -8,7 +8,6 @@ use super::{gltf, obj, ply};
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
 
-/// A format of mesh files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Obj,

@@ -63,20 +63,17 @@ pub struct Mesh {
 
 impl Mesh {
     /// Faces.
-    #[must_use]
     pub fn faces(&self) -> usize {
         self.face_materials.len()
     }
 
     /// The corners of a face.
-    #[must_use]
     pub fn face(&self, face: usize) -> &[Corner] {
         &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
     }
 }
 
 /// Least and greatest corner of a box around points; the origin twice if there are none.
-#[must_use]
 pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
     let boxes = points.into_iter().map(|p| [*p.borrow(); 2]);
     let around = boxes.reduce(|[a, b], [p, q]| {
@@ -109,7 +106,6 @@ pub struct ShaderEffects {
 
 impl ShaderEffects {
     /// Whether it has any of them.
-    #[must_use]
     pub fn any(self) -> bool {
         self != Self::default()
     }

@@ -17,7 +17,6 @@ const MAX_SHININESS: f32 = 10_000.0;
 /// Alpha below which fragments of a material with `map_d` are discarded.
 const ALPHA_CUTOFF: f32 = 0.5;
 
-/// A material as its file describes it.
 #[derive(Default)]
 struct Described {
     diffuse: Option<[f32; 3]>,
@@ -43,7 +42,7 @@ pub(crate) fn read(
             parse(&file, &bytes, &mut described, builder);
         }
     }
-    let mut textures = Textures::new();
+    let mut textures = Textures::default();
     for name in names {
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
@@ -169,7 +168,6 @@ impl Described {
     }
 }
 
-/// The warning of materials that are seen through.
 const TRANSPARENT: &str = "transparent materials are drawn opaque";
 
 /// A colour; one number stands for all three.
@@ -214,49 +212,6 @@ fn texture(rest: &[u8]) -> Result<String, Mismatch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
-    use crate::mesh::files::Loaded;
-    use std::path::Path;
-
-    /// The material `m` of the library `text`.
-    fn read_text(text: &str) -> (Material, Vec<String>) {
-        let mut builder = Builder::new(Path::new("a.obj"));
-        let mut resolve = |name: &str| match name {
-            "a b.mtl" => Ok(text.as_bytes().to_vec()),
-            _ => Err(Error::file(Path::new("a.obj"), name, "a file", "none")),
-        };
-        let names = ["m".to_owned()];
-        read(&["a b.mtl".to_owned()], &names, &mut builder, &mut resolve);
-        let Loaded { mesh, warnings } = builder.finish();
-        (mesh.materials[0].clone(), warnings)
-    }
-
-    #[test]
-    fn colours_and_highlights() {
-        let text = "newmtl other\nKd 1 0 0\nnewmtl m\nKd .1 .2 .3\nKs 1 1 1\nNs 20\nillum 2\n";
-        let (material, _) = read_text(text);
-        assert_eq!(material.base_colour, [0.1, 0.2, 0.3]);
-        assert_eq!((material.shininess, material.name.as_str()), (20.0, "m"));
-        assert_eq!(read_text("newmtl m\nNs 20\nKs 0 0 0\n").0.shininess, 0.0);
-        assert_eq!(read_text("newmtl m\nKd 0.5").0.base_colour, [0.5; 3]);
-        assert_eq!(
-            read_text("newmtl m\nKd 0 0 0\nmap_Kd a.png").0.base_colour,
-            [1.0; 3]
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_a_warning() {
-        let text = "newmtl m\nKd red\nd 0.5\nmap_Kd none.png\nmap_d none.png\nnorm\n";
-        let (material, warnings) = read_text(text);
-        assert_eq!(material.base_colour, [1.0; 3]);
-        assert_eq!(material.alpha_cutoff, Some(0.5));
-        assert!(material.effects.discards && material.base_texture.is_none());
-        for part in ["line 2", "opaque", "none.png", "line 6"] {
-            assert!(warnings.iter().any(|w| w.contains(part)), "{warnings:?}");
-        }
-        assert!(read_text("").1.iter().any(|w| w.contains("\"m\"")));
-    }
 
     #[test]
     fn options_of_textures_are_skipped() {

@@ -23,7 +23,6 @@ const INFINITE_SHARPNESS: f32 = 10.0;
 /// Most material libraries that a file may name.
 const MAX_LIBRARIES: usize = 256;
 
-/// Reads a mesh; `path` is for errors.
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let place = format!("byte {at}");
@@ -134,7 +133,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads the corners of a face.
     fn corners(&mut self, rest: &[u8]) -> Result<(), Mismatch> {
         self.corners.clear();
         for word in words(rest) {
@@ -158,7 +156,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds the face whose corners were read.
     fn face(&mut self) -> Result<()> {
         let (name, known) = &mut self.material;
         let material = *known.get_or_insert_with(|| self.names.index(name));
@@ -262,7 +259,6 @@ impl Tags {
         Ok(())
     }
 
-    /// Puts the tags into `mesh`.
     fn resolve(&self, mesh: &mut Mesh, positions: &[u32], path: &Path) -> Result<()> {
         for (number, vertices, sharpness) in &self.0 {
             let find = |vertex: &u32| {
@@ -285,6 +281,3 @@ impl Tags {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -14,10 +14,8 @@ use crate::scene::formats::ply::{Body, Element, Header, Kind, Row};
 /// Names of the list of a polygon's vertices.
 const LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
 
-/// Names of texture coordinates.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
 
-/// Reads a mesh; `path` is for errors.
 pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
@@ -93,7 +91,6 @@ fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     Some(found)
 }
 
-/// The column of a polygon's vertices.
 fn list(element: &Element, path: &Path) -> Result<usize> {
     let is_list = |at: &usize| {
         let property = &element.properties[*at];
@@ -177,74 +174,7 @@ impl Reader {
     }
 }
 
-/// The numbers in the columns `at` of a row.
 fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
     #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
     finite(at.map(|at| row.property(at).first().map_or(0.0, |value| *value as f32)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(header: &str, body: &[u8]) -> Result<Loaded> {
-        let mut bytes = format!("ply\nformat {header}\nend_header\n").into_bytes();
-        bytes.extend_from_slice(body);
-        read(&bytes, Path::new("a.ply"))
-    }
-
-    const VERTEX: &str = "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
-                          property float s\nproperty float t";
-    const FACE: &str = "element face 1\nproperty uchar flags\n\
-                        property list uchar int vertex_indices\nproperty int after";
-
-    #[test]
-    fn text_in_any_order_of_elements() {
-        let body = b"7 4 0 1 2 3 9\n0 0 0 0 0\n1 0 0 1 0\n1 1 0 1 1\n0 0 -0 0 1\n";
-        let loaded = parse(&format!("ascii 1.0\n{FACE}\n{VERTEX}"), body).unwrap();
-        let mesh = loaded.mesh;
-        assert_eq!(mesh.positions.len(), 3);
-        let corners: Vec<(u32, u32)> = mesh.corners.iter().map(|c| (c.position, c.uv)).collect();
-        assert_eq!(corners, [(0, 0), (1, 1), (2, 2), (0, 3)]);
-        assert_eq!(mesh.uvs[3], [0.0, 0.0]);
-        assert_eq!((mesh.draws.len(), mesh.draws[0].clone()), (1, 0..1));
-        assert_eq!(mesh.face_materials, [0]);
-    }
-
-    #[test]
-    fn binary_of_both_orders() {
-        let mut body = Vec::new();
-        for value in [0.0f32, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0] {
-            body.extend_from_slice(&value.to_be_bytes());
-        }
-        body.extend_from_slice(&body.clone());
-        body.extend_from_slice(&[0, 3]);
-        for index in [2, 1, 0, 9] {
-            body.extend_from_slice(&i32::to_be_bytes(index));
-        }
-        let header = format!("binary_big_endian 1.0\n{VERTEX}\n{FACE}");
-        let mesh = parse(&header, &body).unwrap().mesh;
-        let corners: Vec<u32> = mesh.corners.iter().map(|c| c.position).collect();
-        assert_eq!(corners, [0, 1, 0]);
-        assert!(parse(&header, &body[..body.len() - 5]).is_err());
-    }
-
-    #[test]
-    fn errors_name_the_row() {
-        let vertices = "0 0 0 0 0\n1 0 0 1 0\n1 1 0 1 1\n0 0 0 0 1\n";
-        let header = format!("ascii 1.0\n{VERTEX}\n{FACE}");
-        for (face, expected) in [
-            ("0 3 0 1 4 0", "row 0 of 1: expected a vertex of 4"),
-            ("0 3 0 1 -1 0", "a vertex of 4"),
-            ("0 3 0 1 1.5 0", "a vertex of 4"),
-            ("0 2 0 1 0", "3 vertices or more, found 2"),
-            ("0 200 0 1 0", "a value, found the end of the line"),
-            ("0 3 0 1 2 0 0", "more values"),
-        ] {
-            let error = parse(&header, format!("{vertices}{face}").as_bytes()).unwrap_err();
-            assert!(error.to_string().contains(expected), "{face}: {error}");
-        }
-        let error = parse(&header, b"0 0 nan 0 0\n").unwrap_err().to_string();
-        assert!(error.contains("element \"vertex\""), "{error}");
-    }
 }

@@ -82,7 +82,6 @@ pub(crate) fn name(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
 }
 
-/// A finite number.
 pub(crate) fn number(word: &[u8]) -> Result<f32, Mismatch> {
     let parsed = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
     let number = parsed.ok_or_else(|| ("a number".to_owned(), quoted(word)))?;

@@ -28,20 +28,14 @@ const FREE_TEXELS: u64 = 1 << 20;
 const TEXELS_PER_BYTE: u64 = 2048;
 
 /// The textures of a mesh, each read once.
+#[derive(Default)]
 pub(crate) struct Textures {
     by_name: HashMap<String, Option<u32>>,
-    left: u64,
+    /// Texels so far.
+    used: u64,
 }
 
 impl Textures {
-    /// None yet.
-    pub(crate) fn new() -> Self {
-        Self {
-            by_name: HashMap::new(),
-            left: MAX_TEXELS,
-        }
-    }
-
     /// The index of the texture `name`, with its file's content from `bytes`; where it cannot be
     /// had, a warning says why.
     pub(crate) fn get<B: AsRef<[u8]>>(
@@ -53,10 +47,10 @@ impl Textures {
         if let Some(&known) = self.by_name.get(name) {
             return known;
         }
-        let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), self.left));
+        let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), MAX_TEXELS - self.used));
         let at = match texture {
             Ok(texture) => {
-                self.left -= texture.texels.len() as u64;
+                self.used += texture.texels.len() as u64;
                 let textures = &mut builder.mesh().textures;
                 textures.push(texture);
                 u32::try_from(textures.len() - 1).ok()

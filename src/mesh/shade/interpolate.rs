@@ -12,6 +12,8 @@
 //! "Triangle Scan Conversion using 2D Homogeneous Coordinates"). `b / z` is linear in x and y
 //! outside the triangle as well, which is how a GPU extrapolates.
 
+use nalgebra::Vector3;
+
 use crate::mesh::camera::{MeshCamera, Seen};
 use crate::mesh::grid::GridVertex;
 
@@ -21,7 +23,7 @@ const LEAST_DETERMINANT: f64 = 1e-14;
 
 /// Where on a triangle a point lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Barycentrics {
+pub(crate) struct Barycentrics {
     /// Weights of the corners; their sum is 1. Negative ones beyond the triangle.
     pub weights: [f64; 3],
     /// 1 / z, per world unit; zero or less beyond the horizon of the triangle's plane.
@@ -33,10 +35,9 @@ impl Barycentrics {
     ///
     /// As differences from the first corner, so that the large weights far outside a small triangle
     /// cost no accuracy.
-    #[must_use]
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "rounding")]
-    pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
+    pub(crate) fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
         let [_, w1, w2] = self.weights.map(|w| w as f32);
         let [c0, c1, c2] = corners;
         std::array::from_fn(|k| c0[k] + (w1 * (c1[k] - c0[k]) + w2 * (c2[k] - c0[k])))
@@ -45,27 +46,24 @@ impl Barycentrics {
 
 /// A triangle as functions of the place on the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TrianglePlanes {
+pub(crate) struct TrianglePlanes {
     /// Where the functions' x and y are counted from: near the triangle, for accuracy.
     origin_px: [f64; 2],
     /// `b / z` of each corner: coefficients of x, y and 1.
-    rows: [[f64; 3]; 3],
-    is_front: bool,
+    rows: [Vector3<f64>; 3],
 }
 
 impl TrianglePlanes {
     /// Of a triangle in the world; `None` when it is seen edge on, has no area or lies wholly
     /// behind the eye.
-    #[must_use]
     #[inline]
-    pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
+    pub(crate) fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
         Self::from_seen(vertices.map(|v| view.see(v.position)))
     }
 
     /// As [`TrianglePlanes::new`], of corners already seen.
-    #[must_use]
     #[inline]
-    pub fn from_seen(corners: [Seen; 3]) -> Option<Self> {
+    pub(crate) fn from_seen(corners: [Seen; 3]) -> Option<Self> {
         let farthest = corners
             .iter()
             .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });
@@ -74,37 +72,28 @@ impl TrianglePlanes {
         }
         let origin_px = [farthest.xz / farthest.z, farthest.yz / farthest.z];
         let [a, b, c] = corners.map(|seen| {
-            [
+            Vector3::new(
                 seen.xz - origin_px[0] * seen.z,
                 seen.yz - origin_px[1] * seen.z,
                 seen.z,
-            ]
+            )
         });
-        let rows = [cross(b, c), cross(c, a), cross(a, b)];
-        let determinant = dot(a, rows[0]);
-        let scale = (dot(a, a) * dot(b, b) * dot(c, c)).sqrt();
+        let rows = [b.cross(&c), c.cross(&a), a.cross(&b)];
+        let determinant = a.dot(&rows[0]);
+        let scale = (a.dot(&a) * b.dot(&b) * c.dot(&c)).sqrt();
         // Also false of what is not a number.
         let has_area = determinant.abs() > LEAST_DETERMINANT * scale;
         has_area.then(|| Self {
             origin_px,
-            rows: rows.map(|row| row.map(|v| v / determinant)),
-            // Counter-clockwise to the viewer is clockwise with y down.
-            is_front: determinant < 0.0,
+            rows: rows.map(|row| row / determinant),
         })
     }
 
-    /// Whether the triangle faces the viewer: its corners go counter-clockwise on the picture.
-    #[must_use]
-    pub fn is_front(&self) -> bool {
-        self.is_front
-    }
-
     /// What is seen at a place of the picture, in pixels.
-    #[must_use]
     #[inline]
-    pub fn at(&self, x_px: f64, y_px: f64) -> Barycentrics {
+    pub(crate) fn at(&self, x_px: f64, y_px: f64) -> Barycentrics {
         let (x, y) = (x_px - self.origin_px[0], y_px - self.origin_px[1]);
-        let over_z = self.rows.map(|[a, b, c]| a * x + b * y + c);
+        let over_z = self.rows.map(|row| row.x * x + row.y * y + row.z);
         let inverse_z = over_z[0] + over_z[1] + over_z[2];
         let z = 1.0 / inverse_z;
         Barycentrics {
@@ -112,37 +101,13 @@ impl TrianglePlanes {
             inverse_z,
         }
     }
-
-    /// Depth `near / z` as a function of the place: coefficients of x and y in pixels, and of 1.
-    /// It is 1 at the near plane and falls to 0 far away: greater is nearer.
-    #[must_use]
-    #[inline]
-    pub fn inverse_depth(&self, near: f64) -> [f64; 3] {
-        let [a, b, c] =
-            [0, 1, 2].map(|k| near * (self.rows[0][k] + self.rows[1][k] + self.rows[2][k]));
-        [a, b, c - a * self.origin_px[0] - b * self.origin_px[1]]
-    }
-}
-
-#[inline]
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-#[inline]
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mesh::shade::testing::{vertex, view};
-    use nalgebra::{Matrix3, Vector3};
+    use nalgebra::Matrix3;
 
     /// Barycentric coordinates and z where the ray through a pixel meets the triangle's plane.
     fn traced(view: &MeshCamera, corners: [[f32; 3]; 3], x: f64, y: f64) -> ([f64; 3], f64) {
@@ -173,9 +138,6 @@ mod tests {
             assert!(off < 1e-5, "{found:?} against {weights:?}");
         }
         assert!((found.inverse_z * z - 1.0).abs() < 1e-5, "{found:?}, z {z}");
-        let [a, b, c] = planes.inverse_depth(view.near);
-        let depth = (a * x + b * y + c) * z / view.near;
-        assert!((depth - 1.0).abs() < 1e-5, "{depth}");
     }
 
     #[test]
@@ -221,16 +183,6 @@ mod tests {
         assert!(planes([[0.0, 0.0, 2.0], [1.0, 0.0, 4.0], [2.0, 0.0, 7.0]]).is_none());
         assert!(planes([[0.0, 0.0, -2.0], [1.0, 0.0, -2.0], [0.0, 1.0, -2.0]]).is_none());
         assert!(planes([[f32::NAN, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]).is_none());
-    }
-
-    #[test]
-    fn facing() {
-        let view = view();
-        let corners = [[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]];
-        // y points down in this view, so right then down is clockwise.
-        let [a, b, c] = corners.map(|p| vertex(p, [0.0; 2]));
-        assert!(!TrianglePlanes::new([&a, &b, &c], &view).unwrap().is_front());
-        assert!(TrianglePlanes::new([&a, &c, &b], &view).unwrap().is_front());
     }
 
     #[test]

@@ -5,14 +5,16 @@
 //! extrapolated beyond a triangle's edge.
 
 mod derivatives;
-pub mod interpolate;
+pub(crate) mod interpolate;
 mod lanes;
-pub mod quad;
+pub(crate) mod quad;
 mod shader;
-pub mod texture;
-pub mod vertex;
+mod texture;
+pub(crate) mod vertex;
 
 #[cfg(test)]
 mod testing;
 
+pub use quad::Sampling;
 pub use shader::{Albedo, ShadeSettings, Shader};
+pub use texture::Textures;

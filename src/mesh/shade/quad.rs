@@ -26,9 +26,8 @@ pub enum Sampling {
 /// `samples` are those that the triangle of the inputs covers in the cell, and `covers_centre` says
 /// whether it covers the centre. A cell of which nothing is covered is sampled at its centre, and
 /// so is one that is covered whole, as Direct3D has it.
-#[must_use]
 #[inline]
-pub fn sampling_point(
+pub(crate) fn sampling_point(
     place: [u16; 2],
     cell: usize,
     pattern: &SamplePattern,
@@ -52,9 +51,8 @@ pub fn sampling_point(
     [corner[0] + offset[0], corner[1] + offset[1]]
 }
 
-/// The triangle that a cell takes its inputs from.
 #[derive(Debug, Clone, Copy)]
-pub struct TriangleRef<'a> {
+pub(crate) struct TriangleRef<'a> {
     /// Its corners.
     pub vertices: [&'a GridVertex; 3],
     /// Made of just these corners.
@@ -63,7 +61,7 @@ pub struct TriangleRef<'a> {
 
 /// What the shader is given for a quad. Cells are counted from the top left, row by row.
 #[derive(Debug, Clone, Copy)]
-pub struct QuadInputs<'a> {
+pub(crate) struct QuadInputs<'a> {
     /// The triangle of each cell.
     pub cells: [TriangleRef<'a>; 4],
     /// Where each cell's inputs are sampled, in pixels: see [`sampling_point`].
@@ -84,8 +82,7 @@ impl Shader<'_> {
     /// Derivatives are differences across the quad, a cell wide: plain ones where every cell is
     /// sampled at its centre, whichever triangles the inputs come from, else corrected for the
     /// places of the samples.
-    #[must_use]
-    pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
+    pub(crate) fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
         // Positions are counted from a corner: across a cell they differ by little, which f32 would
         // lose far from the world's origin.
         let origin = inputs.cells[0].vertices[0].position;

@@ -50,7 +50,6 @@ pub struct Shader<'a> {
 
 impl<'a> Shader<'a> {
     /// A shader for a view of a scene.
-    #[must_use]
     pub fn new(
         materials: &'a [Material],
         textures: &'a Textures,
@@ -117,7 +116,6 @@ const HIGHLIGHT: f32 = 0.35;
 /// Stored value of a normal map that stands for 0, of 255: what flat maps hold.
 const NORMAL_ZERO: f32 = 128.0;
 
-/// Lights in world space.
 #[derive(Debug, Clone)]
 pub(super) struct Lights {
     towards: [[f32; 3]; 3],

@@ -4,9 +4,10 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::interpolate::TrianglePlanes;
 use super::quad::{QuadInputs, TriangleRef};
-use super::shader::Shader;
-use crate::mesh::camera::MeshCamera;
+use super::shader::{ShadeSettings, Shader};
+use super::texture::Textures;
 use crate::mesh::files::{Material, Texture};
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridVertex;
 use crate::scene::{Camera, Intrinsics};
 
@@ -43,8 +44,32 @@ pub(super) fn plane_vertex(x_px: f32, y_px: f32, texels_a_px: f32) -> GridVertex
     vertex([x_px - 320.0, y_px - 180.0, FAR], uv)
 }
 
+/// Materials and their textures.
+pub(super) struct Scene {
+    pub(super) materials: Vec<Material>,
+    pub(super) textures: Textures,
+}
+
+impl Scene {
+    pub(super) fn of(material: Material, textures: &[Texture]) -> Self {
+        let materials = vec![material];
+        Self {
+            textures: Textures::new(textures, &materials),
+            materials,
+        }
+    }
+
+    pub(super) fn shader_with(&self, settings: ShadeSettings) -> Shader<'_> {
+        Shader::new(&self.materials, &self.textures, &view(), settings)
+    }
+
+    pub(super) fn shader(&self) -> Shader<'_> {
+        self.shader_with(ShadeSettings::default())
+    }
+}
+
 /// One material with a texture of noise.
-pub(super) fn noisy() -> (Vec<Material>, Vec<Texture>) {
+pub(super) fn noisy() -> Scene {
     let material = Material {
         base_colour: [1.0, 0.8, 0.9],
         base_texture: Some(0),
@@ -60,7 +85,7 @@ pub(super) fn noisy() -> (Vec<Material>, Vec<Texture>) {
         height: TEXELS,
         texels: (0..TEXELS * TEXELS).map(texel).collect(),
     };
-    (vec![material], vec![texture])
+    Scene::of(material, &[texture])
 }
 
 /// The quad whose first pixel is (300, 200), of a triangle, sampled at its centres.

@@ -11,9 +11,8 @@ const ONE: f32 = 65535.0;
 /// Rows of a level that one task makes.
 const ROWS_A_TASK: usize = 64;
 
-/// What a texture's numbers mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Colour in sRGB: decoded, so that it is filtered in linear light.
     Colour,
     /// Numbers to be taken as they are: normals.
@@ -29,7 +28,6 @@ pub struct Textures {
 impl Textures {
     /// Builds the chains. What a texture is used for follows from the materials; one that is used
     /// for both is taken as normals.
-    #[must_use]
     pub fn new(textures: &[Texture], materials: &[Material]) -> Self {
         let role = |index: usize| {
             let is_normals = |m: &Material| m.normal_texture.is_some_and(|t| t as usize == index);
@@ -46,31 +44,28 @@ impl Textures {
     }
 
     /// The chain of a texture by its index in the scene; `None` where there is none.
-    #[must_use]
     #[inline]
-    pub fn get(&self, index: u32) -> Option<&Pyramid> {
+    pub(crate) fn get(&self, index: u32) -> Option<&Pyramid> {
         self.pyramids.get(index as usize)?.as_ref()
     }
 }
 
 /// A texture and all its smaller levels, down to one texel.
 #[derive(Debug, Clone)]
-pub struct Pyramid {
+pub(crate) struct Pyramid {
     levels: Vec<Level>,
 }
 
 /// Channels are 16 bits: fine enough for dark colours in linear light, half of what f32 takes.
 #[derive(Debug, Clone)]
 struct Level {
-    /// Width and height in texels.
     sides: [u32; 2],
     texels: Vec<[u16; 4]>,
 }
 
 impl Pyramid {
     /// Builds a chain; `None` when the texture has no texels, or not as many as it says.
-    #[must_use]
-    pub fn new(texture: &Texture, role: Role) -> Option<Self> {
+    pub(crate) fn new(texture: &Texture, role: Role) -> Option<Self> {
         let (width, height) = (texture.width as usize, texture.height as usize);
         if width == 0 || height == 0 || width.checked_mul(height) != Some(texture.texels.len()) {
             return None;
@@ -97,17 +92,10 @@ impl Pyramid {
         Some(Self { levels })
     }
 
-    /// Levels, at least 1.
-    #[must_use]
-    pub fn levels(&self) -> usize {
-        self.levels.len()
-    }
-
     /// The mip level, not clamped: log2 of the longer one of the texture coordinates' derivatives,
     /// in texels of level 0 (the isotropic rule of Direct3D and OpenGL).
-    #[must_use]
     #[inline]
-    pub fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
+    pub(crate) fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
         let [w, h] = self.levels[0].sides.map(|side| side as f32);
         let squared = |d: [f32; 2]| (d[0] * w).powi(2) + (d[1] * h).powi(2);
         let (x, y) = (squared(dx), squared(dy));
@@ -122,14 +110,13 @@ impl Pyramid {
 
     /// The texture at `uv`, which wraps around, at a mip level, which is clamped: linear in all
     /// three; red, green, blue and alpha, 0 to 1.
-    #[must_use]
     #[inline]
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "0 to the number of levels"
     )]
-    pub fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
+    pub(crate) fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         let last = self.levels.len() - 1;
         if level.is_nan() || level <= 0.0 || last == 0 {
             return self.levels[0].bilinear(uv);

@@ -7,7 +7,7 @@ use crate::mesh::grid::GridVertex;
 
 /// From a vertex to one that it shares an edge with.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct VertexStep {
+pub(crate) struct VertexStep {
     /// Change of the position, in world units.
     pub position: [f32; 3],
     /// Change of the texture coordinates.
@@ -18,9 +18,8 @@ pub struct VertexStep {
 
 impl VertexStep {
     /// The step between two vertices; those nearer than the near plane are taken as far as it.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "rounding")]
-    pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
+    pub(crate) fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.place(from.position), view.place(to.position));
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),
@@ -36,8 +35,7 @@ impl Shader<'_> {
     /// Derivatives a pixel come from the steps to two neighbours, best along different edges of a
     /// triangle. Where the steps lie along one line on the picture, as on outlines, each stands
     /// for itself: changes a pixel along it.
-    #[must_use]
-    pub fn vertex(
+    pub(crate) fn vertex(
         &self,
         vertex: &GridVertex,
         steps: &[VertexStep; 2],
@@ -76,17 +74,13 @@ impl Shader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::shade::ShadeSettings;
     use crate::mesh::shade::testing::{noisy, plane_vertex, shade_plane, view};
-    use crate::mesh::shade::texture::Textures;
 
     /// A vertex at a pixel's centre and the quad there see the same picture.
     #[test]
     fn as_a_quad_there() {
-        let (materials, textures) = noisy();
-        let pyramids = Textures::new(&textures, &materials);
-        let view = view();
-        let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
+        let (scene, view) = (noisy(), view());
+        let shader = scene.shader();
         for texels_a_px in [0.5, 2.0, 3.0] {
             let vertex = |x, y| plane_vertex(x, y, texels_a_px);
             let at = vertex(300.5, 200.5);
@@ -103,10 +97,8 @@ mod tests {
 
     #[test]
     fn steps_along_a_line_still_give_a_colour() {
-        let (materials, textures) = noisy();
-        let pyramids = Textures::new(&textures, &materials);
-        let view = view();
-        let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
+        let (scene, view) = (noisy(), view());
+        let shader = scene.shader();
         let at = plane_vertex(300.5, 200.5, 1.0);
         let step = VertexStep::between(&at, &plane_vertex(301.5, 200.5, 1.0), &view);
         for steps in [[step; 2], [VertexStep::default(); 2]] {

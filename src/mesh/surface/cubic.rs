@@ -32,7 +32,6 @@ fn basis(t: f32) -> [f32; 4] {
     [s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t]
 }
 
-/// Their derivatives.
 fn basis_derivative(t: f32) -> [f32; 4] {
     let s = 1.0 - t;
     [
@@ -48,7 +47,6 @@ fn xyz(v: Lanes) -> [f32; 3] {
 }
 
 impl Cubic {
-    /// From control points in world units.
     pub(super) fn new(points: [[f32; 3]; 16]) -> Self {
         Self(points.map(|[x, y, z]| [x, y, z, 0.0]))
     }
@@ -57,14 +55,12 @@ impl Cubic {
         std::array::from_fn(|i| &self.0[4 * row + i])
     }
 
-    /// The point at (u, v).
     pub(super) fn position(&self, u: f32, v: f32) -> [f32; 3] {
         let b = basis(u);
         let rows: [Lanes; 4] = std::array::from_fn(|row| mixed(self.row(row), b));
         xyz(mixed(rows.each_ref(), basis(v)))
     }
 
-    /// Position and derivatives along u and v.
     fn derivatives(&self, u: f32, v: f32) -> [[f32; 3]; 3] {
         let (b, d) = (basis(u), basis_derivative(u));
         let rows: [Lanes; 4] = std::array::from_fn(|row| mixed(self.row(row), b));

@@ -54,7 +54,6 @@ impl HeightMap {
 
     /// The height at texture coordinates, by the uniform cubic B-spline over the texels: smooth, as
     /// slopes are taken from it, and within the texels' range.
-    #[must_use]
     pub fn at(&self, uv: [f32; 2]) -> f32 {
         let (x, wx) = taps(uv[0], self.width);
         let (y, wy) = taps(uv[1], self.height);
@@ -160,51 +159,5 @@ impl Geometry for Displaced {
         let most = self.bias.abs().max((self.scale + self.bias).abs());
         let [least, greatest] = self.base.patch_bounds(patch);
         [least.map(|x| x - most), greatest.map(|x| x + most)]
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use crate::mesh::files::Material;
-
-    /// A flat patch of side 3 at z = 0, facing up.
-    fn flat() -> Surface {
-        let points: Vec<[f32; 3]> = (0..16_u8)
-            .map(|i| [f32::from(i % 4), f32::from(i / 4), 0.0])
-            .collect();
-        let patch = std::array::from_fn(|i| u32::try_from(i).unwrap());
-        Surface::bezier(&points, &[patch], Material::default()).unwrap()
-    }
-
-    #[test]
-    fn heights_move_points_and_tilt_normals() {
-        // A slope along u of 1 in 8 texels, away from the seam.
-        let texels = (0..64_u8).map(|i| [0, 0, 0, 32 * (i % 8)]).collect();
-        let texture = Texture {
-            width: 8,
-            height: 8,
-            texels,
-        };
-        let map = HeightMap::new(&texture, HeightChannel::Alpha).unwrap();
-        let slope = 32.0 / 255.0 * 8.0;
-        assert!((map.at([0.5, 0.3]) - slope * (0.5 - 0.5 / 8.0)).abs() < 1e-5);
-        let surface = flat().displaced(map, 2.0, 1.0).unwrap();
-        let point = surface.point(0, 0.5, 0.5);
-        assert!((point.position[2] - (1.0 + 2.0 * slope * 0.4375)).abs() < 1e-4);
-        let expected = unit([-2.0 * slope / 3.0, 0.0, 1.0]);
-        let off = (0..3).map(|k| (point.normal[k] - expected[k]).abs());
-        assert!(off.fold(0.0, f32::max) < 1e-3, "{:?}", point.normal);
-    }
-
-    #[test]
-    fn wrong_textures_are_refused() {
-        let texture = Texture {
-            width: 2,
-            height: 2,
-            texels: vec![[0; 4]; 3],
-        };
-        assert!(HeightMap::new(&texture, HeightChannel::Luminance).is_err());
     }
 }

@@ -1,15 +1,16 @@
 //! Surfaces made of quadrilateral patches: the input of the tessellator.
 
-pub mod bezier;
-pub mod catmull_clark;
+mod bezier;
+pub(crate) mod catmull_clark;
 mod cubic;
-pub mod displaced;
+mod displaced;
 mod owners;
 mod patches;
-pub mod procedural;
-#[cfg(test)]
-pub(crate) mod sample_cages;
+mod procedural;
 
+pub use displaced::{HeightChannel, HeightMap};
 pub use owners::{CornerOwner, SideOwner};
 pub use patches::{CORNERS, Surface, SurfacePoint};
 pub(crate) use patches::{along_side, box_corners};
+pub(crate) use procedural::{HAIRS, MAX_HAIRS, PICTURE_PX};
+pub use procedural::{Instance, ProceduralScene, Viewpoint};

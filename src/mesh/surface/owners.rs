@@ -41,12 +41,9 @@ pub(super) struct Owners {
 pub(super) struct PatchKeys<S, C> {
     /// Each side's key, the same for both directions, and whether the side runs against its key.
     pub(super) sides: [(S, bool); 4],
-    /// Whether the surface is smooth across each side.
     pub(super) smooth_sides: [bool; 4],
-    /// Whether each side is one point.
     pub(super) point_sides: [bool; 4],
     pub(super) corners: [C; 4],
-    /// Whether the surface is smooth at each corner.
     pub(super) smooth_corners: [bool; 4],
 }
 

@@ -30,12 +30,10 @@ pub struct SurfacePoint {
 ///
 /// Parameters `u` and `v` are within 0 to 1; every result depends on the arguments alone.
 pub(super) trait Geometry: Debug + Send + Sync {
-    /// Position in world units.
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.point(patch, u, v).position
     }
 
-    /// Position and normal.
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint;
 
     /// Texture coordinates, v down.
@@ -47,7 +45,6 @@ pub(super) trait Geometry: Debug + Send + Sync {
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2];
 }
 
-/// Materials and draws of patches.
 #[derive(Debug)]
 pub(super) struct Look {
     /// At least one.
@@ -59,7 +56,6 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// One material and one draw for all patches.
     pub(super) fn plain(material: Material) -> Self {
         Self {
             materials: vec![material],
@@ -113,33 +109,28 @@ impl Surface {
     }
 
     /// Number of patches.
-    #[must_use]
     pub fn patches(&self) -> usize {
         self.patches
     }
 
     /// Position of a point of a patch by itself, in world units; `u` and `v` are within 0 to 1.
-    #[must_use]
     #[inline]
     pub fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.geometry.position(patch, u, v)
     }
 
     /// Position and normal of a point of a patch by itself.
-    #[must_use]
     #[inline]
     pub fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         self.geometry.point(patch, u, v)
     }
 
     /// Texture coordinates of a point of a patch, v down.
-    #[must_use]
     pub fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         self.geometry.uv(patch, u, v)
     }
 
     /// The patch that evaluates side `side` (0 to 3) of a patch.
-    #[must_use]
     pub fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
         let (first, own) = self.copy_of(patch);
         let owner = self.owners.side(own, side);
@@ -150,7 +141,6 @@ impl Surface {
     }
 
     /// The patch that evaluates corner `corner` (0 to 3) of a patch.
-    #[must_use]
     pub fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
         let (first, own) = self.copy_of(patch);
         let owner = self.owners.corner(own, corner);
@@ -167,25 +157,21 @@ impl Surface {
     }
 
     /// Least and greatest corner of a box around a patch.
-    #[must_use]
     pub fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         self.geometry.patch_bounds(patch)
     }
 
     /// Least and greatest corner of a box around all patches.
-    #[must_use]
     pub fn bounds(&self) -> [[f32; 3]; 2] {
         bounds((0..self.patches).flat_map(|patch| self.patch_bounds(patch)))
     }
 
     /// Index of a patch's material in [`Surface::materials`].
-    #[must_use]
     pub fn material(&self, patch: usize) -> u32 {
         self.look.part(patch % self.period)[0]
     }
 
     /// The draw that a patch belongs to; it does not decrease from patch to patch.
-    #[must_use]
     pub fn draw(&self, patch: usize) -> u32 {
         let [_, own] = self.look.part(patch % self.period);
         let copy = u32::try_from(patch / self.period).unwrap_or(u32::MAX);
@@ -194,13 +180,11 @@ impl Surface {
     }
 
     /// Materials of all patches, at least one.
-    #[must_use]
     pub fn materials(&self) -> &[Material] {
         &self.look.materials
     }
 
     /// Textures of the materials.
-    #[must_use]
     pub fn textures(&self) -> &[Texture] {
         &self.look.textures
     }
@@ -216,7 +200,6 @@ pub(crate) fn along_side(side: u8, t: f32) -> [f32; 2] {
     }
 }
 
-/// The eight corners of a box.
 pub(crate) fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3]> {
     (0..8_usize).map(move |c| std::array::from_fn(|axis| bounds[c >> axis & 1][axis]))
 }
@@ -231,7 +214,6 @@ pub(super) fn unit(v: [f32; 3]) -> [f32; 3] {
     }
 }
 
-/// `a + times * b`.
 pub(super) fn plus(a: [f32; 3], b: [f32; 3], times: f32) -> [f32; 3] {
     std::array::from_fn(|axis| a[axis] + times * b[axis])
 }

@@ -76,7 +76,6 @@ impl Edge {
         }
     }
 
-    /// Walked the other way.
     pub(super) fn reversed(mut self) -> Self {
         if self.parts == 0 {
             self.ends.swap(0, 1);
@@ -85,7 +84,6 @@ impl Edge {
         self
     }
 
-    /// Whether it still has to be split in the middle.
     pub(super) fn is_uneven(&self) -> bool {
         self.parts == UNEVEN
     }
@@ -104,7 +102,6 @@ impl Edge {
         }
     }
 
-    /// Where it starts.
     pub(super) fn start(&self) -> Point {
         if self.is_uneven() || self.parts == 0 {
             self.ends[self.from as usize]
@@ -113,7 +110,6 @@ impl Edge {
         }
     }
 
-    /// Where it ends.
     pub(super) fn end(&self) -> Point {
         match self.parts {
             0 => self.ends[1],
@@ -122,7 +118,6 @@ impl Edge {
         }
     }
 
-    /// Where segment `segment` starts.
     pub(super) fn at(&self, segment: u32) -> Point {
         match self.parts {
             0 | UNEVEN => self.start(),

@@ -9,8 +9,6 @@
 
 mod edge;
 mod split;
-#[cfg(test)]
-mod tests;
 mod topology;
 
 use super::camera::MeshCamera;

@@ -53,7 +53,6 @@ pub(super) struct Splitter<'a> {
 /// A quadrilateral part of a patch: its sides, counter-clockwise.
 type SubPatch = [Edge; 4];
 
-/// Where a point lies on a patch.
 enum Site {
     Inside,
     Side(usize, i32),
@@ -80,7 +79,6 @@ fn real(t: i32) -> f32 {
 }
 
 impl Splitter<'_> {
-    /// Appends the grids of the patch.
     pub(super) fn run(&self, out: &mut Vec<Grid>) {
         let sides: SubPatch = std::array::from_fn(|side| self.side(side));
         let mut waiting = vec![(sides, 0)];
@@ -97,7 +95,6 @@ impl Splitter<'_> {
         }
     }
 
-    /// A side of the patch.
     fn side(&self, side: usize) -> Edge {
         let corner = |c: usize| CORNERS[c % 4].map(|t| if t > 0.5 { ONE } else { 0 });
         let ends = [corner(side), corner(side + 1)];

@@ -8,13 +8,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
+use crate::mesh::grid::{Topology, neighbours};
 use crate::mesh::surface::along_side;
 
 /// Segments of the four sides of a grid, each at most [`super::MAX_EDGE_FACTOR`].
 pub(super) type Factors = [u8; 4];
 
-/// Columns and rows of a grid.
 pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
     [a.max(c), b.max(d)].map(u16::from)
 }
@@ -24,7 +23,6 @@ pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
 pub(super) struct Topologies(RwLock<HashMap<Factors, Arc<Topology>>>);
 
 impl Topologies {
-    /// The topology of a grid of these factors.
     pub(super) fn get(&self, factors: Factors) -> Arc<Topology> {
         let known = self
             .0
@@ -48,7 +46,6 @@ struct Knot {
     at: [f32; 2],
 }
 
-/// The vertices of a side in walking order.
 fn side(factors: Factors, number: usize) -> Vec<Knot> {
     let [columns, rows] = lattice(factors).map(f32::from);
     let before: u16 = factors[..number].iter().copied().map(u16::from).sum();
@@ -83,7 +80,6 @@ fn zip(outer: &[Knot], inner: &[Knot], place: impl Fn([f32; 2]) -> f32, out: &mu
     }
 }
 
-/// The topology of a grid of these factors.
 fn stitched(factors: Factors) -> Topology {
     let [columns, rows] = lattice(factors);
     let total: u16 = factors.iter().copied().map(u16::from).sum();
@@ -119,83 +115,34 @@ fn stitched(factors: Factors) -> Topology {
         a != b && b != c && c != a
     });
     in_rows(&mut triangles);
-    let triangles: Vec<[u16; 3]> = triangles
-        .iter()
-        .map(|t| t.map(|knot| knot.vertex))
-        .collect();
-    let neighbours = neighbours(&triangles);
+    let vertices = triangles.iter().map(|t| t.map(|knot| knot.vertex));
+    let triangles: Vec<[u16; 3]> = vertices.collect();
     Topology {
+        neighbours: neighbours(&triangles),
         triangles,
-        neighbours,
     }
 }
 
 /// Orders triangles row by row of the lattice, each row in the order of its columns.
 fn in_rows(triangles: &mut [[Knot; 3]]) {
-    // Lattice places are below 32 and apart by more than a thousandth of that.
+    // Lattice positions are at most 64, and further apart than a 32768th.
     const STEPS: f32 = 32_768.0;
     triangles.sort_by_cached_key(|t| {
         let mean = |axis: usize| (t[0].at[axis] + t[1].at[axis] + t[2].at[axis]) / 3.0;
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "lattice places are from 0 to 16"
+            reason = "lattice positions are from 0 to 64"
         )]
         (mean(1) as u32, (mean(0) * STEPS) as u32)
     });
-}
-
-/// For each triangle the ones across its edges.
-fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
-    // Edges by the vertex that they start from: the end and the triangle.
-    let vertices = triangles
-        .iter()
-        .flatten()
-        .max()
-        .map_or(0, |v| usize::from(*v) + 1);
-    let mut starts = vec![0_u16; vertices + 1];
-    for vertex in triangles.iter().flatten() {
-        starts[usize::from(*vertex) + 1] += 1;
-    }
-    for vertex in 1..starts.len() {
-        starts[vertex] += starts[vertex - 1];
-    }
-    let mut next = starts.clone();
-    let mut edges = vec![[0_u16; 2]; 3 * triangles.len()];
-    for (number, t) in (0_u16..).zip(triangles) {
-        for k in 0..3 {
-            let slot = &mut next[usize::from(t[k])];
-            edges[usize::from(*slot)] = [t[(k + 1) % 3], number];
-            *slot += 1;
-        }
-    }
-    // The triangle that walks an edge; none where two walk it the same way.
-    let walker = |from: u16, to: u16| {
-        let at = usize::from(from);
-        let range = usize::from(starts[at])..usize::from(starts[at + 1]);
-        let mut found = edges[range].iter().filter(|edge| edge[0] == to);
-        match (found.next(), found.next()) {
-            (Some(edge), None) => edge[1],
-            _ => NO_NEIGHBOUR,
-        }
-    };
-    let across = |from: u16, to: u16| {
-        let is_known = walker(from, to) != NO_NEIGHBOUR;
-        if is_known {
-            walker(to, from)
-        } else {
-            NO_NEIGHBOUR
-        }
-    };
-    let each = |t: &[u16; 3]| [across(t[0], t[1]), across(t[1], t[2]), across(t[2], t[0])];
-    triangles.iter().map(each).collect()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::mesh::grid::MAX_GRID_TRIANGLES;
+    use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
     /// Every perimeter segment is on one triangle, every other edge on two that run against
     /// each other; neighbours are symmetric.

@@ -20,7 +20,6 @@ pub(crate) struct Store<'a> {
     path: PathBuf,
 }
 
-/// The type of a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Component {
     I8,
@@ -122,7 +121,6 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// An error at `place` of the document.
     pub(crate) fn wrong(
         &self,
         place: impl Into<String>,
@@ -164,7 +162,6 @@ impl<'a> Store<'a> {
         Ok((bytes, view.byte_stride))
     }
 
-    /// The accessor `at`.
     pub(crate) fn accessor(&self, at: usize) -> Result<&'a Accessor> {
         self.get(&self.document.accessors, at, "accessors")
     }

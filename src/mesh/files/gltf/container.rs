@@ -8,14 +8,12 @@ use crate::error::{Error, Result};
 const HEADER_BYTES: usize = 12;
 const CHUNK_HEADER_BYTES: usize = 8;
 
-/// The parts of a file.
 pub(crate) struct Parts<'a> {
     pub(crate) json: &'a [u8],
     /// The buffer of a GLB.
     pub(crate) binary: Option<&'a [u8]>,
 }
 
-/// Takes a file apart.
 pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<Parts<'a>> {
     if !bytes.starts_with(b"glTF") {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

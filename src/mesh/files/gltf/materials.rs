@@ -26,12 +26,11 @@ pub(crate) struct Materials<'a> {
 }
 
 impl<'a> Materials<'a> {
-    /// None yet.
     pub(crate) fn new(document: &'a Document, store: &'a Store<'a>) -> Self {
         Self {
             document,
             store,
-            textures: Textures::new(),
+            textures: Textures::default(),
             known: HashMap::new(),
         }
     }
@@ -143,7 +142,6 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// The Phong exponent of a roughness.
 fn shininess(roughness: f32) -> f32 {
     // Division by zero gives the largest.
     (2.0 / roughness.powi(4) - 2.0).clamp(0.0, MAX_SHININESS)

@@ -31,7 +31,6 @@ const EXTENSIONS: [&str; 3] = [
 /// Begin of the names of extensions that only change colours.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
-/// Reads a mesh; `path` is for errors.
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     let parts = container::split(bytes, path)?;
     let document: Document = serde_json::from_slice(parts.json).map_err(|error| {
@@ -64,7 +63,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
             .iter()
             .flatten()
         {
-            vertices = vertices.saturating_add(shape.vertices());
+            vertices = vertices.saturating_add(shape.vertices as u64);
             triangles = triangles.saturating_add(shape.triangles());
         }
     }
@@ -75,7 +74,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
             builder.warn("skins are left out: meshes are at rest");
         }
         for shape in shapes[instance.mesh].iter().flatten() {
-            let material = materials.index(shape.material(), &mut builder, resolve)?;
+            let material = materials.index(shape.json.material, &mut builder, resolve)?;
             shape.place(instance, material, &store, &mut builder)?;
         }
     }
@@ -123,6 +122,3 @@ fn check_extensions(document: &Document, builder: &mut Builder, path: &Path) -> 
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,7 +9,6 @@ use crate::error::Result;
 /// Farthest that the last row of a node's matrix may be from (0, 0, 0, 1).
 const AFFINE_TOLERANCE: f64 = 1e-6;
 
-/// An affine map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Placement {
     linear: Matrix3<f64>,
@@ -18,11 +17,8 @@ pub(crate) struct Placement {
 
 /// A mesh in the world.
 pub(crate) struct Instance {
-    /// Index of the node that places it.
     pub(crate) node: usize,
-    /// Index of the mesh.
     pub(crate) mesh: usize,
-    /// From the mesh to the world.
     pub(crate) placement: Placement,
 }
 
@@ -70,7 +66,6 @@ impl Placement {
         })
     }
 
-    /// `self` after `inner`.
     fn after(&self, inner: &Self) -> Self {
         Self {
             linear: self.linear * inner.linear,
@@ -78,7 +73,6 @@ impl Placement {
         }
     }
 
-    /// A point in the world.
     #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
     pub(crate) fn point(&self, point: [f32; 3]) -> [f32; 3] {
         if *self == Self::identity() {
@@ -114,10 +108,6 @@ impl Placement {
 }
 
 /// The meshes of the document's scene, in the order of a walk that takes children in file order.
-///
-/// # Errors
-/// For nodes that have several parents, are roots with a parent or have a matrix that is not
-/// affine: each node stands for one place, so the walk ends.
 pub(crate) fn instances(document: &Document, store: &Store<'_>) -> Result<Vec<Instance>> {
     let nodes = &document.nodes;
     let mut taken = vec![false; nodes.len()];

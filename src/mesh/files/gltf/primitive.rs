@@ -34,8 +34,8 @@ pub(crate) struct Shape<'a> {
     position: usize,
     normal: Option<usize>,
     uv: Option<usize>,
-    json: &'a Primitive,
-    vertices: usize,
+    pub(crate) json: &'a Primitive,
+    pub(crate) vertices: usize,
     /// Places in the row of indices.
     indices: usize,
 }
@@ -111,16 +111,6 @@ impl<'a> Shape<'a> {
         }))
     }
 
-    /// Index of its material in the document.
-    pub(crate) fn material(&self) -> Option<usize> {
-        self.json.material
-    }
-
-    /// Vertices that it names.
-    pub(crate) fn vertices(&self) -> u64 {
-        self.vertices as u64
-    }
-
     /// Triangles that it makes.
     pub(crate) fn triangles(&self) -> u64 {
         let indices = self.indices as u64;
@@ -155,7 +145,6 @@ impl<'a> Shape<'a> {
         Ok(())
     }
 
-    /// The corners that its vertices make.
     fn corners(
         &self,
         instance: &Instance,

@@ -1,15 +1,11 @@
 use super::*;
-use crate::mesh::files::Material;
-use crate::mesh::shade::ShadeSettings;
 use crate::mesh::shade::testing::{
     TEXELS, noisy, plane_triangle, quad_inputs, shade_plane, vertex, view,
 };
-use crate::mesh::shade::texture::Textures;
 
 /// Texture levels that the cells of a quad of the plane would be filtered at.
 fn levels(points_px: [[f32; 2]; 4], texels_a_px: f32) -> [f32; 4] {
-    let (materials, textures) = noisy();
-    let pyramids = Textures::new(&textures, &materials);
+    let scene = noisy();
     let vertices = plane_triangle(texels_a_px);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
     let inputs = QuadInputs {
@@ -24,7 +20,7 @@ fn levels(points_px: [[f32; 2]; 4], texels_a_px: f32) -> [f32; 4] {
     let slopes = [0, 1].map(|k| stencil.apply(uvs.map(|uv| uv[k])));
     std::array::from_fn(|c| {
         let [dx, dy] = [0, 1].map(|d| [slopes[0][d][c], slopes[1][d][c]]);
-        pyramids.get(0).unwrap().level(dx, dy)
+        scene.textures.get(0).unwrap().level(dx, dy)
     })
 }
 
@@ -39,27 +35,20 @@ fn texture_levels_of_a_plane() {
     for (texels, level) in [(1.0, 0.0), (4.0, 2.0), (3.0, 1.584_962_5), (0.25, -2.0)] {
         let found = levels(centres, texels);
         assert!(found.iter().all(|l| (l - level).abs() < 1e-3), "{found:?}");
-        let mut moved = centres;
-        moved[3] = [301.062_5, 201.937_5];
-        let corrected = levels(moved, texels);
-        assert!(
-            corrected.iter().all(|l| (l - level).abs() < 1e-3),
-            "{corrected:?}"
-        );
-        moved[0] = [300.937_5, 200.062_5];
-        moved[1] = [301.25, 200.875];
-        let corrected = levels(moved, texels);
-        assert!(
-            corrected.iter().all(|l| (l - level).abs() < 2e-3),
-            "{corrected:?}"
-        );
+        let [a, b, c, _] = centres;
+        let one = [a, b, c, [301.062_5, 201.937_5]];
+        let three = [[300.937_5, 200.062_5], [301.25, 200.875], c, one[3]];
+        for (moved, limit) in [(one, 1e-3), (three, 2e-3)] {
+            let corrected = levels(moved, texels);
+            let off = corrected.map(|l| (l - level).abs());
+            assert!(off.iter().all(|off| *off < limit), "{corrected:?}");
+        }
     }
 }
 
 #[test]
 fn coarse_cells_are_filtered_twice_as_wide() {
-    let (materials, textures) = noisy();
-    let pyramids = Textures::new(&textures, &materials);
+    let scene = noisy();
     let vertices = plane_triangle(2.0);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
     let coarse = QuadInputs {
@@ -73,30 +62,23 @@ fn coarse_cells_are_filtered_twice_as_wide() {
         ..quad_inputs(vertices.each_ref(), &planes)
     };
     assert_eq!(stencil(&coarse), Stencil::PLAIN);
-    let shader = Shader::new(&materials, &pyramids, &view(), ShadeSettings::default());
-    let expected = pyramids
+    let shader = scene.shader();
+    let expected = scene
+        .textures
         .get(0)
         .unwrap()
         .sample([602.0 / TEXELS as f32, 402.0 / TEXELS as f32], 2.0);
     // Base colour and light are those of the same place with a white texture.
-    let white = [Material {
-        base_texture: None,
-        shininess: 0.0,
-        ..materials[0].clone()
-    }];
-    let dull = [Material {
-        shininess: 0.0,
-        ..materials[0].clone()
-    }];
-    let shade = |materials: &[Material]| {
-        Shader::new(materials, &pyramids, &view(), ShadeSettings::default()).quad(&coarse)[0]
+    let shade = |base_texture| {
+        let mut scene = noisy();
+        scene.materials[0].shininess = 0.0;
+        scene.materials[0].base_texture = base_texture;
+        scene.shader().quad(&coarse)[0]
     };
-    let (lit, textured) = (shade(&white), shade(&dull));
+    let (lit, textured) = (shade(None), shade(Some(0)));
     for c in 0..3 {
-        assert!(
-            (textured[c] - lit[c] * expected[c]).abs() < 1e-3,
-            "{textured:?}"
-        );
+        let off = (textured[c] - lit[c] * expected[c]).abs();
+        assert!(off < 1e-3, "{textured:?}");
     }
     assert!(shader.quad(&coarse)[0][0] >= textured[0]);
 }
@@ -122,16 +104,14 @@ fn sampling_points_of_cells() {
 
 #[test]
 fn merged_triangles_of_a_plane_are_as_one() {
-    let (materials, textures) = noisy();
-    let pyramids = Textures::new(&textures, &materials);
-    let view = view();
-    let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
+    let scene = noisy();
+    let shader = scene.shader();
     let whole = shade_plane(&shader, 3.0);
     let [a, b, c] = plane_triangle(3.0);
     let uv = [0, 1].map(|k| (a.uv[k] + b.uv[k]) / 2.0);
     let middle = vertex([0, 1, 2].map(|k| (a.position[k] + b.position[k]) / 2.0), uv);
     let halves = [[&a, &middle, &c], [&middle, &b, &c]];
-    let planes = halves.map(|v| TrianglePlanes::new(v, &view).unwrap());
+    let planes = halves.map(|v| TrianglePlanes::new(v, &view()).unwrap());
     let cell = |k: usize| TriangleRef {
         vertices: halves[k],
         planes: &planes[k],
@@ -153,14 +133,12 @@ fn merged_triangles_of_a_plane_are_as_one() {
 
 #[test]
 fn far_beyond_the_horizon_colours_stay_in_range() {
-    let (materials, textures) = noisy();
-    let pyramids = Textures::new(&textures, &materials);
-    let view = view();
-    let shader = Shader::new(&materials, &pyramids, &view, ShadeSettings::default());
+    let scene = noisy();
+    let shader = scene.shader();
     // Nearly edge on, far below the quad: its plane's horizon crosses the quad.
     let ground = [[0.0, 1.0, 20.0], [6.0, 1.0, 40.0], [-6.0, 1.0, 40.0]];
     let vertices = ground.map(|p| vertex(p, [p[0], p[2]]));
-    let planes = TrianglePlanes::new(vertices.each_ref(), &view).unwrap();
+    let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
     for y in [179.0, 180.0, 179.5, -1e6] {
         let inputs = QuadInputs {
             points_px: [[300.0, y], [301.0, y], [300.0, y + 1.0], [301.0, y + 1.0]],

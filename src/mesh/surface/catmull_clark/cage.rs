@@ -16,7 +16,6 @@ pub(super) type Origin = (u32, Vec<u32>);
 /// A polygon mesh, one step of subdivision.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cage {
-    /// Positions in world units.
     pub(super) positions: Vec<Vector3<f64>>,
     /// Vertices of all faces, face by face, counter-clockwise.
     pub(super) corners: Vec<u32>,
@@ -24,11 +23,9 @@ pub(super) struct Cage {
     pub(super) starts: Vec<u32>,
     /// Sharpness of edges by their ends, the lesser first; absent: 0.
     pub(super) sharp_edges: HashMap<[u32; 2], f32>,
-    /// Sharpness of vertices.
     pub(super) sharp_vertices: Vec<f32>,
 }
 
-/// The edges of a cage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edges {
     /// For each corner of the cage: the edge to the next corner of its face.
@@ -54,7 +51,6 @@ pub(super) fn index(count: usize) -> u32 {
 }
 
 impl Cage {
-    /// Faces.
     pub(super) fn faces(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -66,10 +62,6 @@ impl Cage {
 
     /// The cage of `mesh` and, for each of its faces, the corners of `mesh` that it came from.
     /// Corners that repeat the one before are left out, and faces of fewer than three.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] when a face meets a vertex twice, an index is out of range or a position
-    /// is not finite; [`Error::Limit`] when there are more than 2^26 corners.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         if mesh.corners.len() as u64 > MOST_CORNERS {
@@ -156,12 +148,8 @@ impl Cage {
         let mut edges = Edges::default();
         for face in 0..self.faces() {
             let range = self.face(face);
-            for corner in range.clone() {
-                let next = if corner + 1 == range.end {
-                    range.start
-                } else {
-                    corner + 1
-                };
+            for corner in range {
+                let [_, next] = self.beside(face, corner);
                 let (from, to) = (self.corners[corner], self.corners[next]);
                 let ends = ordered(from, to);
                 let edge = *numbers.entry(ends).or_insert_with(|| {
@@ -193,19 +181,8 @@ impl Cage {
 
     /// The corner before `corner` and the one after it in its face, of which `face` is the number.
     pub(super) fn beside(&self, face: usize, corner: usize) -> [usize; 2] {
-        let range = self.face(face);
-        let last = range.end - 1;
-        [
-            if corner == range.start {
-                last
-            } else {
-                corner - 1
-            },
-            if corner == last {
-                range.start
-            } else {
-                corner + 1
-            },
-        ]
+        let (start, count) = (self.face(face).start, self.face(face).len());
+        let at = corner - start;
+        [count - 1, 1].map(|steps| start + (at + steps) % count)
     }
 }

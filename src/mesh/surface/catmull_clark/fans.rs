@@ -5,7 +5,6 @@ use super::cage::{Cage, Edges, NO_FACE, index};
 /// Faces around a vertex, each by its corner there, counter-clockwise.
 #[derive(Debug, Clone)]
 pub(super) struct Fan {
-    /// Corners of the cage.
     pub(super) corners: Vec<u32>,
     /// Whether the last face meets the first.
     pub(super) is_closed: bool,
@@ -22,7 +21,6 @@ pub(super) struct Walks<'a> {
 }
 
 impl<'a> Walks<'a> {
-    /// Prepares walks on `cage`.
     pub(super) fn new(cage: &'a Cage, edges: &'a Edges) -> Self {
         let mut face_of_corner = vec![0; cage.corners.len()];
         for face in 0..cage.faces() {
@@ -106,16 +104,11 @@ impl<'a> Walks<'a> {
     /// For each vertex, whether fans of faces meet in it that share no edge there, one of them
     /// all around: no rule of the surface holds for both.
     pub(super) fn pinched(&self) -> Vec<bool> {
-        let may_cross = |edge: u32| !self.is_cut(edge);
+        let may_cross = |edge: u32| !self.edges.is_cut[edge as usize];
         let is_pinched = |vertex: usize| {
             let fans = self.fans(vertex, may_cross);
             fans.len() > 1 && fans.iter().any(|fan| fan.is_closed)
         };
         (0..self.cage.positions.len()).map(is_pinched).collect()
-    }
-
-    /// Whether the surface ends or is cut apart at an edge.
-    pub(super) fn is_cut(&self, edge: u32) -> bool {
-        self.edges.is_cut[edge as usize]
     }
 }

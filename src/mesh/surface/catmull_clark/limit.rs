@@ -15,13 +15,11 @@ use crate::mesh::surface::cubic::Cubic;
 
 /// Control points by the corner of the face that they lie next to.
 pub(super) struct ControlPoints {
-    /// On the surface, one a vertex.
     vertices: Vec<Vector3<f64>>,
     /// On the edge to the next corner of the face.
     onwards: Vec<Vector3<f64>>,
     /// On the edge to the corner before.
     backwards: Vec<Vector3<f64>>,
-    /// Inside the face.
     inner: Vec<Vector3<f64>>,
     /// Which vertices have one normal, the same in all faces around.
     pub(super) is_smooth: Vec<bool>,
@@ -191,7 +189,6 @@ impl Tangents {
     }
 }
 
-/// A point in single precision.
 fn single(point: Vector3<f64>) -> [f32; 3] {
     #[allow(
         clippy::cast_possible_truncation,

@@ -15,9 +15,6 @@ mod cage;
 mod fans;
 mod limit;
 mod refine;
-#[cfg(test)]
-mod tests;
-
 use super::cubic::Cubic;
 use super::owners::{Owners, PatchKeys};
 use super::patches::{Geometry, Look, Surface, SurfacePoint};
@@ -30,25 +27,22 @@ use refine::{Rules, refined};
 
 /// Steps of subdivision unless the caller asks for others: after one, no quad of a cage of quads has
 /// more than one irregular vertex.
-pub const DEFAULT_LEVELS: u32 = 1;
+pub(crate) const DEFAULT_LEVELS: u32 = 1;
 /// Most steps of subdivision, creases included; sharper ones are taken as sharp for ever. An
 /// assumption: a thousand Bezier patches for each quad.
-pub const MAX_LEVELS: u32 = 5;
+pub(crate) const MAX_LEVELS: u32 = 5;
 /// Most Bezier patches of a surface. An assumption: 4 GiB of control points.
 const MAX_CUBICS: u64 = 1 << 24;
 
-/// The Bezier patches of a subdivision surface.
 #[derive(Debug)]
 struct CatmullClark {
     /// Bezier patches, `side * side` for each patch, row by row.
     cubics: Vec<Cubic>,
     /// Bezier patches along the side of a patch.
     side: u8,
-    /// Texture coordinates of the corners of each patch.
     uvs: Vec<[[f32; 2]; 4]>,
 }
 
-/// A cage with its edges and rules.
 struct Level {
     cage: Cage,
     edges: Edges,

@@ -7,7 +7,6 @@ use nalgebra::Vector3;
 
 use super::cage::{Cage, Edges, index, ordered};
 
-/// How a vertex moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
     /// By all its neighbours: at most one sharp edge.
@@ -106,15 +105,10 @@ fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     let at = |v: u32| cage.positions[v as usize];
     let moved = |(vertex, &(rule, share)): (usize, &(Rule, f32))| {
         let here = cage.positions[vertex];
-        let sharp = match rule {
-            Rule::Corner => here,
-            Rule::Crease([a, b]) => (at(a) + at(b) + here * 6.0) / 8.0,
-            Rule::Smooth => here,
-        };
-        let share = if rule == Rule::Smooth {
-            0.0
-        } else {
-            f64::from(share)
+        let (sharp, share) = match rule {
+            Rule::Smooth => (here, 0.0),
+            Rule::Corner => (here, f64::from(share)),
+            Rule::Crease([a, b]) => ((at(a) + at(b) + here * 6.0) / 8.0, f64::from(share)),
         };
         if share >= 1.0 {
             return sharp;

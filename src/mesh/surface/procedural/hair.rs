@@ -7,9 +7,9 @@ use crate::mesh::surface::patches::{Geometry, Look, Surface, SurfacePoint, cross
 
 /// Hairs where nothing else is said. An assumption, and one that counts: the denser the fur, the
 /// more of a visible hair is hidden.
-pub const HAIRS: u32 = 6000;
+pub(crate) const HAIRS: u32 = 6000;
 /// Most hairs: their patches are held in memory.
-pub const MAX_HAIRS: u32 = 1 << 22;
+pub(crate) const MAX_HAIRS: u32 = 1 << 22;
 /// Lengths of hairs, least and greatest, in radii of the ball.
 const LENGTHS: [f32; 2] = [0.5, 0.8];
 /// Width of a hair at its root, in radii of the ball: about 3 pixels as seen from the viewpoint.
@@ -17,7 +17,6 @@ const ROOT_WIDTH: f32 = 0.01;
 /// Width at its tip, about 1 pixel.
 const TIP_WIDTH: f32 = 0.0035;
 
-/// A hair: a ribbon along a cubic curve.
 #[derive(Debug, Clone, Copy)]
 struct Hair {
     /// Bezier points of the middle.
@@ -32,7 +31,6 @@ struct FurBall(Vec<Hair>);
 
 impl Surface {
     /// A ball of radius 1 with `hairs` hairs, at most [`MAX_HAIRS`].
-    #[must_use]
     pub fn fur_ball(seed: u64, hairs: u32) -> Self {
         let hairs = u64::from(hairs.min(MAX_HAIRS));
         let named = |name: &str, colour, two_sided| Material {

@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::mesh::files::{Material, bounds};
 use crate::mesh::surface::patches::{Geometry, Surface, SurfacePoint, box_corners, cross, unit};
 
-/// Balls of PTCLOUD.
 const CLOUD_BALLS: u64 = 20_000;
 /// Their radii in world units, least and greatest: 2 to 6 pixels as seen from its viewpoint.
 const CLOUD_RADII: [f32; 2] = [0.005, 0.015];
@@ -69,7 +68,6 @@ impl Surface {
 }
 
 impl Instances {
-    /// The copy that holds a patch, and the patch of the base.
     fn at(&self, patch: usize) -> (&Instance, usize) {
         let patches = self.base.patches().max(1);
         (&self.copies[patch / patches], patch % patches)

@@ -12,11 +12,11 @@ use super::patches::Surface;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
-pub use hair::{HAIRS, MAX_HAIRS};
+pub(crate) use hair::{HAIRS, MAX_HAIRS};
 pub use instances::Instance;
 
 /// Size of the paper's pictures in pixels (section 4).
-pub const PICTURE_PX: [u32; 2] = [1728, 1080];
+pub(crate) const PICTURE_PX: [u32; 2] = [1728, 1080];
 
 /// Where to look at a scene from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,7 +78,6 @@ impl ProceduralScene {
     }
 
     /// The scene as random numbers of `seed` make it.
-    #[must_use]
     pub fn surface(self, seed: u64) -> Surface {
         match self {
             Self::Plane => shapes::plane(),
@@ -89,7 +88,6 @@ impl ProceduralScene {
     }
 
     /// Where to look at it from, for a picture of [`PICTURE_PX`].
-    #[must_use]
     pub fn viewpoint(self) -> Viewpoint {
         let (eye, target) = match self {
             Self::Plane => ([0.0, -0.9, 3.0], [0.0, 0.0, 0.0]),
@@ -106,61 +104,6 @@ impl ProceduralScene {
             target,
             up,
             vertical_fov: 40.0_f64.to_radians(),
-        }
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use crate::mesh::surface::patches::{cross, unit};
-
-    #[test]
-    fn names_lead_to_scenes() {
-        assert_eq!(
-            ProceduralScene::from_name("FurBall").unwrap(),
-            ProceduralScene::FurBall
-        );
-        assert!(ProceduralScene::from_name("frog").is_err());
-    }
-
-    #[test]
-    fn normals_are_those_of_the_surface() {
-        for (name, scene) in ProceduralScene::ALL {
-            let surface = scene.surface(7);
-            let last = surface.patches() - 1;
-            for patch in [0, 3, last / 2, last] {
-                let at = |u: f32, v: f32| Vector3::from(surface.position(patch, u, v));
-                let du = at(0.31, 0.6) - at(0.29, 0.6);
-                let dv = at(0.3, 0.61) - at(0.3, 0.59);
-                let expected = Vector3::from(unit(cross(du.into(), dv.into())));
-                let normal = Vector3::from(surface.point(patch, 0.3, 0.6).normal);
-                assert!(normal.dot(&expected) > 0.99, "{name} {patch}");
-            }
-        }
-    }
-
-    #[test]
-    fn seeds_make_scenes() {
-        let point = |seed| {
-            let surface = ProceduralScene::PtCloud.surface(seed);
-            surface.position(100, 0.2, 0.7)
-        };
-        assert_eq!(point(1), point(1));
-        assert_ne!(point(1), point(2));
-    }
-
-    #[test]
-    fn all_of_a_scene_is_in_the_middle_of_its_picture() {
-        for (name, scene) in ProceduralScene::ALL {
-            let camera = scene.viewpoint().camera(name, PICTURE_PX[0], PICTURE_PX[1]);
-            let camera = camera.unwrap();
-            let [least, greatest] = scene.surface(0).bounds();
-            let middle = Vector3::from(least) + Vector3::from(greatest);
-            let middle = middle.map(|x| f64::from(x) / 2.0);
-            let seen = camera.view_from_world * middle + camera.translation_in_view;
-            assert!(seen.z > 0.0 && seen.x.abs() < 0.2 * seen.z, "{name}");
         }
     }
 }

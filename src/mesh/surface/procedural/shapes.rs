@@ -135,7 +135,6 @@ pub(super) fn ball_owners() -> Owners {
 
 impl Surface {
     /// A ball of radius 1 around the origin, of one material.
-    #[must_use]
     pub fn ball(material: Material) -> Self {
         Self::new(Ball, BALL_PATCHES, ball_owners(), Look::plain(material))
     }

@@ -1,7 +1,12 @@
-use super::*;
-use crate::mesh::files::Mesh;
+//! glTF documents: what is read, and that every range in them is checked.
+use std::path::Path;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use quadrille::Error;
+use quadrille::mesh::files::Loaded;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::parse as read;
 use serde_json::{Value, json};
 
 /// A square of two triangles: 4 positions, 4 texture coordinates, 6 indices of 16 bits, a sparse
@@ -50,7 +55,7 @@ fn document() -> Value {
     })
 }
 
-fn parse(document: &Value) -> Result<Loaded> {
+fn parse(document: &Value) -> Result<Loaded, Error> {
     let path = Path::new("a.gltf");
     read(document.to_string().as_bytes(), path, &mut |name| {
         Err(Error::file(path, name, "a file", "none"))

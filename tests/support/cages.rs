@@ -1,26 +1,13 @@
 //! Control cages for tests.
 
-use crate::mesh::files::{Corner, Crease, Material, Mesh, NONE};
+use quadrille::mesh::files::Crease;
+use quadrille::mesh::files::Mesh;
+
+use super::mesh;
 
 /// A mesh of faces without attributes.
 pub(crate) fn mesh(positions: &[[f32; 3]], faces: &[Vec<u32>]) -> Mesh {
-    let mut mesh = Mesh {
-        positions: positions.to_vec(),
-        face_starts: vec![0],
-        materials: vec![Material::default()],
-        ..Mesh::default()
-    };
-    for face in faces {
-        mesh.corners.extend(face.iter().map(|&position| Corner {
-            position,
-            uv: NONE,
-            normal: NONE,
-        }));
-        mesh.face_starts
-            .push(u32::try_from(mesh.corners.len()).unwrap_or(0));
-        mesh.face_materials.push(0);
-    }
-    mesh
+    mesh::mesh(positions.to_vec(), faces)
 }
 
 /// A cube of side 2 around the origin.

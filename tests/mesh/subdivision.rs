@@ -1,10 +1,10 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
+//! Catmull-Clark surfaces against their limit.
 use nalgebra::Vector3;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::surface::CORNERS;
+use quadrille::mesh::surface::Surface;
 
-use super::*;
-use crate::mesh::surface::CORNERS;
-use crate::mesh::surface::sample_cages::{creased_cube, cube, mesh, odd_solid};
+use crate::support::cages::{creased_cube, cube, mesh, odd_solid};
 
 /// Largest distance of a surface from the limit along its normal (parameters shift a little near
 /// irregular vertices, which moves no surface), in diagonals of its bounding box, and largest
@@ -73,7 +73,7 @@ fn irregular_patches_come_close() {
         ("cube", cube(), [[9e-4, 2.5], [2e-4, 1.1]]),
         ("odd", odd_solid(), [[1.1e-3, 4.2], [4e-4, 2.5]]),
     ] {
-        let found = [DEFAULT_LEVELS, 2].map(|levels| errors(&cage, levels));
+        let found = [1, 2].map(|levels| errors(&cage, levels));
         for ([distance, angle], bound) in found.into_iter().zip(bounds) {
             assert!(
                 distance < bound[0] && angle < bound[1],
@@ -117,7 +117,7 @@ fn sharper_creases_lie_closer_to_the_cage() {
     );
     let surface = Surface::catmull_clark(&creased_cube(2.5), 0).unwrap();
     // Bezier patches: 8 by 8 for each face.
-    assert!(format!("{:?}", surface.geometry).contains("side: 8"));
+    assert!(format!("{surface:?}").contains("side: 8"));
     assert!(surface.side_owner(0, 0).is_smooth);
 }
 

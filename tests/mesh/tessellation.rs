@@ -1,15 +1,24 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
+//! Tessellation: no cracks, the area asked for, the same on any thread.
 use std::collections::HashMap;
 
 use nalgebra::Vector3;
+use quadrille::Camera;
+use quadrille::Intrinsics;
+use quadrille::mesh::camera::MeshCamera;
+use quadrille::mesh::files::Material;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::NONE;
+use quadrille::mesh::files::Texture;
+use quadrille::mesh::grid::Grid;
+use quadrille::mesh::grid::Source;
+use quadrille::mesh::surface::HeightChannel;
+use quadrille::mesh::surface::HeightMap;
+use quadrille::mesh::surface::ProceduralScene;
+use quadrille::mesh::surface::Surface;
+use quadrille::mesh::tessellate::TessellateSettings;
+use quadrille::mesh::tessellate::Tessellated;
 
-use super::*;
-use crate::mesh::files::{Mesh, NONE};
-use crate::mesh::surface::displaced::{HeightChannel, HeightMap};
-use crate::mesh::surface::procedural::ProceduralScene;
-use crate::mesh::surface::sample_cages::{creased_cube, cube, odd_solid};
-use crate::scene::{Camera, Intrinsics};
+use crate::support::cages::{creased_cube, cube, odd_solid};
 
 /// A view of the origin from `eye`.
 fn view(eye: [f64; 3], width: u32, height: u32) -> MeshCamera {

@@ -1,8 +1,18 @@
-use super::*;
+//! Wavefront OBJ: all forms of its lines, and errors that name the line.
+use std::path::Path;
+
+use quadrille::Error;
+use quadrille::mesh::files::Corner;
+use quadrille::mesh::files::Crease;
+use quadrille::mesh::files::Loaded;
+use quadrille::mesh::files::Material;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::NONE;
+use quadrille::mesh::files::parse as read;
 
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
-fn parse(text: &str) -> Result<Loaded> {
+fn parse(text: &str) -> Result<Loaded, Error> {
     let path = Path::new("a.obj");
     read(text.as_bytes(), path, &mut |name| {
         Err(Error::file(path, name, "a file", "none"))
@@ -106,4 +116,43 @@ fn tags_of_subdivision() {
     assert_eq!(loaded.mesh.creases, creases);
     assert_eq!(loaded.mesh.sharp_corners, [(3, f32::INFINITY)]);
     assert!(loaded.warnings.iter().any(|w| w.contains("hole")));
+}
+
+/// The material `m` of the library `text`.
+fn read_text(text: &str) -> (Material, Vec<String>) {
+    let path = Path::new("a.obj");
+    let mesh = format!("mtllib a b.mtl\n{SQUARE}usemtl m\nf 1 2 3\n");
+    let loaded = read(mesh.as_bytes(), path, &mut |name| match name {
+        "a b.mtl" => Ok(text.as_bytes().to_vec()),
+        _ => Err(Error::file(path, name, "a file", "none")),
+    });
+    let Loaded { mesh, warnings, .. } = loaded.unwrap();
+    (mesh.materials[0].clone(), warnings)
+}
+
+#[test]
+fn colours_and_highlights() {
+    let text = "newmtl other\nKd 1 0 0\nnewmtl m\nKd .1 .2 .3\nKs 1 1 1\nNs 20\nillum 2\n";
+    let (material, _) = read_text(text);
+    assert_eq!(material.base_colour, [0.1, 0.2, 0.3]);
+    assert_eq!((material.shininess, material.name.as_str()), (20.0, "m"));
+    assert_eq!(read_text("newmtl m\nNs 20\nKs 0 0 0\n").0.shininess, 0.0);
+    assert_eq!(read_text("newmtl m\nKd 0.5").0.base_colour, [0.5; 3]);
+    assert_eq!(
+        read_text("newmtl m\nKd 0 0 0\nmap_Kd a.png").0.base_colour,
+        [1.0; 3]
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_a_warning() {
+    let text = "newmtl m\nKd red\nd 0.5\nmap_Kd none.png\nmap_d none.png\nnorm\n";
+    let (material, warnings) = read_text(text);
+    assert_eq!(material.base_colour, [1.0; 3]);
+    assert_eq!(material.alpha_cutoff, Some(0.5));
+    assert!(material.effects.discards && material.base_texture.is_none());
+    for part in ["line 2", "opaque", "none.png", "line 6"] {
+        assert!(warnings.iter().any(|w| w.contains(part)), "{warnings:?}");
+    }
+    assert!(read_text("").1.iter().any(|w| w.contains("\"m\"")));
 }

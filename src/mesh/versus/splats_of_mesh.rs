@@ -163,14 +163,12 @@ impl Plate {
         })
     }
 
-    /// The splat's standard deviations.
     fn deviations(&self) -> [f64; 3] {
         let [long, short] = self.spread.map(|s| s * STRETCH);
         let short = short.max(long * LEAST_WIDTH);
         [long, short, short * THICKNESS]
     }
 
-    /// From the splat's axes to the world.
     fn rotation(&self) -> UnitQuaternion<f64> {
         let [first, second] = self.axes;
         let columns = Matrix3::from_columns(&[first, second, self.normal]);

@@ -2,43 +2,43 @@
 
 use crate::error::{Error, Result};
 use crate::image::Frame;
-use crate::scene::MAX_SIDE_PX;
+
+/// Greatest side of an enlarged part, in pixels: that of a camera's picture.
+const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A rectangle of pixels and how much to enlarge it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Crop {
+pub(crate) struct Crop {
     corner: [u32; 2],
     size: [u32; 2],
     zoom: u32,
 }
 
-/// Reads `X,Y,W,H` or `X,Y,W,H,ZOOM`.
-pub(super) fn parse_crop(text: &str) -> std::result::Result<Crop, String> {
-    let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
-    let (x, y, w, h, zoom) = match numbers.as_deref() {
-        Some(&[x, y, w, h]) => (x, y, w, h, 1),
-        Some(&[x, y, w, h, zoom]) => (x, y, w, h, zoom),
-        _ => return Err("expected four or five whole numbers as in 10,20,64,40,8".to_owned()),
-    };
-    let fits = |side: u32| side > 0 && u64::from(side) * u64::from(zoom) <= u64::from(MAX_SIDE_PX);
-    if zoom == 0 || !fits(w) || !fits(h) {
-        return Err(format!(
-            "expected an enlarged size of 1 to {MAX_SIDE_PX} pixels a side"
-        ));
-    }
-    Ok(Crop {
-        corner: [x, y],
-        size: [w, h],
-        zoom,
-    })
-}
-
 impl Crop {
+    /// Reads `X,Y,W,H` or `X,Y,W,H,ZOOM`.
+    pub(crate) fn parse(text: &str) -> std::result::Result<Self, String> {
+        let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+        let (x, y, w, h, zoom) = match numbers.as_deref() {
+            Some(&[x, y, w, h]) => (x, y, w, h, 1),
+            Some(&[x, y, w, h, zoom]) => (x, y, w, h, zoom),
+            _ => return Err("expected four or five whole numbers as in 10,20,64,40,8".to_owned()),
+        };
+        let fits =
+            |side: u32| side > 0 && u64::from(side) * u64::from(zoom) <= u64::from(MAX_SIDE_PX);
+        if zoom == 0 || !fits(w) || !fits(h) {
+            return Err(format!(
+                "expected an enlarged size of 1 to {MAX_SIDE_PX} pixels a side"
+            ));
+        }
+        Ok(Self {
+            corner: [x, y],
+            size: [w, h],
+            zoom,
+        })
+    }
+
     /// That part of a picture.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] when it reaches beyond the picture.
-    pub(super) fn of(&self, frame: &Frame) -> Result<Frame> {
+    pub(crate) fn of(&self, frame: &Frame) -> Result<Frame> {
         let [x0, y0] = self.corner;
         let [w, h] = self.size;
         let is_inside =
@@ -70,14 +70,14 @@ mod tests {
     fn a_part_is_enlarged() {
         let pixel = |v: u8| [f32::from(v), 0.0, 0.0, 1.0];
         let frame = Frame::from_pixels(3, 2, (0..6).map(pixel).collect());
-        let part = parse_crop("1,0,2,2,2").unwrap().of(&frame).unwrap();
+        let part = Crop::parse("1,0,2,2,2").unwrap().of(&frame).unwrap();
         assert_eq!((part.width(), part.height()), (4, 4));
         let reds: Vec<_> = part.pixels().iter().map(|p| p[0]).collect();
         assert_eq!(reds[..8], [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
         assert_eq!(reds[12..], [4.0, 4.0, 5.0, 5.0]);
-        assert!(parse_crop("2,0,2,2").unwrap().of(&frame).is_err());
+        assert!(Crop::parse("2,0,2,2").unwrap().of(&frame).is_err());
         for wrong in ["", "1,2,3", "0,0,0,1", "0,0,1,1,0", "0,0,9,9,99999"] {
-            assert!(parse_crop(wrong).is_err(), "{wrong}");
+            assert!(Crop::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,76 +1,32 @@
-//! One subject as a mesh and as splats, each merging unit on each: table, JSON, and what follows
-//! from the numbers.
-
-use std::fmt::Write as _;
+//! The rows of a comparison: table, JSON, and the conclusions in sentences.
 
 use serde_json::{Value, json};
 
-/// What a unit is run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// Opaque triangles that share edges, tested for depth.
-    Mesh,
-    /// Transparent boxes that share nothing, blended in order.
-    Splats,
-}
-
-/// The unit of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RowUnit {
-    /// None.
-    None,
-    /// Quad-fragment merging.
-    Qfm,
-    /// The pixel merge unit as its rules have it.
-    Pmu,
-    /// The pixel merge unit though its rules bar it.
-    PmuForced,
-    /// VR-Pipe's quad merging.
-    Qm,
-}
-
-impl RowUnit {
-    /// Its name in tables and documents.
-    #[must_use]
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Qfm => "qfm",
-            Self::Pmu => "pmu",
-            Self::PmuForced => "pmu-forced",
-            Self::Qm => "qm",
-        }
-    }
-}
-
-/// A unit on a subject.
 #[derive(Debug, Clone)]
-pub(crate) struct VersusRow {
-    /// What it was run on.
-    pub subject: Subject,
-    /// The unit.
-    pub unit: RowUnit,
-    /// Entries of its buffer, "unbounded", or nothing.
-    pub buffer: Option<String>,
-    /// Samples a pixel.
-    pub samples: u32,
-    /// Quads that came to it.
-    pub quads: u64,
-    /// Quads that it saved: shadings of QFM and PMU, blends of QM.
-    pub saved: u64,
-    /// Of splats: those that became part of another splat's quad. Of QM at least so many.
-    pub saved_between_splats: Option<u64>,
+pub(super) struct VersusRow {
+    /// "mesh": opaque triangles that share edges, tested for depth; or "splats": transparent boxes
+    /// that share nothing, blended in order.
+    pub(super) subject: &'static str,
+    /// "none", "qfm", "pmu", "pmu-forced" (though its rules bar it) or "qm" (VR-Pipe's).
+    pub(super) unit: &'static str,
+    /// Entries of the unit's buffer, or "unbounded".
+    pub(super) buffer: Option<String>,
+    pub(super) samples: u32,
+    /// Quads that reached the unit.
+    pub(super) quads: u64,
+    /// Quads saved: shadings of QFM and PMU, blends of QM.
+    pub(super) saved: u64,
+    /// Of splats: quads that became part of another splat's quad; a lower bound of QM.
+    pub(super) saved_between_splats: Option<u64>,
     /// PSNR against the picture without the unit in dB; infinite when they are the same.
-    pub psnr_db: f64,
-    /// What else there is to say, in a few words.
-    pub note: String,
+    pub(super) psnr_db: f64,
+    pub(super) note: String,
 }
 
 impl VersusRow {
     /// Quads saved of all that came.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    pub(crate) fn savings(&self) -> f64 {
+    fn savings(&self) -> f64 {
         if self.quads == 0 {
             return 0.0;
         }
@@ -78,17 +34,13 @@ impl VersusRow {
     }
 
     fn json(&self) -> Value {
-        let subject = match self.subject {
-            Subject::Mesh => "mesh",
-            Subject::Splats => "splats",
-        };
         let buffer = self.buffer.as_ref().map(|b| match b.parse::<u64>() {
             Ok(entries) => json!(entries),
             Err(_) => json!(b),
         });
         json!({
-            "subject": subject,
-            "unit": self.unit.name(),
+            "subject": self.subject,
+            "unit": self.unit,
             "buffer": buffer,
             "samples": self.samples,
             "quads": self.quads,
@@ -105,15 +57,12 @@ impl VersusRow {
 /// All rows of a view.
 #[derive(Debug, Clone)]
 pub(crate) struct Versus {
-    /// The rows, in order.
-    pub rows: Vec<VersusRow>,
+    pub(super) rows: Vec<VersusRow>,
     /// How alike the two subjects are at the most samples: PSNR of the unmerged pictures in dB.
-    pub alike_db: f64,
+    pub(super) alike_db: f64,
 }
 
 impl Versus {
-    /// The document.
-    #[must_use]
     pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(VersusRow::json).collect();
         json!({ "versus": {
@@ -123,50 +72,43 @@ impl Versus {
         }})
     }
 
-    /// The table, and below it what follows from it.
-    #[must_use]
-    pub(crate) fn page(&self) -> String {
-        let mut text = format!(
-            "{:>7} {:>10} {:>9} {:>4} {:>10} {:>10} {:>7} {:>10} {:>8}  note\n",
-            "subject", "unit", "buffer", "msaa", "quads", "saved", "share", "between", "PSNR dB"
-        );
-        for row in &self.rows {
-            let subject = match row.subject {
-                Subject::Mesh => "mesh",
-                Subject::Splats => "splats",
+    /// Headings of the columns of [`Versus::cells`]; one that begins with `<` is of words.
+    pub(crate) const HEADINGS: [&'static str; 10] = [
+        "subject", "unit", "buffer", "msaa", "quads", "saved", "share", "between", "PSNR dB",
+        "<note",
+    ];
+
+    pub(crate) fn cells(&self) -> impl Iterator<Item = [String; 10]> {
+        let dash = || "-".to_owned();
+        self.rows.iter().map(move |row| {
+            let between = row.saved_between_splats.map(|n| n.to_string());
+            let psnr = match row.psnr_db {
+                f64::INFINITY => "same".to_owned(),
+                db => format!("{db:.2}"),
             };
-            let between = row
-                .saved_between_splats
-                .map_or_else(|| "-".to_owned(), |n| n.to_string());
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{subject:>7} {:>10} {:>9} {:>4} {:>10} {:>10} {:>7} {between:>10} {:>8}  {}",
-                row.unit.name(),
-                row.buffer.as_deref().unwrap_or("-"),
-                row.samples,
-                row.quads,
-                row.saved,
+            [
+                row.subject.to_owned(),
+                row.unit.to_owned(),
+                row.buffer.clone().unwrap_or_else(dash),
+                row.samples.to_string(),
+                row.quads.to_string(),
+                row.saved.to_string(),
                 percent(row.savings()),
-                decibels(row.psnr_db),
-                row.note,
-            );
-        }
-        for sentence in self.explanation() {
-            let _ = writeln!(text, "\n{sentence}");
-        }
-        text
+                between.unwrap_or_else(dash),
+                psnr,
+                row.note.clone(),
+            ]
+        })
     }
 
     /// The row of a unit on a subject at the most samples; of several buffers the first.
-    fn row(&self, subject: Subject, unit: RowUnit) -> Option<&VersusRow> {
+    fn row(&self, subject: &str, unit: &str) -> Option<&VersusRow> {
         let of = |r: &&VersusRow| r.subject == subject && r.unit == unit;
         let most = self.rows.iter().filter(of).map(|r| r.samples).max()?;
         self.rows.iter().filter(of).find(|r| r.samples == most)
     }
 
     /// What the numbers say, in sentences.
-    #[must_use]
     pub(crate) fn explanation(&self) -> Vec<String> {
         let alike = match self.alike_db {
             f64::INFINITY => "Without a unit, mesh and splats give the same picture.".to_owned(),
@@ -177,9 +119,9 @@ impl Versus {
     }
 
     fn about_qfm(&self) -> Option<String> {
-        let mesh = self.row(Subject::Mesh, RowUnit::Qfm)?;
-        let splats = self.row(Subject::Splats, RowUnit::Qfm)?;
-        let of_splats = |r: &&VersusRow| r.subject == Subject::Splats && r.unit == RowUnit::Qfm;
+        let mesh = self.row("mesh", "qfm")?;
+        let splats = self.row("splats", "qfm")?;
+        let of_splats = |r: &&VersusRow| r.subject == "splats" && r.unit == "qfm";
         let all = || self.rows.iter().filter(of_splats);
         let between = splats.saved_between_splats.unwrap_or(0);
         let worst = all().map(|r| r.psnr_db).fold(f64::INFINITY, f64::min);
@@ -206,8 +148,8 @@ impl Versus {
     }
 
     fn about_pmu(&self) -> Option<String> {
-        let mesh = self.row(Subject::Mesh, RowUnit::Pmu)?;
-        let forced = self.row(Subject::Splats, RowUnit::PmuForced)?;
+        let mesh = self.row("mesh", "pmu")?;
+        let forced = self.row("splats", "pmu-forced")?;
         Some(format!(
             "The PMU saves {} of the shading of the mesh, and approximates: {}. It is off without \
              multi-sampling, and off for splats, whose shader discards what is below the cut on alpha. \
@@ -221,7 +163,7 @@ impl Versus {
     }
 
     fn about_qm(&self) -> Option<String> {
-        let qm = self.row(Subject::Splats, RowUnit::Qm)?;
+        let qm = self.row("splats", "qm")?;
         let exact = if qm.psnr_db == f64::INFINITY {
             "the picture is the same".to_owned()
         } else {
@@ -243,19 +185,10 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// A PSNR in a sentence.
 fn compared(db: f64) -> String {
     if db == f64::INFINITY {
         "here to the same picture".to_owned()
     } else {
         format!("{db:.2} dB")
-    }
-}
-
-fn decibels(db: f64) -> String {
-    if db == f64::INFINITY {
-        "same".to_owned()
-    } else {
-        format!("{db:.2}")
     }
 }

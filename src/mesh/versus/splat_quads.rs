@@ -1,0 +1,361 @@
+//! The quads of a draw of splats, sent through a merging unit and blended.
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "pictures have at most 2^15 pixels per side, grids 512 triangles, boxes two"
+)]
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::gpu::draw::Draw;
+use crate::gpu::warp::fragment::FragmentShader;
+use crate::image::Frame;
+use crate::math::SimdLevel;
+use crate::mesh::files::ShaderEffects;
+use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
+use crate::mesh::merge::{DisjointSet, MergeDriver, MergeStream, MergeUnitKind, MergedQuad};
+use crate::mesh::merge::{QfmCounters, QuadFragment};
+use crate::mesh::project::touched_quads;
+use crate::raster::geometry::{PixelRect, Vertex};
+use crate::raster::outline::Outline;
+use crate::raster::sampled::SampledPolygon;
+use crate::raster::samples::SamplePattern;
+use crate::shading::under_channel;
+
+/// What the splats' fragment shader does beside giving a colour: it discards fragments whose alpha
+/// is below 1/255.
+pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
+    discards: true,
+    writes_depth: false,
+    writes_memory: false,
+    alpha_to_coverage: false,
+    reads_primitive_id: false,
+    reads_coverage: false,
+};
+
+/// Splats whose boxes make a grid: as many as a triangle mask holds, so that the units could merge
+/// quads of different splats if only these shared an edge.
+const SPLATS_A_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
+/// Splats that are rasterized between two looks at how many quads there are.
+const SPLATS_A_BATCH: u32 = 1 << 16;
+/// Splats of a task.
+const SPLATS_A_TASK: usize = 256;
+/// Most quads: 24 bytes each, and 16 more while they are merged.
+const MAX_QUADS: u64 = 1 << 26;
+
+/// A quad of one triangle of a splat's box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SplatQuad {
+    /// Samples covered; none where the triangle only touches the quad.
+    pub coverage: u64,
+    /// The splat, in drawing order.
+    pub splat: u32,
+    /// Column and row, in quads.
+    pub position: [u16; 2],
+    /// Cells whose centre is covered.
+    pub centres: u8,
+    /// Which triangle of the box: 0 or 1.
+    pub half: u8,
+    /// Whether the triangle shows its front.
+    pub is_front: bool,
+}
+
+impl SplatQuad {
+    /// The quad as a merging unit takes it.
+    #[inline]
+    fn fragment(&self) -> QuadFragment {
+        let first = self.splat.wrapping_mul(4);
+        let corners = if self.half == 0 { [0, 1, 2] } else { [0, 2, 3] };
+        QuadFragment {
+            position: self.position,
+            coverage: self.coverage,
+            centres: self.centres,
+            is_front: self.is_front,
+            triangle: (self.splat % SPLATS_A_GRID * 2) as u16 + u16::from(self.half),
+            ids: corners.map(|c| first.wrapping_add(c)),
+        }
+    }
+}
+
+/// The quads of a draw's splats in drawing order.
+#[derive(Debug)]
+pub struct SplatQuads {
+    /// The quads, those without coverage among them.
+    pub quads: Vec<SplatQuad>,
+    /// Where the samples lie.
+    pub pattern: &'static SamplePattern,
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
+}
+
+impl SplatQuads {
+    /// Rasterizes the splats of a draw; the level changes no result.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] when there are more than 2^26 quads.
+    pub fn new(draw: &Draw, pattern: &'static SamplePattern, level: SimdLevel) -> Result<Self> {
+        let size = [draw.width, draw.height];
+        let mut quads: Vec<SplatQuad> = Vec::new();
+        let mut next = 0;
+        while next < draw.len() {
+            let end = draw.len().min(next.saturating_add(SPLATS_A_BATCH));
+            let batch: Vec<u32> = (next..end).collect();
+            let tasks: Vec<Vec<SplatQuad>> = batch
+                .par_chunks(SPLATS_A_TASK)
+                .map(|splats| {
+                    let mut out = Vec::new();
+                    for &splat in splats {
+                        let halves = draw.triangles(splat).into_iter().flatten();
+                        for (corners, half) in halves.zip(0..) {
+                            raster(corners, [splat, half], size, (pattern, level), &mut out);
+                        }
+                    }
+                    out
+                })
+                .collect();
+            tasks.into_iter().for_each(|task| quads.extend(task));
+            if quads.len() as u64 > MAX_QUADS {
+                return Err(Error::Limit {
+                    what: "quads of the splats (choose a smaller picture)".to_owned(),
+                    limit: MAX_QUADS,
+                    found: quads.len() as u64,
+                });
+            }
+            next = end;
+        }
+        Ok(Self {
+            quads,
+            pattern,
+            size,
+        })
+    }
+
+    /// Quads that cover a sample.
+    pub fn covered(&self) -> u64 {
+        self.quads.iter().filter(|q| q.coverage != 0).count() as u64
+    }
+
+    /// Sends the quads of a draw through a unit, whatever the unit's own rules say of their shader.
+    ///
+    /// The unit is not emptied between grids, as hardware would not: quads that are fully covered
+    /// leave it at once and overtake those of earlier splats.
+    pub fn merged(
+        &self,
+        draw: &Draw,
+        shader: FragmentShader<'_>,
+        unit: MergeUnitKind,
+    ) -> SplatsMerged {
+        let mut blending = Blending::new(self, draw, shader);
+        let mut driver = MergeDriver::new(unit.unit(), self.pattern);
+        let boxes = topology();
+        let mut grid = None;
+        let mut shaded = 0;
+        let mut blend = |stream: &mut MergeStream| {
+            for quad in stream.out.drain(..) {
+                shaded += 1;
+                blending.blend(&quad);
+            }
+        };
+        for quad in &self.quads {
+            let of = quad.splat / SPLATS_A_GRID;
+            if grid != Some(of) {
+                grid = Some(of);
+                driver.unit.begin_grid(&boxes);
+            }
+            driver.push(&quad.fragment(), false);
+            blend(&mut driver.stream);
+        }
+        driver.flush();
+        blend(&mut driver.stream);
+        SplatsMerged {
+            quads: self.covered(),
+            shaded,
+            between_splats: between_splats(self, &driver.stream.fragments),
+            qfm: driver.counters().qfm,
+            picture: blending.resolve(),
+        }
+    }
+}
+
+/// What a unit made of a draw's splats.
+#[derive(Debug, Clone)]
+pub struct SplatsMerged {
+    /// Quads in that cover a sample.
+    pub quads: u64,
+    /// Quads out.
+    pub shaded: u64,
+    /// Quads in, also those without coverage, of which any cell is shaded with a quad of another
+    /// splat.
+    pub between_splats: u64,
+    /// The unit's own counters, where it is quad-fragment merging.
+    pub qfm: Option<QfmCounters>,
+    /// The picture when quads are blended in the order in which they leave the unit.
+    pub picture: Frame,
+}
+
+impl SplatsMerged {
+    /// Quads that are not shaded any more.
+    pub fn saved(&self) -> u64 {
+        self.quads - self.shaded
+    }
+}
+
+/// Rasterizes a triangle of a splat's box.
+fn raster(
+    corners: [Vertex; 3],
+    [splat, half]: [u32; 2],
+    size: [u32; 2],
+    (pattern, level): (&'static SamplePattern, SimdLevel),
+    out: &mut Vec<SplatQuad>,
+) {
+    let [x1, y1] = size.map(u32::cast_signed);
+    let picture = PixelRect {
+        x0: 0,
+        y0: 0,
+        x1,
+        y1,
+    };
+    let Some(outline) = SampledPolygon::triangle(corners, pattern, level) else {
+        return;
+    };
+    let area = outline.bounds().intersect(picture);
+    if area.is_empty() {
+        return;
+    }
+    touched_quads(&outline, area, |position, quad| {
+        out.push(SplatQuad {
+            coverage: quad.coverage,
+            splat,
+            position,
+            centres: quad.centres,
+            half: half as u8,
+            is_front: outline.is_front(),
+        });
+    });
+}
+
+/// The boxes of [`SPLATS_A_GRID`] splats: pairs of triangles that share a diagonal.
+fn topology() -> Topology {
+    let splats = 0..u16::try_from(SPLATS_A_GRID).unwrap_or(0);
+    let corners = |k: u16| [[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]];
+    let across = |k: u16| {
+        let [first, second] = [2 * k, 2 * k + 1];
+        [
+            [NO_NEIGHBOUR, NO_NEIGHBOUR, second],
+            [first, NO_NEIGHBOUR, NO_NEIGHBOUR],
+        ]
+    };
+    Topology {
+        triangles: splats.clone().flat_map(corners).collect(),
+        neighbours: splats.flat_map(across).collect(),
+    }
+}
+
+/// Quads with a cell that is shaded with a quad of another splat: looked up one by one.
+fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
+    let all = quads.quads.iter().zip(0..);
+    let is_between = |&(quad, number): &(&SplatQuad, u32)| {
+        (0..4).any(|cell| {
+            let root = merged.find(number, cell);
+            quads.quads[root as usize].splat != quad.splat
+        })
+    };
+    all.filter(is_between).count() as u64
+}
+
+/// A colour buffer with samples: what comes goes behind what is there, as the emulated pipeline
+/// blends. A fragment is shaded once, at the pixel's centre, for all its samples.
+struct Blending<'a> {
+    quads: &'a SplatQuads,
+    draw: &'a Draw,
+    shader: FragmentShader<'a>,
+    /// Premultiplied colours, sample by sample, pixel by pixel, row by row.
+    samples: Vec<[f32; 4]>,
+}
+
+impl<'a> Blending<'a> {
+    fn new(quads: &'a SplatQuads, draw: &'a Draw, shader: FragmentShader<'a>) -> Self {
+        let [width, height] = quads.size.map(|side| side as usize);
+        let count = quads.pattern.count() as usize;
+        Self {
+            quads,
+            draw,
+            shader,
+            samples: vec![[0.0; 4]; width * height * count],
+        }
+    }
+
+    /// Blends a quad; each cell has the colour and alpha of the splat that gives its inputs.
+    fn blend(&mut self, quad: &MergedQuad) {
+        let pattern = self.quads.pattern;
+        let count = pattern.count() as usize;
+        let width = self.quads.size[0];
+        for (cell, &input) in quad.inputs.iter().enumerate() {
+            let covered = pattern.cell(quad.coverage, cell);
+            if covered == 0 {
+                continue;
+            }
+            let input = &self.quads.quads[input as usize];
+            let x = u32::from(input.position[0]) * 2 + (cell as u32 & 1);
+            let y = u32::from(input.position[1]) * 2 + (cell as u32 >> 1);
+            let splat = &self.draw.splats[input.splat as usize];
+            let Some(alpha) = self.shader.fragment(splat, x, y) else {
+                continue;
+            };
+            let [r, g, b] = splat.colour.map(|c| alpha * c);
+            let at = (y as usize * width as usize + x as usize) * count;
+            for (sample, stored) in self.samples[at..at + count].iter_mut().enumerate() {
+                if covered >> sample & 1 == 1 {
+                    let front = stored[3];
+                    for (channel, back) in stored.iter_mut().zip([r, g, b, alpha]) {
+                        *channel = under_channel(*channel, front, back);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The mean of each pixel's samples.
+    fn resolve(self) -> Frame {
+        let count = self.quads.pattern.count() as usize;
+        let share = 1.0 / f32::from(u16::try_from(count).unwrap_or(1));
+        let mean = |samples: &[[f32; 4]]| {
+            [0, 1, 2, 3].map(|k| samples.iter().map(|s| s[k]).sum::<f32>() * share)
+        };
+        let [width, height] = self.quads.size;
+        let pixels = self.samples.chunks_exact(count).map(mean).collect();
+        Frame::from_pixels(width, height, pixels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The counter counts: merges are made by hand, for no unit makes them.
+    #[test]
+    fn merges_between_splats_are_seen() {
+        let quad = |splat, half| SplatQuad {
+            coverage: 1,
+            splat,
+            position: [3, 4],
+            centres: 1,
+            half,
+            is_front: true,
+        };
+        let quads = SplatQuads {
+            quads: vec![quad(0, 0), quad(0, 1), quad(1, 0), quad(1, 1)],
+            pattern: SamplePattern::standard(1).unwrap().shared(),
+            size: [16, 16],
+        };
+        let mut merges = DisjointSet::default();
+        (0..4).for_each(|k| assert_eq!(merges.push(), k));
+        assert_eq!(between_splats(&quads, &merges), 0);
+        merges.merge(1, 0);
+        assert_eq!(between_splats(&quads, &merges), 0);
+        merges.merge_cell(3, 0, 2);
+        assert_eq!(between_splats(&quads, &merges), 1);
+        merges.merge(2, 1);
+        assert_eq!(between_splats(&quads, &merges), 2);
+    }
+}
