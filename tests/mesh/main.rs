@@ -12,6 +12,7 @@
 
 mod frame;
 mod pipeline;
+mod shading;
 mod stages;
 mod subdivision;
 mod surfaces;

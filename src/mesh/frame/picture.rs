@@ -10,8 +10,8 @@ use super::visible::Visible;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
 use crate::mesh::shade::Shader;
-use crate::mesh::shade::interpolate::TrianglePlanes;
-use crate::mesh::shade::quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
+use crate::mesh::shade::TrianglePlanes;
+use crate::mesh::shade::{QuadInputs, Sampling, TriangleRef, sampling_point};
 use crate::raster::sample_depth::NO_OWNER;
 
 /// Quads that one task shades.

@@ -15,8 +15,8 @@ use crate::image::Frame;
 use crate::mesh::grid::Grid;
 use crate::mesh::index::index32;
 use crate::mesh::shade::Shader;
-use crate::mesh::shade::interpolate::TrianglePlanes;
-use crate::mesh::shade::vertex::VertexStep;
+use crate::mesh::shade::TrianglePlanes;
+use crate::mesh::shade::VertexStep;
 
 impl Visible {
     /// Number of vertices of grids that are not hidden: what Reyes shades.

@@ -23,7 +23,7 @@ const LEAST_DETERMINANT: f64 = 1e-14;
 
 /// Where on a triangle a point lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Barycentrics {
+pub struct Barycentrics {
     /// Weights of the corners; their sum is 1. Negative ones beyond the triangle.
     pub weights: [f64; 3],
     /// 1 / z, per world unit; zero or less beyond the horizon of the triangle's plane.
@@ -37,7 +37,7 @@ impl Barycentrics {
     /// cost no accuracy.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "rounding")]
-    pub(crate) fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
+    pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
         let [_, w1, w2] = self.weights.map(|w| w as f32);
         let [c0, c1, c2] = corners;
         std::array::from_fn(|k| c0[k] + (w1 * (c1[k] - c0[k]) + w2 * (c2[k] - c0[k])))
@@ -46,7 +46,7 @@ impl Barycentrics {
 
 /// A triangle as functions of the place on the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TrianglePlanes {
+pub struct TrianglePlanes {
     /// Where the functions' x and y are counted from: near the triangle, for accuracy.
     origin_px: [f64; 2],
     /// `b / z` of each corner: coefficients of x, y and 1.
@@ -57,13 +57,13 @@ impl TrianglePlanes {
     /// Of a triangle in the world; `None` when it is seen edge on, has no area or lies wholly
     /// behind the eye.
     #[inline]
-    pub(crate) fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
+    pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
         Self::from_seen(vertices.map(|v| view.see(v.position)))
     }
 
     /// As [`TrianglePlanes::new`], of corners already seen.
     #[inline]
-    pub(crate) fn from_seen(corners: [Seen; 3]) -> Option<Self> {
+    pub fn from_seen(corners: [Seen; 3]) -> Option<Self> {
         let farthest = corners
             .iter()
             .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });
@@ -91,7 +91,7 @@ impl TrianglePlanes {
 
     /// What is seen at a place of the picture, in pixels.
     #[inline]
-    pub(crate) fn at(&self, x_px: f64, y_px: f64) -> Barycentrics {
+    pub fn at(&self, x_px: f64, y_px: f64) -> Barycentrics {
         let (x, y) = (x_px - self.origin_px[0], y_px - self.origin_px[1]);
         let over_z = self.rows.map(|row| row.x * x + row.y * y + row.z);
         let inverse_z = over_z[0] + over_z[1] + over_z[2];
@@ -100,97 +100,5 @@ impl TrianglePlanes {
             weights: over_z.map(|v| v * z),
             inverse_z,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mesh::shade::testing::{vertex, view};
-    use nalgebra::Matrix3;
-
-    /// Barycentric coordinates and z where the ray through a pixel meets the triangle's plane.
-    fn traced(view: &MeshCamera, corners: [[f32; 3]; 3], x: f64, y: f64) -> ([f64; 3], f64) {
-        let camera = &view.camera;
-        let ray = Vector3::new(
-            (x - camera.principal_px[0]) / camera.focal_px[0],
-            (y - camera.principal_px[1]) / camera.focal_px[1],
-            1.0,
-        );
-        let ray = camera.view_from_world.transpose() * ray;
-        let eye = camera.eye();
-        let [a, b, c] = corners.map(|p| Vector3::from(p.map(f64::from)));
-        // eye + z ray = a + u (b - a) + v (c - a)
-        let columns = Matrix3::from_columns(&[b - a, c - a, -ray]);
-        let solved = columns.lu().solve(&(eye - a)).unwrap();
-        ([1.0 - solved.x - solved.y, solved.x, solved.y], solved.z)
-    }
-
-    fn assert_as_traced(corners: [[f32; 3]; 3], x: f64, y: f64) {
-        let view = view();
-        let vertices = corners.map(|p| vertex(p, [0.0; 2]));
-        let planes = TrianglePlanes::new(vertices.each_ref(), &view).unwrap();
-        let (weights, z) = traced(&view, corners, x, y);
-        let found = planes.at(x, y);
-        let size = weights.iter().fold(1.0, |m: f64, w| m.max(w.abs()));
-        for k in 0..3 {
-            let off = (found.weights[k] - weights[k]).abs() / size;
-            assert!(off < 1e-5, "{found:?} against {weights:?}");
-        }
-        assert!((found.inverse_z * z - 1.0).abs() < 1e-5, "{found:?}, z {z}");
-    }
-
-    #[test]
-    fn as_rays_see_it() {
-        let large = [[-2.0, -1.5, 3.0], [2.5, -1.0, 9.0], [0.0, 2.0, 5.0]];
-        for (x, y) in [(320.0, 180.0), (300.5, 200.5), (0.5, 0.5), (639.5, 10.5)] {
-            assert_as_traced(large, x, y);
-        }
-        // About half a pixel, at centres around it.
-        let small = [
-            [1.0, 0.5, 4.0],
-            [1.008, 0.502, 4.001],
-            [1.001, 0.507, 4.003],
-        ];
-        let at = view().place(small[0]);
-        for (dx, dy) in [(-1.0, 0.5), (0.0, 0.0), (0.5, 0.5), (1.5, -1.0)] {
-            assert_as_traced(small, at[0] + dx, at[1] + dy);
-        }
-    }
-
-    #[test]
-    fn corners_behind_the_eye() {
-        let ground = [[0.0, 1.0, 20.0], [6.0, 1.0, -10.0], [-6.0, 1.0, -10.0]];
-        for (x, y) in [
-            (320.0, 220.0),
-            (320.0, 359.5),
-            (250.5, 300.5),
-            (600.5, 200.5),
-        ] {
-            assert_as_traced(ground, x, y);
-        }
-    }
-
-    #[test]
-    fn no_area() {
-        let view = view();
-        let planes = |corners: [[f32; 3]; 3]| {
-            TrianglePlanes::new(corners.map(|p| vertex(p, [0.0; 2])).each_ref(), &view)
-        };
-        assert!(planes([[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [2.0, 0.0, 2.0]]).is_none());
-        assert!(planes([[0.0, 0.0, 2.0]; 3]).is_none());
-        // Edge on: the plane holds the eye.
-        assert!(planes([[0.0, 0.0, 2.0], [1.0, 0.0, 4.0], [2.0, 0.0, 7.0]]).is_none());
-        assert!(planes([[0.0, 0.0, -2.0], [1.0, 0.0, -2.0], [0.0, 1.0, -2.0]]).is_none());
-        assert!(planes([[f32::NAN, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]).is_none());
-    }
-
-    #[test]
-    fn attributes_mix_by_weight() {
-        let at = Barycentrics {
-            weights: [0.5, 0.75, -0.25],
-            inverse_z: 1.0,
-        };
-        assert_eq!(at.mix([[2.0, 8.0], [4.0, 8.0], [0.0, 8.0]]), [4.0, 8.0]);
     }
 }

@@ -5,16 +5,15 @@
 //! extrapolated beyond a triangle's edge.
 
 mod derivatives;
-pub(crate) mod interpolate;
+mod interpolate;
 mod lanes;
-pub(crate) mod quad;
+mod quad;
 mod shader;
 mod texture;
-pub(crate) mod vertex;
+mod vertex;
 
-#[cfg(test)]
-mod testing;
-
-pub use quad::Sampling;
+pub use interpolate::{Barycentrics, TrianglePlanes};
+pub use quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
 pub use shader::{Albedo, ShadeSettings, Shader};
-pub use texture::Textures;
+pub use texture::{Pyramid, Role, Textures};
+pub use vertex::VertexStep;

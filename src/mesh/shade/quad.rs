@@ -27,7 +27,7 @@ pub enum Sampling {
 /// whether it covers the centre. A cell of which nothing is covered is sampled at its centre, and
 /// so is one that is covered whole, as Direct3D has it.
 #[inline]
-pub(crate) fn sampling_point(
+pub fn sampling_point(
     place: [u16; 2],
     cell: usize,
     pattern: &SamplePattern,
@@ -51,8 +51,9 @@ pub(crate) fn sampling_point(
     [corner[0] + offset[0], corner[1] + offset[1]]
 }
 
+/// The triangle that gives a shading pixel its inputs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TriangleRef<'a> {
+pub struct TriangleRef<'a> {
     /// Its corners.
     pub vertices: [&'a GridVertex; 3],
     /// Made of just these corners.
@@ -61,7 +62,7 @@ pub(crate) struct TriangleRef<'a> {
 
 /// What the shader is given for a quad. Cells are counted from the top left, row by row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct QuadInputs<'a> {
+pub struct QuadInputs<'a> {
     /// The triangle of each cell.
     pub cells: [TriangleRef<'a>; 4],
     /// Where each cell's inputs are sampled, in pixels: see [`sampling_point`].
@@ -82,7 +83,7 @@ impl Shader<'_> {
     /// Derivatives are differences across the quad, a cell wide: plain ones where every cell is
     /// sampled at its centre, whichever triangles the inputs come from, else corrected for the
     /// places of the samples.
-    pub(crate) fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
+    pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
         // Positions are counted from a corner: across a cell they differ by little, which f32 would
         // lose far from the world's origin.
         let origin = inputs.cells[0].vertices[0].position;
@@ -99,7 +100,7 @@ impl Shader<'_> {
             [normal[0][k], normal[1][k], normal[2][k]] = [nx, ny, nz];
             [uv[0][k], uv[1][k]] = [u, v];
         }
-        let stencil = stencil(inputs);
+        let stencil = stencil(inputs.points_px, inputs.cell_px as f32);
         let [x, y, z] = positions.map(|values| stencil.apply(values));
         let [u, v] = uv.map(|values| stencil.apply(values));
         let points = SurfacePoints {
@@ -123,21 +124,16 @@ impl Shader<'_> {
 
 /// Plain differences where all cells are sampled at the same place in them.
 #[inline]
-fn stencil(inputs: &QuadInputs) -> Stencil {
-    let side = inputs.cell_px as f32;
-    let [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = inputs.points_px;
-    // Places are multiples of 1/256 px, so sums are exact.
+fn stencil(points_px: [[f32; 2]; 4], side: f32) -> Stencil {
+    let [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = points_px;
+    // Positions are multiples of 1/256 px, so sums are exact.
     #[allow(clippy::float_cmp, reason = "exact numbers")]
     let is_regular = (x1 == x0 + side) & (y1 == y0) & (x2 == x0) & (y2 == y0 + side)
         && (x3 == x0 + side) & (y3 == y0 + side);
     if is_regular {
         return Stencil::PLAIN;
     }
-    Stencil::at(
-        inputs
-            .points_px
-            .map(|p| [(p[0] - x0) / side, (p[1] - y0) / side]),
-    )
+    Stencil::at(points_px.map(|p| [(p[0] - x0) / side, (p[1] - y0) / side]))
 }
 
 #[inline]
@@ -146,4 +142,58 @@ fn subtract(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::mesh::files::Texture;
+    use crate::mesh::shade::texture::{Pyramid, Role};
+
+    /// Texture levels of the shading pixels of a quad, of a texture of 256 texels that lies on the
+    /// picture without distortion.
+    fn levels(points_px: [[f32; 2]; 4], texels_per_px: f32) -> [f32; 4] {
+        let texture = Texture {
+            width: 256,
+            height: 256,
+            texels: vec![[0; 4]; 256 * 256],
+        };
+        let pyramid = Pyramid::new(&texture, Role::Raw).unwrap();
+        let uv = |axis: usize| points_px.map(|p| p[axis] * texels_per_px / 256.0);
+        let slopes = [0, 1].map(|axis| stencil(points_px, 1.0).apply(uv(axis)));
+        std::array::from_fn(|c| {
+            let [dx, dy] = [0, 1].map(|d| [slopes[0][d][c], slopes[1][d][c]]);
+            pyramid.level(dx, dy)
+        })
+    }
+
+    #[test]
+    fn texture_levels_of_a_plane() {
+        let centres = [
+            [300.5, 200.5],
+            [301.5, 200.5],
+            [300.5, 201.5],
+            [301.5, 201.5],
+        ];
+        for (texels, level) in [(1.0, 0.0), (4.0, 2.0), (3.0, 1.584_962_5), (0.25, -2.0)] {
+            let found = levels(centres, texels);
+            assert!(found.iter().all(|l| (l - level).abs() < 1e-3), "{found:?}");
+            let [a, b, c, _] = centres;
+            let one = [a, b, c, [301.062_5, 201.937_5]];
+            let three = [[300.937_5, 200.062_5], [301.25, 200.875], c, one[3]];
+            for (moved, limit) in [(one, 1e-3), (three, 2e-3)] {
+                let corrected = levels(moved, texels);
+                let off = corrected.map(|l| (l - level).abs());
+                assert!(off.iter().all(|off| *off < limit), "{corrected:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn coarse_quads_are_regular() {
+        let points = [
+            [301.0, 201.0],
+            [303.0, 201.0],
+            [301.0, 203.0],
+            [303.0, 203.0],
+        ];
+        assert_eq!(stencil(points, 2.0), Stencil::PLAIN);
+    }
+}

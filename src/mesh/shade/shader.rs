@@ -307,4 +307,61 @@ fn perturbed(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::scene::{Camera, Intrinsics};
+
+    #[test]
+    fn tilted_normal_map_turns_the_normal_along_the_texture() {
+        let lens = Intrinsics::from_vertical_fov(640, 360, 1.0);
+        let camera = Camera::new("test", lens, Matrix3::identity(), Vector3::zeros());
+        let camera = MeshCamera::new(camera.unwrap(), 0.125);
+        let material = Material {
+            normal_texture: Some(0),
+            ..Material::default()
+        };
+        let point = SurfacePoints {
+            to_eye: [[0.0; 4], [0.0; 4], [-1.0; 4]],
+            normal: [[0.0; 4], [0.0; 4], [-1.0; 4]],
+            uv: [[0.25; 4]; 2],
+            position_slopes: [
+                [[2.0; 4], [0.0; 4], [0.0; 4]],
+                [[0.0; 4], [2.0; 4], [0.0; 4]],
+            ],
+            uv_slopes: [[[0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
+            is_front: true,
+            wanted: 0b1000,
+        };
+        let turned = |texel: [u8; 3], point: &SurfacePoints| {
+            let [r, g, b] = texel;
+            let texture = Texture {
+                width: 1,
+                height: 1,
+                texels: vec![[r, g, b, 255]],
+            };
+            let materials = [material.clone()];
+            let textures = Textures::new(&[texture], &materials);
+            let shader = Shader::new(&materials, &textures, &camera, ShadeSettings::default());
+            shader.normal(&material, point).map(|c| c[3])
+        };
+        let mirrored = SurfacePoints {
+            uv_slopes: [[[-0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
+            ..point
+        };
+        let without_uv = SurfacePoints {
+            uv_slopes: [[[0.0; 4]; 2]; 2],
+            ..point
+        };
+        let (right, up) = ([255, 128, 128], [128, 255, 128]);
+        // u to the right, v down: x of the map is right, y up.
+        for (texel, point, normal) in [
+            (right, point, [1.0, 0.0, 0.0]),
+            (up, point, [0.0, -1.0, 0.0]),
+            (right, mirrored, [-1.0, 0.0, 0.0]),
+            (right, without_uv, [0.0, 0.0, -1.0]),
+        ] {
+            let off = Vector3::from(turned(texel, &point)) - Vector3::from(normal);
+            assert!(off.amax() < 1e-5, "{normal:?}");
+        }
+    }
+}

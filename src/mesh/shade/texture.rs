@@ -11,8 +11,9 @@ const ONE: f32 = 65535.0;
 /// Rows of a level that one task makes.
 const ROWS_A_TASK: usize = 64;
 
+/// Meaning of a texture's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     /// Colour in sRGB: decoded, so that it is filtered in linear light.
     Colour,
     /// Numbers to be taken as they are: normals.
@@ -45,14 +46,14 @@ impl Textures {
 
     /// The chain of a texture by its index in the scene; `None` where there is none.
     #[inline]
-    pub(crate) fn get(&self, index: u32) -> Option<&Pyramid> {
+    pub fn get(&self, index: u32) -> Option<&Pyramid> {
         self.pyramids.get(index as usize)?.as_ref()
     }
 }
 
 /// A texture and all its smaller levels, down to one texel.
 #[derive(Debug, Clone)]
-pub(crate) struct Pyramid {
+pub struct Pyramid {
     levels: Vec<Level>,
 }
 
@@ -65,7 +66,7 @@ struct Level {
 
 impl Pyramid {
     /// Builds a chain; `None` when the texture has no texels, or not as many as it says.
-    pub(crate) fn new(texture: &Texture, role: Role) -> Option<Self> {
+    pub fn new(texture: &Texture, role: Role) -> Option<Self> {
         let (width, height) = (texture.width as usize, texture.height as usize);
         if width == 0 || height == 0 || width.checked_mul(height) != Some(texture.texels.len()) {
             return None;
@@ -92,10 +93,15 @@ impl Pyramid {
         Some(Self { levels })
     }
 
+    /// Number of levels, at least 1.
+    pub fn levels(&self) -> usize {
+        self.levels.len()
+    }
+
     /// The mip level, not clamped: log2 of the longer one of the texture coordinates' derivatives,
     /// in texels of level 0 (the isotropic rule of Direct3D and OpenGL).
     #[inline]
-    pub(crate) fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
+    pub fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
         let [w, h] = self.levels[0].sides.map(|side| side as f32);
         let squared = |d: [f32; 2]| (d[0] * w).powi(2) + (d[1] * h).powi(2);
         let (x, y) = (squared(dx), squared(dy));
@@ -116,7 +122,7 @@ impl Pyramid {
         clippy::cast_sign_loss,
         reason = "0 to the number of levels"
     )]
-    pub(crate) fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
+    pub fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         let last = self.levels.len() - 1;
         if level.is_nan() || level <= 0.0 || last == 0 {
             return self.levels[0].bilinear(uv);
@@ -273,6 +279,3 @@ fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
 fn to_stored(value: f32) -> u16 {
     (value * ONE + 0.5) as u16
 }
-
-#[cfg(test)]
-mod tests;

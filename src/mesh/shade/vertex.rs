@@ -7,7 +7,7 @@ use crate::mesh::grid::GridVertex;
 
 /// From a vertex to one that it shares an edge with.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct VertexStep {
+pub struct VertexStep {
     /// Change of the position, in world units.
     pub position: [f32; 3],
     /// Change of the texture coordinates.
@@ -19,7 +19,7 @@ pub(crate) struct VertexStep {
 impl VertexStep {
     /// The step between two vertices; those nearer than the near plane are taken as far as it.
     #[allow(clippy::cast_possible_truncation, reason = "rounding")]
-    pub(crate) fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
+    pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.place(from.position), view.place(to.position));
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),
@@ -35,7 +35,7 @@ impl Shader<'_> {
     /// Derivatives a pixel come from the steps to two neighbours, best along different edges of a
     /// triangle. Where the steps lie along one line on the picture, as on outlines, each stands
     /// for itself: changes a pixel along it.
-    pub(crate) fn vertex(
+    pub fn vertex(
         &self,
         vertex: &GridVertex,
         steps: &[VertexStep; 2],
@@ -68,42 +68,5 @@ impl Shader<'_> {
             wanted: 1,
         };
         self.light(self.material(material), &points)[0]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mesh::shade::testing::{noisy, plane_vertex, shade_plane, view};
-
-    /// A vertex at a pixel's centre and the quad there see the same picture.
-    #[test]
-    fn as_a_quad_there() {
-        let (scene, view) = (noisy(), view());
-        let shader = scene.shader();
-        for texels_a_px in [0.5, 2.0, 3.0] {
-            let vertex = |x, y| plane_vertex(x, y, texels_a_px);
-            let at = vertex(300.5, 200.5);
-            // Neighbours across the pixels, along no axis.
-            let steps = [vertex(301.0, 200.25), vertex(300.75, 201.5)];
-            let steps = steps.map(|n| VertexStep::between(&at, &n, &view));
-            let [quad, ..] = shade_plane(&shader, texels_a_px);
-            let alone = shader.vertex(&at, &steps, 0, true);
-            for c in 0..3 {
-                assert!((alone[c] - quad[c]).abs() < 2e-3, "{alone:?} {quad:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn steps_along_a_line_still_give_a_colour() {
-        let (scene, view) = (noisy(), view());
-        let shader = scene.shader();
-        let at = plane_vertex(300.5, 200.5, 1.0);
-        let step = VertexStep::between(&at, &plane_vertex(301.5, 200.5, 1.0), &view);
-        for steps in [[step; 2], [VertexStep::default(); 2]] {
-            let colour = shader.vertex(&at, &steps, 0, true);
-            assert!(colour.iter().all(|c| *c > 0.0 && *c <= 1.0), "{colour:?}");
-        }
     }
 }

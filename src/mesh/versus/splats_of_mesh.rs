@@ -13,7 +13,7 @@ use crate::math::SH_C0;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, Source};
 use crate::mesh::shade::Shader;
-use crate::mesh::shade::vertex::VertexStep;
+use crate::mesh::shade::VertexStep;
 use crate::scene::Splat;
 
 /// Standard deviations of a splat over those of its triangle, taken as a plate of even weight: an
