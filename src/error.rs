@@ -1,16 +1,16 @@
-//! Errors, by who is at fault: the file, the caller, the machine.
+//! Errors, by what has to change: an argument, an input file, an output file.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong in the library.
+/// An error of the library.
 ///
-/// Every variant says where, what was expected and what was found; the command line adds the
-/// context of the command and picks the exit code with [`Error::fault`].
+/// Its message says where it is, what was expected and what was found. The command line chooses the
+/// exit code by [`Error::fault`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The content of a file is not what its format demands.
+    /// The content of a file does not follow its format.
     #[error(
         "{}: {}: expected {}, found {}",
         shown(path),
@@ -21,11 +21,11 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Where in the file: a header line, a row, a byte offset, a key.
+        /// Place in the file: a header line, a row, a byte offset, a key.
         place: String,
-        /// What the format demands there.
+        /// What the format requires there.
         expected: String,
-        /// What stands there instead.
+        /// What the file contains instead.
         found: String,
     },
     /// A file could not be opened or read.
@@ -44,7 +44,7 @@ pub enum Error {
         /// The operating system's reason.
         reason: std::io::Error,
     },
-    /// The caller asked for something impossible.
+    /// An argument or a field has an invalid value.
     #[error(
         "{}: expected {}, found {}",
         plain(what),
@@ -52,29 +52,29 @@ pub enum Error {
         plain(found)
     )]
     Caller {
-        /// The argument.
+        /// The argument or field.
         what: String,
-        /// Its legal values.
+        /// Its valid values.
         expected: String,
         /// The value given.
         found: String,
     },
-    /// More than a stated limit of this program or machine.
+    /// An amount exceeds a limit of this program.
     #[error("{}: at most {limit}, found {found}", plain(what))]
     Limit {
-        /// The limited quantity, with its unit.
+        /// The quantity, with its unit.
         what: String,
         /// The limit.
         limit: u64,
-        /// The amount asked for.
+        /// The requested amount.
         found: u64,
     },
 }
 
-/// Who has to act on an error.
+/// What has to change to avoid an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The caller: wrong usage.
+    /// An argument.
     Caller,
     /// An input file.
     Input,
@@ -83,7 +83,7 @@ pub enum Fault {
 }
 
 impl Error {
-    /// Who has to act on this error.
+    /// What has to change to avoid this error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -93,7 +93,7 @@ impl Error {
         }
     }
 
-    /// An [`Error::File`] at `place` of `path`.
+    /// Creates an [`Error::File`] at `place` of `path`.
     pub fn file(
         path: &Path,
         place: impl Into<String>,
@@ -108,7 +108,7 @@ impl Error {
         }
     }
 
-    /// An [`Error::Read`] of `path`.
+    /// Creates an [`Error::Read`] of `path`.
     #[must_use]
     pub fn read(path: &Path, reason: std::io::Error) -> Self {
         Self::Read {
@@ -117,7 +117,7 @@ impl Error {
         }
     }
 
-    /// An [`Error::Write`] of `path`.
+    /// Creates an [`Error::Write`] of `path`.
     #[must_use]
     pub fn write(path: &Path, reason: std::io::Error) -> Self {
         Self::Write {
@@ -126,7 +126,7 @@ impl Error {
         }
     }
 
-    /// An [`Error::Caller`] about the argument `what`.
+    /// Creates an [`Error::Caller`] about the argument `what`.
     pub fn caller(
         what: impl Into<String>,
         expected: impl Into<String>,
@@ -139,7 +139,7 @@ impl Error {
         }
     }
 
-    /// The same error, its argument called `argument`: the command line knows it by its flag.
+    /// Renames the argument of an [`Error::Caller`], for example to the flag that sets it.
     #[must_use]
     pub fn about(self, argument: &str) -> Self {
         match self {
@@ -151,13 +151,13 @@ impl Error {
     }
 }
 
-/// A path for a message.
+/// Formats a path for a message.
 pub(crate) fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy()).into_owned()
 }
 
-/// A text from a file or a name, for a message: control characters, with which it could steer the
-/// terminal, are escaped. Line feeds stay: some messages have several lines.
+/// Escapes the control characters of a text from a file, so that messages cannot control the terminal.
+/// Line feeds stay, since some messages have several lines.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let steers = |c: char| c.is_control() && c != '\n';
     if !text.contains(steers) {
@@ -170,10 +170,10 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
-/// What was expected at a place of a file, and what was found there.
+/// What was expected and what was found at a place of a file.
 pub(crate) type Mismatch = (String, String);
 
-/// The library's result.
+/// Result of the library's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Output files: written whole or not at all, never over an input.
+//! Output files: written whole or not at all, and never over an input.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -14,17 +14,17 @@ use crate::error::{Error, Result, shown};
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Links followed from an output's name to its file, at most: as many as Linux follows.
+/// Maximum number of symbolic links to follow, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Temporary files that have not got their final names. The list is global because a signal stops
-/// the process, not one writer.
+/// Temporary files of writes in progress. The list is global because an interrupt ends the process,
+/// not one writer.
 static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Writes the file `path` by calling `write`, so that no reader ever sees half of it.
+/// Writes the file `path` by calling `write`, so that no reader ever sees a part of it.
 ///
 /// The bytes go to a temporary file in the same folder, which is renamed to `path` only when `write`
-/// has succeeded; on any error an old file is left as it was. A symbolic link is followed, and the
+/// has succeeded; on an error, an old file stays as it was. A symbolic link is followed, and the
 /// file it points at is replaced. A path that exists and is not a plain file, such as `/dev/null` or
 /// a pipe, is written to directly. The writer is buffered. All errors are [`Error::Write`].
 pub(crate) fn write_whole(
@@ -42,8 +42,8 @@ pub(crate) fn write_whole(
     written.map_err(|e| Error::write(path, e))
 }
 
-/// Makes the folder of the output `path` if it is missing, before hours of work go into a file that
-/// cannot be written.
+/// Creates the folder of the output `path` if it is missing. Call it before long work whose result
+/// could not be written otherwise.
 #[cfg_attr(
     not(feature = "cli"),
     expect(dead_code, reason = "for the command line")
@@ -53,8 +53,7 @@ pub(crate) fn make_folder_of(path: &Path) -> Result<()> {
     fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
 }
 
-/// Refuses an output that is one of the `inputs`, whatever the names: relative or absolute, through
-/// symbolic links, or in other letters on a system that ignores case.
+/// Refuses an output that is one of the `inputs`, also through relative paths and symbolic links.
 #[cfg_attr(
     not(feature = "cli"),
     expect(dead_code, reason = "for the command line")
@@ -78,19 +77,19 @@ pub(crate) fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
     }
 }
 
-/// From now on, an interrupt (Ctrl-C) removes the temporary files of writes in progress before it
-/// ends the process, with exit code 130 as shells have it.
+/// Installs a handler for interrupts (Ctrl-C), which removes the temporary files of writes in progress
+/// and ends the process with exit code 130, as shells do.
 #[cfg(feature = "cli")]
 pub(crate) fn clean_up_on_interrupt() {
     const INTERRUPTED: i32 = 130;
     let handler = || {
         for path in part_files().drain(..) {
-            // The process ends either way.
+            // The process ends in either case.
             let _ = fs::remove_file(path);
         }
         std::process::exit(INTERRUPTED);
     };
-    // Without a handler an interrupt ends the process all the same.
+    // Without the handler, an interrupt still ends the process.
     let _ = ctrlc::set_handler(handler);
 }
 
@@ -98,7 +97,8 @@ fn part_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     PART_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path that the symbolic link `path` leads to, also where no file is; `path` itself otherwise.
+/// The path that the symbolic link `path` points at, also if no file exists there; `path` itself if it
+/// is no link.
 fn link_target(path: &Path) -> PathBuf {
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -143,7 +143,8 @@ fn write_buffered(
     buffered.flush()
 }
 
-/// An empty temporary file in the folder of `path`: renaming works within one file system only.
+/// Creates an empty temporary file in the folder of `path`, since files can be renamed only within a
+/// file system.
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
     let mut builder = tempfile::Builder::new();
@@ -154,7 +155,7 @@ fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(NEW_FILE_MODE));
     }
     builder.tempfile_in(&folder).map_err(|error| {
-        // The error itself names the random temporary file, which no caller asked for.
+        // The error itself names the temporary file, which is unknown to the user.
         let kind = error.kind();
         if kind == io::ErrorKind::NotFound {
             let reason = format!("the folder {} does not exist", shown(&folder));

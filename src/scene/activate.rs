@@ -1,9 +1,9 @@
-//! Activation: from the raw values of a file to those that [`SplatBlock`] promises.
+//! Activation: converts the raw values of a file to those of [`SplatBlock`].
 //!
-//! Every value is computed in f64 and rounded once, so each is within one ulp of the exact result;
-//! the tests hold it to that. The code is plain loops over whole blocks, compiled once for each
-//! level of vector instructions by `dispatch!`: the levels differ in speed only, since none of them
-//! fuses or reorders an operation that is not written so.
+//! Every value is computed in f64 and rounded once, so it is within one ulp of the exact result, as
+//! tests check. The code consists of plain loops over whole blocks, which `dispatch!` compiles for each
+//! level of vector instructions. The levels give the same bits, since the compiler neither fuses nor
+//! reorders operations.
 
 use fearless_simd::{Level, dispatch};
 
@@ -12,31 +12,29 @@ use super::exponential::{exp, sigmoid};
 use super::splats::{BLOCK, Lanes, SplatBlock};
 use crate::math::narrow;
 
-/// How a file stores scale and opacity.
+/// Encoding of scale and opacity in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// Logarithms of scales and logits of opacities, as trainers save them.
     Raw,
-    /// The values themselves.
+    /// Plain values.
     Linear,
 }
 
-/// The raw values of a block that activation reads besides the block itself.
+/// Parameters of activation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extra<'a> {
-    /// The vector instructions to use.
+    /// Vector instructions to use.
     pub(super) level: Level,
-    /// How scale and opacity are stored.
     pub(super) encoding: Encoding,
-    /// Scales in the file, 2 or 3; a third one that is missing is 0 once activated (2DGS).
+    /// Number of scales in the file, 2 or 3; a missing third scale becomes 0 (2DGS).
     pub(super) scales: usize,
     /// Standard deviation of the 3D filter, in world units (Mip-Splatting).
     pub(super) filter: Option<&'a Lanes>,
 }
 
-/// Activates the first `lanes` splats of `block` in place and zeroes the other lanes.
-///
-/// A bad row keeps its lane, with NaN as the x of its mean, and is counted.
+/// Activates the first `lanes` splats of `block` in place and zeroes the other lanes. An invalid splat
+/// is counted and marked by a mean whose x is NaN.
 pub(super) fn activate(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],
@@ -55,7 +53,7 @@ fn activate_lanes(
 ) -> Dropped {
     let not_finite = finite_check(block, sh_rest, extra.filter);
     let odd: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
-    // Before activation: it turns some infinities into NaN and some into plain numbers.
+    // Before activation, which turns some infinities into NaN and some into finite numbers.
     let nan = if odd == 0 {
         [false; BLOCK]
     } else {
@@ -105,7 +103,7 @@ fn activate_lanes(
     dropped
 }
 
-/// Zero for each lane whose values are all finite, else NaN: infinity times zero is NaN too.
+/// Zero for each lane whose values are all finite, else NaN (infinity times zero is NaN as well).
 #[inline(always)]
 fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> Lanes {
     let own: &[Lanes; 14] = bytemuck::cast_ref(block);
@@ -118,10 +116,10 @@ fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -
     check
 }
 
-/// Activates the scales, filter included; returns the filter's factor of opacity.
+/// Activates the scales and applies the filter; returns the filter's factor of the opacity.
 ///
 /// Mip-Splatting (Yu et al. 2024, section 4.1): scale' = sqrt(scale^2 + f^2), opacity' = opacity *
-/// sqrt(prod scale^2 / prod scale'^2). An axis that the file lacks takes no part.
+/// sqrt(prod scale^2 / prod scale'^2). A missing axis is ignored.
 #[inline(always)]
 fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
     let mut factor = [1.0; BLOCK];
@@ -146,12 +144,11 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
     extra.filter.map(|_| factor)
 }
 
-/// Normalises quaternions in place; returns their squared norms. No f32 but zero has a square that
-/// underflows in f64.
+/// Normalises quaternions in place and returns their squared norms, which do not underflow in f64.
 #[inline(always)]
 fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
-    // Plain index loops over single arrays: the compiler turns them into vectors, and iterators
-    // over the four components into gathers.
+    // Index loops over single arrays are vectorised; iterators over the four components become
+    // gathers.
     let [w, x, y, z] = rotation;
     let mut norm2 = [0.0; BLOCK];
     for i in 0..BLOCK {
@@ -171,7 +168,7 @@ fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
     norm2
 }
 
-/// Which lanes hold a NaN.
+/// The lanes that hold a NaN.
 fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [bool; BLOCK] {
     let own: &[Lanes; 14] = bytemuck::cast_ref(block);
     let mut nan = [false; BLOCK];

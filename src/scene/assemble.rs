@@ -1,7 +1,7 @@
-//! From rows of a file to the blocked structure of arrays, in one pass.
+//! Builds the arrays of a scene from the rows of a file, in one pass.
 //!
-//! Row `i` goes to lane `i`; bad rows are marked there and closed up afterwards. They are so rare
-//! that finding them first, in a pass of its own, would cost far more.
+//! Row `i` goes to lane `i`. Invalid rows are marked there and removed afterwards: they are so rare that
+//! a separate pass to find them first would cost far more.
 
 use std::ops::Range;
 
@@ -15,40 +15,39 @@ use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_co
 use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;
 
-/// Values of a splat apart from the higher SH coefficients.
+/// Number of values of a splat without the higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;
 
-/// Blocks in a batch, the unit of work of a thread: 4096 splats, so that a batch's arrays are a
-/// fraction of a second-level cache at degree 0 and the queue stays short.
+/// Blocks per batch, the unit of work of a thread: 4096 splats, whose arrays are a fraction of a
+/// second-level cache at degree 0.
 const BATCH_BLOCKS: usize = 256;
 
-/// Blocks decoded before the first of them is activated. Decoding stores numbers one by one,
-/// activation loads them as vectors, and a vector load soon after such stores has to wait.
+/// Number of blocks decoded before the first of them is activated. Decoding stores single numbers,
+/// activation loads vectors, and a vector load soon after such stores has to wait.
 const GROUP_BLOCKS: usize = 8;
 
-/// What all rows of a file have in common.
+/// Layout of the rows of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
-    /// Rows, good and bad.
+pub(super) struct RowLayout {
+    /// Number of rows, valid or not.
     pub(super) rows: usize,
     /// SH degree, 0 to 4.
     pub(super) sh_degree: u8,
-    /// How scale and opacity are stored.
     pub(super) encoding: Encoding,
-    /// Scales in the file, 2 or 3.
+    /// Number of scales, 2 or 3.
     pub(super) scales: usize,
     /// Whether rows carry a 3D filter.
     pub(super) filtered: bool,
 }
 
-impl Shape {
-    /// Lane arrays a block that hold the higher SH coefficients.
+impl RowLayout {
+    /// Number of lane arrays per block for the higher SH coefficients.
     fn rest_slots(&self) -> usize {
         3 * rest_coefficients(self.sh_degree)
     }
 }
 
-/// The raw values of a block, a lane array each, for a decoder to fill.
+/// The raw values of a block, one lane array for each value, which a decoder fills.
 ///
 /// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red,
 /// green, blue. `rest` is as in [`Splats::sh_rest`].
@@ -59,7 +58,7 @@ pub(super) struct RawBlock<'a> {
 }
 
 impl RawBlock<'_> {
-    /// The lanes of slot `slot`: plain ones, then the higher coefficients, then the filter.
+    /// The lanes of slot `slot`: plain values, then higher coefficients, then the filter.
     pub(super) fn slot(&mut self, slot: usize) -> &mut Lanes {
         if slot < PLAIN_SLOTS {
             &mut self.plain[slot]
@@ -71,20 +70,19 @@ impl RawBlock<'_> {
 
 /// Consecutive blocks of the arrays under construction.
 pub(super) struct Batch<'a> {
-    shape: Shape,
+    shape: RowLayout,
     first_row: usize,
     blocks: &'a mut [SplatBlock],
     rest: &'a mut [Lanes],
 }
 
 impl Batch<'_> {
-    /// The rows of this batch.
     pub(super) fn rows(&self) -> Range<usize> {
         let end = self.first_row + self.blocks.len() * BLOCK;
         self.first_row..end.min(self.shape.rows)
     }
 
-    /// Has `decode` fill block after block with the rows it is given, and activates them.
+    /// Calls `decode` for each block, to fill it with the given rows, and activates the blocks.
     pub(super) fn fill(
         self,
         mut decode: impl FnMut(Range<usize>, RawBlock<'_>) -> Result<()>,
@@ -127,11 +125,10 @@ impl Batch<'_> {
     }
 }
 
-/// Builds a scene on all threads: `work` fills each batch with [`Batch::fill`], in any order.
-///
-/// The caller has made sure that the file really has room for `shape.rows` rows.
+/// Builds a scene on all threads; `work` fills each batch with [`Batch::fill`], in any order. The
+/// caller has checked that the file is large enough for `shape.rows` rows.
 pub(super) fn assemble(
-    shape: Shape,
+    shape: RowLayout,
     work: impl Fn(Batch<'_>) -> Result<Dropped> + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
     check_rows(shape.rows)?;
@@ -144,13 +141,13 @@ pub(super) fn assemble(
     Ok(arrays.finish(dropped))
 }
 
-/// [`assemble`] for rows of `stride` bytes each, from `start` of `bytes` on: `decode` is given the
-/// bytes of a block's rows.
+/// [`assemble`] for rows of `stride` bytes each, from `start` of `bytes` on; `decode` receives the bytes
+/// of a block's rows.
 pub(super) fn assemble_fixed(
     bytes: &Bytes<'_>,
     start: usize,
     stride: usize,
-    shape: Shape,
+    shape: RowLayout,
     decode: impl Fn(&[u8], RawBlock<'_>) + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
     let span = |rows: &Range<usize>| start + rows.start * stride..start + rows.end * stride;
@@ -165,9 +162,9 @@ pub(super) fn assemble_fixed(
     })
 }
 
-/// [`assemble`] on this thread, in order: for rows that have to be read one after the other.
+/// [`assemble`] on this thread and in order, for rows that have to be read one after the other.
 pub(super) fn assemble_in_order(
-    shape: Shape,
+    shape: RowLayout,
     mut work: impl FnMut(Batch<'_>) -> Result<Dropped>,
 ) -> Result<(Splats, Dropped)> {
     check_rows(shape.rows)?;
@@ -179,7 +176,7 @@ pub(super) fn assemble_in_order(
     Ok(arrays.finish(dropped))
 }
 
-/// Refuses what a scene cannot index; the caller of the reader knows the file's name.
+/// Refuses more rows than a scene can index.
 fn check_rows(rows: usize) -> Result<()> {
     if rows > MAX_SPLATS {
         return Err(Error::Limit {
@@ -191,15 +188,14 @@ fn check_rows(rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// The arrays under construction.
 struct Arrays {
-    shape: Shape,
+    shape: RowLayout,
     blocks: Buffer<SplatBlock>,
     rest: Buffer<Lanes>,
 }
 
 impl Arrays {
-    fn new(shape: Shape) -> Self {
+    fn new(shape: RowLayout) -> Self {
         let block_count = shape.rows.div_ceil(BLOCK);
         Self {
             shape,
@@ -227,13 +223,13 @@ impl Arrays {
     }
 
     fn finish(mut self, dropped: Dropped) -> (Splats, Dropped) {
-        let Shape {
+        let RowLayout {
             rows, sh_degree, ..
         } = self.shape;
         let mut len = rows;
         if dropped.total() > 0 {
             let rest_slots = self.shape.rest_slots();
-            len = close_up(&mut self.blocks, &mut self.rest, rows, rest_slots);
+            len = compact(&mut self.blocks, &mut self.rest, rows, rest_slots);
             self.blocks.truncate(len.div_ceil(BLOCK));
             self.rest.truncate(len.div_ceil(BLOCK) * rest_slots);
         }
@@ -242,14 +238,9 @@ impl Arrays {
     }
 }
 
-/// Moves good splats over marked ones, in order; returns how many are left. The lanes after the
-/// last one are zeroed up to the end of its block.
-fn close_up(
-    blocks: &mut [SplatBlock],
-    rest: &mut [Lanes],
-    rows: usize,
-    rest_slots: usize,
-) -> usize {
+/// Moves valid splats over marked ones, in order, and returns the number of valid ones. The lanes after
+/// the last one are zeroed up to the end of its block.
+fn compact(blocks: &mut [SplatBlock], rest: &mut [Lanes], rows: usize, rest_slots: usize) -> usize {
     let rest_of = |block: usize| block * rest_slots..(block + 1) * rest_slots;
     let mut len = 0;
     for row in 0..rows {
@@ -278,9 +269,9 @@ fn close_up(
 mod tests {
     use super::*;
 
-    /// Rows whose mean is their number, those of `bad` NaN.
+    /// Rows whose mean is their number, or NaN for rows that are `bad`.
     fn scene(rows: usize, sh_degree: u8, bad: impl Fn(usize) -> bool + Sync) -> (Splats, Dropped) {
-        let shape = Shape {
+        let shape = RowLayout {
             rows,
             sh_degree,
             encoding: Encoding::Linear,

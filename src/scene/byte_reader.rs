@@ -1,10 +1,10 @@
-//! Little-endian values from the bytes of a file that nobody vouches for.
+//! Checked reading of little-endian values from untrusted bytes.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Bytes read from front to back; never more than there are, whatever the file claims.
+/// A cursor over the bytes of a file, which never reads beyond their end.
 pub(super) struct ByteReader<'a> {
     path: &'a Path,
     bytes: &'a [u8],
@@ -13,12 +13,12 @@ pub(super) struct ByteReader<'a> {
 }
 
 impl<'a> ByteReader<'a> {
-    /// The whole of `bytes`, the content of the file `path`.
+    /// Starts at the first byte of `bytes`, the content of the file `path`.
     pub(super) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
         Self { path, bytes, at: 0 }
     }
 
-    /// An error about `what`, which stands at the next byte.
+    /// An error about `what` at the next byte.
     pub(super) fn error(&self, what: &str, expected: impl Into<String>, found: String) -> Error {
         Error::file(
             self.path,
@@ -28,7 +28,7 @@ impl<'a> ByteReader<'a> {
         )
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8]> {
         let left = &self.bytes[self.at..];
         let taken = left.get(..count).ok_or_else(|| {
@@ -65,7 +65,8 @@ impl<'a> ByteReader<'a> {
         Ok(values)
     }
 
-    /// A u64 count of items of at least `item_bytes` each, all of which can still be in the file.
+    /// Reads a u64 count of items of at least `item_bytes` each, and checks that the rest of the file is
+    /// large enough for them.
     pub(super) fn count(&mut self, item_bytes: usize, what: &str) -> Result<usize> {
         let count = self.u64(what)?;
         let left = self.bytes.len() - self.at;
@@ -79,8 +80,7 @@ impl<'a> ByteReader<'a> {
             })
     }
 
-    /// A text of up to `limit` bytes that ends with a zero byte; bytes that are not UTF-8 are
-    /// replaced.
+    /// Reads a text of up to `limit` bytes that ends with a zero byte; invalid UTF-8 is replaced.
     pub(super) fn text_to_zero(&mut self, limit: usize, what: &str) -> Result<String> {
         let left = &self.bytes[self.at..];
         let searched = &left[..left.len().min(limit)];

@@ -1,4 +1,4 @@
-//! A pinhole camera.
+//! Pinhole cameras.
 
 use std::fmt::Debug;
 
@@ -6,16 +6,16 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::error::{Error, Result};
 
-/// Largest width or height of a picture, in pixels.
+/// Maximum width and height of a picture, in pixels.
 pub(crate) const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A pinhole camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
 ///
-/// Made by [`Camera::new`], which guarantees finite values, a right-handed rotation, focal lengths
-/// above zero and sides of 1 to `MAX_SIDE_PX`.
+/// [`Camera::new`] guarantees finite values, a right-handed rotation, focal lengths above zero and
+/// sides of 1 to 32768 pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Camera {
-    /// The view's name, unique in its file.
+    /// Name of the view, unique in its file.
     pub name: String,
     /// Width in pixels.
     pub width: u32,
@@ -31,7 +31,7 @@ pub struct Camera {
     pub translation_in_view: Vector3<f64>,
 }
 
-/// The lens and the sensor of a camera.
+/// Lens and picture size of a camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Intrinsics {
     /// Width in pixels.
@@ -45,7 +45,7 @@ pub struct Intrinsics {
 }
 
 impl Intrinsics {
-    /// Centred principal point, square pixels, vertical field of view in radians.
+    /// A lens with a vertical field of view in radians, square pixels and a centred principal point.
     #[must_use]
     pub fn from_vertical_fov(width: u32, height: u32, fov_radians: f64) -> Self {
         let focal = f64::from(height) / (2.0 * (fov_radians / 2.0).tan());
@@ -59,8 +59,8 @@ impl Intrinsics {
 }
 
 impl Camera {
-    /// A checked camera. `view_from_world` may be off a rotation by 1e-3 (rounded files); it is
-    /// kept as it is, since the reference renderer keeps it too.
+    /// Creates a camera. `view_from_world` may deviate from a rotation by 1e-3, since files are rounded;
+    /// it is used as it is, as in the reference renderer.
     ///
     /// # Errors
     /// [`Error::Caller`] names the first value out of range.
@@ -129,7 +129,7 @@ impl Camera {
         })
     }
 
-    /// A camera at `eye` that looks at `target` with `up` towards the top of the picture.
+    /// Creates a camera at `eye` that looks at `target`, with `up` towards the top of the picture.
     ///
     /// # Errors
     /// When `eye` and `target` coincide or `up` is parallel to the line of sight.
@@ -167,7 +167,7 @@ impl Camera {
         -(self.view_from_world.transpose() * self.translation_in_view)
     }
 
-    /// Tangents of half the fields of view, as if the principal point were centred: x, y.
+    /// Tangents of half of the horizontal and vertical field of view, for a centred principal point.
     #[must_use]
     pub fn half_fov_tangents(&self) -> [f64; 2] {
         [
@@ -176,8 +176,7 @@ impl Camera {
         ]
     }
 
-    /// The same view on a picture of another size: intrinsics scale with it, each axis by its own
-    /// factor.
+    /// The same view on a picture of another size. Each axis of the intrinsics scales by its own factor.
     ///
     /// # Errors
     /// When a side is out of range.

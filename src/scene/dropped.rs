@@ -1,8 +1,8 @@
-//! Rows that a reader left out.
+//! Counts of invalid rows.
 
 use std::fmt;
 
-/// Rows of a file that hold no splat, by the first reason that applies; each a count of rows.
+/// Numbers of invalid rows of a file, by the first reason that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Dropped {
@@ -10,14 +10,14 @@ pub struct Dropped {
     pub nan: u64,
     /// A value is infinite.
     pub infinite: u64,
-    /// The rotation is all zero.
+    /// The quaternion is zero.
     pub zero_rotation: u64,
-    /// A scale exceeds the largest f32 once activated.
+    /// A scale overflows f32 when activated.
     pub scale_overflow: u64,
 }
 
 impl Dropped {
-    /// All dropped rows.
+    /// Number of all invalid rows.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.nan + self.infinite + self.zero_rotation + self.scale_overflow
@@ -34,7 +34,6 @@ impl Dropped {
         ]
     }
 
-    /// The counts of two parts of a file together.
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
             nan: self.nan + other.nan,
@@ -45,7 +44,7 @@ impl Dropped {
     }
 }
 
-/// As a warning says it: `3 rows: 2 not a number, 1 infinite`.
+/// Formats the counts as in `3 rows: 2 not a number, 1 infinite`.
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();

@@ -1,15 +1,15 @@
 //! The exponential and the sigmoid of a block of lanes.
 //!
-//! Written as plain loops in f64, for the compiler to turn into vectors: the library's own `exp`
-//! takes one number at a time, and reading a scene takes four a splat.
+//! They are plain loops in f64, which the compiler vectorises. The standard library's `exp` takes one
+//! number at a time, and a scene needs four per splat.
 
 use std::f64::consts::{LN_2, LOG2_E};
 
 use super::splats::{BLOCK, Lanes};
 use crate::math::narrow;
 
-/// Arguments beyond this give 0 or infinity in f32 either way: e^-104 is below half the least
-/// denormal and e^89 above the largest float.
+/// Bound of the arguments. Beyond it the result is 0 or infinity in f32: e^-104 is below half of the
+/// least denormal, and e^89 above the largest float.
 const EXP_RANGE: f32 = 128.0;
 
 /// 1.5 * 2^52: adding it leaves the nearest integer in the low bits of the sum.
@@ -18,8 +18,8 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// Bits of the mantissa of an f64.
 const MANTISSA_BITS: u32 = 52;
 
-/// 1/k!, from k = 8 down to 0: with |r| <= ln 2 / 2 the first term left out is below 2.1e-10
-/// relative, 1/280 of an f32 ulp.
+/// 1/k! for k = 8 down to 0. With |r| <= ln 2 / 2, the first omitted term is below 2.1e-10 relative,
+/// 1/280 of an f32 ulp.
 const EXP_TERMS: [f64; 9] = [
     1.0 / 40320.0,
     1.0 / 5040.0,
@@ -32,8 +32,7 @@ const EXP_TERMS: [f64; 9] = [
     1.0,
 ];
 
-/// e^x to 2.2e-10 relative, for -128 <= x <= 128; beyond, as at the end of the range. NaN gives
-/// anything.
+/// e^x with a relative error of 2.2e-10; x is clamped to -128..=128. NaN gives an arbitrary value.
 #[inline(always)]
 pub(super) fn exp(x: &Lanes) -> [f64; BLOCK] {
     let mut result = [0.0; BLOCK];
@@ -47,7 +46,7 @@ pub(super) fn exp(x: &Lanes) -> [f64; BLOCK] {
         for term in &EXP_TERMS[1..] {
             power = power * r + term;
         }
-        // The low bits of `shifted` hold n; moved to the exponent they make 2^n.
+        // The low bits of `shifted` hold n; shifted to the exponent, they give 2^n.
         let bits = (shifted.to_bits() << MANTISSA_BITS).wrapping_add(1f64.to_bits());
         *result = power * f64::from_bits(bits);
     }

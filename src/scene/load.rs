@@ -1,4 +1,4 @@
-//! The front door: any scene file to splats.
+//! Loading of scene files.
 
 use std::path::Path;
 
@@ -7,10 +7,9 @@ use super::formats;
 use super::scene_file::Scene;
 use crate::error::{Error, Result, shown};
 
-/// Reads the scene in `path`, whatever its format; `-` is standard input.
+/// Loads the scene file `path` of any format; `-` is standard input.
 ///
-/// Files are mapped, not copied; beside the splats' own arrays a file above 32 MiB takes next to
-/// no memory.
+/// Files are mapped: besides the splats' arrays, a file above 32 MiB needs next to no memory.
 ///
 /// ```no_run
 /// let scene = quadrille::load("truck.ply")?;
@@ -19,9 +18,8 @@ use crate::error::{Error, Result, shown};
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`] when the file cannot be read; [`Error::File`] when its content is not what its
-/// format demands, says what was expected and found; [`Error::Limit`] for more than 4 GiB from a
-/// pipe, or more than `MAX_SPLATS` splats.
+/// [`Error::Read`] when the file cannot be read; [`Error::File`] when its content does not follow its
+/// format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
 pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
     let path = path.as_ref();
     if path.is_dir() {
@@ -30,7 +28,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
     read(&Bytes::open(path)?, path)
 }
 
-/// Reads a scene from a file's bytes; `path` is for errors and for the extension.
+/// Loads a scene from the bytes of a file; `path` provides the extension, and is named in errors.
 ///
 /// # Errors
 /// As [`load`], for content.

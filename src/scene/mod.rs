@@ -1,4 +1,4 @@
-//! Scenes: splats, the files they come in, and the cameras that look at them.
+//! Scenes: splats, scene files, and cameras.
 
 mod activate;
 mod assemble;

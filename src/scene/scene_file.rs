@@ -1,19 +1,19 @@
-//! What a scene file holds, whatever its format.
+//! The content of a scene file.
 
 use super::dropped::Dropped;
 use super::splats::Splats;
 
-/// A scene as read from a file.
+/// The content of a scene file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Scene {
-    /// The splats, activated; bad rows are gone.
+    /// The valid splats, activated.
     pub splats: Splats,
-    /// Rows of the file that held no splat.
+    /// Numbers of invalid rows.
     pub dropped: Dropped,
-    /// Name of the profile that the file was trained for, where it says so.
+    /// Name of the profile that the scene was trained for, if the file says so.
     pub profile_hint: Option<&'static str>,
-    /// The format that the file turned out to be.
+    /// The file's format, by its content.
     pub format: SceneFormat,
     /// Comments of the file, in order.
     pub comments: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The splats of a file of `file_bytes` bytes that says nothing beside them.
+    /// A scene without comments and profile, from a file of `file_bytes` bytes.
     pub(super) fn new(
         format: SceneFormat,
         file_bytes: usize,

@@ -1,24 +1,24 @@
-//! The splats of a scene, as a blocked structure of arrays.
+//! The splats of a scene, in blocked arrays.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::math::buffer::Buffer;
 
-/// Splats in a block: one lane each. Every vector width in use divides it.
+/// Splats per block, one per lane. Every vector width in use divides it.
 pub(crate) const BLOCK: usize = 16;
 
-/// One value for each splat of a block.
+/// One value per splat of a block.
 pub(crate) type Lanes = [f32; BLOCK];
 
-/// Most splats in a scene: indices are u32, and so are the slots that a frame rounds up to whole
-/// chunks.
+/// Maximum number of splats in a scene. Indices are u32, also when a frame rounds their number up to
+/// whole chunks.
 pub(crate) const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
 
-/// Highest degree of spherical harmonics that a scene may hold.
+/// Maximum degree of spherical harmonics.
 pub(crate) const MAX_SH_DEGREE: u8 = 4;
 
-/// Spherical-harmonics coefficients a channel beyond the constant one, for `degree` 0 to 4: 0, 3,
-/// 8, 15, 24.
+/// Number of spherical-harmonics coefficients per channel without the constant one: 0, 3, 8, 15, 24
+/// for `degree` 0 to 4.
 #[must_use]
 pub const fn rest_coefficients(degree: u8) -> usize {
     (degree as usize + 1) * (degree as usize + 1) - 1
@@ -26,8 +26,8 @@ pub const fn rest_coefficients(degree: u8) -> usize {
 
 /// [`BLOCK`] splats, each quantity an array of lanes.
 ///
-/// All values are activated and finite; a padding lane (beyond the last splat) is all zero, so its
-/// opacity of 0 keeps it out of every picture.
+/// All values are activated and finite. A padding lane, beyond the last splat, is zero, so its opacity
+/// of 0 makes it invisible.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct SplatBlock {
@@ -35,7 +35,7 @@ pub(crate) struct SplatBlock {
     pub mean: [Lanes; 3],
     /// Standard deviation along each axis of the splat, linear, in world units, >= 0.
     pub scale: [Lanes; 3],
-    /// Unit quaternion w, x, y, z that takes the splat's axes to world space.
+    /// Unit quaternion w, x, y, z that rotates the splat's axes to world space.
     pub rotation: [Lanes; 4],
     /// Opacity after the sigmoid, 0 to 1.
     pub opacity: Lanes,
@@ -43,7 +43,7 @@ pub(crate) struct SplatBlock {
     pub sh_constant: [Lanes; 3],
 }
 
-/// One splat, by value: what readers produce and oracles consume.
+/// One splat.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Splat {
     /// Centre in world space.
@@ -59,7 +59,7 @@ pub struct Splat {
     pub sh: [[f32; 3]; 25],
 }
 
-/// A scene's splats.
+/// The splats of a scene.
 ///
 /// `sh_rest` holds the coefficients beyond the constant one, in the same blocks of lanes: with
 /// `K = rest_coefficients(sh_degree)`, block `b` owns entries `b * 3K .. (b + 1) * 3K`, channel
@@ -73,7 +73,7 @@ pub struct Splats {
 }
 
 impl Splats {
-    /// A scene of `len` splats from its arrays; the layout is the one described at [`Splats`].
+    /// Creates a scene of `len` splats from arrays in the layout of [`Splats`].
     pub(super) fn from_buffers(
         len: usize,
         sh_degree: u8,
@@ -97,7 +97,7 @@ impl Splats {
         }
     }
 
-    /// A scene from splats one by one; coefficients beyond `sh_degree` are dropped.
+    /// Creates a scene from single splats; coefficients beyond `sh_degree` are ignored.
     #[must_use]
     pub fn from_splats(sh_degree: u8, splats: impl IntoIterator<Item = Splat>) -> Self {
         let rest = 3 * rest_coefficients(sh_degree);
@@ -133,12 +133,12 @@ impl Splats {
         self.sh_degree
     }
 
-    /// The blocks; the last one is padded with zero lanes.
+    /// The blocks; the last one is padded with zeros.
     pub(crate) fn blocks(&self) -> &[SplatBlock] {
         &self.blocks
     }
 
-    /// The higher coefficients of block `block`: `3K` entries, channel major.
+    /// The higher coefficients of block `block`: `3K` entries, channel-major.
     pub(crate) fn sh_rest(&self, block: usize) -> &[Lanes] {
         let rest = 3 * rest_coefficients(self.sh_degree);
         &self.sh_rest[block * rest..(block + 1) * rest]
@@ -150,7 +150,7 @@ impl Splats {
         size_of_val(&*self.blocks) + size_of_val(&*self.sh_rest)
     }
 
-    /// Splat `index`, by value.
+    /// Returns splat `index`.
     ///
     /// # Panics
     /// When `index` is not below [`Splats::len`].
@@ -161,13 +161,13 @@ impl Splats {
         Splat::load(&self.blocks[b], self.sh_rest(b), lane)
     }
 
-    /// At most `most` splats, evenly through the scene's order.
+    /// At most `most` splats, at even steps in the scene's order.
     pub(super) fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
         let step = self.len.div_ceil(most).max(1);
         (0..self.len).step_by(step).map(|i| self.splat(i))
     }
 
-    /// All splats, by value, in order.
+    /// Iterates over all splats in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Splat> + '_ {
         (0..self.len).map(|i| self.splat(i))
     }

@@ -1,39 +1,39 @@
-//! What a scene looks like in numbers: bounds, quantiles and histograms.
+//! Statistics of a scene: bounds, quantiles and histograms.
 
 use rayon::prelude::*;
 
 use super::splats::{BLOCK, SplatBlock, Splats};
 
-/// Splats looked at for quantiles and histograms; larger scenes are sampled at even steps. The
-/// standard error of a median over this many is below 0.03 % of the ranks.
+/// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
+/// standard error of a median over this many values is below 0.03 % of the ranks.
 const SAMPLE: usize = 1 << 22;
 
-/// Bins of a histogram.
+/// Bins per histogram.
 const BINS: usize = 8;
 
 /// Quantiles and a histogram of one quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// At [`SceneStatistics::PROBABILITIES`]; in the quantity's unit.
+    /// Quantiles at [`SceneStatistics::PROBABILITIES`], in the quantity's unit.
     pub quantiles: [f32; 7],
-    /// Edges of the bins, ascending, one more than bins.
+    /// Edges of the bins, ascending; one more than there are bins.
     pub edges: Vec<f32>,
-    /// Splats in each bin; the outer bins take what lies beyond the edges.
+    /// Splats per bin; the outer bins include values beyond the edges.
     pub counts: Vec<u64>,
 }
 
-/// A scene in numbers; every part is `None` for a scene without splats.
+/// Statistics of a scene; all fields are `None` for a scene without splats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SceneStatistics {
-    /// Least and largest mean, x, y, z in world units, over all splats.
+    /// Minimum and maximum of the means, x, y, z in world units, over all splats.
     pub bounds: Option<[[f32; 3]; 2]>,
     /// The 1 % and 99 % quantiles of the means, axis by axis.
     pub central_bounds: Option<[[f32; 3]; 2]>,
     /// Opacity, 0 to 1, in equal bins.
     pub opacity: Option<Distribution>,
-    /// Longest standard deviation of each splat in world units, in bins of equal ratio.
+    /// Largest standard deviation of each splat in world units, in bins of equal ratio.
     pub scale: Option<Distribution>,
-    /// Longest over shortest standard deviation, 1 to infinity (flat), in bins of equal ratio.
+    /// Largest divided by smallest standard deviation, 1 to infinity (flat), in bins of equal ratio.
     pub anisotropy: Option<Distribution>,
 }
 
@@ -41,7 +41,8 @@ impl SceneStatistics {
     /// Probabilities of the quantiles of a [`Distribution`].
     pub const PROBABILITIES: [f64; 7] = [0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0];
 
-    /// Looks at `splats`; above 4 million, quantiles and histograms are of an even sample.
+    /// Computes the statistics of `splats`. Above 4 million splats, quantiles and histograms are those of
+    /// a sample.
     #[must_use]
     pub fn of(splats: &Splats) -> Self {
         let step = splats.len().div_ceil(SAMPLE).max(1);
@@ -76,10 +77,10 @@ impl SceneStatistics {
     }
 }
 
-/// The edge of a histogram at `t`, 0 to 1, of its range, given the quantiles.
+/// Function from the quantiles and a position, 0 to 1, to an edge of a histogram.
 type EdgeAt = fn(&[f32; 7], f32) -> f32;
 
-/// From the 1 % to the 99 % quantile, by equal ratios.
+/// Edges from the 1 % to the 99 % quantile, at equal ratios.
 fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
     let low = quantiles[1].max(f32::MIN_POSITIVE);
     let high = quantiles[5].clamp(low, f32::MAX);
@@ -107,7 +108,7 @@ impl Distribution {
     }
 }
 
-/// A quantity of the splat in a lane of a block.
+/// Function from a lane of a block to a quantity of its splat.
 type Quantity<'a> = &'a (dyn Fn(&SplatBlock, usize) -> f32 + Sync);
 
 /// A quantity of every `step`-th splat, ascending.
@@ -121,7 +122,7 @@ fn sorted(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     values
 }
 
-/// The value of `sorted` at the rank nearest to `probability`; 0 of nothing.
+/// The value of `sorted` at the rank nearest to `probability`; 0 if it is empty.
 fn quantile(sorted: &[f32], probability: f64) -> f32 {
     let last = sorted.len().saturating_sub(1);
     #[allow(
@@ -133,7 +134,7 @@ fn quantile(sorted: &[f32], probability: f64) -> f32 {
     sorted.get(rank.min(last)).copied().unwrap_or(0.0)
 }
 
-/// The box of all means.
+/// The bounding box of all means.
 fn bounds(splats: &Splats) -> Option<[[f32; 3]; 2]> {
     let blocks = splats.blocks().par_iter().enumerate();
     let boxes = blocks.map(|(i, block)| {

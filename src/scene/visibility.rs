@@ -1,33 +1,32 @@
-//! Whether a camera sees the scene at all: a black picture without a word helps nobody.
+//! Detects cameras that do not see the scene, whose pictures would be black.
 
 use nalgebra::Vector3;
 
 use crate::scene::camera::Camera;
 use crate::scene::splats::Splats;
 
-/// Splats looked at: enough to tell shares to a tenth of a percent.
+/// Maximum number of splats to examine; enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;
-/// Below this share of the splats in view, something is probably wrong.
+/// Share of splats in view below which the camera is probably wrong.
 const SUSPICIOUS_SHARE: f64 = 0.005;
 
-/// Where the splats' centres are, as a camera sees them: shares that add up to 1 (all 0 for an
-/// empty scene). Splats of opacity 0 do not count.
+/// Shares of the splats by the position of their centres relative to a camera. They add up to 1, or
+/// are 0 for an empty scene. Splats of opacity 0 do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Visibility {
-    /// Share nearer than the near plane or behind the camera, 0 to 1.
+    /// Share behind the near plane, 0 to 1.
     pub behind: f64,
     /// Share in front but outside the picture, 0 to 1.
     pub off_screen: f64,
     /// Share inside the picture, 0 to 1.
     pub in_view: f64,
-    /// Share that would be inside the picture if the camera looked the other way, as it does when
-    /// a file's axes are OpenGL's (y up, z back), 0 to 1.
+    /// Share that would be inside the picture if the camera looked in the opposite direction, as when a
+    /// file has OpenGL axes (y up, z back), 0 to 1.
     pub in_view_if_flipped: f64,
 }
 
 impl Visibility {
-    /// Looks at up to 100 000 splats; `near` is the distance below which splats are culled, in
-    /// world units.
+    /// Examines up to 100 000 splats; `near` is the depth of the near plane in world units.
     pub(crate) fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
         let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
         for splat in splats.sampled(MAX_SAMPLES) {
@@ -57,8 +56,7 @@ impl Visibility {
         }
     }
 
-    /// What is wrong and what to try, when almost nothing is in view; none otherwise. `view` is
-    /// the view's name.
+    /// A warning about view `view` with a remedy, when almost nothing is in view.
     pub(crate) fn complaint(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {
             return None;
@@ -70,7 +68,7 @@ impl Visibility {
         let hint = if self.in_view_if_flipped > 10.0 * self.in_view.max(SUSPICIOUS_SHARE) {
             "the camera looks the other way; its file may use OpenGL axes (y up, z back) where right-down-forward ones belong, or the scene and the cameras may be of different exports"
         } else {
-            "check that cameras and scene belong together and share one scale; without camera flags a view is chosen that shows the scene"
+            "check that cameras and scene belong together and share one scale; without cameras, a view is chosen that shows the scene"
         };
         Some(format!(
             "view \"{view}\": {:.1} % of the splats are behind the camera and {:.1} % off screen: {hint}",

@@ -1,8 +1,8 @@
-//! The `.splat` format: 32 bytes a splat, nothing else.
+//! The `.splat` format: 32 bytes per splat, without a header.
 //!
 //! Little-endian f32 position x, y, z; f32 scale x, y, z, linear; u8 red, green, blue, opacity; u8
-//! rotation w, x, y, z as (v - 128) / 128. It has no description but its first reader, the web
-//! viewer antimatter15/splat.
+//! rotation w, x, y, z as (v - 128) / 128. The only description is its first reader, the web viewer
+//! antimatter15/splat.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use super::format_reader::FormatReader;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::scene::activate::Encoding;
-use crate::scene::assemble::{PLAIN_SLOTS, Shape, assemble_fixed};
+use crate::scene::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
 use crate::scene::bytes::Bytes;
 use crate::scene::scene_file::{Scene, SceneFormat};
 use crate::scene::splats::Lanes;
 
-/// Bytes of a splat.
+/// Bytes per splat.
 const RECORD_BYTES: usize = 32;
 
 /// The constant spherical harmonic, in the format's precision.
 const SH_C0: f32 = narrow(crate::math::SH_C0);
 
-/// The format: it has no mark of its own, so only the extension tells.
+/// The format, which only the extension identifies.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".splat"),
     has_mark: |_| false,
@@ -39,7 +39,7 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
             format!("{} bytes, {extra} too many", bytes.len()),
         ));
     }
-    let shape = Shape {
+    let shape = RowLayout {
         rows: bytes.len() / RECORD_BYTES,
         sh_degree: 0,
         encoding: Encoding::Linear,

@@ -1,4 +1,4 @@
-//! What the table of formats knows about each of them.
+//! Entries of the table of scene formats.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use crate::error::Result;
 use crate::scene::bytes::Bytes;
 use crate::scene::scene_file::{Scene, SceneFormat};
 
-/// A format of scene files: how its files are told, and how they are read.
+/// A format of scene files, with its identification and its reader.
 pub(crate) struct FormatReader {
     pub(crate) format: SceneFormat,
-    /// Whether a file's first bytes can be of no other format.
+    /// Whether the first bytes of a file identify the format.
     pub(crate) has_mark: fn(&[u8]) -> bool,
-    /// Extensions of its files in lower case, for files without a mark.
+    /// Extensions in lower case, for files without such bytes.
     pub(crate) extensions: &'static [&'static str],
-    /// Reads a whole file; none where the format is known but not read.
+    /// Reads a whole file; `None` if the format is known but not supported.
     pub(crate) read: Option<fn(&Bytes<'_>, &Path) -> Result<Scene>>,
 }

@@ -1,6 +1,6 @@
-//! Splat scenes in files: a file or a folder for each format, and the table of them.
+//! Formats of scene files: one file or folder per format, and the table of all formats.
 //!
-//! A new format is a file with a [`FormatReader`] and a line in [`FORMATS`].
+//! To add a format, write its file with a [`FormatReader`] and add a line to [`FORMATS`].
 
 mod dot_splat;
 mod format_reader;
@@ -14,8 +14,8 @@ use super::scene_file::Scene;
 use crate::error::{Error, Result};
 use format_reader::FormatReader;
 
-/// Every format that is known. The first whose mark a file bears is the file's format, else the
-/// first whose extension it has.
+/// All known formats. The first one whose mark a file has is its format, else the first one whose
+/// extension it has.
 const FORMATS: [&FormatReader; 9] = [
     &unread::COMPRESSED_PLY,
     &ply::FORMAT,
@@ -53,7 +53,7 @@ pub(super) fn read_folder(path: &Path) -> Result<Scene> {
 }
 
 fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
-    // Gzip packs files of any format, the older SPZ among them: there the extension says more.
+    // Gzip files, such as SPZ of versions 2 and 3, are identified by their extension first.
     let packed = (unread::GZIP.has_mark)(bytes);
     let by_mark = || FORMATS.into_iter().find(|f| (f.has_mark)(bytes));
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -86,7 +86,7 @@ fn not_read(known: &FormatReader, path: &Path) -> Error {
     Error::file(path, "format", readable(), found)
 }
 
-/// The names of the formats that are read.
+/// The names of the supported formats.
 fn readable() -> String {
     let read = FORMATS.into_iter().filter(|f| f.read.is_some());
     let names: Vec<&str> = read.map(|f| f.format.name()).collect();

@@ -1,4 +1,4 @@
-//! Formats that are known by name only, so that their files are refused with a reason.
+//! Known formats that are not supported, so that errors can name them.
 
 use super::format_reader::FormatReader;
 use crate::scene::scene_file::SceneFormat;
@@ -13,7 +13,7 @@ pub(super) const COMPRESSED_PLY: FormatReader = FormatReader {
     ..unread("compressed PLY", &[])
 };
 
-/// `.spz`, Niantic's packed splats; older versions are gzip, which is no mark of theirs alone.
+/// `.spz`, Niantic's packed splats. Versions 2 and 3 are gzip files, which only the extension identifies.
 pub(super) const SPZ: FormatReader = FormatReader {
     has_mark: |bytes| bytes.starts_with(b"NGSP"),
     ..unread("SPZ", &["spz"])
@@ -37,13 +37,13 @@ pub(super) const KSPLAT: FormatReader = unread(".ksplat", &["ksplat"]);
 /// Meshes of formats that hold no splats.
 pub(super) const MESH: FormatReader = unread("mesh", &["obj", "bpt", "stl", "off"]);
 
-/// Any file that gzip has packed.
+/// Gzip files of any content.
 pub(super) const GZIP: FormatReader = FormatReader {
     has_mark: |bytes| bytes.starts_with(b"\x1f\x8b"),
     ..unread("gzip", &["gz"])
 };
 
-/// How far into a PLY file its packed properties are looked for, in bytes.
+/// Length of the start of a PLY file that is searched for packed properties, in bytes.
 const HEADER_BYTES: usize = 1 << 16;
 
 const fn unread(name: &'static str, extensions: &'static [&'static str]) -> FormatReader {

@@ -1,46 +1,44 @@
-//! What each property of a splat file means, by its name alone.
+//! The meaning of the properties of a splat file, by their names.
 
 use std::path::Path;
 
 use super::header::{Element, Header, Kind};
 use crate::error::{Error, Result};
 use crate::scene::activate;
-use crate::scene::assemble::{PLAIN_SLOTS, Shape};
+use crate::scene::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
 
 /// The element that holds the splats.
 const ELEMENT: &str = "vertex";
 
-/// Properties in the order of the slots that they fill (see `RawBlock`).
+/// Properties in the order of the slots of `RawBlock`.
 const PLAIN: [&str; PLAIN_SLOTS] = [
     "x", "y", "z", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "opacity",
     "f_dc_0", "f_dc_1", "f_dc_2",
 ];
 
-/// Index in [`PLAIN`] of the scale that 2DGS leaves out.
+/// Index in [`PLAIN`] of the scale that files of 2DGS lack.
 const THIRD_SCALE: usize = 5;
 
-/// Stem of the higher SH coefficients, numbered channel-major.
+/// Prefix of the higher SH coefficients, which are numbered channel-major.
 const REST: &str = "f_rest_";
 
 /// Mip-Splatting's 3D filter, a standard deviation in world units.
 pub(crate) const FILTER: &str = "filter_3D";
 
-/// Where the splats are in a file and which slot each property fills.
+/// The element that holds the splats, and the slots of its properties.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
-    /// The element that holds the splats.
     pub(crate) element: &'a Element,
     /// The elements before it.
     pub(crate) before: &'a [Element],
-    /// The slot of each property of the element, if it has one.
+    /// The slot of each property of the element, if it is used.
     pub(crate) slots: Vec<Option<usize>>,
-    /// What all rows have in common.
-    pub(crate) shape: Shape,
+    pub(crate) shape: RowLayout,
 }
 
 impl<'a> Layout<'a> {
-    /// Finds the splats' properties in `header`.
+    /// Finds the properties of splats in `header`.
     pub(crate) fn of(header: &'a Header, path: &Path) -> Result<Self> {
         let elements = &header.elements;
         let Some(at) = elements.iter().position(|e| e.name == ELEMENT) else {
@@ -64,11 +62,11 @@ impl<'a> Layout<'a> {
         for (property, slot) in element.properties.iter().zip(&slots) {
             if slot.is_some() && matches!(property.kind, Kind::List { .. }) {
                 let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
-                return Err(Error::file(path, place, "one number a row", "a list"));
+                return Err(Error::file(path, place, "one number per row", "a list"));
             }
         }
         let has = |slot| slots.contains(&Some(slot));
-        let shape = Shape {
+        let shape = RowLayout {
             rows: rows(element, path)?,
             sh_degree,
             encoding: activate::Encoding::Raw,
@@ -96,7 +94,7 @@ fn rows(element: &Element, path: &Path) -> Result<usize> {
         })
 }
 
-/// The slot that the property called `name` fills, with `rest` higher coefficients.
+/// The slot of the property `name` in a file with `rest` higher coefficients.
 fn slot(name: &str, rest: usize) -> Option<usize> {
     if let Some(number) = rest_number(name) {
         return Some(PLAIN_SLOTS + number);
@@ -107,12 +105,11 @@ fn slot(name: &str, rest: usize) -> Option<usize> {
     PLAIN.iter().position(|plain| *plain == name)
 }
 
-/// The number of an `f_rest_*` property.
 fn rest_number(name: &str) -> Option<usize> {
     name.strip_prefix(REST)?.parse().ok()
 }
 
-/// Refuses an element that lacks a splat's properties, and says what it looks like instead.
+/// Refuses an element without the properties of a splat.
 fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)
