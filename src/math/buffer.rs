@@ -38,6 +38,12 @@ impl<T: Pod> Buffer<T> {
         Self { storage }
     }
 
+    /// Whether the process has enough address space left for `len` items.
+    pub(crate) fn can_hold(len: usize) -> bool {
+        let bytes = len.checked_mul(size_of::<T>());
+        bytes.is_some_and(|bytes| bytes < HUGE_PAGE_BYTES || MmapMut::map_anon(bytes).is_ok())
+    }
+
     /// Grows to at least `len` items; if it has to grow, all items are zero.
     pub(crate) fn reserve_zeroed(&mut self, len: usize) {
         if self.len() < len {

@@ -1,4 +1,4 @@
-//! What a camera file holds, whatever its format, and what the readers of all formats share.
+//! The content of a camera file, and functions that the readers of all formats share.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use nalgebra::{Matrix3, Vector3};
 use crate::error::{Error, Result, shown};
 use crate::scene::camera::{Camera, Intrinsics};
 
-/// The cameras of a file.
+/// The content of a camera file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CameraFile {
-    /// The cameras, in the file's order (COLMAP: by image name); at least one. Their names are
-    /// distinct whatever the case of letters, and safe as file names.
+    /// At least one camera, in the file's order (COLMAP: by image name). Names differ, also on file
+    /// systems that ignore case, and are valid file names.
     pub cameras: Vec<Camera>,
-    /// What was ignored or assumed, one sentence each.
+    /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// A checked camera; whatever is wrong with it is the fault of `place` in the file `path`.
+/// Creates a camera; errors refer to `place` in the file `path`.
 pub(super) fn camera_at(
     path: &Path,
     place: &str,
@@ -35,7 +35,8 @@ pub(super) fn camera_at(
     })
 }
 
-/// World-to-view rotation and translation from a camera-to-world rotation and the camera's centre.
+/// Converts a camera-to-world rotation and the camera's centre to world-to-view rotation and
+/// translation.
 pub(super) fn view_from_centre(
     world_from_view: &Matrix3<f64>,
     centre: Vector3<f64>,
@@ -44,12 +45,12 @@ pub(super) fn view_from_centre(
     (rotation, -(rotation * centre))
 }
 
-/// The name of a view that its file does not name.
+/// Name of a view without a name in the file.
 pub(super) fn view_name(index: usize) -> String {
     format!("view_{index:03}")
 }
 
-/// The warning about lenses that are taken for pinholes; `of` says how many have distortion.
+/// Warning about ignored lens distortion; `of` says in how many cameras.
 pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
     format!(
         "{}: lens distortion of {of} ignored; pictures will differ from the photographs unless those are undistorted",

@@ -1,11 +1,11 @@
-//! Cameras made up for a scene: one that shows its main content, and a ring around it.
+//! Cameras chosen for a scene: one that shows its main content, and orbits around it.
 //!
-//! Trained scenes carry no up axis, and most of an outdoor scene's extent is background. Splats
-//! are weighted by opacity over size: training splits splats until they are as fine as the
-//! photographs' pixels, so what was photographed from nearby has the smallest splats. Measured on
-//! real scenes against the trainer's cameras, the weighted median of the distance to the weighted
-//! median position is then 0.3 to 0.8 of the cameras' distance, in scenes with and without
-//! background; weighted by opacity alone it is 2.6 times the distance in a garden.
+//! Trained scenes have no up axis, and most of an outdoor scene's extent is background. Splats are
+//! weighted by opacity divided by size: training splits splats until they are as fine as the pixels of
+//! the photographs, so nearby objects have the smallest splats. In trained scenes, the weighted median
+//! of the distance to the weighted median position is then 0.3 to 0.8 of the distance of the trainer's
+//! cameras, with and without background; weighted by opacity alone, it is 2.6 times that distance in
+//! a garden.
 
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
@@ -13,43 +13,43 @@ use crate::error::{Error, Result};
 use crate::scene::camera::{Camera, Intrinsics};
 use crate::scene::splats::Splats;
 
-/// Up in the world where nothing else is said: minus y, since COLMAP's models, and the scenes
-/// trained on them, keep the first camera's downward y axis.
+/// Default up direction in the world: minus y, since COLMAP's models, and the scenes trained on them,
+/// keep the downward y axis of the first camera.
 pub(crate) const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
-/// Vertical field of view where nothing else is said, in degrees.
+/// Default vertical field of view, in degrees.
 pub(crate) const DEFAULT_FOV_DEGREES: f64 = 50.0;
-/// Width and height where nothing else is said, in pixels.
+/// Default width and height, in pixels.
 pub(crate) const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
 
 const RADIANS_PER_DEGREE: f64 = std::f64::consts::PI / 180.0;
-/// Splats looked at: enough for quantiles to a percent.
+/// Maximum number of splats to examine; enough for quantiles with an error of 1 %.
 const MAX_SAMPLES: usize = 1 << 16;
-/// Most cameras in a ring.
+/// Maximum number of cameras in an orbit.
 const MAX_ORBIT: u32 = 100_000;
-/// Elevation of the made-up viewpoint above the subject, in radians (20 degrees).
+/// Elevation of the default viewpoint above the target, in radians (20 degrees).
 const ELEVATION: f64 = 20.0 * RADIANS_PER_DEGREE;
-/// Azimuth of the made-up viewpoint, in radians (30 degrees): off any axis, so that walls and
-/// boxes show two sides.
+/// Azimuth of the default viewpoint, in radians (30 degrees): off the axes, so that walls and boxes show
+/// two sides.
 const AZIMUTH: f64 = 30.0 * RADIANS_PER_DEGREE;
-/// Room left around the subject.
+/// Factor on the distance that leaves a margin around the target.
 const MARGIN: f64 = 1.05;
-/// A scene is an object when its 98 % radius is below this many median radii; beyond, it has
-/// background. Objects measured 1.6 to 1.8, scenes with background 5.6 to 15.
+/// Maximum ratio of the 98 % radius to the median radius of an object. Objects measured 1.6 to 1.8,
+/// scenes with background 5.6 to 15.
 const OBJECT_RATIO: f64 = 3.0;
 
-/// The main content of a scene, as a ball.
+/// The main content of a scene, as a sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FramingTarget {
-    /// Its middle, in world space.
+    /// Centre in world space.
     pub centre: Vector3<f64>,
-    /// Its radius in world units, above zero.
+    /// Radius in world units, above zero.
     pub radius: f64,
 }
 
 impl FramingTarget {
-    /// The main content of `splats`: for an object, the ball around its weighted median that
-    /// holds 95 % of the weight; for a scene with background, half of it. An empty scene has a
-    /// unit ball at the origin. Costs a look at up to 65 536 splats.
+    /// Finds the main content of `splats`: the sphere around their weighted median that contains 95 %
+    /// of the weight of an object, or half of the weight of a scene with background. An empty scene
+    /// gives the unit sphere at the origin. It examines up to 65 536 splats.
     pub(crate) fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
@@ -66,13 +66,13 @@ impl FramingTarget {
         let radii = quantile_of(&|p| (p - centre).norm(), &[0.5, 0.95, 0.98]);
         let is_object = radii[2] <= OBJECT_RATIO * radii[0];
         let radius = if is_object { radii[1] } else { radii[0] };
-        // Splats all in one place have no extent but their own: three standard deviations.
+        // Splats at one position have only their own extent: three standard deviations.
         let radius = radius.max(3.0 * fine_scale(splats));
         let radius = if radius > 0.0 { radius } else { 1.0 };
         Self { centre, radius }
     }
 
-    /// The distance from which a camera of these intrinsics shows the whole ball.
+    /// The distance at which a camera with these intrinsics shows the whole sphere.
     pub(crate) fn distance(&self, intrinsics: &Intrinsics) -> f64 {
         let half_tangent = (f64::from(intrinsics.width) / intrinsics.focal_px[0])
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
@@ -80,13 +80,13 @@ impl FramingTarget {
         MARGIN * self.radius / half_tangent.atan().sin()
     }
 
-    /// A viewpoint that shows the whole ball from 20 degrees above the horizon that `up` (of any
-    /// length above zero) defines, off the world's axes.
+    /// A viewpoint that shows the whole sphere from 20 degrees above the horizon. `up` may have any
+    /// length above zero.
     pub(crate) fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
         let up = up
             .try_normalize(0.0)
             .unwrap_or_else(|| Vector3::from(DEFAULT_UP));
-        // The world axis least along up, made level, is the origin of azimuths.
+        // Azimuths start at the world axis that is least parallel to up, projected to the horizon.
         let level = Vector3::ith(up.iamin(), 1.0);
         let front = up.cross(&level).normalize();
         let side = front.cross(&up);
@@ -96,8 +96,8 @@ impl FramingTarget {
     }
 }
 
-/// The viewpoint in `direction` from `target` (both of any length above zero) that is as near as it
-/// can be while a camera that looks at `target` shows all of `points`, with a little room around.
+/// The nearest viewpoint in `direction` from `target` from which a camera that looks at `target` shows
+/// all `points`, with a margin. `direction` and `up` may have any length above zero.
 pub(crate) fn fitting_eye(
     intrinsics: &Intrinsics,
     target: Vector3<f64>,
@@ -125,8 +125,8 @@ pub(crate) fn fitting_eye(
     target + back * if distance > 0.0 { distance } else { 1.0 }
 }
 
-/// `count` cameras named `orbit_00` onwards, on the circle of `eye` about the line through `target`
-/// along `up`, the first one at `eye`; all look at `target`.
+/// `count` cameras named `orbit_00` onwards, on the circle through `eye` about the line through `target`
+/// along `up`. The first one is at `eye`, and all look at `target`.
 pub(crate) fn orbit(
     count: u32,
     intrinsics: Intrinsics,
@@ -153,7 +153,7 @@ pub(crate) fn orbit(
         .collect()
 }
 
-/// Positions and weights of up to [`MAX_SAMPLES`] splats, evenly through the scene's order.
+/// Positions and weights of up to [`MAX_SAMPLES`] splats, at even steps in the scene's order.
 fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
     let floor = fine_scale(splats);
     splats
@@ -167,7 +167,7 @@ fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
         .collect()
 }
 
-/// The lower quartile of the splats' largest scales: finer splats weigh no more than these.
+/// The lower quartile of the splats' largest scales, which limits the weight of finer splats.
 fn fine_scale(splats: &Splats) -> f64 {
     let sizes = splats
         .sampled(MAX_SAMPLES)
@@ -175,8 +175,8 @@ fn fine_scale(splats: &Splats) -> f64 {
     weighted_quantiles(sizes.map(|s| (s, 1.0)), &[0.25])[0]
 }
 
-/// For each share, the least value that, with all below it, carries that share of the weight; 0
-/// where there are no values.
+/// For each share, the smallest value such that all values up to it have that share of the weight; 0 if
+/// there are no values.
 fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) -> Vec<f64> {
     let mut values: Vec<(f64, f64)> = values.collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,9 +1,9 @@
-//! `cameras.json`, as the 3DGS trainer writes it: an array of
+//! `cameras.json` of the 3DGS trainer: an array of
 //! `{id, img_name, width, height, position, rotation, fx, fy}`.
 //!
 //! `position` is the camera's centre in world space; `rotation` is camera-to-world, its columns
-//! the camera's right, down and forward; `fx` and `fy` are in pixels of the stated size. There is
-//! no principal point: it is the centre of the picture.
+//! the camera's right, down and forward; `fx` and `fy` are in pixels of the given size. The principal
+//! point is the centre of the picture.
 
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
@@ -45,9 +45,8 @@ fn read_camera(node: &Node, index: usize) -> Result<Camera> {
     camera_at(node.path, &node.place, name, intrinsics, pose)
 }
 
-/// `cameras` as the text of a `cameras.json`. Principal points are lost: the format has none.
-///
-/// Reading the text back gives the same cameras, centres to rounding.
+/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::load_cameras) reads. The format
+/// has no principal points; they are lost.
 #[must_use]
 pub fn write(cameras: &[Camera]) -> String {
     let entries: Vec<String> = cameras

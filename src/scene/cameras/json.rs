@@ -1,4 +1,4 @@
-//! JSON values that know their place in the file, so that errors can name it.
+//! JSON values with their places in the file, for errors.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Bytes looked at to tell whether a file is text.
+/// Number of bytes that are examined to distinguish text from binary files.
 const SNIFFED_BYTES: usize = 1024;
 
-/// Longest piece of a file quoted in an error, in characters.
+/// Maximum length of a quotation in an error, in characters.
 const MAX_QUOTE: usize = 60;
 
 /// Parses a JSON document; a byte-order mark before it is skipped.
@@ -35,7 +35,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
         let line = text.split(|&b| b == b'\n').nth(error.line().max(1) - 1);
         let at = line.and_then(|line| line.get(error.column().max(1) - 1..));
         let found = match at.unwrap_or_default() {
-            // Python writes them; JSON has no word for them.
+            // Python writes these words, which are not JSON.
             [b'N', b'a', b'N', ..] => "NaN".to_owned(),
             [b'I', b'n', b'f', ..] => "Infinity".to_owned(),
             _ => {
@@ -65,7 +65,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The member `key`; null counts as absent.
+    /// The member `key`, unless it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|v| !v.is_null())?;
         let dot = if self.place.is_empty() { "" } else { "." };
@@ -76,7 +76,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The member `key`, which must be there.
+    /// The required member `key`.
     pub(super) fn member(&self, key: &str) -> Result<Self> {
         self.get(key)
             .ok_or_else(|| self.error(&format!("an object with \"{key}\"")))
@@ -109,18 +109,18 @@ impl<'a> Node<'a> {
             .ok_or_else(|| self.error("a finite number"))
     }
 
-    /// A whole number of pixels; `980.0` will do, since some exporters write floats.
+    /// A whole number of pixels; `980.0` is accepted, since some exporters write floats.
     pub(super) fn pixels(&self) -> Result<u32> {
         let expected = || self.error("a whole number of pixels");
         let number = self.number()?;
         if number.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&number) {
             return Err(expected());
         }
-        // Rust's float formatting of a whole number is its digits, so this parse is exact.
+        // A whole float is formatted as its digits, so parsing it is exact.
         format!("{number:.0}").parse().map_err(|_| expected())
     }
 
-    /// A string, or a number as its digits.
+    /// A string, or a number as text.
     pub(super) fn text(&self) -> Result<String> {
         match self.value {
             Value::String(text) => Ok(text.clone()),
@@ -143,8 +143,7 @@ impl<'a> Node<'a> {
         Ok(numbers)
     }
 
-    /// An array of arrays of `N` finite numbers, of which the first `ROWS` count; it may have as
-    /// many as `lengths` allows.
+    /// The first `ROWS` rows of a matrix of `N` columns, whose number of rows is in `lengths`.
     pub(super) fn rows<const ROWS: usize, const N: usize>(
         &self,
         lengths: RangeInclusive<usize>,
@@ -166,7 +165,7 @@ impl<'a> Node<'a> {
         Ok(rows)
     }
 
-    /// An error at this place, quoting what stands there.
+    /// An error at this place that quotes the value.
     pub(super) fn error(&self, expected: &str) -> Error {
         let place = if self.place.is_empty() {
             "top level"
@@ -177,7 +176,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// A value in a few words; the text of an array or object is never built, as it may be long.
+/// Describes a value briefly; arrays and objects may be long.
 fn describe(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("an array of {} items", items.len()),

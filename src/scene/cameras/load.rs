@@ -1,4 +1,4 @@
-//! The front door: any camera file to cameras.
+//! Loading of camera files.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,21 +8,21 @@ use super::camera_file::CameraFile;
 use super::{colmap, inria_json, json, names, transforms};
 use crate::error::{Error, Result, shown};
 
-/// Largest JSON file read, in bytes: a thousand times the largest camera file seen in the wild,
-/// and small enough that its parsed form (some twenty times its size) fits in memory.
+/// Maximum size of a JSON file, in bytes. The largest known camera file is a thousand times smaller,
+/// and the parsed form, about twenty times as large, fits in memory.
 const MAX_JSON_BYTES: u64 = 1 << 28;
 
-/// What to assume where a camera file says nothing.
+/// Values for cameras that a camera file does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CameraOptions {
-    /// The picture's width and height in pixels where a `transforms.json` gives only an angle of
-    /// view, as Blender's synthetic scenes do; without it, 800 x 800 with a warning.
+    /// Width and height in pixels for a `transforms.json` that has only an angle of view, as in
+    /// Blender's synthetic scenes. The default is 800 x 800, with a warning.
     pub fallback_size_px: Option<[u32; 2]>,
 }
 
-/// Reads the cameras of `path`, whatever its format: a `cameras.json`, a `transforms.json`, a
-/// COLMAP sparse model (its folder, one of its files, or a data set that holds `sparse/0`), or a
-/// folder with one of the JSON files.
+/// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a COLMAP sparse model (its
+/// folder, one of its files, or a data set that contains `sparse/0`), or a folder with one of the JSON
+/// files. `-` is JSON on standard input.
 ///
 /// ```no_run
 /// let file = quadrille::load_cameras("cameras.json")?;
@@ -32,13 +32,13 @@ pub struct CameraOptions {
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`] when the file cannot be read, [`Error::File`] when its content is not what the
-/// format demands or it holds no camera, [`Error::Limit`] when a JSON file is beyond 256 MiB.
+/// [`Error::Read`] when the file cannot be read, [`Error::File`] when its content does not follow the
+/// format or it contains no camera, [`Error::Limit`] when a JSON file is larger than 256 MiB.
 pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
     load_with(path, &CameraOptions::default())
 }
 
-/// As [`load`], with other assumptions than the default ones.
+/// As [`load`], with `options` for missing values.
 ///
 /// # Errors
 /// As [`load`].
@@ -78,7 +78,7 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     parse_json(path, &read_bounded(path)?, options)
 }
 
-/// The cameras of a JSON file of either kind.
+/// Parses a `cameras.json` or a `transforms.json`.
 pub(super) fn parse_json(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let value = json::parse(path, bytes)?;
     let root = json::Node::root(path, &value);
@@ -89,7 +89,7 @@ pub(super) fn parse_json(path: &Path, bytes: &[u8], options: &CameraOptions) -> 
     }
 }
 
-/// The whole of a JSON file, unless it is beyond [`MAX_JSON_BYTES`]; `-` is standard input.
+/// Reads a file of up to [`MAX_JSON_BYTES`]; `-` is standard input.
 fn read_bounded(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {

@@ -1,4 +1,4 @@
-//! Cameras from files, and cameras made up for a scene.
+//! Cameras from files, and cameras chosen for a scene.
 //!
 //! | file | module | pose | intrinsics |
 //! |---|---|---|---|
@@ -6,8 +6,7 @@
 //! | `transforms.json` of nerfstudio, instant-ngp, Blender | `transforms` | camera-to-world, OpenGL axes | `fl_x` or `camera_angle_x` |
 //! | COLMAP sparse model, binary or text | `colmap` | world-to-camera quaternion | by camera model |
 //!
-//! Readers trust nothing: counts are held against the bytes that are there before memory is asked
-//! for, and every error names the file, the place in it, what was expected and what was found.
+//! Readers check counts against the size of the file before they allocate memory.
 
 mod camera_file;
 mod colmap;

@@ -1,16 +1,15 @@
-//! View names that are distinct and safe as file names, since `{view}` in an output's name becomes
-//! one.
+//! View names that are distinct and valid file names, since they replace `{view}` in names of outputs.
 
 use std::collections::HashSet;
 
 use crate::scene::camera::Camera;
 
-/// Longest name kept, in bytes: with a number and an extension it stays below the 255 bytes that
-/// file systems allow.
+/// Maximum length of a name, in bytes. With a number and an extension, it stays below the 255 bytes of
+/// file systems.
 const MAX_NAME_BYTES: usize = 200;
 
-/// Makes the cameras' names distinct (whatever the case of letters, for file systems that ignore
-/// it) and safe as file names. A second `a` becomes `a_2`.
+/// Makes the names of the cameras valid file names that differ, also if case is ignored. A second `a`
+/// becomes `a_2`.
 pub(super) fn make_unique(cameras: &mut [Camera]) {
     let mut taken = HashSet::new();
     let mut next = std::collections::HashMap::new();
@@ -26,8 +25,7 @@ pub(super) fn make_unique(cameras: &mut [Camera]) {
     }
 }
 
-/// `name` with every character that some file system refuses replaced by `_`; `view_INDEX` where
-/// nothing is left.
+/// Replaces every character that some file system refuses by `_`; an empty name becomes `view_INDEX`.
 fn file_safe(name: &str, index: usize) -> String {
     let mut safe = String::new();
     for c in name.trim().chars() {
@@ -44,8 +42,8 @@ fn file_safe(name: &str, index: usize) -> String {
     safe
 }
 
-/// The last part of a path in either system's notation, without its extension: `./train/r_0.png`
-/// is `r_0`.
+/// The last component of a path, with slashes or backslashes, without its extension: `r_0` for
+/// `./train/r_0.png`.
 pub(super) fn stem(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     without_extension(file)

@@ -1,8 +1,8 @@
-//! `transforms.json`, as nerfstudio, instant-ngp and Blender's exporters write it.
+//! `transforms.json` of nerfstudio, instant-ngp and Blender's exporters.
 //!
-//! Each frame has a camera-to-world `transform_matrix` (4x4 or 3x4) in OpenGL's axes: x right, y
-//! up, z *back*. Intrinsics stand in the frame or at the top level: `fl_x`, `fl_y`, `cx`, `cy`,
-//! `w`, `h`, or `camera_angle_x` in radians, which alone says nothing about the picture's size.
+//! Each frame has a camera-to-world `transform_matrix` (4x4 or 3x4) in OpenGL axes: x right, y up, z
+//! *back*. Intrinsics are in the frame or at the top level: `fl_x`, `fl_y`, `cx`, `cy`, `w`, `h`, or
+//! `camera_angle_x` in radians without a picture size.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -12,14 +12,14 @@ use super::names;
 use crate::error::{Result, shown};
 use crate::scene::camera::Intrinsics;
 
-/// Width and height where a file has only an angle of view: those of Blender's synthetic scenes
+/// Default width and height for files with only an angle of view: those of Blender's synthetic scenes
 /// (NeRF, section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
 
-/// Keys of lens distortion, in nerfstudio's and instant-ngp's names.
+/// Keys of lens distortion in nerfstudio and instant-ngp.
 const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
 
-/// Camera models that are a pinhole once their distortion is zero.
+/// Camera models that are pinholes without distortion.
 const PERSPECTIVE_MODELS: [&str; 6] = [
     "PINHOLE",
     "SIMPLE_PINHOLE",
@@ -81,7 +81,7 @@ fn warnings(root: &Node, sizes_assumed: u64, distorted: u64) -> Vec<String> {
     warnings
 }
 
-/// A frame and the top level behind it: what the frame does not say, the top level does.
+/// A frame and the top level, which provides the values that the frame does not have.
 struct Scope<'a> {
     root: &'a Node<'a>,
     frame: &'a Node<'a>,
@@ -96,7 +96,7 @@ impl<'a> Scope<'a> {
         self.find(key).map(|node| node.number()).transpose()
     }
 
-    /// Refuses lenses that no pinhole stands for.
+    /// Refuses lenses that are not perspective.
     fn check_model(&self) -> Result<()> {
         if let Some(model) = self.find("camera_model") {
             let name = model.text()?.to_uppercase();
@@ -129,7 +129,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// `fallback`, unless the file has intrinsics in pixels, which mean nothing without its size.
+    /// Returns `fallback`, unless the file has intrinsics in pixels, which require a size.
     fn size_from(&self, fallback: [u32; 2]) -> Result<[u32; 2]> {
         match ["fl_x", "fl_y", "cx", "cy"]
             .iter()
@@ -151,7 +151,7 @@ impl<'a> Scope<'a> {
         };
         let x = focal("fl_x", "camera_angle_x", sides[0])?;
         let y = focal("fl_y", "camera_angle_y", sides[1])?;
-        // Pixels are square unless both are given.
+        // Without two focal lengths, pixels are square.
         let (Some(x), Some(y)) = (x.or(y), y.or(x)) else {
             return Err(self.frame.error(
                 "a focal length \"fl_x\" in pixels or \"camera_angle_x\" in radians, here or at the top level",
@@ -172,7 +172,7 @@ impl<'a> Scope<'a> {
 /// World-to-view rotation and translation of a frame, in right-down-forward axes.
 fn read_pose(frame: &Node) -> Result<(Matrix3<f64>, Vector3<f64>)> {
     let world_from_gl: [[f64; 4]; 3] = frame.member("transform_matrix")?.rows(3..=4)?;
-    // Down is minus up and forward is minus back.
+    // OpenGL axes are right, up and back.
     let signs = [1.0, -1.0, -1.0];
     let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);
     let centre = Vector3::from(world_from_gl.map(|row| row[3]));

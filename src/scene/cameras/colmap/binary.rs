@@ -10,13 +10,13 @@ use super::model::{Image, Lens, LensModel, Lenses, MAX_PARAMETERS};
 use crate::error::Result;
 use crate::scene::byte_reader::ByteReader;
 
-/// Bytes of a point of an image: f64 x, f64 y, u64 identifier.
+/// Bytes per point of an image: f64 x, f64 y, u64 identifier.
 const POINT_BYTES: usize = 24;
-/// Least bytes of a camera: its fixed part and three parameters.
+/// Minimum bytes of a camera: its fixed part and three parameters.
 const MIN_CAMERA_BYTES: usize = 24 + 3 * 8;
-/// Least bytes of an image: its fixed part, an empty name and no points.
+/// Minimum bytes of an image: its fixed part, an empty name and no points.
 const MIN_IMAGE_BYTES: usize = 64 + 1 + 8;
-/// Longest image name, in bytes: the longest path of common systems.
+/// Maximum length of an image name, in bytes: that of paths in common systems.
 const MAX_NAME_BYTES: usize = 4096;
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {

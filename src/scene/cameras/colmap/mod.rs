@@ -1,9 +1,9 @@
 //! COLMAP's sparse models, binary (`cameras.bin`, `images.bin`) and text (`cameras.txt`,
 //! `images.txt`).
 //!
-//! A camera holds the lens, an image the pose: a world-to-camera quaternion (w, x, y, z) and
-//! translation, in right-down-forward axes. Layout and camera models: COLMAP's documentation,
-//! "Output Format" and "Camera Models". The points of an image are skipped.
+//! A camera is a lens; an image has a pose: a world-to-camera quaternion (w, x, y, z) and translation,
+//! in right-down-forward axes. See COLMAP's documentation, "Output Format" and "Camera Models". The
+//! points of an image are skipped.
 
 mod binary;
 mod model;
@@ -20,13 +20,13 @@ use crate::scene::bytes::Bytes;
 use crate::scene::camera::Camera;
 use model::{Image, Lenses};
 
-/// Where a data set keeps its model, in the order they are looked for.
+/// Folders of a data set that may contain its model, in the order of search.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
 
-/// Least length of a quaternion that still has a direction.
+/// Minimum length of a quaternion.
 const MIN_QUATERNION_NORM: f64 = 1e-12;
 
-/// The folder in or under `folder` that holds a model, if there is one.
+/// Finds the folder in or under `folder` that contains a model.
 pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
     MODEL_FOLDERS
         .iter()
@@ -34,8 +34,8 @@ pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
         .find(|f| f.join("images.bin").is_file() || f.join("images.txt").is_file())
 }
 
-/// Reads the model in `folder`, the binary one if both are there. Cameras come sorted by image
-/// name, as the 3DGS trainer sorts them, and are named after it without extension.
+/// Reads the model in `folder`, the binary one if there are both. Cameras are sorted by image name, as
+/// in the 3DGS trainer, and have that name without its extension.
 pub(super) fn read(folder: &Path) -> Result<CameraFile> {
     let binary = folder.join("images.bin").is_file();
     let extension = if binary { "bin" } else { "txt" };

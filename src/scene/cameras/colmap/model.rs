@@ -1,4 +1,4 @@
-//! COLMAP's sparse models in memory: lenses, and images with their poses.
+//! Sparse models in memory: lenses, and images with poses.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::scene::camera::Intrinsics;
 
-/// Most parameters of a camera model.
+/// Maximum number of parameters of a camera model.
 pub(super) const MAX_PARAMETERS: usize = 12;
 
 /// The lenses of a model by their identifier.
@@ -15,16 +15,16 @@ pub(super) type Lenses = HashMap<u32, Lens>;
 /// An image of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Image {
-    /// Where it stands in the file, for errors.
+    /// Place in the file, for errors.
     pub(super) place: String,
-    /// World to camera: w, x, y, z, of any length above zero.
+    /// Rotation from world to camera: w, x, y, z, of any length above zero.
     pub(super) quaternion: [f64; 4],
     pub(super) translation: [f64; 3],
     pub(super) camera_id: u32,
     pub(super) name: String,
 }
 
-/// How a model gives its focal length.
+/// Order of the parameters of a camera model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Focal {
     /// f, cx, cy, then distortion.
@@ -44,8 +44,8 @@ pub(super) struct LensModel {
     pub(super) parameters: usize,
 }
 
-/// The perspective models, by COLMAP's numbers. Fisheye models are none: their rays bend even
-/// with all distortion parameters at zero.
+/// The perspective models, with COLMAP's numbers. Fisheye models are not perspective, even with zero
+/// distortion parameters.
 const MODELS: [LensModel; 7] = [
     lens_model(0, "SIMPLE_PINHOLE", Focal::One, 3),
     lens_model(1, "PINHOLE", Focal::Two, 4),
@@ -89,12 +89,12 @@ impl LensModel {
     }
 }
 
-/// The lens of a camera, with what its file says about distortion.
+/// The lens of a camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lens {
     pub(super) model: LensModel,
     pub(super) size_px: [u32; 2],
-    /// Those beyond the model's number are zero.
+    /// Parameters of the model; the rest are zero.
     pub(super) parameters: [f64; MAX_PARAMETERS],
 }
 
@@ -108,7 +108,7 @@ impl Lens {
         self.parameters[pinhole..].iter().any(|&k| k != 0.0)
     }
 
-    /// The pinhole of this lens, distortion ignored.
+    /// The intrinsics of this lens without distortion.
     pub(super) fn intrinsics(&self) -> Intrinsics {
         let [a, b, c, d, ..] = self.parameters;
         let (focal_px, principal_px) = match self.model.focal {

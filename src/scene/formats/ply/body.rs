@@ -1,4 +1,4 @@
-//! Reading a body element by element, row by row: every row must be there, every list must end.
+//! Reads a body element by element and row by row, and checks that it is complete.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use super::lines::{Lines, quoted};
 use super::number::{self, Number};
 use crate::error::{Error, Mismatch, Result};
 
-/// A body that is read from front to back.
+/// A cursor over a body.
 pub(crate) struct Body<'a> {
     encoding: Encoding,
     bytes: &'a [u8],
-    /// Where the next row starts, in a binary body.
+    /// Offset of the next row in a binary body.
     at: usize,
-    /// The rows to come, in a body of text.
+    /// The remaining rows in a text body.
     lines: Lines<'a>,
     path: &'a Path,
 }
@@ -21,9 +21,9 @@ pub(crate) struct Body<'a> {
 /// The values of a row.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// Numbers of all properties, one after the other.
+    /// Numbers of all properties in order.
     values: Vec<f64>,
-    /// Where each property's numbers end in `values`.
+    /// End of each property's numbers in `values`.
     ends: Vec<usize>,
 }
 
@@ -36,14 +36,13 @@ impl Row {
 }
 
 impl Header {
-    /// Walks the whole body in `bytes`, the file that this header was parsed from: every element
-    /// must be there, every list must end. Values are not looked at. Bytes after the last element
-    /// are allowed.
+    /// Checks that all rows and lists of the body are in `bytes`, the file that this header was parsed
+    /// from. Values are not checked, and bytes after the last element are allowed.
     ///
-    /// Costs no more than reading the file once, whatever the header claims.
+    /// The time is proportional to the size of the file, independent of the counts in the header.
     ///
     /// # Errors
-    /// [`Error::File`] with the element and row, what was expected and what was found.
+    /// [`Error::File`] with the element and the row.
     pub fn check_body(&self, bytes: &[u8], path: &Path) -> Result<()> {
         let mut body = Body::new(self, bytes, path);
         self.elements.iter().try_for_each(|e| body.skip(e))
@@ -51,7 +50,7 @@ impl Header {
 }
 
 impl<'a> Body<'a> {
-    /// The body in `bytes`, the file that `header` was parsed from.
+    /// Starts at the body in `bytes`, the file that `header` was parsed from.
     pub(crate) fn new(header: &Header, bytes: &'a [u8], path: &'a Path) -> Self {
         Self {
             encoding: header.encoding,
@@ -62,7 +61,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Where the next row starts, in bytes from the start of the file.
+    /// Offset of the next row, in bytes from the start of the file.
     pub(super) fn offset(&self) -> usize {
         match self.encoding {
             Encoding::Ascii => self.lines.offset(),
@@ -70,7 +69,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Refuses an element that the rest of the file cannot hold, before anything is allocated for
+    /// Refuses an element for which the rest of the file is too short, before memory is allocated for
     /// its rows.
     pub(super) fn check_room(&self, element: &Element) -> Result<()> {
         let left = self.bytes.len().saturating_sub(self.offset());
@@ -89,7 +88,7 @@ impl<'a> Body<'a> {
         ))
     }
 
-    /// Passes over the next element.
+    /// Skips the next element.
     pub(crate) fn skip(&mut self, element: &Element) -> Result<()> {
         if self.encoding != Encoding::Ascii {
             self.check_room(element)?;
@@ -105,7 +104,7 @@ impl<'a> Body<'a> {
         (0..element.count).try_for_each(|row| self.row(element, row, |_, _| Ok(())))
     }
 
-    /// Passes the rows of the next element to `take`, which may say what it expected and found.
+    /// Reads the rows of the next element and calls `take` for each one.
     pub(crate) fn rows(
         &mut self,
         element: &Element,
@@ -126,7 +125,7 @@ impl<'a> Body<'a> {
                 ends[property] = values.len();
                 Ok(())
             })?;
-            // An empty list ends where the property before it does.
+            // An empty list ends where the previous property does.
             for i in 1..ends.len() {
                 ends[i] = ends[i].max(ends[i - 1]);
             }
@@ -135,8 +134,8 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Reads a row: calls `visit` with the index of the property for each number, lists' items
-    /// included.
+    /// Reads a row and calls `visit` with each number, including the items of lists, and the index of
+    /// its property.
     pub(super) fn row(
         &mut self,
         element: &Element,
@@ -215,7 +214,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The least size of a row in bytes: lists are taken to be empty, text to be one character per value
+/// Minimum size of a row in bytes: lists may be empty, and text has at least one character per value
 /// and a separator.
 fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
     if encoding == Encoding::Ascii {
@@ -232,7 +231,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// Reads a value of a body of text.
+/// Reads a value of a text body.
 fn text_value<'a>(
     kind: Kind,
     words: &mut impl Iterator<Item = &'a [u8]>,
@@ -251,7 +250,6 @@ fn text_value<'a>(
     }
 }
 
-/// A list's count.
 fn whole(value: f64) -> Result<usize, Mismatch> {
     number::whole(value).ok_or_else(|| ("a list count".to_owned(), value.to_string()))
 }

@@ -1,8 +1,8 @@
-//! The header of a PLY file: what elements follow, and how they are stored.
+//! The header of a PLY file: its elements and their encoding.
 //!
-//! Greg Turk's description (1994) is the format's only source. Strict in what decides the meaning
-//! of the body (one format line, known types, whole counts, unique names), lenient in white space
-//! and line ends.
+//! The only description of the format is Greg Turk's (1994). The parser is strict where the meaning of
+//! the body depends on it (one format line, known types, whole counts, unique names), and lenient in
+//! white space and line ends.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -11,17 +11,17 @@ use std::path::Path;
 use super::lines::{Lines, quoted};
 use crate::error::{Error, Mismatch, Result};
 
-/// Longest header accepted, in bytes.
+/// Maximum size of a header, in bytes.
 const HEADER_LIMIT_BYTES: usize = 16 << 20;
 
-/// How the body is stored.
+/// Encoding of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// Numbers as text, a row a line.
+    /// Numbers as text, one row per line.
     Ascii,
-    /// Packed, least significant byte first.
+    /// Binary, least significant byte first.
     LittleEndian,
-    /// Packed, most significant byte first.
+    /// Binary, most significant byte first.
     BigEndian,
 }
 
@@ -46,12 +46,12 @@ pub enum Scalar {
     F64,
 }
 
-/// One number, or a list of them, in each row.
+/// Type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// One number.
     Scalar(Scalar),
-    /// A count and as many items.
+    /// A count, followed by that number of items.
     List {
         /// Type of the count.
         count: Scalar,
@@ -60,36 +60,36 @@ pub enum Kind {
     },
 }
 
-/// A named column of an element.
+/// A property: a named column of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
     /// Name, unique in its element.
     pub name: String,
-    /// What a row holds.
+    /// Type of its values.
     pub kind: Kind,
 }
 
-/// A table of the body.
+/// An element: a table of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     /// Name, unique in the file.
     pub name: String,
-    /// Rows, as the file claims: not yet checked against its size.
+    /// Number of rows by the header, not yet checked against the size of the file.
     pub count: u64,
-    /// Columns, in file order.
+    /// Columns in file order.
     pub properties: Vec<Property>,
 }
 
-/// A parsed header. Elements and properties have unique names and known types; counts are claims.
+/// A parsed header. Names are unique and types known; counts are not checked against the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// How the body is stored.
+    /// Encoding of the body.
     pub encoding: Encoding,
-    /// Texts of `comment` and `obj_info` lines; bytes that are not UTF-8 are replaced.
+    /// Texts of `comment` and `obj_info` lines; invalid UTF-8 is replaced.
     pub comments: Vec<String>,
-    /// The tables of the body, in file order.
+    /// The elements in file order.
     pub elements: Vec<Element>,
-    /// Where the body starts, in bytes from the start of the file.
+    /// Offset of the body, in bytes from the start of the file.
     pub body_offset: usize,
 }
 
@@ -121,7 +121,7 @@ impl Scalar {
 }
 
 impl Element {
-    /// Bytes of a binary row, if it holds no list.
+    /// Bytes of a binary row, unless it holds a list.
     #[must_use]
     pub fn stride_bytes(&self) -> Option<usize> {
         self.properties
@@ -135,10 +135,10 @@ impl Element {
 }
 
 impl Header {
-    /// Parses the header at the start of `bytes`; `path` is for errors.
+    /// Parses the header at the start of `bytes`; `path` is named in errors.
     ///
     /// # Errors
-    /// [`Error::File`] with the header line at fault, what was expected there and what was found.
+    /// [`Error::File`] with the invalid header line.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
         let mut lines = Lines::header(&bytes[..bytes.len().min(HEADER_LIMIT_BYTES)]);
         let magic = lines.next().unwrap_or_default();
@@ -183,7 +183,7 @@ impl Header {
     }
 }
 
-/// A header in the making.
+/// A header under construction.
 #[derive(Default)]
 struct Draft {
     encoding: Option<Encoding>,
@@ -198,7 +198,7 @@ fn mismatch<T>(expected: &str, found: impl Into<String>) -> Result<T, Mismatch> 
 }
 
 impl Draft {
-    /// Takes in a line; `Break` at the header's end.
+    /// Parses a line; returns `Break` at the end of the header.
     fn line(&mut self, line: &[u8]) -> Result<ControlFlow<()>, Mismatch> {
         let line = line.trim_ascii();
         let end = line.iter().position(u8::is_ascii_whitespace);
@@ -294,7 +294,7 @@ fn scalar(word: &str) -> Result<Scalar, Mismatch> {
     })
 }
 
-/// A line as text, if it is UTF-8 without control characters other than white space.
+/// A line as text, if it is UTF-8 without control characters except white space.
 fn printable(line: &[u8]) -> Option<&str> {
     let plain = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
     std::str::from_utf8(line)

@@ -1,14 +1,14 @@
-//! Which renderer a splat file was trained for, as far as the file says.
+//! Guesses the profile that a splat file was trained for.
 
 use super::header::Element;
 use super::layout::FILTER;
 
-/// The profile that a file hints at; `None` where it says nothing.
+/// The profile that a file was trained for; `None` if the file does not say.
 ///
 /// A `filter_3D` property is Mip-Splatting's. Comments: Brush writes `Exported from Brush` and
 /// `SplatRenderMode: default` or `mip` (others borrow the second); Postshot writes `antialiased 0`
-/// or `1`. The last such comment counts. Antialiased training without a known renderer means the
-/// reference renderer with its antialiasing on.
+/// or `1`. The last such comment counts. Antialiased training by an unknown program means the profile
+/// of the reference renderer with antialiasing.
 pub(crate) fn profile(element: &Element, comments: &[String]) -> Option<&'static str> {
     if element.properties.iter().any(|p| p.name == FILTER) {
         return Some("mip-splatting");
@@ -25,7 +25,7 @@ pub(crate) fn profile(element: &Element, comments: &[String]) -> Option<&'static
     }
 }
 
-/// What a comment says about antialiased training.
+/// Whether training was antialiased, if the comment says so.
 fn antialiased(comment: &str) -> Option<bool> {
     let lower = comment.to_ascii_lowercase();
     let mut words = lower

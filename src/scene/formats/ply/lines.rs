@@ -1,10 +1,10 @@
-//! Lines of a PLY file, whatever ends them.
+//! Lines of a PLY file, with any line ends.
 
-/// Longest excerpt of a file that an error quotes, in bytes.
+/// Maximum length of a quotation in an error, in bytes.
 const QUOTE_BYTES: usize = 60;
 
-/// Lines of a text, without their ends. The first line's end decides for all of them: a body that
-/// begins with a newline byte must not lose it to the header.
+/// Lines of a text, without their ends. The end of the first line determines that of all lines, so that
+/// a header does not consume the first byte of a binary body.
 #[derive(Debug, Clone)]
 pub(crate) struct Lines<'a> {
     bytes: &'a [u8],
@@ -19,8 +19,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a header at the start of `bytes`. A line that the text ends in is one only if
-    /// it says `end_header`.
+    /// The lines of a header at the start of `bytes`.
     pub(crate) fn header(bytes: &'a [u8]) -> Self {
         let first = bytes.iter().position(|b| *b == b'\n' || *b == b'\r');
         let end = match first {
@@ -36,7 +35,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The lines of the body at `offset` of `bytes`, which ends lines as its header does.
+    /// The lines of the body at `offset` of `bytes`, with the line ends of its header.
     pub(crate) fn body(bytes: &'a [u8], offset: usize) -> Self {
         Self {
             offset,
@@ -45,17 +44,17 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next line with anything in it but white space.
+    /// The next line that is not blank.
     pub(crate) fn next_filled(&mut self) -> Option<&'a [u8]> {
         self.find(|line| !line.trim_ascii().is_empty())
     }
 
-    /// Lines so far.
+    /// Number of lines read.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    /// Where the next line starts, in bytes.
+    /// Offset of the next line, in bytes.
     pub(crate) fn offset(&self) -> usize {
         self.offset
     }
@@ -77,7 +76,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// An excerpt of a file for an error message: escaped, and cut where it is long.
+/// Quotes a part of a file for an error: escaped and truncated.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(QUOTE_BYTES)];
     let dots = if cut.len() < bytes.len() { "..." } else { "" };

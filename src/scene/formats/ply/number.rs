@@ -5,17 +5,17 @@ use super::lines::quoted;
 use crate::error::Mismatch;
 use crate::math::narrow;
 
-/// A number where a body holds it.
+/// A number in a body, not yet parsed.
 #[derive(Clone, Copy)]
 pub(super) enum Number<'a> {
     /// Its bytes in a binary body.
     Packed(&'a [u8], Scalar, Encoding),
-    /// Its word in a body of text.
+    /// Its word in a text body.
     Text(&'a [u8], Scalar),
 }
 
 impl Number<'_> {
-    /// The value; floats of a text are rounded to f32.
+    /// The value; floats in text are rounded to f32.
     pub(super) fn exact(self) -> Result<f64, Mismatch> {
         match self {
             Self::Packed(bytes, scalar, encoding) => Ok(read(bytes, scalar, encoding)),
@@ -30,8 +30,8 @@ impl Number<'_> {
     }
 }
 
-/// Reads a number at the start of `bytes`, exactly. Zero when there are not enough bytes, which the
-/// caller has ruled out.
+/// Reads the number at the start of `bytes`, exactly. The caller has checked that there are enough
+/// bytes; otherwise the result is zero.
 pub(super) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     }
 }
 
-/// A count, if `value` is a whole number from 0 to 2^32 - 1.
+/// Converts `value` to a count, if it is a whole number from 0 to 2^32 - 1.
 pub(super) fn whole(value: f64) -> Option<usize> {
     #[allow(
         clippy::cast_possible_truncation,
@@ -65,9 +65,8 @@ pub(super) fn whole(value: f64) -> Option<usize> {
     (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0).then_some(value as usize)
 }
 
-/// Parses the text of a float.
-///
-/// NaN and infinity are numbers here, in C's and in Microsoft's spelling (`nan(ind)`, `1.#INF`).
+/// Parses the text of a float. NaN and infinity are accepted, also in the spellings of C and of
+/// Microsoft (`nan(ind)`, `1.#INF`).
 fn parse_float(word: &[u8]) -> Result<f32, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     match text.parse() {
@@ -78,7 +77,7 @@ fn parse_float(word: &[u8]) -> Result<f32, Mismatch> {
     }
 }
 
-/// A number in the range of an integer type.
+/// Parses a number in the range of an integer type.
 fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     let range = match scalar {

@@ -1,4 +1,4 @@
-//! Decoding the rows of a PLY body into lanes.
+//! Decodes the rows of a PLY body into lanes.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::scene::formats::format_reader::FormatReader;
 use crate::scene::scene_file::{Scene, SceneFormat};
 use crate::scene::splats::{BLOCK, Splats};
 
-/// The format, as 3DGS trainers write it.
+/// The format that 3DGS trainers write.
 pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("PLY"),
     has_mark: |bytes| bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r"),
@@ -23,7 +23,7 @@ pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
     read: Some(read),
 };
 
-/// Bytes of the words that the fast path reads.
+/// Bytes per word of the fast path.
 const WORD_BYTES: usize = 4;
 
 fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
@@ -55,7 +55,7 @@ struct Field {
     slot: usize,
 }
 
-/// Binary rows that all have the same size, on all threads.
+/// Reads binary rows of the same size, on all threads.
 fn read_fixed(
     bytes: &Bytes<'_>,
     start: usize,
@@ -92,8 +92,8 @@ fn fields(layout: &Layout<'_>) -> Vec<Field> {
     fields
 }
 
-/// Where the slots are in a row of words, if all are little-endian floats on word boundaries: the
-/// layout of nearly every splat file.
+/// The positions of the slots in a row of words, if all are little-endian floats on word boundaries, as
+/// in nearly every splat file.
 fn word_slots(fields: &[Field], stride: usize, encoding: Encoding) -> Option<Vec<(usize, usize)>> {
     let fits =
         |field: &Field| field.scalar == Scalar::F32 && field.offset.is_multiple_of(WORD_BYTES);
@@ -106,16 +106,15 @@ fn word_slots(fields: &[Field], stride: usize, encoding: Encoding) -> Option<Vec
     })
 }
 
-/// A number in the file.
 type Word = [u8; WORD_BYTES];
 
-/// Where slots are in a row: pairs of slot and word.
+/// Pairs of a slot and its word in a row.
 type WordSlots = [(usize, usize)];
 
-/// Rows of little-endian floats.
+/// Decodes rows of little-endian floats.
 fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
-    // The trainer's rows of degree 0 and 3, with and without normals, get code of their own: with
-    // the stride known a column costs half as much.
+    // The trainer's rows of degree 0 and 3, with and without normals, have their own code, since a
+    // column with a constant stride takes half the time.
     match stride {
         14 => decode_known::<14>(body, slots, &mut raw),
         17 => decode_known::<17>(body, slots, &mut raw),
@@ -151,7 +150,7 @@ fn decode_strided(body: &[Word], stride: usize, slots: &WordSlots, raw: &mut Raw
     }
 }
 
-/// Rows of fixed size of any types and byte order.
+/// Decodes rows of fixed size of any types and byte order.
 fn decode_fields(
     body: &[u8],
     stride: usize,
@@ -167,7 +166,7 @@ fn decode_fields(
     }
 }
 
-/// Rows of text, or rows that hold lists, one after the other.
+/// Reads rows of text, or rows that hold lists, one after the other.
 fn read_in_order(
     mut body: Body<'_>,
     bytes: &Bytes<'_>,

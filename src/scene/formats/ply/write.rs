@@ -4,18 +4,18 @@ use std::io::{self, Write};
 
 use crate::scene::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
 
-/// Bytes gathered before they go to the output: large enough that system calls do not show.
+/// Size of the output buffer, in bytes; large enough that system calls do not matter.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Least and largest logit written. The sigmoid of the ends is 0 and 1 in f32 to half an ulp, so
-/// opacities of 0 and 1, whose logits are infinite, survive.
+/// Range of written logits. The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose
+/// logits are infinite, are preserved.
 const LOGIT_RANGE: (f32, f32) = (-104.0, 20.0);
 
 /// A streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_*
 /// rot_*`, scales as logarithms and opacities as logits, as the 3DGS trainer saves them (without
 /// its normals, which are always zero).
 ///
-/// Memory is constant; the number of splats is fixed at the start because the header comes first.
+/// It needs constant memory. The number of splats is fixed at the start, because it is in the header.
 #[derive(Debug)]
 pub struct PlyWriter<W: Write> {
     out: W,
@@ -25,11 +25,11 @@ pub struct PlyWriter<W: Write> {
 }
 
 impl<W: Write> PlyWriter<W> {
-    /// Writes the header of `count` splats of degree `sh_degree` (0 to 4). Each line of `comments`
-    /// becomes a comment line.
+    /// Writes the header for `count` splats of degree `sh_degree` (0 to 4), with each line of `comments`
+    /// as a comment line.
     ///
     /// # Errors
-    /// What the output reports; a degree above 4 is [`io::ErrorKind::InvalidInput`].
+    /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a degree above 4.
     pub fn new(out: W, count: u64, sh_degree: u8, comments: &[&str]) -> io::Result<Self> {
         if sh_degree > MAX_SH_DEGREE {
             return Err(invalid(format!(
@@ -54,12 +54,11 @@ impl<W: Write> PlyWriter<W> {
         })
     }
 
-    /// Writes one splat. A scale of 0, whose logarithm is infinite, becomes the least normal
-    /// float; coefficients beyond the degree are dropped.
+    /// Writes one splat. A scale of 0, whose logarithm is infinite, becomes the least normal float;
+    /// coefficients beyond the degree are ignored.
     ///
     /// # Errors
-    /// What the output reports; [`io::ErrorKind::InvalidInput`] when all announced splats are
-    /// written already.
+    /// Errors of the output, and [`io::ErrorKind::InvalidInput`] when all splats are written already.
     pub fn push(&mut self, splat: &Splat) -> io::Result<()> {
         self.missing = self
             .missing
@@ -83,11 +82,10 @@ impl<W: Write> PlyWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and returns the output, flushed.
+    /// Writes the rest and returns the output, flushed.
     ///
     /// # Errors
-    /// What the output reports; [`io::ErrorKind::InvalidInput`] when fewer splats were written
-    /// than announced.
+    /// Errors of the output, and [`io::ErrorKind::InvalidInput`] when splats are missing.
     pub fn finish(mut self) -> io::Result<W> {
         if self.missing > 0 {
             return Err(invalid(format!(
@@ -126,8 +124,7 @@ fn property_names(sh_degree: u8) -> impl Iterator<Item = String> {
         .chain(numbered("rot", 4))
 }
 
-/// The inverse of the sigmoid. `1 - o` is exact from one half up, so the error stays at a few ulp
-/// of the odds.
+/// The inverse of the sigmoid. `1 - o` is exact from one half on, so the error is a few ulp.
 fn logit(opacity: f32) -> f32 {
     (opacity / (1.0 - opacity))
         .ln()
