@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::outputs::{Background, Output, Placeholder, Template};
-use super::Args;
+use super::args::Args;
 use super::options::Choice;
 use super::subject::Subject;
 use crate::error::Result;

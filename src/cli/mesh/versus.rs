@@ -1,8 +1,8 @@
 //! `mesh --versus` and `--to-splats`: one subject as a mesh and as splats.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::Args;
+use super::args::Args;
 use super::subject::Subject;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::load_scene;
@@ -15,23 +15,6 @@ use crate::output::write_whole;
 use crate::report::table::TextTable;
 use crate::scene::Camera;
 use crate::scene::formats::ply::PlyWriter;
-
-/// The mesh and splats of one subject.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Splats")]
-pub(super) struct VersusFlags {
-    /// Compare with splats of the same subject, from the same camera: each merging unit on each,
-    /// quads saved and PSNR, at one sample a pixel and at those of --msaa
-    #[arg(
-        long,
-        value_name = "SPLATS",
-        conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse"]
-    )]
-    versus: Option<PathBuf>,
-    /// Write the mesh as splats: one flat Gaussian a triangle, coloured as lit in the view
-    #[arg(long, value_name = "OUT.ply")]
-    to_splats: Option<PathBuf>,
-}
 
 /// Writes the splats and compares, as the flags have it; the page if there is one.
 pub(super) fn run(

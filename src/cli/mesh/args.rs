@@ -1,0 +1,97 @@
+//! The flags of `mesh`.
+
+use std::path::PathBuf;
+
+use super::options::PipelineFlags;
+use super::subject::SubjectFlags;
+use crate::cli::options::{GpuFlags, HostFlags};
+use crate::cli::outputs::{Background, parse_background};
+use crate::cli::views::ViewArgs;
+use crate::image::crop::Crop;
+
+/// Draw triangle meshes and subdivision surfaces with multi-sample anti-aliasing, and merge quads of
+/// adjacent triangles
+///
+/// A mesh goes through tessellation, raster and depth test on samples, then through a unit that
+/// merges quads before they are shaded: quad-fragment merging (qfm), the pixel merge unit (pmu), or
+/// none. The table says how many quads each step left, how often a covered pixel is shaded, and what
+/// the unit saved.
+#[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The mesh: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
+    /// procedural one: plane, sinewave, ptcloud, furball
+    pub(super) mesh: PathBuf,
+    /// The picture: .png, .exr or .npy; "{view}" and "{variant}" in it become the view's name and the
+    /// combination of settings; "-" writes a PNG to standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
+    /// Write how often each pixel is shaded, as a picture: dark blue once, green four times, dark red
+    /// eight times or more
+    #[arg(long, value_name = "OUT")]
+    pub(super) heat: Option<PathBuf>,
+    /// Write the difference to the unmerged picture, 100 times as strong
+    #[arg(long, value_name = "OUT")]
+    pub(super) diff: Option<PathBuf>,
+    /// Compare each picture with the unmerged one: PSNR, colours as floats
+    #[arg(long)]
+    pub(super) psnr: bool,
+    /// Compare each picture with one of 64 shaded samples a pixel
+    #[arg(long)]
+    pub(super) truth: bool,
+    /// Of the picture, keep W by H pixels from column X and row Y on, each enlarged to a square of
+    /// ZOOM by ZOOM
+    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", value_parser = Crop::parse, requires = "output")]
+    pub(super) crop: Option<Crop>,
+    /// What shows behind the mesh: R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png,
+    /// transparent for .exr and .npy]
+    #[arg(long, value_name = "R,G,B|transparent", value_parser = parse_background)]
+    pub(super) background: Option<Background>,
+    /// Run the emulated pipeline as well, unit by unit: cycles, and which unit limits them (not of
+    /// reyes)
+    #[arg(long)]
+    pub(super) cycles: bool,
+    /// Print one JSON document instead of a table: the row's, or of several rows {"rows": [...]}
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) subject: SubjectFlags,
+    #[command(flatten)]
+    pub(super) pipeline: PipelineFlags,
+    #[command(flatten)]
+    pub(super) versus: VersusFlags,
+    #[command(flatten)]
+    pub(super) views: ViewArgs,
+    #[command(flatten)]
+    pub(super) gpu: GpuFlags,
+    #[command(flatten)]
+    pub(super) host: HostFlags,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille mesh helmet.gltf -o helmet.png
+  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm --heat 'heat.{variant}.png'
+  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit qfm --buffer 1,4,16,32,128,unbounded
+  quadrille mesh helmet.gltf --unit pmu --buffer 16,64,256,512,1024 --psnr --json
+  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes
+  quadrille mesh cage.obj --tessellate 10 --unit none,qfm,pmu --cycles --set qfm.quads_per_cycle=2
+  quadrille mesh spot.obj --to-splats spot.ply
+  quadrille mesh spot.obj --versus spot.ply --msaa 4";
+
+/// The mesh and splats of one subject.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Splats")]
+pub(super) struct VersusFlags {
+    /// Compare with splats of the same subject, from the same camera: each merging unit on each,
+    /// quads saved and PSNR, at one sample a pixel and at those of --msaa
+    #[arg(
+        long,
+        value_name = "SPLATS",
+        conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse"]
+    )]
+    pub(super) versus: Option<PathBuf>,
+    /// Write the mesh as splats: one flat Gaussian a triangle, coloured as lit in the view
+    #[arg(long, value_name = "OUT.ply")]
+    pub(super) to_splats: Option<PathBuf>,
+}
