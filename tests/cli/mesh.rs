@@ -244,3 +244,32 @@ fn bigguy_is_shaded_as_often_as_published() {
     assert!((3.0..5.0).contains(&per_pixel(2)), "{}", per_pixel(2));
     assert!((1.4..2.3).contains(&per_pixel(3)), "{}", per_pixel(3));
 }
+
+/// Runs `mesh` on the cube with these arguments and a small picture; returns standard error.
+fn mesh(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = quadrille(folder, &[&["mesh"], arguments, &SMALL[..]].concat());
+    let [out, err] = [&output.stdout, &output.stderr];
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(out), text(err))
+}
+
+#[test]
+fn the_heat_map_of_reyes_is_that_of_its_vertices() {
+    let folder = folder();
+    let cube = ["cube.obj", "--tessellate", "2", "--heat"];
+    let arguments = [&cube[..], &["h.{variant}.npy", "--unit", "none,reyes"]].concat();
+    let (code, _, err) = mesh(folder.path(), &arguments);
+    assert_eq!(code, Some(0), "{err}");
+    let map = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(map("h.none-4x-2px.npy") != map("h.reyes-4x-2px.npy"));
+    for most in ["8", "64"] {
+        let name = format!("{most}.npy");
+        let arguments = [&cube[..], &[&name, "--heat-max", most]].concat();
+        assert_eq!(mesh(folder.path(), &arguments).0, Some(0));
+    }
+    assert!(map("8.npy") == map("h.none-4x-2px.npy") && map("8.npy") != map("64.npy"));
+    assert_eq!(
+        mesh(folder.path(), &["cube.obj", "--heat-max", "9"]).0,
+        Some(2)
+    );
+}

@@ -28,9 +28,12 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
     /// Write how often each pixel is shaded, as a picture: dark blue once, green four times, dark red
-    /// eight times or more
+    /// eight times or more; of reyes, how many vertices lie in it
     #[arg(long, value_name = "OUT")]
     pub(super) heat: Option<PathBuf>,
+    /// Shadings per pixel from which on --heat is dark red [default: 8]
+    #[arg(long, value_name = "N", requires = "heat", value_parser = clap::value_parser!(u32).range(2..))]
+    pub(super) heat_max: Option<u32>,
     /// Write the difference to the unmerged picture, 100 times as strong
     #[arg(long, value_name = "OUT")]
     pub(super) diff: Option<PathBuf>,

@@ -15,7 +15,7 @@ use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::Shading;
 use crate::mesh::frame::Visible;
 use crate::mesh::grid::Source;
-use crate::mesh::heat::shading_rate_picture;
+use crate::mesh::heat::{DEFAULT_MOST, shading_rate_picture};
 use crate::mesh::merge::MergeUnitKind;
 use crate::mesh::pipeline::{self, MeshConfig};
 use crate::mesh::result::MeshResult;
@@ -207,9 +207,14 @@ impl<'j> Job<'j> {
         let variant = variant_name(&row);
         if let Some(template) = &self.heat {
             let cells = visible.settings.cells();
-            let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
-            let counts = visible.fragments_per_shading_pixel(&shading);
-            let picture = shading_rate_picture(size, &counts);
+            let (size, counts) = if choice.is_reyes {
+                (visible.settings.size, visible.vertices_per_pixel())
+            } else {
+                let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
+                (size, visible.fragments_per_shading_pixel(&shading))
+            };
+            let most = self.args.heat_max.unwrap_or(DEFAULT_MOST);
+            let picture = shading_rate_picture(size, &counts, most);
             files::write(template.path(view, &variant), &picture)?;
         }
         let compared = prepared.unmerged.is_some() || prepared.truth.is_some();

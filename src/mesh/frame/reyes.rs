@@ -25,6 +25,29 @@ impl Visible {
         grids.map(|(grid, _)| grid.vertices.len() as u64).sum()
     }
 
+    /// Vertices shaded by Reyes at each pixel, row by row; those outside the picture are left out.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "casts of floats saturate, and the result is compared with the picture's size"
+    )]
+    pub fn vertices_per_pixel(&self) -> Vec<u32> {
+        let [width, height] = self.settings.size;
+        let mut counts = vec![0; (width * height) as usize];
+        for (grid, _) in self.chunks.iter().flat_map(Chunk::visible) {
+            for vertex in &grid.vertices {
+                let seen = self.view.see(vertex.position);
+                let [x, y] = [seen.xz / seen.z, seen.yz / seen.z];
+                let is_inside = seen.z >= self.view.near && x >= 0.0 && y >= 0.0;
+                if is_inside && x < f64::from(width) && y < f64::from(height) {
+                    counts[(y as u32 * width + x as u32) as usize] += 1;
+                }
+            }
+        }
+        counts
+    }
+
     /// The picture that Reyes leaves.
     #[must_use]
     pub fn reyes_picture(&self, shader: &Shader<'_>, background: Option<[f32; 3]>) -> Frame {
