@@ -32,7 +32,8 @@ use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::warp::cores::Cores;
 use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::warp::launch::Launch;
-use quadrille::gpu::wiring::{Watch, draw_state};
+use quadrille::gpu::wiring::Simulator;
+use quadrille::gpu::wiring::draw_state;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::prop::Prop;
 use quadrille::gpu::zrop::unit::Zrop;
@@ -75,11 +76,11 @@ fn feed<'a, S: Stage<DrawState<'a>>>(
     machine: &mut DrawState<'a>,
     next: &mut impl Sink<S::Out, DrawState<'a>>,
 ) where
-    S::In: Copy,
+    S::In: Clone,
 {
     let mut last = 0;
-    for &(packet, at) in packets {
-        last = stage.accept(packet, at.max(last), machine, next);
+    for (packet, at) in packets {
+        last = stage.accept(packet.clone(), (*at).max(last), machine, next);
     }
     stage.drain(last, machine, next);
 }
@@ -108,7 +109,7 @@ impl<'a> Frame<'a> {
         unit: impl Fn() -> S,
     ) -> Vec<(S::Out, Cycle)>
     where
-        S::In: Copy,
+        S::In: Clone,
     {
         let mut group = criterion.benchmark_group("unit");
         group.sample_size(10);
@@ -141,12 +142,7 @@ fn units(criterion: &mut Criterion) {
     let scene = scene();
     let view = prepared(&scene, SimdLevel::best());
     let config = Config::default();
-    let whole = view.run(
-        &config,
-        Variant::BASELINE,
-        &Tests::default(),
-        Watch::default(),
-    );
+    let whole = view.run(&Simulator::default(), &Tests::default());
     let frame = Frame {
         draw: view.draw(),
         quads: whole.outcome.quads.rasterized,
@@ -165,7 +161,9 @@ fn units(criterion: &mut Criterion) {
     let coarse = frame.bench(c, "coarse", &edges, || Coarse::new(&config.coarse, owner));
     let near = frame.bench(c, "hi_z", &coarse, || HiZ::new(&config.hi_z));
     let fine = frame.bench(c, "fine", &near, || Fine::new(&config.fine));
-    let beats = frame.bench(c, "tc", &fine, || TileCoalescing::new(&config.tc, tiles));
+    let beats = frame.bench(c, "tc", &fine, || {
+        TileCoalescing::new(&config.tc, config.tc.policy(), tiles)
+    });
     let ordered = frame.bench(c, "prop", &beats, || Prop::new(&config.prop));
     frame.bench(c, "zrop, nothing tested", &ordered, || {
         zrop(&config, false, tiles)
@@ -180,12 +178,17 @@ fn units(criterion: &mut Criterion) {
     let launched = frame.bench(c, "launch", &packed, || Launch::new(&config.launch));
     let shaded = frame.bench(c, "cores", &launched, || Cores::new(&config.cores, false));
     frame.bench(c, "crop", &shaded, || {
-        Crop::new(&config.crop, None, 0, 0..tiles as u64 * 16)
+        Crop::new(&config.crop, None, 0, 0..u32::try_from(tiles).unwrap() * 16)
     });
 }
 
 fn zrop(config: &Config, terminating: bool, tiles: usize) -> Zrop {
-    Zrop::new(&config.zrop, terminating, 0, 0..tiles as u64 * 2)
+    Zrop::new(
+        &config.zrop,
+        terminating,
+        0,
+        0..u32::try_from(tiles).unwrap() * 2,
+    )
 }
 
 fn whole(criterion: &mut Criterion) {
@@ -195,7 +198,8 @@ fn whole(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pipeline");
     group.sample_size(10);
     for variant in Variant::ALL {
-        let run = || view.run(&config, variant, &Tests::default(), Watch::default());
+        let simulator = Simulator::new(&config, variant).unwrap();
+        let run = || view.run(&simulator, &Tests::default());
         group.throughput(Throughput::Elements(run().outcome.quads.rasterized));
         group.bench_function(variant.to_string(), |bencher| bencher.iter(run));
     }

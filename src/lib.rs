@@ -105,6 +105,10 @@ pub use nalgebra;
 pub use cpu::reference::render as render_reference;
 pub use cpu::{Counts, RenderSettings, RenderTimes, Renderer, render};
 pub use error::{Error, Fault, Result};
+pub use gpu::config::Config;
+pub use gpu::result::SimulationResult;
+pub use gpu::variant::Variant;
+pub use gpu::view::simulate;
 pub use image::Frame;
 pub use image::files::{decode as decode_picture, read as read_picture, write as write_picture};
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
@@ -112,6 +116,7 @@ pub use math::SimdLevel;
 pub use mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use mesh::files::load as load_mesh;
 pub use preprocess::{PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat};
+pub use report::screen::simulation_page;
 pub use scene::cameras::{
     CameraFile, CameraOptions, load as load_cameras, load_with as load_cameras_with,
     write_inria_json,

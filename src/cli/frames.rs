@@ -5,10 +5,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cpu::{Counts, RenderSettings, RenderTimes, Renderer, reference};
-use crate::gpu::config::Config;
-use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
+use crate::gpu::wiring::Simulator;
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::image::Frame;
 use crate::math::SimdLevel;
@@ -130,8 +128,7 @@ impl FrameTimer {
     fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, StageMs) {
         let RenderSettings { profile, level } = &self.settings;
         let view = PreparedView::new(splats, camera, profile, *level);
-        let (tests, watch) = (Tests::default(), Watch::default());
-        let run = view.run(&Config::default(), Variant::BASELINE, &tests, watch);
+        let run = view.run(&Simulator::default(), &Tests::default());
         let counts = Counts {
             splats_in_frustum: u64::from(view.draw().len()),
             fragments_blended: run.outcome.fragments.blended,

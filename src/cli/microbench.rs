@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "{}: {}",
             microbenchmark.name, microbenchmark.about
         ));
-        checks.extend(microbenchmark.run(&config));
+        checks.extend(microbenchmark.run(&config)?);
     }
     if args.json {
         print_json(&json!({ "results": checks }))?;

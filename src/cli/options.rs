@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
 use crate::error::{Error, Result};
-use crate::gpu::config::{Config, PRESETS};
+use crate::gpu::config::{ASSIGNMENT, Config, PRESETS};
 use crate::gpu::variant::Variant;
 use crate::math::SimdLevel;
 use crate::mesh::pipeline::MeshConfig;
@@ -135,7 +135,9 @@ impl GpuFlags {
     /// [`Error::Read`] when the file cannot be read; [`Error::Caller`] naming a preset, line, field
     /// or value that does not fit.
     pub(super) fn config(&self) -> Result<Config> {
-        let assigned = |config: Config, assignment: &String| config.with(assignment);
+        let assigned = |config: Config, assignment: &String| {
+            config.with(assignment).map_err(|e| of_set(e, assignment))
+        };
         self.set.iter().try_fold(self.base()?, assigned)
     }
 
@@ -149,17 +151,34 @@ impl GpuFlags {
             gpu: self.base()?,
             ..MeshConfig::default()
         };
-        let assigned = |config: MeshConfig, assignment: &String| config.with(assignment);
+        let assigned = |config: MeshConfig, assignment: &String| {
+            config.with(assignment).map_err(|e| of_set(e, assignment))
+        };
         self.set.iter().try_fold(base, assigned)
     }
 
     /// Preset and file.
     fn base(&self) -> Result<Config> {
-        let config = Config::preset(&self.preset)?;
+        let config = Config::preset(&self.preset).map_err(|e| e.about("--preset"))?;
         match &self.config {
             Some(path) => config.overlaid(&read_config(path)?, &path.display().to_string()),
             None => Ok(config),
         }
+    }
+}
+
+/// An error about an assignment, as one about the flag that it was given by; one about a field stays
+/// as it is.
+fn of_set(error: Error, assignment: &str) -> Error {
+    match &error {
+        Error::Caller { what, .. } => match what.strip_prefix(ASSIGNMENT) {
+            Some(rest) => {
+                let flag = format!("--set {assignment}{rest}");
+                error.about(&flag)
+            }
+            None => error,
+        },
+        _ => error,
     }
 }
 
@@ -210,7 +229,7 @@ impl EmulationFlags {
         for name in &self.variants {
             let named = match name.trim() {
                 "all" => Variant::ALL.to_vec(),
-                name => vec![Variant::parse(name)?],
+                name => vec![Variant::parse(name).map_err(|e| e.about("--variant"))?],
             };
             for variant in named {
                 if !variants.contains(&variant) {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::gpu::config::Config;
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
+use crate::gpu::wiring::{Simulator, Watch};
 use crate::image::Frame;
 use crate::image::metrics::{self, Protocol};
 use crate::math::SimdLevel;
@@ -188,9 +188,10 @@ impl Job<'_> {
             maps: self.args.maps.is_some(),
             timelines: self.args.trace.is_some(),
         };
+        let simulators = Simulator::all(self.config, self.variants, watch)?;
         let prepared = PreparedView::new(splats, camera, &self.profile, self.level);
         let start = Instant::now();
-        let runs = prepared.run_all(self.config, self.variants, watch);
+        let runs = prepared.run_all(&simulators);
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
         let runs = runs.into_iter().map(|run| {

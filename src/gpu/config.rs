@@ -48,10 +48,7 @@ macro_rules! config {
 
         impl Config {
             /// Checks every field of every unit.
-            ///
-            /// # Errors
-            /// A caller's error naming the field, its bounds and its value.
-            pub fn validate(&self) -> Result<()> {
+            fn validate_fields(&self) -> Result<()> {
                 $(self.$field.validate()?;)+
                 Ok(())
             }
@@ -117,7 +114,65 @@ pub const PRESETS: [Preset; 3] = [
     },
 ];
 
+/// Most entries that bins, warp slots or schedulers of all GPCs have together.
+const MAX_ENTRIES: u64 = 1 << 23;
+/// Most bytes that the caches of all GPCs hold together.
+const MAX_CACHE_BYTES: u64 = 1 << 30;
+
 impl Config {
+    /// Checks every field of every unit, and the products of sizes that are allocated.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming the fields, their bounds and their values.
+    pub fn validate(&self) -> Result<()> {
+        self.validate_fields()?;
+        let gpcs = ("gpu.gpcs", self.gpu.gpcs);
+        let cores = ("cores.cores", self.cores.cores);
+        let products = [
+            (
+                MAX_ENTRIES,
+                [("tc.bins", self.tc.bins), ("tc.bin_size", self.tc.bin_size)],
+            ),
+            (
+                MAX_ENTRIES,
+                [
+                    ("tgc.bins", self.tgc.bins),
+                    ("tgc.bin_size", self.tgc.bin_size),
+                ],
+            ),
+            (
+                MAX_ENTRIES,
+                [cores, ("cores.warps_per_core", self.cores.warps_per_core)],
+            ),
+            (
+                MAX_ENTRIES,
+                [cores, ("cores.schedulers", self.cores.schedulers)],
+            ),
+            (
+                MAX_CACHE_BYTES,
+                [("crop.cache_bytes", self.crop.cache_bytes), ("", 1)],
+            ),
+            (
+                MAX_CACHE_BYTES,
+                [("zrop.cache_bytes", self.zrop.cache_bytes), ("", 1)],
+            ),
+        ];
+        for (most, [a, b]) in products {
+            let factors: Vec<_> = [gpcs, a, b].into_iter().filter(|f| f.1 != 1).collect();
+            let product: u64 = factors.iter().map(|(_, value)| value).product();
+            if product > most {
+                let names: Vec<_> = factors.iter().map(|(name, _)| *name).collect();
+                let values: Vec<_> = factors.iter().map(|(_, v)| v.to_string()).collect();
+                return Err(Error::caller(
+                    names.join(" * "),
+                    format!("a product of at most {most}"),
+                    values.join(" * "),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The preset called `name`.
     ///
     /// # Errors
@@ -125,7 +180,7 @@ impl Config {
     pub fn preset(name: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
-            Error::caller("--preset", names.join(", "), name)
+            Error::caller("preset", names.join(", "), name)
         })?;
         Self::default().overlaid(preset.toml, preset.name)
     }
@@ -146,17 +201,19 @@ impl Config {
     /// # Errors
     /// [`Error::Caller`] naming what does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
-        self.overlaid(&as_toml(assignment)?, &format!("--set {assignment}"))
+        self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }
 }
+
+/// What errors call an assignment.
+pub(crate) const ASSIGNMENT: &str = "assignment";
 
 /// An assignment `unit.field=value` as TOML.
 ///
 /// # Errors
 /// [`Error::Caller`] when it has another form.
-pub fn as_toml(assignment: &str) -> Result<String> {
-    let flag = format!("--set {assignment}");
-    let malformed = || Error::caller(flag.as_str(), "unit.field=value", assignment);
+pub(crate) fn as_toml(assignment: &str) -> Result<String> {
+    let malformed = || Error::caller(ASSIGNMENT, "unit.field=value", assignment);
     let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
     let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
     // A value that is no TOML by itself is taken for a word.
@@ -280,10 +337,27 @@ mod tests {
                 "gpu.clock_mhz: expected a value from 1.0",
             ),
             ("zrop.feedback=slow", "`ideal` in `zrop.feedback`"),
+            ("dram.bytes_per_cycle=0", "dram.bytes_per_cycle: expected"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();
             assert!(error.contains(said), "{wrong}: {error}");
         }
+    }
+
+    #[test]
+    fn sizes_are_bounded_together() {
+        let bins = Config::default().with("tc.bins=65536").unwrap();
+        let error = bins.with("tc.bin_size=65536").unwrap_err().to_string();
+        assert!(
+            error.contains("tc.bins * tc.bin_size: expected a product"),
+            "{error}"
+        );
+        let many = Config::default().with("gpu.gpcs=64").unwrap();
+        let error = many
+            .with("crop.cache_bytes=268435456")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("gpu.gpcs * crop.cache_bytes"), "{error}");
     }
 
     /// VR-Pipe, Table III: 24.25 KB, 688 B and 24.92 KB in all; and other sizes, other bytes.

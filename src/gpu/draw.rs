@@ -1,20 +1,48 @@
-//! What is drawn: splats with their boxes, or plain rectangles.
+//! What is drawn: splats with their boxes, or plain triangles and rectangles.
 
 use rayon::prelude::*;
 
 use super::geometry::splat_box::splat_box;
+use crate::gpu::warp::fragment::FragmentShader;
+use crate::math::SimdLevel;
 use crate::pipeline::packets::Primitive;
 use crate::preprocess::{Preprocessed, ProjectedSplat};
 use crate::raster::geometry::PrimitiveShape;
 use crate::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
+
+/// Largest alpha of a fragment, as in the reference renderer.
+const ALPHA_CAP: f64 = 0.99;
 
 /// How splats are drawn.
 #[derive(Debug)]
 enum Boxes {
     /// Two triangles each.
     Splats(Vec<[Vertex; 4]>),
-    /// One rectangle each.
-    Rectangles(Vec<[Vertex; 2]>),
+    /// One primitive each.
+    Primitives(Vec<PrimitiveShape>),
+}
+
+/// A triangle of one colour.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlatTriangle {
+    /// Corners, either winding.
+    pub corners: [Vertex; 3],
+    /// Red, green and blue, not multiplied by alpha.
+    pub colour: [f32; 3],
+    /// Alpha from 0 to 1; a fragment below 1/255 is pruned, and one above 0.99 has 0.99.
+    pub alpha: f32,
+    /// Depth for Hi-Z and the depth test.
+    pub depth: f32,
+}
+
+/// A splat with a falloff that is the same everywhere.
+fn flat(colour: [f32; 3], alpha: f32, depth: f32) -> ProjectedSplat {
+    ProjectedSplat {
+        log2_opacity: alpha.log2(),
+        colour,
+        depth,
+        ..bytemuck::Zeroable::zeroed()
+    }
 }
 
 /// A draw call: splats in drawing order on a picture of a given size.
@@ -88,20 +116,38 @@ impl Draw {
         };
         let boxes = rectangles
             .iter()
-            .map(|&[x, y, w, h]| [corner(x, y), corner(x + w, y + h)]);
-        // A falloff that is the same everywhere.
-        let flat = ProjectedSplat {
-            log2_opacity: alpha.log2(),
-            colour,
-            ..bytemuck::Zeroable::zeroed()
-        };
+            .map(|&[x, y, w, h]| PrimitiveShape::Rectangle([corner(x, y), corner(x + w, y + h)]));
         Self {
             width,
             height,
-            splats: vec![flat; rectangles.len()],
-            boxes: Boxes::Rectangles(boxes.collect()),
+            splats: vec![flat(colour, alpha, 0.0); rectangles.len()],
+            boxes: Boxes::Primitives(boxes.collect()),
             bubble: None,
         }
+    }
+
+    /// Triangles of one colour and alpha each, in drawing order: the first lies in front.
+    #[must_use]
+    pub fn triangles(width: u32, height: u32, triangles: &[FlatTriangle]) -> Self {
+        let splats = triangles.iter().map(|t| flat(t.colour, t.alpha, t.depth));
+        let shapes = triangles
+            .iter()
+            .map(|t| PrimitiveShape::Triangle(t.corners));
+        Self {
+            width,
+            height,
+            splats: splats.collect(),
+            boxes: Boxes::Primitives(shapes.collect()),
+            bubble: None,
+        }
+    }
+
+    /// The fragment shader of the draw: alphas are capped at 0.99, and fragments near the cut on
+    /// alpha fall where f32 puts them.
+    #[must_use]
+    pub fn shader(&self) -> FragmentShader<'_> {
+        let size = [self.width, self.height];
+        FragmentShader::new(&self.splats, size, ALPHA_CAP, SimdLevel::best(), None)
     }
 
     /// Splats in the draw.
@@ -121,9 +167,8 @@ impl Draw {
     }
 
     /// The two triangles of a splat's box, which share its diagonal: the edge from the first's last
-    /// corner to its first. `None` of rectangles, and of splats that the draw has not.
-    #[must_use]
-    pub fn triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
+    /// corner to its first. `None` of other primitives, and of splats that the draw has not.
+    pub(crate) fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
         let Boxes::Splats(boxes) = &self.boxes else {
             return None;
         };
@@ -142,9 +187,7 @@ impl Draw {
                     Some(PrimitiveShape::Triangle([a, c, d])),
                 ]
             }
-            Boxes::Rectangles(boxes) => {
-                [Some(PrimitiveShape::Rectangle(boxes[splat as usize])), None]
-            }
+            Boxes::Primitives(shapes) => [Some(shapes[splat as usize]), None],
         };
         Primitives {
             primitive: splat,

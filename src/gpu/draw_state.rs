@@ -9,7 +9,7 @@ use crate::gpu::raster::screen::Screen;
 use crate::gpu::warp::issue::ShaderIssue;
 use crate::gpu::zrop::framebuffer::{Failed, Framebuffer};
 use crate::math::SimdLevel;
-use crate::pipeline::maps::Maps;
+use crate::pipeline::maps::{MapKind, Maps};
 use crate::pipeline::memory::Memory;
 use crate::pipeline::packets::{Quad, RasterTile, WARP_QUADS, Warp};
 use crate::pipeline::timing::Cycle;
@@ -69,7 +69,8 @@ impl<'a> DrawState<'a> {
         self.shader.shade(x, y, &warp.quads, out);
         if let Some(maps) = &mut self.maps {
             for quad in warp.quads.iter() {
-                maps.shaded(quad_index(warp.tile, quad.position), quad.mask);
+                let index = quad_index(warp.tile, quad.position);
+                maps.count(MapKind::Shaded, index, quad.mask);
             }
         }
     }

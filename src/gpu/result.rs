@@ -1,5 +1,7 @@
 //! What a run leaves behind: the picture, the cycles, and every counter.
 
+use serde::Serialize;
+
 use super::coalesce::bins::Flushes;
 use super::coalesce::quad_reorder::QruCounters;
 use super::crop::cache::CropCacheCounters;
@@ -18,6 +20,7 @@ use super::warp::launch::LaunchCounters;
 use super::zrop::framebuffer::Framebuffer;
 use super::zrop::unit::ZropCounters;
 use super::zrop::zcache::ZCacheCounters;
+use crate::image::Frame;
 use crate::pipeline::collect::{Collected, UnitCycles};
 use crate::pipeline::maps::Maps;
 use crate::pipeline::memory::l2::L2Counters;
@@ -26,7 +29,7 @@ use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
 
 /// The result of a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct SimulationResult {
     /// What ran.
     pub variant: Variant,
@@ -66,8 +69,10 @@ pub struct SimulationResult {
     /// What every unit counted.
     pub statistics: StatisticsByUnit,
     /// The picture.
+    #[serde(skip)]
     pub framebuffer: Framebuffer,
     /// Counts a pixel, if asked for.
+    #[serde(skip)]
     pub maps: Option<Box<Maps>>,
 }
 
@@ -138,6 +143,12 @@ impl SimulationResult {
         }
     }
 
+    /// The picture.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        self.framebuffer.frame()
+    }
+
     /// The unit that worked in the largest share of its cycles.
     #[must_use]
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
@@ -179,7 +190,7 @@ impl SimulationResult {
             ("warps", self.warps, self.qru.warps),
             (
                 "primitives flushed",
-                if self.variant.tgc { r.set_up } else { 0 },
+                if self.variant.tgc() { r.set_up } else { 0 },
                 self.tgc.items,
             ),
         ];

@@ -3,12 +3,19 @@
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::TILE_PX;
 
-/// Screen tiles shared out over GPCs: tile (x, y) belongs to `(x + y) mod count`.
+/// The GPC, of `count`, that owns the screen tile in column `x` and row `y`: the only place that
+/// knows how screen tiles are shared out.
+#[inline]
+fn gpc_of_tile(x: u32, y: u32, count: u32) -> u32 {
+    (x + y) % count
+}
+
+/// A GPC, as the owner of screen tiles.
 #[derive(Debug, Clone, Copy)]
 pub struct TileOwner {
-    /// The GPC.
+    /// Number of the GPC.
     pub gpc: u32,
-    /// GPCs in all.
+    /// Number of all GPCs.
     pub count: u32,
 }
 
@@ -23,24 +30,22 @@ impl TileOwner {
         (0..count).map(move |gpc| Self { gpc, count })
     }
 
-    /// Whether it owns tile (x, y).
+    /// Whether the GPC owns the screen tile in column `x` and row `y`.
     #[must_use]
     #[inline]
     pub fn owns(self, x: u32, y: u32) -> bool {
-        self.count == 1 || (x + y) % self.count == self.gpc
+        self.count == 1 || gpc_of_tile(x, y, self.count) == self.gpc
     }
 
-    /// Whether it may own a tile that meets `bounds` (inside the picture).
-    #[must_use]
+    /// Whether the GPC owns a tile that meets `bounds`, which lie inside the picture.
     #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]
-    pub fn may_own_in(self, bounds: PixelRect) -> bool {
-        if self.count == 1 {
-            return true;
-        }
+    pub(crate) fn owns_any(self, bounds: PixelRect) -> bool {
         let tile = |px: i32| px as u32 / TILE_PX;
-        let first = tile(bounds.x0) + tile(bounds.y0);
-        let last = tile(bounds.x1 - 1) + tile(bounds.y1 - 1);
-        // Sums of tile coordinates in the box are consecutive.
-        last - first + 1 >= self.count || (first..=last).any(|sum| sum % self.count == self.gpc)
+        let [columns, rows] = [
+            tile(bounds.x0)..=tile(bounds.x1 - 1),
+            tile(bounds.y0)..=tile(bounds.y1 - 1),
+        ];
+        let owns_in_row = |y| columns.clone().any(|x| self.owns(x, y));
+        self.count == 1 || rows.clone().any(owns_in_row)
     }
 }

@@ -2,96 +2,84 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use crate::error::{Error, Result};
 
-/// VR-Pipe's additions, each on or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "three switches that are on or off each on its own"
-)]
-pub struct Variant {
-    /// Tile-grid coalescing.
-    pub tgc: bool,
-    /// Quad reordering, with merging in the shader.
-    pub qru: bool,
-    /// Hardware early termination.
-    pub het: bool,
-}
+/// A set of VR-Pipe's additions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Variant(u8);
+
+/// Bits of the set: tile-grid coalescing, quad reordering, early termination.
+const TGC: u8 = 1;
+const QRU: u8 = 2;
+const HET: u8 = 4;
+
+/// Names of all sets, by their bits.
+const NAMES: [&str; 8] = [
+    "baseline", "tgc", "qru", "qm", "het", "het+tgc", "het+qru", "het+qm",
+];
 
 impl Variant {
     /// The conventional pipeline.
-    pub const BASELINE: Self = Self {
-        tgc: false,
-        qru: false,
-        het: false,
-    };
+    pub const BASELINE: Self = Self(0);
     /// Quad merging: tile-grid coalescing, quad reordering, shader merge.
-    pub const QM: Self = Self {
-        tgc: true,
-        qru: true,
-        het: false,
-    };
-    /// Early termination.
-    pub const HET: Self = Self {
-        tgc: false,
-        qru: false,
-        het: true,
-    };
-    /// Both.
-    pub const HET_QM: Self = Self {
-        tgc: true,
-        qru: true,
-        het: true,
-    };
+    pub const QM: Self = Self(TGC | QRU);
+    /// Hardware early termination.
+    pub const HET: Self = Self(HET);
+    /// Early termination and quad merging.
+    pub const HET_QM: Self = Self(HET | TGC | QRU);
     /// Tile-grid coalescing alone.
-    pub const TGC: Self = Self {
-        tgc: true,
-        qru: false,
-        het: false,
-    };
+    pub const TGC: Self = Self(TGC);
     /// The variants of the paper, and tile-grid coalescing alone.
     pub const ALL: [Self; 5] = [Self::BASELINE, Self::QM, Self::HET, Self::HET_QM, Self::TGC];
 
     /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (both of these), `het`.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming the switch that is none.
+    /// [`Error::Caller`] about the argument `variant` for any other word.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut variant = Self::BASELINE;
+        let mut bits = 0;
         for switch in text.split('+') {
-            match switch {
-                "baseline" => {}
-                "tgc" => variant.tgc = true,
-                "qru" => variant.qru = true,
-                "qm" => (variant.tgc, variant.qru) = (true, true),
-                "het" => variant.het = true,
-                other => {
-                    return Err(Error::caller(
-                        "--variant",
-                        "baseline, qm, het, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
-                        other,
-                    ));
-                }
-            }
+            let set = NAMES[..=usize::from(HET)].iter().position(|n| *n == switch);
+            bits |= set.ok_or_else(|| {
+                Error::caller(
+                    "variant",
+                    "baseline, qm, het, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
+                    switch,
+                )
+            })?;
         }
-        Ok(variant)
+        Ok(Self(bits.to_le_bytes()[0]))
+    }
+
+    /// Whether tile-grid coalescing is on.
+    #[must_use]
+    pub const fn tgc(self) -> bool {
+        self.0 & TGC != 0
+    }
+
+    /// Whether quad reordering is on, with merging in the shader.
+    #[must_use]
+    pub const fn qru(self) -> bool {
+        self.0 & QRU != 0
+    }
+
+    /// Whether hardware early termination is on.
+    #[must_use]
+    pub const fn het(self) -> bool {
+        self.0 & HET != 0
     }
 }
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let merging = match (self.tgc, self.qru) {
-            (true, true) => Some("qm"),
-            (true, false) => Some("tgc"),
-            (false, true) => Some("qru"),
-            (false, false) => None,
-        };
-        match (self.het, merging) {
-            (true, Some(merging)) => write!(f, "het+{merging}"),
-            (true, None) => f.write_str("het"),
-            (false, Some(merging)) => f.write_str(merging),
-            (false, None) => f.write_str("baseline"),
-        }
+        f.write_str(NAMES[usize::from(self.0 & 7)])
+    }
+}
+
+impl Serialize for Variant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

@@ -8,10 +8,10 @@ use super::config::Config;
 use super::draw::Draw;
 use super::variant::Variant;
 use super::warp::fragment::FragmentShader;
+use crate::error::Result;
 use crate::gpu::result::SimulationResult;
 use crate::gpu::warp::exact_alpha::{ExactAlpha, NearCut};
-use crate::gpu::wiring;
-use crate::gpu::wiring::Watch;
+use crate::gpu::wiring::{Simulator, Watch};
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::math::SimdLevel;
 use crate::preprocess::{Preprocessed, ViewTransform};
@@ -77,23 +77,52 @@ impl<'a> PreparedView<'a> {
         )
     }
 
-    /// Runs one variant.
+    /// Runs one simulator.
     #[must_use]
-    pub fn run(&self, config: &Config, variant: Variant, tests: &Tests, watch: Watch) -> Run {
+    pub fn run(&self, simulator: &Simulator, tests: &Tests) -> Run {
         let start = Instant::now();
-        let outcome = wiring::run(&self.draw, self.shader(), tests, config, variant, watch);
+        let outcome = simulator.run(&self.draw, self.shader(), tests);
         Run {
             outcome,
             host: start.elapsed(),
         }
     }
 
-    /// Runs several variants, side by side as rayon's current pool allows.
+    /// Runs several simulators, side by side as rayon's current pool allows.
     #[must_use]
-    pub fn run_all(&self, config: &Config, variants: &[Variant], watch: Watch) -> Vec<Run> {
+    pub fn run_all(&self, simulators: &[Simulator]) -> Vec<Run> {
         let tests = Tests::default();
-        let runs = variants.par_iter();
-        runs.map(|&variant| self.run(config, variant, &tests, watch))
-            .collect()
+        let runs = simulators.par_iter();
+        runs.map(|simulator| self.run(simulator, &tests)).collect()
     }
+}
+
+/// Simulates a frame on variants of the emulated GPU, in the default profile: projects and sorts the
+/// splats and draws them through each variant's units.
+///
+/// # Errors
+/// [`Error::Caller`](crate::Error::Caller) naming a field of the configuration that does not fit.
+///
+/// # Examples
+/// ```
+/// use quadrille::{Config, Recipe, Synthetic, Variant, simulate};
+///
+/// let island = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+/// let camera = island.cameras()[0].resized(64, 48)?;
+/// let config = Config::preset("vr-pipe")?.with("tc.bins=16")?;
+/// let variants = [Variant::BASELINE, Variant::HET_QM];
+/// let results = simulate(&island.splats(), &camera, &config, &variants)?;
+/// assert!(results.iter().all(|r| r.cycles > 0 && r.frame().width() == 64));
+/// # Ok::<(), quadrille::Error>(())
+/// ```
+pub fn simulate(
+    splats: &Splats,
+    camera: &Camera,
+    config: &Config,
+    variants: &[Variant],
+) -> Result<Vec<SimulationResult>> {
+    let simulators = Simulator::all(config, variants, Watch::default())?;
+    let view = PreparedView::new(splats, camera, &Profile::default(), SimdLevel::best());
+    let runs = view.run_all(&simulators).into_iter();
+    Ok(runs.map(|run| run.outcome).collect())
 }

@@ -1,5 +1,6 @@
 //! The wiring: every unit of a variant joined in order, statically, and run over a draw.
 
+use super::coalesce::flush_policy::{Evict, FlushPolicy, Timeout};
 use super::coalesce::quad_reorder::QuadReorder;
 use super::coalesce::tile_coalescing::TileCoalescing;
 use super::coalesce::tile_grid_coalescing::TileGridCoalescing;
@@ -24,6 +25,7 @@ use super::zrop::framebuffer::{Framebuffer, FramebufferLines, Tests};
 use super::zrop::prop::Prop;
 use super::zrop::termination::Termination;
 use super::zrop::unit::Zrop;
+use crate::error::Result;
 use crate::pipeline::maps::Maps;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::packets::{Beat, Primitive, RasterTile};
@@ -52,13 +54,13 @@ pub struct Gpc<'c> {
 
 impl Gpc<'_> {
     /// From primitives to raster tiles: tile-grid coalescing, setup, coarse, Hi-Z, fine.
-    pub fn raster<'m, N>(&self, next: N) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N>
-    where
-        N: Sink<RasterTile, DrawState<'m>> + Unit,
-    {
+    pub fn raster<'m, N: Sink<RasterTile, DrawState<'m>> + Unit>(
+        &self,
+        next: N,
+    ) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N> {
         let c = self.config;
         chain! {
-            c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc, self.layout),
+            c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc(), self.layout),
             c.setup.queue => Setup::new(&c.setup),
             c.coarse.queue => Coarse::new(&c.coarse, self.owner),
             c.hi_z.queue => HiZ::new(&c.hi_z),
@@ -67,17 +69,25 @@ impl Gpc<'_> {
         }
     }
 
-    /// From raster tiles to quads that passed the tests: tile coalescing, PROP, ZROP.
-    pub fn tests<'m, N>(&self, next: N) -> impl Sink<RasterTile, DrawState<'m>> + Unit + use<'m, N>
-    where
-        N: Sink<Beat, DrawState<'m>> + Unit,
-    {
+    /// The flush policy of the configuration for tile coalescing.
+    #[must_use]
+    pub fn flush_policy(&self) -> Timeout<Evict> {
+        self.config.tc.policy()
+    }
+
+    /// From raster tiles to quads that passed the tests: tile coalescing with a flush policy, PROP,
+    /// ZROP.
+    pub fn tests<'m, P: FlushPolicy, N: Sink<Beat, DrawState<'m>> + Unit>(
+        &self,
+        policy: P,
+        next: N,
+    ) -> impl Sink<RasterTile, DrawState<'m>> + Unit + use<'m, P, N> {
         let (c, lines) = (self.config, self.lines.tests.clone());
         let gpc = self.owner.gpc as usize;
         chain! {
-            c.tc.queue => TileCoalescing::new(&c.tc, self.layout.tiles()),
+            c.tc.queue => TileCoalescing::new(&c.tc, policy, self.layout.tiles()),
             c.prop.queue => Prop::new(&c.prop),
-            c.zrop.queue => Zrop::new(&c.zrop, self.variant.het, gpc, lines),
+            c.zrop.queue => Zrop::new(&c.zrop, self.variant.het(), gpc, lines),
             next
         }
     }
@@ -90,7 +100,7 @@ impl Gpc<'_> {
             clippy::cast_possible_truncation,
             reason = "colours and alphas are f32"
         )]
-        let termination = variant.het.then_some(Termination {
+        let termination = variant.het().then_some(Termination {
             threshold: c.zrop.threshold as f32,
             feedback_cycles: c.zrop.feedback_cycles,
             feedback: c.zrop.feedback,
@@ -98,9 +108,9 @@ impl Gpc<'_> {
         let lines = self.lines.colour.clone();
         let gpc = self.owner.gpc as usize;
         chain! {
-            c.qru.queue => QuadReorder::new(&c.qru, variant.qru, c.prop.quads_out_per_cycle),
+            c.qru.queue => QuadReorder::new(&c.qru, variant.qru(), c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            c.cores.slots() => Cores::new(&c.cores, variant.qru),
+            c.cores.slots() => Cores::new(&c.cores, variant.qru()),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
@@ -124,43 +134,97 @@ pub fn draw_state<'a>(
     DrawState::new(draw, shader, framebuffer, memory, issue, config.gpu.gpcs)
 }
 
-/// Runs a draw through a variant of the pipeline.
-#[must_use]
-pub fn run(
-    draw: &Draw,
-    shader: FragmentShader<'_>,
-    tests: &Tests,
-    config: &Config,
+/// A variant of an emulated GPU, of a configuration that has been checked: by default the
+/// conventional pipeline of the default configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Simulator {
+    config: Config,
     variant: Variant,
     watch: Watch,
-) -> SimulationResult {
-    let mut state = draw_state(draw, shader, tests, config, variant.het);
-    let (layout, lines) = (
-        state.framebuffer.layout,
-        FramebufferLines::of(&state.framebuffer),
-    );
-    state.maps = watch.maps.then(|| Box::new(Maps::new(layout.quads())));
-    let gpcs = TileOwner::all(config.gpu.gpcs).map(|owner| {
-        let gpc = Gpc {
-            config,
+}
+
+impl Simulator {
+    /// Creates a simulator that watches nothing beside the counters.
+    ///
+    /// # Errors
+    /// [`Error::Caller`](crate::Error::Caller) naming a field of the configuration that does not
+    /// fit.
+    pub fn new(config: &Config, variant: Variant) -> Result<Self> {
+        config.validate()?;
+        Ok(Self::unchecked(config, variant))
+    }
+
+    /// Creates a simulator of a configuration that follows from one that has been checked.
+    pub(super) fn unchecked(config: &Config, variant: Variant) -> Self {
+        Self {
+            config: config.clone(),
             variant,
-            owner,
-            layout,
-            lines: lines.clone(),
+            watch: Watch::default(),
+        }
+    }
+
+    /// Creates a simulator for each of `variants`.
+    ///
+    /// # Errors
+    /// As [`Simulator::new`].
+    pub fn all(config: &Config, variants: &[Variant], watch: Watch) -> Result<Vec<Self>> {
+        let simulators = variants.iter().map(|v| Self::new(config, *v));
+        simulators.map(|s| Ok(s?.watching(watch))).collect()
+    }
+
+    /// The same simulator, which keeps what `watch` says.
+    #[must_use]
+    pub fn watching(self, watch: Watch) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// Runs a draw through the units of the variant.
+    #[must_use]
+    pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
+        self.run_with(draw, shader, tests, |gpc| {
+            gpc.raster(gpc.tests(gpc.flush_policy(), gpc.shading()))
+        })
+    }
+
+    /// Runs a draw through a pipeline whose GPCs are joined by `gpc`, from sections of [`Gpc`] and
+    /// any other stages.
+    pub fn run_with<'a, C>(
+        &self,
+        draw: &'a Draw,
+        shader: FragmentShader<'a>,
+        tests: &Tests,
+        gpc: impl Fn(&Gpc<'_>) -> C,
+    ) -> SimulationResult
+    where
+        C: Sink<Primitive, DrawState<'a>> + Unit,
+    {
+        let config = &self.config;
+        let mut state = draw_state(draw, shader, tests, config, self.variant.het());
+        let layout = state.framebuffer.layout;
+        let lines = FramebufferLines::of(&state.framebuffer);
+        state.maps = self.watch.maps.then(|| Box::new(Maps::new(layout.quads())));
+        let gpcs = TileOwner::all(config.gpu.gpcs).map(|owner| {
+            let parts = Gpc {
+                config,
+                variant: self.variant,
+                owner,
+                layout,
+                lines: lines.clone(),
+            };
+            (owner, gpc(&parts))
+        });
+        let mut chain = chain! {
+            1 => VertexShading::new(&config.vertex),
+            config.vpo.queue => Assembly::new(&config.vpo),
+            Distribute { gpcs: gpcs.collect() }
         };
-        (owner, gpc.raster(gpc.tests(gpc.shading())))
-    });
-    let mut chain = chain! {
-        1 => VertexShading::new(&config.vertex),
-        config.vpo.queue => Assembly::new(&config.vpo),
-        Distribute { gpcs: gpcs.collect() }
-    };
-    if watch.timelines {
-        keep_timelines(&mut chain);
+        if self.watch.timelines {
+            keep_timelines(&mut chain);
+        }
+        for splat in 0..draw.len() {
+            chain.offer(splat, 0, &mut state);
+        }
+        chain.end(0, &mut state);
+        SimulationResult::collect(self.variant, &mut chain, state)
     }
-    for splat in 0..draw.len() {
-        chain.offer(splat, 0, &mut state);
-    }
-    chain.end(0, &mut state);
-    SimulationResult::collect(variant, &mut chain, state)
 }

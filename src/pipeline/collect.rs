@@ -1,11 +1,13 @@
 //! Collects the cycles and the statistics of all units after a run.
 
+use serde::{Serialize, Serializer};
+
 use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
 /// The cycles of all units of one name.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct UnitCycles {
     /// Its name.
     pub name: &'static str,
@@ -15,9 +17,15 @@ pub struct UnitCycles {
     /// Cycles worked.
     pub busy: u64,
     /// Cycles not worked, by reason, those reasons alone that arose.
+    #[serde(serialize_with = "as_map")]
     pub idle: Vec<(String, u64)>,
     /// Timeline of the first of them, if one was kept.
+    #[serde(skip)]
     pub timeline: Option<Timeline>,
+}
+
+fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(idle.iter().map(|(reason, cycles)| (reason, cycles)))
 }
 
 impl UnitCycles {

@@ -1,17 +1,6 @@
-//! Counts a pixel: what the pipeline did where.
+//! Counts per pixel of what the pipeline did.
 
-use crate::raster::tiles::{TileLayout, quad_index};
-
-/// Counters of every pixel, quad by quad as [`quad_index`] counts them.
-#[derive(Debug)]
-pub struct Maps {
-    shaded: Vec<[u32; 4]>,
-    blended: Vec<[u32; 4]>,
-    merged: Vec<[u32; 4]>,
-    late: Vec<[u32; 4]>,
-    /// Fragments blended when the pixel reached the threshold.
-    until_terminated: Vec<[u32; 4]>,
-}
+use crate::raster::tiles::TileLayout;
 
 /// What a map shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,58 +28,45 @@ impl MapKind {
     ];
 }
 
-fn add(counts: &mut [u32; 4], mask: u8) {
-    for (bit, count) in counts.iter_mut().enumerate() {
-        *count += u32::from(mask >> bit & 1);
-    }
+/// Counts of every kind of every pixel, quad by quad as
+/// [`quad_index`](crate::raster::tiles::quad_index) counts them.
+#[derive(Debug)]
+pub struct Maps {
+    counts: [Vec<[u32; 4]>; MapKind::ALL.len()],
 }
 
 impl Maps {
     /// Empty maps for `quads` quads.
     #[must_use]
     pub fn new(quads: usize) -> Self {
-        let empty = || vec![[0; 4]; quads];
         Self {
-            shaded: empty(),
-            blended: empty(),
-            merged: empty(),
-            late: empty(),
-            until_terminated: empty(),
+            counts: MapKind::ALL.map(|_| vec![[0; 4]; quads]),
         }
     }
 
-    pub(crate) fn shaded(&mut self, quad: usize, mask: u8) {
-        add(&mut self.shaded[quad], mask);
+    /// Counts the pixels in `mask` of a quad.
+    pub fn count(&mut self, kind: MapKind, quad: usize, mask: u8) {
+        let counts = self.counts[kind as usize][quad].iter_mut();
+        for (bit, count) in counts.enumerate() {
+            *count += u32::from(mask >> bit & 1);
+        }
     }
 
-    pub(crate) fn merged(&mut self, tile: u32, position: u8, mask: u8) {
-        add(&mut self.merged[quad_index(tile, position)], mask);
-    }
-
-    pub(crate) fn late(&mut self, quad: usize, mask: u8) {
-        add(&mut self.late[quad], mask);
-    }
-
-    pub(crate) fn blended(&mut self, quad: usize, mask: u8, reached: u8) {
-        add(&mut self.blended[quad], mask);
-        let counts = self.until_terminated[quad].iter_mut();
-        for (bit, (until, &blended)) in counts.zip(&self.blended[quad]).enumerate() {
-            if reached >> bit & 1 == 1 {
+    /// Notes that the pixels in `mask` of a quad have reached the threshold by their last blend.
+    pub fn terminated(&mut self, quad: usize, mask: u8) {
+        let blended = self.counts[MapKind::Blended as usize][quad];
+        let counts = self.counts[MapKind::UntilTerminated as usize][quad].iter_mut();
+        for (bit, (until, blended)) in counts.zip(blended).enumerate() {
+            if mask >> bit & 1 == 1 {
                 *until = blended;
             }
         }
     }
 
-    /// A map, row by row, as pixels are laid out.
+    /// The map of a kind, row by row, for a picture of this layout.
     #[must_use]
     pub fn pixels(&self, kind: MapKind, layout: TileLayout) -> Vec<u32> {
-        let counts = match kind {
-            MapKind::Shaded => &self.shaded,
-            MapKind::Blended => &self.blended,
-            MapKind::Merged => &self.merged,
-            MapKind::Late => &self.late,
-            MapKind::UntilTerminated => &self.until_terminated,
-        };
+        let counts = &self.counts[kind as usize];
         layout.rows(|quad, fragment| counts[quad][fragment])
     }
 }

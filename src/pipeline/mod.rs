@@ -6,6 +6,7 @@ pub mod issue_port;
 pub mod maps;
 pub mod memory;
 pub mod packets;
+pub mod rigid_unit;
 pub mod spec;
 pub mod stage;
 pub mod statistics;

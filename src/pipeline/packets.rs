@@ -3,6 +3,8 @@
 //! The field `primitive` is an id: the number of a splat in drawing order or, in the mesh path, of a
 //! triangle or of a quad's record in the state that all units share.
 
+use arrayvec::ArrayVec;
+
 use crate::raster::geometry::PixelRect;
 use crate::raster::geometry::PrimitiveShape;
 use crate::raster::polygon::Polygon;
@@ -62,23 +64,23 @@ pub struct Quad {
 }
 
 /// Up to eight quads of one flush of one screen tile, as they cross a port together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Beat {
     /// The screen tile.
     pub tile: u32,
     /// The quads.
-    pub quads: Few<Quad, BEAT_QUADS>,
+    pub quads: ArrayVec<Quad, BEAT_QUADS>,
     /// Whether the flush ends with this beat.
     pub last: bool,
 }
 
 /// Quads that run as one warp.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Warp {
     /// The screen tile that all of them lie in.
     pub tile: u32,
     /// The quads.
-    pub quads: Few<Quad, WARP_QUADS>,
+    pub quads: ArrayVec<Quad, WARP_QUADS>,
     /// Bit `n`: the quads at offsets `2n` and `2n + 1` lie at one position and are to be merged,
     /// the older one first.
     pub merge: u8,
@@ -113,12 +115,12 @@ impl ColourQuad {
 }
 
 /// What a warp hands to the colour unit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ShadedWarp {
     /// The screen tile.
     pub tile: u32,
     /// The quads with at least one fragment to blend, in order.
-    pub quads: Few<ColourQuad, WARP_QUADS>,
+    pub quads: ArrayVec<ColourQuad, WARP_QUADS>,
 }
 
 /// Fragments of a quad's mask: its four low bits, counted without the instruction for it, which not
@@ -128,92 +130,4 @@ pub struct ShadedWarp {
 pub fn fragments(mask: u8) -> u64 {
     const COUNTS: u64 = 0x4332_3221_3221_2110;
     COUNTS >> ((mask & 15) * 4) & 7
-}
-
-/// A short list held in place.
-#[derive(Debug, Clone, Copy)]
-pub struct Few<T, const N: usize> {
-    items: [T; N],
-    len: u8,
-}
-
-impl<T: Copy + Default, const N: usize> Default for Few<T, N> {
-    #[inline]
-    fn default() -> Self {
-        Self {
-            items: [T::default(); N],
-            len: 0,
-        }
-    }
-}
-
-impl<T: Copy, const N: usize> Few<T, N> {
-    /// Appends; the caller sees to it that there is room.
-    #[inline]
-    pub fn push(&mut self, item: T) {
-        self.items[usize::from(self.len)] = item;
-        self.len += 1;
-    }
-
-    /// The items of a slice, of which there are at most `N`.
-    #[must_use]
-    pub fn from_slice(items: &[T]) -> Self
-    where
-        T: Default,
-    {
-        let mut few = Self::default();
-        few.extend(items);
-        few
-    }
-
-    /// The first `len` of `items`: copied whole, which is cheaper than to stop there.
-    #[must_use]
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "at most `N` items, a few")]
-    pub fn first_of(items: &[T; N], len: usize) -> Self {
-        Self {
-            items: *items,
-            len: len.min(N) as u8,
-        }
-    }
-
-    /// Whether no more fit.
-    #[must_use]
-    #[inline]
-    pub fn is_full(&self) -> bool {
-        usize::from(self.len) == N
-    }
-
-    /// Appends the items of a slice; the caller sees to it that there is room.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "at most `N` items, a few")]
-    pub fn extend(&mut self, items: &[T]) {
-        // Item by item: for a few, a call of memcpy costs more.
-        for (place, &item) in self.items[usize::from(self.len)..].iter_mut().zip(items) {
-            *place = item;
-        }
-        self.len += items.len() as u8;
-    }
-
-    /// Room that is left.
-    #[must_use]
-    #[inline]
-    pub fn room(&self) -> usize {
-        N - usize::from(self.len)
-    }
-
-    /// Empties the list.
-    #[inline]
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
-}
-
-impl<T, const N: usize> std::ops::Deref for Few<T, N> {
-    type Target = [T];
-
-    #[inline]
-    fn deref(&self) -> &[T] {
-        &self.items[..usize::from(self.len)]
-    }
 }

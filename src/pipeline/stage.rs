@@ -25,10 +25,15 @@ pub trait Stage<M> {
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle;
 
-    /// Nothing comes after `at`: hands on all that is held. Returns when the last of it was taken,
-    /// at least `at`.
+    /// Flushes all buffered items at the end of the draw. No item arrives after `at`. Returns the
+    /// cycle at which all work is over, at least `at`.
     fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
-        at
+        at.max(self.done())
+    }
+
+    /// The cycle at which the work on the items taken so far is over.
+    fn done(&self) -> Cycle {
+        0
     }
 }
 

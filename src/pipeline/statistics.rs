@@ -2,9 +2,10 @@
 //! added up and listed without knowing their fields.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A counter, or several under one name.
 pub trait Counter {
@@ -118,13 +119,17 @@ impl StatisticsByUnit {
         });
         typed.unwrap_or_default()
     }
+}
 
-    /// Every count with its unit and name.
-    pub fn counts(&self) -> impl Iterator<Item = (&'static str, String, u64)> {
-        self.0.iter().flat_map(|(unit, statistics)| {
-            let counts = statistics.counts().into_iter();
-            counts.map(|(name, count)| (*unit, name, count))
-        })
+/// As a map of units to maps of their counts.
+impl Serialize for StatisticsByUnit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counts = |unit: &dyn Statistics| BTreeMap::from_iter(unit.counts());
+        let units = self
+            .0
+            .iter()
+            .map(|(name, unit)| (name, counts(unit.as_ref())));
+        serializer.collect_map(units)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::raster::spans::{RowSpans, SPAN_ROWS};
 mod tests;
 
 /// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
-pub const MAX_COLUMN: i32 = 1 << 20;
+pub(crate) const MAX_COLUMN: i32 = 1 << 20;
 
 /// Subpixel units a pixel, and from a pixel's corner to its centre.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;

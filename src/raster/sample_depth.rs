@@ -8,13 +8,6 @@ use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 
 use crate::math::SimdLevel;
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
-use crate::shading::{Comparison, DepthTest};
-
-/// A fragment passes when it is nearer than what is there, and replaces it.
-pub const NEARER: DepthTest = DepthTest {
-    compare: Comparison::Greater,
-    write: true,
-};
 
 /// The depth of a triangle's plane as a function of the place on the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,27 +77,8 @@ impl DepthPlane {
 }
 
 impl QuadDepths {
-    /// Tests the samples of a fragment; returns those that pass, which are then its own. The
-    /// definition.
-    pub fn test_slowly(&mut self, pattern: &SamplePattern, fragment: &DepthFragment) -> u64 {
-        let mut passed = 0;
-        for (cell, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {
-            let at = [0, 1].map(|axis| fragment.corner[axis] + c[axis] * pattern.cell_units());
-            let samples = pattern.cell(fragment.coverage, cell);
-            for (k, &offset) in pattern.offsets().iter().enumerate() {
-                let depth = fragment.plane.at_sample(at, offset);
-                let stored = &mut self.depths[cell][k];
-                if samples >> k & 1 == 1 && NEARER.passes(depth, *stored) {
-                    *stored = NEARER.updated(depth, *stored);
-                    self.owners[cell][k] = fragment.owner;
-                    passed |= 1 << (cell * pattern.count() as usize + k);
-                }
-            }
-        }
-        passed
-    }
-
-    /// The same, a cell at a time.
+    /// Tests the samples of a fragment, a cell at a time; returns those that pass, which are then its
+    /// own.
     #[must_use]
     #[inline]
     pub fn test(
@@ -117,9 +91,8 @@ impl QuadDepths {
     }
 
     /// The same for a SIMD level that is chosen already.
-    #[must_use]
     #[inline(always)]
-    pub fn test_lanes<S: Simd>(
+    pub(crate) fn test_lanes<S: Simd>(
         &mut self,
         simd: S,
         pattern: &SamplePattern,
@@ -159,8 +132,7 @@ impl QuadDepths {
     }
 
     /// The farthest of its samples.
-    #[must_use]
-    pub fn farthest(&self, pattern: &SamplePattern) -> f32 {
+    pub(crate) fn farthest(&self, pattern: &SamplePattern) -> f32 {
         let count = pattern.count() as usize;
         let samples = self.depths.iter().flat_map(|cell| &cell[..count]);
         samples.copied().fold(f32::INFINITY, f32::min)
@@ -173,6 +145,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    impl QuadDepths {
+        /// Tests the samples of a fragment; returns those that pass, which are then its own. The
+        /// definition.
+        fn test_slowly(&mut self, pattern: &SamplePattern, fragment: &DepthFragment) -> u64 {
+            let mut passed = 0;
+            for (cell, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {
+                let at = [0, 1].map(|axis| fragment.corner[axis] + c[axis] * pattern.cell_units());
+                let samples = pattern.cell(fragment.coverage, cell);
+                for (k, &offset) in pattern.offsets().iter().enumerate() {
+                    let depth = fragment.plane.at_sample(at, offset);
+                    let stored = &mut self.depths[cell][k];
+                    if samples >> k & 1 == 1 && depth > *stored {
+                        *stored = depth;
+                        self.owners[cell][k] = fragment.owner;
+                        passed |= 1 << (cell * pattern.count() as usize + k);
+                    }
+                }
+            }
+            passed
+        }
+    }
 
     fn plane() -> impl Strategy<Value = DepthPlane> {
         let origin = [0..2000, 0..2000];

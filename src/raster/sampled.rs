@@ -138,9 +138,8 @@ impl SampledPolygon {
     }
 
     /// The [bounds](Outline::bounds) of a triangle's outline, without the outline.
-    #[must_use]
     #[inline]
-    pub fn bounds_of([v0, v1, v2]: [Vertex; 3], pattern: &SamplePattern) -> PixelRect {
+    pub(crate) fn bounds_of([v0, v1, v2]: [Vertex; 3], pattern: &SamplePattern) -> PixelRect {
         let least = [v0.x.min(v1.x).min(v2.x), v0.y.min(v1.y).min(v2.y)];
         let greatest = [v0.x.max(v1.x).max(v2.x), v0.y.max(v1.y).max(v2.y)];
         cells_around([least, greatest], pattern.cell_units())

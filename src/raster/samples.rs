@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::raster::geometry::SUBPIXEL_BITS;
 
 /// Most samples of a cell: the coverage of four cells fits 64 bits.
-pub const MAX_SAMPLES: usize = 16;
+pub(crate) const MAX_SAMPLES: usize = 16;
 
 /// Subpixel units a pixel.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
@@ -76,11 +76,7 @@ impl SamplePattern {
     pub fn standard(samples: u32) -> Result<Self> {
         let positions = STANDARD.iter().find(|p| p.len() == samples as usize);
         let positions = positions.ok_or_else(|| {
-            Error::caller(
-                "samples a pixel (--msaa)",
-                "1, 2, 4, 8 or 16",
-                samples.to_string(),
-            )
+            Error::caller("samples per pixel", "1, 2, 4, 8 or 16", samples.to_string())
         })?;
         let offsets: Vec<_> = positions
             .iter()
@@ -96,7 +92,7 @@ impl SamplePattern {
     pub fn coarse(samples: u32) -> Result<Self> {
         if samples > 4 {
             return Err(Error::caller(
-                "samples a pixel with coarse shading (--msaa)",
+                "samples per pixel with coarse shading",
                 "1, 2 or 4: a coarse pixel holds four times as many, at most 16",
                 samples.to_string(),
             ));
@@ -165,8 +161,7 @@ impl SamplePattern {
     }
 
     /// Pixels along the side of a cell: 1, or 2 with coarse shading.
-    #[must_use]
-    pub fn cell_px(&self) -> i32 {
+    pub(crate) fn cell_px(&self) -> i32 {
         self.cell_px
     }
 
@@ -190,22 +185,19 @@ impl SamplePattern {
     }
 
     /// The same as floating-point numbers.
-    #[must_use]
     #[inline]
-    pub fn lanes_f32(&self) -> &[[f32; MAX_SAMPLES]; 2] {
+    pub(crate) fn lanes_f32(&self) -> &[[f32; MAX_SAMPLES]; 2] {
         &self.lanes_f32
     }
 
     /// All samples of a cell.
-    #[must_use]
-    pub fn full_cell(&self) -> u16 {
+    pub(crate) fn full_cell(&self) -> u16 {
         u16::MAX >> (16 - self.count)
     }
 
     /// All samples of a quad of cells. Cell `c` of a quad (0 top left, 1 top right, 2 bottom left,
     /// 3 bottom right) has the bits from `c * count` on.
-    #[must_use]
-    pub fn full_quad(&self) -> u64 {
+    pub(crate) fn full_quad(&self) -> u64 {
         u64::MAX >> (64 - 4 * self.count)
     }
 
@@ -227,9 +219,8 @@ impl SamplePattern {
     }
 
     /// Which cells of a quad have some of their samples in `coverage` but not all.
-    #[must_use]
     #[inline]
-    pub fn partial_cells(&self, coverage: u64) -> u8 {
+    pub(crate) fn partial_cells(&self, coverage: u64) -> u8 {
         let full = self.full_cell();
         (0..4).fold(0, |cells, c| {
             let samples = self.cell(coverage, c);
@@ -239,21 +230,13 @@ impl SamplePattern {
 
     /// The sample of `samples` nearest to the cell's centre, and its rank among all (0 is the
     /// nearest that a cell has); `None` of none. Of equally near ones it is the first.
-    #[must_use]
     #[inline]
-    pub fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
+    pub(crate) fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
         let [a, b, c, d] = &self.least_rank;
         let of = |ranks: &[u8; 16], shift: u32| ranks[usize::from(samples >> shift & 15)];
         let rank = of(a, 0).min(of(b, 4)).min(of(c, 8)).min(of(d, 12));
         let sample = self.by_distance.get(usize::from(rank));
         sample.map(|&sample| (sample, rank))
-    }
-
-    /// Whether a sample lies at the cell's centre.
-    #[must_use]
-    pub fn has_centre(&self) -> bool {
-        let centre = self.cell_units() / 2;
-        self.offsets().contains(&[centre, centre])
     }
 }
 
@@ -298,8 +281,6 @@ mod tests {
                 assert_eq!(pattern.nearest_to_centre(samples), expected);
             }
         }
-        assert!(!sixteen.has_centre());
-        assert!(SamplePattern::standard(1).unwrap().has_centre());
         assert_eq!(sixteen.full_quad(), u64::MAX);
         let four = SamplePattern::standard(4).unwrap();
         assert_eq!((four.full_cell(), four.full_quad()), (15, 0xffff));

@@ -11,7 +11,6 @@ pub const RASTER_TILE_PX: u32 = 8;
 
 /// Index of the quad at `position` of screen tile `tile` in a buffer stored quad by quad, screen
 /// tile by screen tile.
-#[must_use]
 #[inline]
 pub fn quad_index(tile: u32, position: u8) -> usize {
     tile as usize * QUADS_PER_TILE as usize + usize::from(position)
@@ -52,7 +51,6 @@ impl TileLayout {
     }
 
     /// Index of the quad of a pixel, as [`quad_index`] counts them, and the pixel's number in it.
-    #[must_use]
     pub fn locate(&self, x: u32, y: u32) -> (usize, usize) {
         let tile = (y / TILE_PX) * self.tiles_across + x / TILE_PX;
         let (qx, qy) = (x % TILE_PX / 2, y % TILE_PX / 2);

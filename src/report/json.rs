@@ -208,8 +208,8 @@ struct Storage {
 impl Storage {
     fn of(config: &Config, outcome: &SimulationResult) -> Self {
         let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
-        let tgc = when(outcome.variant.tgc, config.tgc.storage_bytes());
-        let qru = when(outcome.variant.qru, config.qru.storage_bytes());
+        let tgc = when(outcome.variant.tgc(), config.tgc.storage_bytes());
+        let qru = when(outcome.variant.qru(), config.qru.storage_bytes());
         let total = tgc + qru;
         Self { tgc, qru, total }
     }

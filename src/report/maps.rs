@@ -71,8 +71,8 @@ impl PixelMap {
         let maps = outcome.maps.as_ref()?;
         let applies = match self {
             Self::Count(MapKind::Shaded | MapKind::Blended) => true,
-            Self::Count(MapKind::Merged) => outcome.variant.qru,
-            _ => outcome.variant.het,
+            Self::Count(MapKind::Merged) => outcome.variant.qru(),
+            _ => outcome.variant.het(),
         };
         let kind = match self {
             _ if !applies => return None,

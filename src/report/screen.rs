@@ -2,9 +2,11 @@
 //! variants; more are set below each other.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::ratios::Ratios;
-use super::simulated::{Simulated, VariantRun};
+use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
+use crate::gpu::config::Config;
 use crate::gpu::result::SimulationResult;
 use crate::pipeline::collect::UnitCycles;
 
@@ -20,6 +22,37 @@ const ABREAST: usize = (COLUMNS - LABEL) / COLUMN;
 const BAR: usize = 10;
 /// What the bars show.
 const KEY: &str = "█ works  ░ held up";
+
+/// The page that `quadrille sim` prints, for results of one draw: `title`, then the results side by
+/// side.
+#[must_use]
+pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResult>) -> String {
+    let (mut view, mut runs) = (ViewFacts::default(), Vec::new());
+    for outcome in results {
+        let layout = outcome.framebuffer.layout;
+        (view.width, view.height) = (layout.width, layout.height);
+        view.splats_in_frustum = outcome.raster.splats;
+        runs.push(VariantRun {
+            outcome,
+            host: Duration::ZERO,
+            output: None,
+            against_reference: None,
+        });
+    }
+    let scene = SceneFacts {
+        path: title.to_owned(),
+        ..SceneFacts::default()
+    };
+    pages(&Simulated {
+        scene: &scene,
+        view,
+        profile: "",
+        config,
+        preset: "",
+        host: [Duration::ZERO; 2],
+        runs,
+    })
+}
 
 /// The pages, one below the other.
 #[must_use]

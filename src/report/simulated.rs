@@ -8,7 +8,7 @@ use crate::gpu::config::Config;
 use crate::gpu::result::SimulationResult;
 
 /// The scene that was drawn.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct SceneFacts {
     /// Its file, as it was named.
     pub path: String,
@@ -19,7 +19,7 @@ pub(crate) struct SceneFacts {
 }
 
 /// The view that was drawn.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct ViewFacts {
     /// Its name.
     pub name: String,

@@ -22,7 +22,6 @@ impl ColourFormat {
     pub const ALL: [Self; 3] = [Self::Rgba8, Self::Rgba16F, Self::Rgba32F];
 
     /// Bytes that a pixel takes.
-    #[must_use]
     pub fn bytes_per_pixel(self) -> u32 {
         match self {
             Self::Rgba8 => 4,

@@ -32,18 +32,6 @@ impl DepthTest {
     pub fn passes(self, fragment: f32, stored: f32) -> bool {
         self.compare.passes(fragment, stored)
     }
-
-    /// The depth stored after a fragment of depth `fragment` was tested: its own when it passed and
-    /// the test writes.
-    #[must_use]
-    #[inline]
-    pub fn updated(self, fragment: f32, stored: f32) -> f32 {
-        if self.write && self.passes(fragment, stored) {
-            fragment
-        } else {
-            stored
-        }
-    }
 }
 
 #[cfg(test)]
@@ -51,32 +39,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passes_and_writes() {
-        let test = DepthTest {
-            compare: Comparison::Less,
+    fn passes_as_it_compares() {
+        let test = |compare| DepthTest {
+            compare,
             write: true,
         };
-        assert!(test.passes(0.25, 0.5) && !test.passes(0.5, 0.5));
-        assert_eq!(test.updated(0.25, 0.5), 0.25);
-        assert_eq!(test.updated(0.75, 0.5), 0.5);
-        assert_eq!(test.updated(f32::NAN, 0.5), 0.5);
-        let read_only = DepthTest {
-            write: false,
-            ..test
-        };
-        assert_eq!(read_only.updated(0.25, 0.5), 0.5);
-        let or_equal = DepthTest {
-            compare: Comparison::LessOrEqual,
-            write: false,
-        };
-        assert!(or_equal.passes(0.5, 0.5));
-    }
-
-    #[test]
-    fn the_default_is_no_test() {
-        let test = DepthTest::default();
-        assert!(test.passes(2.0, 1.0) && test.passes(f32::NAN, 1.0));
-        assert_eq!(test.updated(2.0, 1.0), 1.0);
+        let less = test(Comparison::Less);
+        assert!(less.passes(0.25, 0.5) && !less.passes(0.5, 0.5));
+        assert!(test(Comparison::LessOrEqual).passes(0.5, 0.5));
+        let default = DepthTest::default();
+        assert!(default.passes(2.0, 1.0) && default.passes(f32::NAN, 1.0) && !default.write);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub enum StencilOperation {
 
 /// What became of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StencilOutcome {
+pub(crate) enum StencilOutcome {
     /// It failed the stencil test.
     Fail,
     /// It passed that and failed the depth test.
@@ -104,9 +104,8 @@ impl StencilTest {
     }
 
     /// What is stored after a fragment of this outcome; bits outside the write mask stay.
-    #[must_use]
     #[inline]
-    pub fn updated(&self, stored: u8, outcome: StencilOutcome) -> u8 {
+    pub(crate) fn updated(&self, stored: u8, outcome: StencilOutcome) -> u8 {
         let operation = match outcome {
             StencilOutcome::Fail => self.fail,
             StencilOutcome::DepthFail => self.depth_fail,

@@ -14,7 +14,7 @@ use super::suite_file::{Fnv1a, Suite, SuiteScene};
 use crate::error::Result;
 use crate::gpu::config::Config;
 use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
+use crate::gpu::wiring::{Simulator, Watch};
 use crate::math::SimdLevel;
 use crate::scene::{Camera, Scene, load};
 use crate::shading::Profile;
@@ -44,6 +44,7 @@ struct Job {
 pub(crate) struct Runner<'a> {
     suite: &'a Suite,
     config: &'a Config,
+    simulators: Vec<Simulator>,
     level: SimdLevel,
     jobs: Vec<Job>,
 }
@@ -90,6 +91,7 @@ impl<'a> Runner<'a> {
         Ok(Self {
             suite,
             config,
+            simulators: Simulator::all(config, &suite.variants, Watch::default())?,
             level,
             jobs,
         })
@@ -154,7 +156,7 @@ impl<'a> Runner<'a> {
     ) -> Row {
         let start = Instant::now();
         let view = PreparedView::new(&scene.splats, &job.camera, profile, self.level);
-        let runs = view.run_all(self.config, &self.suite.variants, Watch::default());
+        let runs = view.run_all(&self.simulators);
         for outcome in runs.iter().map(|run| &run.outcome) {
             for sentence in outcome.discrepancies() {
                 let (scene, view) = (&job.key.scene, &job.key.view);

@@ -1,5 +1,6 @@
 //! The units of the mesh path, each on its own: the contract that all units keep, and times of the
 //! merging units worked out by hand.
+use arrayvec::ArrayVec;
 use std::sync::Arc;
 
 use quadrille::gpu::config::Config;
@@ -20,7 +21,6 @@ use quadrille::mesh::pipeline::pack::Pack;
 use quadrille::mesh::pipeline::passthrough::Passthrough;
 use quadrille::mesh::pipeline::quads::Quads;
 use quadrille::pipeline::packets::Beat;
-use quadrille::pipeline::packets::Few;
 use quadrille::pipeline::packets::Primitive;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
@@ -121,7 +121,7 @@ fn beat(n: u32) -> Beat {
     });
     Beat {
         tile: tile_of(n),
-        quads: Few::from_slice(&quads.collect::<Vec<_>>()),
+        quads: quads.collect(),
         last: false,
     }
 }
@@ -258,7 +258,7 @@ fn warp(n: u32) -> Warp {
     let quads: Vec<_> = (0..8).map(|i| quad(8 * n + i)).collect();
     Warp {
         tile: tile_of(n),
-        quads: Few::from_slice(&quads),
+        quads: quads.into_iter().collect(),
         merge: 0,
     }
 }
@@ -393,7 +393,7 @@ fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Act
     let mut machine = machine();
     let mut beat = Beat {
         tile: 0,
-        quads: Few::default(),
+        quads: ArrayVec::new(),
         last: false,
     };
     for &(triangle, column, coverage) in quads {
@@ -479,7 +479,7 @@ fn a_flush_is_as_long_as_what_is_held() {
         Collector::new(0),
     );
     let send = |machine: &mut MeshDrawState, columns: std::ops::Range<u16>, coverage: u64| {
-        let mut quads = Few::default();
+        let mut quads = ArrayVec::new();
         for column in columns {
             quads.push(Quad {
                 primitive: machine.fragment(0, [column, 0], coverage, 0),

@@ -16,6 +16,7 @@ use quadrille::Splats;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
 use quadrille::internals::SH_C0;
 use quadrille::load_bytes;
@@ -199,7 +200,7 @@ fn quad_merging_of_splats_is_exact_and_the_order_is_the_pipelines() {
     let mut config = Config::default();
     config.crop.format = ColourFormat::Rgba32F;
     let variants = [Variant::BASELINE, Variant::QM];
-    let runs = prepared.run_all(&config, &variants, Watch::default());
+    let runs = prepared.run_all(&Simulator::all(&config, &variants, Watch::default()).unwrap());
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];
     let none = through(&prepared, 1, MergeUnitKind::None);
     assert_eq!(none.quads, without.quads.rasterized);

@@ -7,6 +7,7 @@ use quadrille::Splats;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
+use quadrille::gpu::wiring::{Simulator, Watch};
 use quadrille::render_reference;
 
 use crate::support::emulated::{
@@ -98,7 +99,7 @@ fn hold(
 ) -> [f64; 2] {
     let what = format!("{} {}", outcome.variant, format.name());
     let frame = outcome.framebuffer.frame();
-    let (largest, share) = match (outcome.variant.het, outcome.variant.qru) {
+    let (largest, share) = match (outcome.variant.het(), outcome.variant.qru()) {
         (false, false) => {
             same_bits(&frame, expected, &what);
             (0.0, 0.0)
@@ -136,10 +137,10 @@ fn merging_and_termination_stay_within_their_bounds() {
                     outcome.terminations,
                     outcome.fragments.merged,
                 );
-                if variant.het && format != ColourFormat::Rgba8 {
+                if variant.het() && format != ColourFormat::Rgba8 {
                     assert!(outcome.terminations > 0, "no pixel terminates");
                 }
-                if variant.qru {
+                if variant.qru() {
                     assert!(outcome.fragments.merged > 0, "nothing merges");
                 }
             }
@@ -224,7 +225,7 @@ fn no_configuration_changes_what_is_drawn() {
                     outcome.quads.rasterized, plain.quads.rasterized,
                     "{variant}{said}"
                 );
-                if !variant.het {
+                if !variant.het() {
                     assert_eq!(f.shaded, plain.fragments.shaded, "{variant}{said}");
                     assert_eq!(f.pruned, plain.fragments.pruned, "{variant}{said}");
                     assert_eq!(
@@ -270,7 +271,9 @@ fn host_threads_change_nothing() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| {
             let view = prepared(&splats, &camera);
-            let runs = view.run_all(&Config::default(), &Variant::ALL, Default::default());
+            let simulators = Simulator::all(&Config::default(), &Variant::ALL, Watch::default());
+            let simulators = simulators.unwrap();
+            let runs = view.run_all(&simulators);
             let facts = runs.iter().map(|r| {
                 let o = &r.outcome;
                 (

@@ -1,9 +1,10 @@
 //! Units of the emulated wiring, worked by hand: each case's arithmetic stands beside it.
+use nalgebra::Vector3;
 use quadrille::ColourFormat;
 use quadrille::StencilOperation;
 use quadrille::StencilTest;
-use quadrille::gpu::coalesce::bins::Evict;
 use quadrille::gpu::coalesce::bins::Flushes;
+use quadrille::gpu::coalesce::flush_policy::Evict;
 use quadrille::gpu::coalesce::quad_reorder::QuadReorder;
 use quadrille::gpu::coalesce::tile_coalescing::TileCoalescing;
 use quadrille::gpu::config::Config;
@@ -13,7 +14,7 @@ use quadrille::gpu::draw_state::DrawState;
 use quadrille::gpu::raster::setup::Setup;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
-use quadrille::gpu::wiring;
+use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::termination::Feedback;
@@ -23,7 +24,6 @@ use quadrille::internals::Comparison;
 use quadrille::pipeline::maps::MapKind;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::ColourQuad;
-use quadrille::pipeline::packets::Few;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
 use quadrille::pipeline::packets::ShadedWarp;
@@ -36,13 +36,14 @@ use quadrille::pipeline::timing::Cycle;
 use quadrille::pipeline::timing::StallReason;
 use quadrille::raster::geometry::PixelRect;
 use quadrille::raster::geometry::Vertex;
+use quadrille::{Camera, Intrinsics, Splat, Splats, simulate};
 
-use crate::support::gpu::{Collector, machine, numbered_draw, shader};
+use crate::support::gpu::{Collector, machine, numbered_draw};
 
 /// Side of the picture, in pixels: 8 by 8 screen tiles.
 const SIDE: u32 = 128;
 /// A line of memory far from those of colours.
-const FIRST_LINE: u64 = 1 << 40;
+const FIRST_LINE: u32 = 1 << 30;
 
 /// A machine for units on their own.
 fn with_machine<R>(terminating: bool, run: impl FnOnce(&mut DrawState<'_>) -> R) -> R {
@@ -79,7 +80,7 @@ fn reorder(window: u64, positions: &[u8]) -> (QuadReorder, Collector<Warp>) {
         for (n, chunk) in quads.chunks(8).enumerate() {
             let beat = Beat {
                 tile: 0,
-                quads: Few::from_slice(chunk),
+                quads: chunk.iter().copied().collect(),
                 last: n + 1 == beats,
             };
             unit.accept(beat, 0, machine, &mut sink);
@@ -190,14 +191,14 @@ fn coalesce(
     let mut config = Config::default();
     change(&mut config);
     with_machine(false, |machine| {
-        let mut unit = TileCoalescing::new(&config.tc, 64);
+        let mut unit = TileCoalescing::new(&config.tc, config.tc.policy(), 64);
         let mut sink = Collector::new(0);
         for (item, at) in items {
             unit.accept(*item, *at, machine, &mut sink);
         }
         let end = items.last().map_or(0, |(_, at)| *at);
         unit.drain(end, machine, &mut sink);
-        (unit.flushes, sink)
+        (unit.flushes().clone(), sink)
     })
 }
 
@@ -295,16 +296,16 @@ fn tested(arrival: Cycle, update_cycles: u64) -> (u8, Cycle) {
         machine.updates[0].push(100, 64 * 2 + 5);
         let beat = Beat {
             tile: 2,
-            quads: Few::from_slice(&[quad(0, 5)]),
+            quads: [quad(0, 5)].into_iter().collect(),
             last: true,
         };
         unit.accept(beat, arrival, machine, &mut sink);
-        let (beat, at, _) = sink.items[0];
+        let (beat, at, _) = &sink.items[0];
         assert_eq!(unit.counters.fragments.tested, 4);
         let left = beat.quads.first().map_or(0, |q| q.mask);
         let killed = unit.counters.fragments.terminated;
         assert_eq!(u64::from(4 - left.count_ones()), killed);
-        (left, at)
+        (left, *at)
     })
 }
 
@@ -332,7 +333,7 @@ fn shaded(tile: u32, position: u8, alpha: f32) -> ShadedWarp {
     };
     ShadedWarp {
         tile,
-        quads: Few::from_slice(&[quad]),
+        quads: [quad].into_iter().collect(),
     }
 }
 
@@ -533,7 +534,8 @@ fn run(draw: &Draw, config: &Config, tests: &Tests, variant: Variant) -> Simulat
         maps: true,
         timelines: false,
     };
-    let outcome = wiring::run(draw, shader(draw), tests, config, variant, watch);
+    let simulator = Simulator::new(config, variant).unwrap();
+    let outcome = simulator.watching(watch).run(draw, draw.shader(), tests);
     assert_eq!(outcome.discrepancies(), Vec::<String>::new());
     outcome
 }
@@ -645,4 +647,53 @@ fn a_draw_of_which_nothing_is_left() {
         .unwrap();
     let outcome = run(&off, &slow, &Tests::default(), Variant::QM);
     assert_eq!(outcome.raster.culled, 9);
+}
+
+/// One small splat in the middle of four quads of one raster tile, of which it covers a pixel each:
+/// its box of about 2x2 pixels is two triangles, one with three of the quads and one with the
+/// fourth.
+///
+/// Vertex shading is dispatched in cycle 0. The last of 8 times 48 bytes passes DRAM's port, 167
+/// bytes per cycle, in cycle 2; with 367 cycles of DRAM, 146 of the L2 and 64 of shading the
+/// triangles are offered in 579 and 580. The first is out of primitive assembly (4) in 583, of setup
+/// (10) in 593, of the coarse raster (1) in 594, of Hi-Z (1) in 595, of the fine raster (1) in 596,
+/// and the second a cycle later. Their quads are written into a bin in 596 and 597. The draw ends in
+/// 598: the bin's four quads leave as one beat and are there in 599, after PROP (4) in 603, after
+/// ZROP (2) in 605, packed (1) in 606, launched (20) in 626, shaded (150) in 776. CROP blends two
+/// quads per cycle, which begin in 776 and 777; the last is done 2 cycles later, in 779.
+///
+/// Tile-grid coalescing writes the triangles in 583 and 584, so that they leave at the end of the
+/// draw in 585 and 586 and are there a cycle later: 586 in place of 583, 3 cycles more. Quad
+/// reordering scans four quads per cycle, as many as are packed in one; no two of these lie at one
+/// position, so no warp is any smaller, and the shader that merges takes 32 cycles more: 779 + 3 +
+/// 32 = 814. Early termination changes nothing: stencil values are created clear in the cache, and
+/// no pixel comes near the threshold.
+#[test]
+fn one_splat_through_the_whole_pipeline() {
+    let lens = Intrinsics::from_vertical_fov(72, 72, 1.0);
+    let [eye, target, up] = [[0.0, 0.0, -4.0], [0.0; 3], [0.0, -1.0, 0.0]].map(Vector3::from);
+    let camera = Camera::look_at("front", lens, eye, target, up).unwrap();
+    let splat = Splat {
+        mean: [0.0; 3],
+        scale: [1e-4; 3],
+        rotation: [1.0, 0.0, 0.0, 0.0],
+        // Widened by the low-pass filter of 0.3 px^2, its alpha is above 1/255 within
+        // sqrt(0.6 ln(255 * 0.02)) = 0.99 px.
+        opacity: 0.02,
+        sh: [[0.0; 3]; 25],
+    };
+    let splats = Splats::from_splats(0, [splat]);
+    for (variant, cycles) in [
+        (Variant::BASELINE, 779),
+        (Variant::TGC, 782),
+        (Variant::QM, 814),
+        (Variant::HET, 779),
+        (Variant::HET_QM, 814),
+    ] {
+        let results = simulate(&splats, &camera, &Config::default(), &[variant]).unwrap();
+        let result = &results[0];
+        assert_eq!(result.quads.blended, 4, "{variant}");
+        assert_eq!(result.fragments.blended, 4, "{variant}");
+        assert_eq!(result.cycles, cycles, "{variant}");
+    }
 }

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod add_a_unit;
 mod coverage;
 mod exact;
 mod hand_worked;

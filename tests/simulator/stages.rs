@@ -2,6 +2,7 @@
 //! comes out, twice the same; times follow from rates and latencies to the cycle; a unit that is
 //! held up loses nothing, says so, and holds up what comes before it; and every cycle is accounted
 //! for.
+use arrayvec::ArrayVec;
 use std::fmt::Debug;
 
 use quadrille::DepthTest;
@@ -27,7 +28,6 @@ use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::internals::Comparison;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::ColourQuad;
-use quadrille::pipeline::packets::Few;
 use quadrille::pipeline::packets::Primitive;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
@@ -132,7 +132,7 @@ fn raster_tile(n: u32, mask: u64) -> RasterTile {
 }
 
 /// Eight quads of one tile, two splats and so four positions each; every beat ends its flush.
-fn quads(beat: u32) -> Few<Quad, 8> {
+fn quads(beat: u32) -> ArrayVec<Quad, 8> {
     let quads: Vec<_> = (0..8_u8)
         .map(|i| Quad {
             primitive: beat,
@@ -140,7 +140,7 @@ fn quads(beat: u32) -> Few<Quad, 8> {
             mask: 15,
         })
         .collect();
-    Few::from_slice(&quads)
+    quads.into_iter().collect()
 }
 
 fn beat(n: u32) -> Beat {
@@ -167,7 +167,7 @@ fn shaded_warp(n: u32) -> ShadedWarp {
     };
     ShadedWarp {
         tile: tile_of(n),
-        quads: Few::from_slice(&[quad; 8]),
+        quads: [quad; 8].into(),
     }
 }
 
@@ -373,10 +373,10 @@ fn fine() {
 #[test]
 fn tile_coalescing() {
     let config = Config::default().with("tc.bin_size=12").unwrap();
-    let case = Case::<TileCoalescing> {
+    let case = Case::<TileCoalescing<_>> {
         config: config.with("tc.bins=2").unwrap(),
         tests: Tests::default(),
-        unit: |c| TileCoalescing::new(&c.tc, TILES as usize),
+        unit: |c| TileCoalescing::new(&c.tc, c.tc.policy(), TILES as usize),
         items: items(|n| raster_tile(n / 3, u64::MAX)),
         trail_in: |t| {
             let position = |q: u32| q / 4 * 8 + q % 4;
@@ -418,8 +418,8 @@ fn prop() {
 
 fn zrop_unit(config: &Config) -> Zrop {
     let lines = SIDE * SIDE / 128;
-    let first = 1 << 40;
-    Zrop::new(&config.zrop, false, 0, first..first + u64::from(lines))
+    let first = 1 << 30;
+    Zrop::new(&config.zrop, false, 0, first..first + lines)
 }
 
 /// Without tests: beats pass. With a stencil test, half of the tiles' quads are killed.
@@ -549,7 +549,7 @@ fn crop() {
         config: Config::default(),
         tests: Tests::default(),
         unit: |c| {
-            let lines = 0..u64::from(TILES * 64 / 4);
+            let lines = 0..TILES * 64 / 4;
             Crop::new(&c.crop, None, 0, lines)
         },
         items: items(shaded_warp),

@@ -12,7 +12,7 @@ use quadrille::gpu::config::Config;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
-use quadrille::gpu::wiring::Watch;
+use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::load;
 
@@ -35,7 +35,10 @@ fn sweep(field: &str, values: &[&str], variant: Variant) -> Vec<SimulationResult
     println!("{variant}, {field}:");
     let run = |value: &&str| {
         let config = Config::default().with(&format!("{field}={value}")).unwrap();
-        let run = view.run(&config, variant, &Tests::default(), Watch::default());
+        let run = view.run(
+            &Simulator::new(&config, variant).unwrap(),
+            &Tests::default(),
+        );
         let o = run.outcome;
         assert_eq!(o.discrepancies(), Vec::<String>::new(), "{field}={value}");
         let limit = o.limiting_unit().unwrap();
@@ -144,14 +147,7 @@ fn more_grid_bins_make_more_pairs() {
         0.02,
     );
     assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.02);
-    let without = sweep(
-        "tgc.bins",
-        &["128"],
-        Variant {
-            tgc: false,
-            ..Variant::QM
-        },
-    );
+    let without = sweep("tgc.bins", &["128"], Variant::parse("qru").unwrap());
     assert!(without[0].quads.merged_pairs < runs[4].quads.merged_pairs);
 }
 

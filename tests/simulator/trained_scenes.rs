@@ -143,7 +143,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
         let outcome = run(&view, &config(&[]), variant);
         let psnr = psnr_db(&outcome.framebuffer.frame(), &reference);
         row += &format!(" {psnr:8.2}");
-        let least = LEAST_DB[usize::from(variant.het)];
+        let least = LEAST_DB[usize::from(variant.het())];
         let held = HELD.contains(&scene);
         hold(!held || psnr >= least, format!("{variant}: {psnr} dB"));
     }

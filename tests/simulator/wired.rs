@@ -6,14 +6,12 @@ use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
-use quadrille::gpu::wiring;
+use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::internals::Comparison;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
-
-use crate::support::gpu::shader;
 
 /// Draws tried.
 const SEEDS: u64 = 60;
@@ -106,7 +104,8 @@ fn run(draw: &Draw, tests: &Tests, config: &Config, variant: Variant) -> Simulat
         maps: true,
         timelines: true,
     };
-    wiring::run(draw, shader(draw), tests, config, variant, watch)
+    let simulator = Simulator::new(config, variant).unwrap();
+    simulator.watching(watch).run(draw, draw.shader(), tests)
 }
 
 #[test]
@@ -127,10 +126,10 @@ fn nothing_is_lost_whatever_the_sizes() {
                 "seed {seed}, {variant}: {config:?}"
             );
             assert_eq!(outcome.fragments.rasterized, plain.fragments.rasterized);
-            if !variant.het {
+            if !variant.het() {
                 assert_eq!(outcome.fragments.shaded, plain.fragments.shaded);
             }
-            if !variant.het && !variant.qru {
+            if !variant.het() && !variant.qru() {
                 let same = outcome.framebuffer.frame() == plain.framebuffer.frame();
                 assert!(same, "seed {seed}, {variant}");
             }

@@ -16,7 +16,7 @@ use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::warp::exact_alpha::ExactAlpha;
 use quadrille::gpu::warp::exact_alpha::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::gpu::wiring::Watch;
+use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::internals::ViewTransform;
 
@@ -41,7 +41,7 @@ pub(crate) fn config(assignments: &[&str]) -> Config {
 
 /// Runs a variant and checks that its counters add up.
 pub(crate) fn run(view: &PreparedView<'_>, config: &Config, variant: Variant) -> SimulationResult {
-    let run = view.run(config, variant, &Tests::default(), Watch::default());
+    let run = view.run(&Simulator::new(config, variant).unwrap(), &Tests::default());
     check(&run.outcome);
     run.outcome
 }
@@ -51,7 +51,7 @@ fn check(outcome: &SimulationResult) {
     let name = outcome.variant;
     let nothing: [String; 0] = [];
     assert_eq!(outcome.discrepancies(), nothing, "{name}");
-    let (f, het) = (outcome.fragments, outcome.variant.het);
+    let (f, het) = (outcome.fragments, outcome.variant.het());
     assert!(f.late <= f.blended, "{name}");
     // One update for all pixels of a quad that a blend brings to the threshold.
     assert!(outcome.updates <= outcome.terminations, "{name}");
@@ -72,7 +72,7 @@ fn check(outcome: &SimulationResult) {
             "{name}"
         );
     }
-    if !outcome.variant.qru {
+    if !outcome.variant.qru() {
         assert_eq!(f.merged + outcome.quads.merged_pairs, 0, "{name}");
     }
 }

@@ -1,10 +1,8 @@
 //! Units of the emulated pipeline on their own: a machine, and a sink that notes what comes.
 
-use quadrille::SimdLevel;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;
 use quadrille::gpu::draw_state::DrawState;
-use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::wiring::draw_state;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::pipeline::stage::Sink;
@@ -72,12 +70,6 @@ pub(crate) fn numbered_draw(side: u32, count: u32) -> Draw {
     draw
 }
 
-/// The shader of a draw of rectangles.
-pub(crate) fn shader(draw: &Draw) -> FragmentShader<'_> {
-    let size = [draw.width, draw.height];
-    FragmentShader::new(&draw.splats, size, 0.99, SimdLevel::best(), None)
-}
-
 /// The machine of a draw, with early termination or without.
 pub(crate) fn machine<'a>(
     draw: &'a Draw,
@@ -85,5 +77,5 @@ pub(crate) fn machine<'a>(
     tests: &Tests,
     terminating: bool,
 ) -> DrawState<'a> {
-    draw_state(draw, shader(draw), tests, config, terminating)
+    draw_state(draw, draw.shader(), tests, config, terminating)
 }

@@ -186,7 +186,7 @@ impl PipelineFlags {
         } else {
             SamplePattern::standard(samples)
         };
-        pattern.map(|p| p.shared())
+        pattern.map(|p| p.shared()).map_err(|e| e.about("--msaa"))
     }
 
     /// How surfaces are coloured.

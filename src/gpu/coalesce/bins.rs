@@ -2,23 +2,17 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::flush_policy::{BinStatus, FlushPolicy};
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::Activity;
 use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::Visitor;
 
 /// No bin.
 const NONE: u32 = u32::MAX;
-
-/// Which bin makes room when all are occupied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Evict {
-    /// The one that was begun first.
-    FirstIn,
-    /// The one whose last item is the oldest.
-    LeastRecentlyUsed,
-}
 
 statistics! {
     /// Why bins were flushed, and how full they were.
@@ -84,6 +78,16 @@ pub(super) struct Bin<T> {
 }
 
 impl<T> Bin<T> {
+    #[inline]
+    fn status(&self) -> BinStatus {
+        BinStatus {
+            key: self.key,
+            items: self.items.len(),
+            begun: self.begun,
+            last_arrival: self.last_arrival,
+        }
+    }
+
     fn place(&self, item: usize) -> usize {
         let place = self.first + item;
         if place < self.left_at.len() {
@@ -110,24 +114,68 @@ pub(super) struct Flushed<T> {
     left: usize,
 }
 
-/// All bins of a unit.
+/// Bins with a port before them and a port behind them: all that coalescing units share.
 #[derive(Debug)]
-pub(super) struct Bins<T> {
+pub(super) struct Coalescer<T, P> {
+    pub(super) bins: Bins<T, P>,
+    /// Where the cycles of the input port went.
+    pub(super) input: Activity,
+    /// First cycle at which the input port is free.
+    pub(super) input_free: Cycle,
+    pub(super) output: IssuePort,
+    pub(super) flushes: Flushes,
+}
+
+impl<T, P: FlushPolicy> Coalescer<T, P> {
+    pub(super) fn new(bins: Bins<T, P>, latency_cycles: u64) -> Self {
+        Self {
+            bins,
+            input: Activity::default(),
+            input_free: 0,
+            output: IssuePort::new(latency_cycles),
+            flushes: Flushes::default(),
+        }
+    }
+
+    /// Takes the contents of a bin out, to be handed on for `reason`.
+    pub(super) fn take(&mut self, bin: u32, reason: Reason) -> Flushed<T> {
+        let flushed = self.bins.take(bin);
+        self.flushes.count(reason, flushed.items.len());
+        flushed
+    }
+
+    /// The bin that has to make room before an item with `key` can be written, if one has to.
+    pub(super) fn victim_for(&self, key: u32) -> Option<u32> {
+        let lacks_bin = self.bins.of(key).is_none() && self.bins.is_full();
+        lacks_bin.then(|| self.bins.victim()).flatten()
+    }
+
+    /// Shows the ports and the flushes of the unit `names[0]`, whose output port is `names[1]`.
+    pub(super) fn visit(&mut self, names: [&'static str; 2], visitor: &mut dyn Visitor) {
+        visitor.activity(names[0], &mut self.input);
+        visitor.activity(names[1], &mut self.output.activity);
+        visitor.statistics(names[0], &self.flushes);
+    }
+}
+
+/// All bins of a unit, flushed as policy `P` has it.
+#[derive(Debug)]
+pub(super) struct Bins<T, P> {
     bins: Vec<Bin<T>>,
     /// The bin of each key.
     of_key: Vec<u32>,
     /// Bins that hold nothing, in the order in which they were flushed.
     empty: VecDeque<u32>,
     begun: u64,
-    evict: Evict,
+    policy: P,
 }
 
-impl<T> Bins<T> {
+impl<T, P: FlushPolicy> Bins<T, P> {
     #[allow(
         clippy::cast_possible_truncation,
         reason = "bin counts and sizes are validated to be small"
     )]
-    pub(super) fn new(count: u64, size: u64, keys: usize, evict: Evict) -> Self {
+    pub(super) fn new(count: u64, size: u64, keys: usize, policy: P) -> Self {
         let bin = |_| Bin {
             key: NONE,
             items: Vec::with_capacity(size as usize),
@@ -141,7 +189,7 @@ impl<T> Bins<T> {
             of_key: vec![NONE; keys],
             empty: (0..count as u32).collect(),
             begun: 0,
-            evict,
+            policy,
         }
     }
 
@@ -152,26 +200,20 @@ impl<T> Bins<T> {
         (bin != NONE).then_some(bin)
     }
 
-    /// The bin whose storage is free first.
+    /// Whether all bins are occupied.
     #[inline]
-    pub(super) fn empty(&self) -> Option<u32> {
-        self.empty.front().copied()
+    pub(super) fn is_full(&self) -> bool {
+        self.empty.is_empty()
     }
 
-    /// The occupied bin that has to make room.
-    #[allow(clippy::cast_possible_truncation, reason = "fewer bins than 2^32")]
-    pub(super) fn victim(&self) -> u32 {
-        let age = |bin: &Bin<T>| match self.evict {
-            Evict::FirstIn => bin.begun,
-            Evict::LeastRecentlyUsed => bin.last_arrival,
-        };
-        let occupied = self.bins.iter().enumerate().filter(|(_, b)| b.key != NONE);
-        let oldest = occupied.min_by_key(|(_, b)| (age(b), b.begun));
-        oldest.map_or(0, |(i, _)| i as u32)
+    /// The bin that gathers `key`: the one that was flushed first, of which there has to be one,
+    /// where none does yet.
+    #[inline]
+    pub(super) fn for_key(&mut self, key: u32) -> u32 {
+        self.of(key).unwrap_or_else(|| self.begin(key))
     }
 
-    /// Gives the first empty bin to `key`.
-    pub(super) fn begin(&mut self, key: u32) -> u32 {
+    fn begin(&mut self, key: u32) -> u32 {
         let bin = self.empty.pop_front().unwrap_or(0);
         self.begun += 1;
         self.bins[bin as usize].key = key;
@@ -182,7 +224,7 @@ impl<T> Bins<T> {
 
     /// Takes the contents of a bin out, leaving it empty; give them back with
     /// [`Bins::give_back`] so that nothing is allocated.
-    pub(super) fn take(&mut self, bin: u32) -> Flushed<T> {
+    fn take(&mut self, bin: u32) -> Flushed<T> {
         let b = &mut self.bins[bin as usize];
         let key = std::mem::replace(&mut b.key, NONE);
         self.of_key[key as usize] = NONE;
@@ -220,20 +262,34 @@ impl<T> Bins<T> {
         &mut self.bins[bin as usize]
     }
 
-    /// The occupied bin whose last item is the oldest, and when that came.
-    #[allow(clippy::cast_possible_truncation, reason = "fewer bins than 2^32")]
-    pub(super) fn stalest(&self) -> Option<(u32, Cycle)> {
-        let occupied = self.bins.iter().enumerate().filter(|(_, b)| b.key != NONE);
-        occupied
-            .map(|(i, b)| (i as u32, b.last_arrival, b.begun))
-            .min_by_key(|&(_, last, begun)| (last, begun))
-            .map(|(i, last, _)| (i, last))
+    /// When a bin is flushed if nothing comes to it.
+    #[inline]
+    pub(super) fn deadline(&self, bin: u32) -> Cycle {
+        self.policy.deadline(&self.bins[bin as usize].status())
+    }
+
+    /// The occupied bin that has to make room.
+    pub(super) fn victim(&self) -> Option<u32> {
+        let least = self.least_by(|bin| self.policy.rank(bin));
+        least.map(|(bin, _)| bin)
+    }
+
+    /// The occupied bin with the earliest deadline, and that deadline.
+    pub(super) fn next_due(&self) -> Option<(u32, Cycle)> {
+        self.least_by(|bin| self.policy.deadline(bin))
     }
 
     /// The occupied bin that was begun first.
-    #[allow(clippy::cast_possible_truncation, reason = "fewer bins than 2^32")]
     pub(super) fn first(&self) -> Option<u32> {
-        let occupied = self.bins.iter().enumerate().filter(|(_, b)| b.key != NONE);
-        occupied.min_by_key(|(_, b)| b.begun).map(|(i, _)| i as u32)
+        self.least_by(|bin| bin.begun).map(|(bin, _)| bin)
+    }
+
+    /// The occupied bin for which `value` is least, the one begun first of equal ones, and that
+    /// value.
+    fn least_by(&self, value: impl Fn(&BinStatus) -> u64) -> Option<(u32, u64)> {
+        let occupied = (0..).zip(&self.bins).filter(|(_, bin)| bin.key != NONE);
+        let valued = occupied.map(|(i, bin)| (i, value(&bin.status()), bin.begun));
+        let least = valued.min_by_key(|&(_, value, begun)| (value, begun));
+        least.map(|(i, value, _)| (i, value))
     }
 }

@@ -7,10 +7,11 @@
 //! the rest follow in arrival order. Two flush buffers: one is scanned while the other empties.
 //! Merging off: quads fill warps as they come.
 
+use arrayvec::ArrayVec;
 use serde::Serialize;
 
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Beat, Few, Quad, WARP_QUADS, Warp};
+use crate::pipeline::packets::{Beat, Quad, WARP_QUADS, Warp};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -37,8 +38,7 @@ spec! {
 impl QruSpec {
     /// Bytes of storage: a pointer and a position a quad, a register of a valid bit and a quad ID
     /// a place in the tile, and a bit a quad (VR-Pipe, Table III).
-    #[must_use]
-    pub fn storage_bytes(&self) -> u64 {
+    pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
         let id_bits = u64::from(self.window.next_power_of_two().ilog2());
@@ -104,7 +104,7 @@ impl QuadReorder {
             buffers: Queue::new(spec.buffers),
             warp: Warp {
                 tile: 0,
-                quads: Few::default(),
+                quads: ArrayVec::new(),
                 merge: 0,
             },
             entered: None,
@@ -128,9 +128,12 @@ impl QuadReorder {
         }
         self.counters.warps += 1;
         let start = self.pipe.start(at);
-        self.pipe.issue(self.warp, start, 1, state, next);
-        self.warp.quads.clear();
-        self.warp.merge = 0;
+        let warp = Warp {
+            tile: self.warp.tile,
+            quads: self.warp.quads.take(),
+            merge: std::mem::take(&mut self.warp.merge),
+        };
+        self.pipe.issue(warp, start, 1, state, next);
     }
 
     fn push<M>(&mut self, quad: Quad, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
@@ -226,12 +229,13 @@ impl<M> Stage<M> for QuadReorder {
                 self.note_scan();
                 taken = self.scanned;
                 self.counters.singles += quads.len() as u64;
-                let (now, later) = quads.split_at(quads.len().min(self.warp.quads.room()));
-                self.warp.quads.extend(now);
+                let (now, later) =
+                    quads.split_at(quads.len().min(self.warp.quads.remaining_capacity()));
+                self.warp.quads.extend(now.iter().copied());
                 if self.warp.quads.is_full() {
                     self.emit(self.scanned, state, next);
                 }
-                self.warp.quads.extend(later);
+                self.warp.quads.extend(later.iter().copied());
                 // Quads wait where they are while warps do not leave.
                 self.scan.hold_until(self.pipe.free().saturating_sub(1));
             }
@@ -248,7 +252,7 @@ impl<M> Stage<M> for QuadReorder {
         taken
     }
 
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Warp, M>) -> Cycle {
-        at.max(self.pipe.done())
+    fn done(&self) -> Cycle {
+        self.pipe.done()
     }
 }

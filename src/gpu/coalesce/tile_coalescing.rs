@@ -3,18 +3,19 @@
 //!
 //! In: raster tiles with covered pixels. Out: beats of quads, flush by flush; in order within a
 //! tile. Rates: 8 quads a cycle in and out. A bin is flushed when it is full, when all bins are
-//! occupied and a quad of another tile comes, when nothing came for it for so many cycles, and at
-//! the end of the draw. Each quad's place is free again when it has left.
+//! occupied and a quad of another tile comes, at its deadline, and at the end of the draw; a
+//! [`FlushPolicy`] decides which bin makes room and what deadlines are. Each quad's place is free again when it has left.
 
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{BEAT_QUADS, Beat, Few, Quad, RasterTile};
+use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, StallReason};
+use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::spans::tile_quads;
+use arrayvec::ArrayVec;
 
-use super::bins::{Bins, Evict, Flushes, Reason};
+use super::bins::{Bins, Coalescer, Flushes, Reason};
+use super::flush_policy::{Evict, FlushPolicy, Timeout};
 
 spec! {
     /// Tile coalescing.
@@ -36,44 +37,46 @@ spec! {
     }
 }
 
-/// The unit.
+impl TcSpec {
+    /// The flush policy: eviction and timeout.
+    #[must_use]
+    pub fn policy(&self) -> Timeout<Evict> {
+        Timeout {
+            evict: self.evict,
+            timeout_cycles: self.timeout_cycles,
+        }
+    }
+}
+
+/// The tile coalescing unit with flush policy `P`.
 #[derive(Debug)]
-pub struct TileCoalescing {
-    spec: TcSpec,
-    bins: Bins<Quad>,
+pub struct TileCoalescing<P> {
+    bins: Coalescer<Quad, P>,
     /// Quads that leave a bin in one cycle.
     together: usize,
     /// Quads that a bin holds.
     size: usize,
-    /// No bin's last quad is older than this.
-    stalest: Cycle,
-    /// Input port.
-    pub input: Activity,
-    input_free: Cycle,
-    /// Output port.
-    pub output: IssuePort,
-    /// Flushes by reason; items are quads.
-    pub flushes: Flushes,
-    /// Quads in.
-    pub quads_in: u64,
+    /// Lower bound on the deadlines of all bins; spares the search for bins that are due.
+    next_deadline: Cycle,
 }
 
-impl TileCoalescing {
+impl<P: FlushPolicy> TileCoalescing<P> {
     /// A unit for a picture of `tiles` screen tiles.
     #[must_use]
-    pub fn new(spec: &TcSpec, tiles: usize) -> Self {
+    pub fn new(spec: &TcSpec, policy: P, tiles: usize) -> Self {
+        let bins = Bins::new(spec.bins, spec.bin_size, tiles, policy);
         Self {
-            bins: Bins::new(spec.bins, spec.bin_size, tiles, spec.evict),
+            bins: Coalescer::new(bins, spec.latency_cycles),
             together: usize::try_from(spec.quads_per_cycle).unwrap_or(BEAT_QUADS),
             size: usize::try_from(spec.bin_size).unwrap_or(usize::MAX),
-            stalest: 0,
-            input: Activity::default(),
-            input_free: 0,
-            output: IssuePort::new(spec.latency_cycles),
-            flushes: Flushes::default(),
-            quads_in: 0,
-            spec: spec.clone(),
+            next_deadline: Cycle::MAX,
         }
+    }
+
+    /// Flushes by reason; items are quads.
+    #[must_use]
+    pub fn flushes(&self) -> &Flushes {
+        &self.bins.flushes
     }
 
     fn flush<M>(
@@ -84,73 +87,50 @@ impl TileCoalescing {
         state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) {
-        let mut flushed = self.bins.take(bin);
-        self.flushes.count(reason, flushed.items.len());
+        let mut flushed = self.bins.take(bin, reason);
         let count = flushed.items.len();
         // So that a beat's worth can be copied from anywhere.
-        let padded = count + BEAT_QUADS;
-        flushed.items.resize(padded, Quad::default());
+        flushed.items.resize(count + BEAT_QUADS, Quad::default());
         for first in (0..count).step_by(self.together) {
             let end = count.min(first + self.together);
-            let Some(quads) = flushed.items[first..].first_chunk() else {
+            let Some(&quads) = flushed.items[first..].first_chunk() else {
                 break;
             };
+            // Copied whole and cut, which is cheaper than to stop there.
+            let mut quads = ArrayVec::from(quads);
+            quads.truncate(end - first);
             let beat = Beat {
                 tile: flushed.key,
-                quads: Few::first_of(quads, end - first),
+                quads,
                 last: end == count,
             };
-            let start = self.output.start(at);
-            self.output.issue(beat, start, 1, state, next);
-            self.bins.leave(&mut flushed, end - first, start);
+            let start = self.bins.output.start(at);
+            self.bins.output.issue(beat, start, 1, state, next);
+            self.bins.bins.leave(&mut flushed, end - first, start);
         }
         flushed.items.truncate(count);
-        self.bins.give_back(flushed);
+        self.bins.bins.give_back(flushed);
     }
 
-    /// Flushes what has timed out by `now`, the longest wait first.
-    fn flush_stale<M>(&mut self, now: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
-        while self.stalest + self.spec.timeout_cycles <= now {
-            match self.bins.stalest() {
-                None => self.stalest = now,
-                Some((bin, last)) => {
-                    self.stalest = last;
-                    let due = last + self.spec.timeout_cycles;
-                    if due <= now {
-                        self.flush(bin, Reason::Timeout, due, state, next);
-                    }
-                }
+    /// Flushes the bins that are due by `now`, the earliest deadline first.
+    fn flush_due<M>(&mut self, now: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
+        while self.next_deadline <= now {
+            let due = self.bins.bins.next_due();
+            self.next_deadline = due.map_or(Cycle::MAX, |(_, deadline)| deadline);
+            if let Some((bin, deadline)) = due.filter(|(_, deadline)| *deadline <= now) {
+                self.flush(bin, Reason::Timeout, deadline, state, next);
             }
         }
     }
-
-    /// The bin of `tile`, making room for it from `start` on if it has none.
-    fn bin_for<M>(
-        &mut self,
-        tile: u32,
-        start: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<Beat, M>,
-    ) -> u32 {
-        self.bins.of(tile).unwrap_or_else(|| {
-            if self.bins.empty().is_none() {
-                let victim = self.bins.victim();
-                self.flush(victim, Reason::Evicted, start, state, next);
-            }
-            self.bins.begin(tile)
-        })
-    }
 }
 
-impl Unit for TileCoalescing {
+impl<P: FlushPolicy> Unit for TileCoalescing<P> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("tc", &mut self.input);
-        visitor.activity("tc_out", &mut self.output.activity);
-        visitor.statistics("tc", &self.flushes);
+        self.bins.visit(["tc", "tc_out"], visitor);
     }
 }
 
-impl<M> Stage<M> for TileCoalescing {
+impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
     type In = RasterTile;
     type Out = Beat;
 
@@ -161,9 +141,9 @@ impl<M> Stage<M> for TileCoalescing {
         state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
-        self.input.idle_until(arrival, StallReason::Starved);
-        let start = self.input_free.max(arrival);
-        self.flush_stale(start, state, next);
+        self.bins.input.idle_until(arrival, StallReason::Starved);
+        let start = self.bins.input_free.max(arrival);
+        self.flush_due(start, state, next);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         let mut quads = tile_quads(item.mask).map(|quad| Quad {
             primitive: item.primitive,
@@ -171,35 +151,38 @@ impl<M> Stage<M> for TileCoalescing {
             mask: quad.mask,
         });
         let mut left = quads.len();
-        self.quads_in += left as u64;
         let (mut taken, mut at) = (None, start);
         while left > 0 {
-            let bin = self.bin_for(item.tile, at, state, next);
-            let room = self.size - self.bins.bin(bin).items.len();
+            if let Some(victim) = self.bins.victim_for(item.tile) {
+                self.flush(victim, Reason::Evicted, at, state, next);
+            }
+            let index = self.bins.bins.for_key(item.tile);
+            let bin = self.bins.bins.bin(index);
+            let room = self.size - bin.items.len();
             let now = left.min(self.together).min(room);
-            at = at.max(self.bins.bin(bin).places_free_at(now));
+            at = at.max(bin.places_free_at(now));
+            bin.items.extend(quads.by_ref().take(now));
+            bin.last_arrival = at;
             taken = taken.or(Some(at));
-            self.input.idle_until(at, StallReason::Full);
-            self.input.busy_until(at + 1);
-            let to = self.bins.bin(bin);
-            to.items.extend(quads.by_ref().take(now));
-            to.last_arrival = at;
+            self.bins.input.idle_until(at, StallReason::Full);
+            self.bins.input.busy_until(at + 1);
+            self.next_deadline = self.next_deadline.min(self.bins.bins.deadline(index));
             if now == room {
-                self.flush(bin, Reason::Full, at, state, next);
+                self.flush(index, Reason::Full, at, state, next);
             }
             left -= now;
             at += 1;
         }
-        self.input_free = at;
+        self.bins.input_free = at;
         taken.unwrap_or(start)
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) -> Cycle {
-        let at = at.max(self.input_free);
-        self.flush_stale(at, state, next);
-        while let Some(bin) = self.bins.first() {
+        let at = at.max(self.bins.input_free);
+        self.flush_due(at, state, next);
+        while let Some(bin) = self.bins.bins.first() {
             self.flush(bin, Reason::End, at, state, next);
         }
-        at.max(self.output.done())
+        at.max(self.bins.output.done())
     }
 }

@@ -5,17 +5,17 @@
 //! meets, bounded to that grid; in order within a grid. Rates: one primitive a cycle and grid in,
 //! one a cycle out. Switched off, it hands primitives on as they come and takes no time.
 
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Activity, Cycle, StallReason};
+use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::TILE_PX;
 use crate::raster::tiles::TileLayout;
 
-use super::bins::{Bins, Evict, Flushes, Reason};
+use super::bins::{Bins, Coalescer, Reason};
+use super::flush_policy::Evict;
 
 spec! {
     /// Tile-grid coalescing.
@@ -38,8 +38,7 @@ spec! {
 impl TgcSpec {
     /// Bytes of storage: a pointer to each of three vertices an entry and the grid's number a bin
     /// (VR-Pipe, Table III).
-    #[must_use]
-    pub fn storage_bytes(&self) -> u64 {
+    pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BYTES: u64 = 4;
         const VERTICES: u64 = 3;
         const GRID_ID_BYTES: u64 = 2;
@@ -47,25 +46,14 @@ impl TgcSpec {
     }
 }
 
-/// The unit.
+/// The tile-grid coalescing unit.
 #[derive(Debug)]
 pub struct TileGridCoalescing {
-    spec: TgcSpec,
     enabled: bool,
     grid_px: i32,
     grids_across: u32,
-    bins: Bins<Primitive>,
-    /// Input port.
-    pub input: Activity,
-    input_free: Cycle,
-    /// Output port.
-    pub output: IssuePort,
-    /// Flushes by reason; items are primitives.
-    pub flushes: Flushes,
-    /// Primitives in.
-    pub primitives_in: u64,
-    /// Primitives out, one for each grid met.
-    pub primitives_out: u64,
+    bins: Coalescer<Primitive, Evict>,
+    bin_size: u64,
 }
 
 impl TileGridCoalescing {
@@ -77,27 +65,19 @@ impl TileGridCoalescing {
     )]
     pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout) -> Self {
         let grid_px = spec.grid_tiles as u32 * TILE_PX;
-        let (across, down) = (
-            layout.width.div_ceil(grid_px),
-            layout.height.div_ceil(grid_px),
+        let [across, down] = [layout.width, layout.height].map(|side| side.div_ceil(grid_px));
+        let bins = Bins::new(
+            spec.bins,
+            spec.bin_size,
+            (across * down) as usize,
+            spec.evict,
         );
         Self {
             enabled,
             grid_px: grid_px.cast_signed(),
             grids_across: across,
-            bins: Bins::new(
-                spec.bins,
-                spec.bin_size,
-                (across * down) as usize,
-                spec.evict,
-            ),
-            input: Activity::default(),
-            input_free: 0,
-            output: IssuePort::new(spec.latency_cycles),
-            flushes: Flushes::default(),
-            primitives_in: 0,
-            primitives_out: 0,
-            spec: spec.clone(),
+            bins: Coalescer::new(bins, spec.latency_cycles),
+            bin_size: spec.bin_size,
         }
     }
 
@@ -109,15 +89,14 @@ impl TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) {
-        let mut flushed = self.bins.take(bin);
-        self.flushes.count(reason, flushed.items.len());
+        let mut flushed = self.bins.take(bin, reason);
         for item in 0..flushed.items.len() {
-            let start = self.output.start(at);
+            let start = self.bins.output.start(at);
             let primitive = flushed.items[item];
-            self.output.issue(primitive, start, 1, state, next);
-            self.bins.leave(&mut flushed, 1, start);
+            self.bins.output.issue(primitive, start, 1, state, next);
+            self.bins.bins.leave(&mut flushed, 1, start);
         }
-        self.bins.give_back(flushed);
+        self.bins.bins.give_back(flushed);
     }
 
     /// Adds a primitive to the bin of a grid, from `start` on; returns when that was done.
@@ -129,22 +108,19 @@ impl TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
-        let bin = self.bins.of(grid).unwrap_or_else(|| {
-            if self.bins.empty().is_none() {
-                let victim = self.bins.victim();
-                self.flush(victim, Reason::Evicted, start, state, next);
-            }
-            self.bins.begin(grid)
-        });
-        let bin_state = self.bins.bin(bin);
-        let written = start.max(bin_state.places_free_at(1));
-        bin_state.last_arrival = written;
-        bin_state.items.push(primitive);
-        let full = bin_state.items.len() as u64 == self.spec.bin_size;
-        self.input.idle_until(written, StallReason::Full);
-        self.input.busy_until(written + 1);
+        if let Some(victim) = self.bins.victim_for(grid) {
+            self.flush(victim, Reason::Evicted, start, state, next);
+        }
+        let index = self.bins.bins.for_key(grid);
+        let bin = self.bins.bins.bin(index);
+        let written = start.max(bin.places_free_at(1));
+        bin.last_arrival = written;
+        bin.items.push(primitive);
+        let full = bin.items.len() as u64 == self.bin_size;
+        self.bins.input.idle_until(written, StallReason::Full);
+        self.bins.input.busy_until(written + 1);
         if full {
-            self.flush(bin, Reason::Full, written, state, next);
+            self.flush(index, Reason::Full, written, state, next);
         }
         written
     }
@@ -153,9 +129,7 @@ impl TileGridCoalescing {
 impl Unit for TileGridCoalescing {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         if self.enabled {
-            visitor.activity("tgc", &mut self.input);
-            visitor.activity("tgc_out", &mut self.output.activity);
-            visitor.statistics("tgc", &self.flushes);
+            self.bins.visit(["tgc", "tgc_out"], visitor);
         }
     }
 }
@@ -172,15 +146,12 @@ impl<M> Stage<M> for TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
-        self.primitives_in += 1;
         if !self.enabled {
-            self.primitives_out += 1;
             return next.offer(primitive, arrival, state);
         }
-        let size = self.grid_px;
-        let bounds = primitive.bounds;
-        self.input.idle_until(arrival, StallReason::Starved);
-        let taken = self.input_free.max(arrival);
+        let (size, bounds) = (self.grid_px, primitive.bounds);
+        self.bins.input.idle_until(arrival, StallReason::Starved);
+        let taken = self.bins.input_free.max(arrival);
         let mut at = taken;
         for y in bounds.y0 / size..=(bounds.y1 - 1) / size {
             for x in bounds.x0 / size..=(bounds.x1 - 1) / size {
@@ -194,19 +165,19 @@ impl<M> Stage<M> for TileGridCoalescing {
                     bounds: bounds.intersect(grid),
                     ..primitive
                 };
-                self.primitives_out += 1;
                 let key = y as u32 * self.grids_across + x as u32;
                 at = self.insert(key, part, at, state, next) + 1;
             }
         }
-        self.input_free = at;
+        self.bins.input_free = at;
         taken
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Primitive, M>) -> Cycle {
-        while let Some(bin) = self.bins.first() {
-            self.flush(bin, Reason::End, at.max(self.input_free), state, next);
+        while let Some(bin) = self.bins.bins.first() {
+            let at = at.max(self.bins.input_free);
+            self.flush(bin, Reason::End, at, state, next);
         }
-        at.max(self.output.done())
+        at.max(self.bins.output.done())
     }
 }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::gpu::draw_state::DrawState;
 use crate::gpu::zrop::framebuffer::bytes_per_quad;
 use crate::gpu::zrop::termination::Termination;
+use crate::pipeline::maps::MapKind;
 use crate::pipeline::packets::{ShadedWarp, fragments};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
@@ -22,7 +23,7 @@ use crate::shading::ColourFormat;
 
 use super::blend::blend_warp;
 use super::cache::CropCache;
-use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
+use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
 
 spec! {
     /// CROP.
@@ -114,7 +115,7 @@ impl Crop {
         spec: &CropSpec,
         termination: Option<Termination>,
         gpc: usize,
-        memory_lines: Range<u64>,
+        memory_lines: Range<u32>,
     ) -> Self {
         let bytes = bytes_per_quad(spec.format);
         // As many quads a cycle as the narrower of port and lanes lets through.
@@ -155,10 +156,7 @@ impl Crop {
         let byte = order * self.bytes_per_quad;
         let first = byte % LINE_BYTES / SECTOR_BYTES;
         let count = self.bytes_per_quad.div_ceil(SECTOR_BYTES);
-        (
-            (byte / LINE_BYTES) as u32,
-            (((1_u32 << count) - 1) << first) as u8,
-        )
+        (line_at(byte), (((1_u32 << count) - 1) << first) as u8)
     }
 
     /// Times a quad from its lookup to the end of its blend.
@@ -221,8 +219,9 @@ impl<'m> Stage<DrawState<'m>> for Crop {
             self.counters.late += fragments(outcome.late);
             let index = quad_index(warp.tile, quad.position);
             if let Some(maps) = &mut state.maps {
-                maps.blended(index, outcome.mask, outcome.reached);
-                maps.late(index, outcome.late);
+                maps.count(MapKind::Blended, index, outcome.mask);
+                maps.terminated(index, outcome.reached);
+                maps.count(MapKind::Late, index, outcome.late);
             }
             if outcome.reached != 0
                 && let Some(termination) = self.termination
@@ -236,12 +235,7 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         left
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut DrawState<'m>,
-        _next: &mut impl Sink<(), DrawState<'m>>,
-    ) -> Cycle {
-        at.max(self.last_done)
+    fn done(&self) -> Cycle {
+        self.last_done
     }
 }

@@ -5,10 +5,10 @@
 
 use crate::gpu::raster::screen::Screen;
 use crate::gpu::tile_owner::TileOwner;
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
+use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
+use crate::pipeline::stage::Sink;
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
@@ -40,70 +40,52 @@ statistics! {
     }
 }
 
-/// The unit.
-#[derive(Debug)]
-pub struct Assembly {
-    cycles: u64,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: AssemblyCounters,
-}
+/// The primitive assembly unit.
+pub type Assembly = RigidUnit<AssemblySpec>;
 
-impl Assembly {
-    /// A unit of this specification.
-    #[must_use]
-    pub fn new(spec: &AssemblySpec) -> Self {
-        Self {
-            cycles: spec.cycles_per_primitive,
-            pipe: IssuePort::new(spec.latency_cycles),
-            counters: AssemblyCounters::default(),
-        }
+impl Rigid for AssemblySpec {
+    const NAME: &'static str = Self::UNIT;
+    type Counters = AssemblyCounters;
+
+    fn latency_cycles(&self) -> u64 {
+        self.latency_cycles
     }
 }
 
-impl Unit for Assembly {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("vpo", &mut self.pipe.activity);
-        visitor.statistics("vpo", &self.counters);
-    }
-}
-
-impl<M: Screen> Stage<M> for Assembly {
+impl<M: Screen> Process<M> for AssemblySpec {
     type In = Primitive;
     type Out = Primitive;
 
-    fn accept(
-        &mut self,
-        mut primitive: Primitive,
-        arrival: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<Primitive, M>,
-    ) -> Cycle {
-        let start = self.pipe.start(arrival);
-        self.counters.primitives_in += 1;
-        let bounds = state.outline(&primitive.shape).map(|o| o.bounds());
-        let bounds = bounds.map(|b| b.intersect(state.rect()));
-        match bounds {
-            None => self.counters.degenerate += 1,
-            Some(bounds) if bounds.is_empty() => self.counters.off_screen += 1,
-            Some(bounds) => {
-                primitive.bounds = bounds;
-                self.counters.primitives_out += 1;
-                self.pipe.issue(primitive, start, self.cycles, state, next);
-                return start;
+    fn process(
+        &self,
+        primitive: Primitive,
+        counters: &mut AssemblyCounters,
+        state: &M,
+    ) -> (u64, Option<Primitive>) {
+        counters.primitives_in += 1;
+        let outline = state.outline(&primitive.shape);
+        let out = match outline.map(|o| o.bounds().intersect(state.rect())) {
+            None => {
+                counters.degenerate += 1;
+                None
             }
-        }
-        self.pipe.work(start, self.cycles);
-        start
-    }
-
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Primitive, M>) -> Cycle {
-        at.max(self.pipe.done())
+            Some(bounds) if bounds.is_empty() => {
+                counters.off_screen += 1;
+                None
+            }
+            Some(bounds) => {
+                counters.primitives_out += 1;
+                Some(Primitive {
+                    bounds,
+                    ..primitive
+                })
+            }
+        };
+        (self.cycles_per_primitive, out)
     }
 }
 
-/// All GPCs behind assembly: a primitive goes to each that may own a tile of it, and waits for the
+/// All GPCs behind assembly: a primitive goes to each that owns a tile of it, and waits for the
 /// slowest.
 #[derive(Debug)]
 pub struct Distribute<N> {
@@ -116,7 +98,7 @@ impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Distribute<N> {
     fn offer(&mut self, item: Primitive, at: Cycle, state: &mut M) -> Cycle {
         let mut taken = at;
         for (owner, gpc) in &mut self.gpcs {
-            if owner.may_own_in(item.bounds) {
+            if owner.owns_any(item.bounds) {
                 taken = taken.max(gpc.offer(item, at, state));
             }
         }

@@ -133,12 +133,7 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         arrival
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut DrawState<'m>,
-        _next: &mut impl Sink<Primitive, DrawState<'m>>,
-    ) -> Cycle {
-        at.max(self.pipe.done())
+    fn done(&self) -> Cycle {
+        self.pipe.done()
     }
 }

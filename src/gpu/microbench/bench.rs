@@ -4,11 +4,8 @@ use crate::gpu::config::Config;
 use crate::gpu::draw::Draw;
 use crate::gpu::result::SimulationResult;
 use crate::gpu::variant::Variant;
-use crate::gpu::warp::fragment::FragmentShader;
-use crate::gpu::wiring;
-use crate::gpu::wiring::Watch;
+use crate::gpu::wiring::Simulator;
 use crate::gpu::zrop::framebuffer::Tests;
-use crate::math::SimdLevel;
 use crate::raster::tiles::TILE_PX;
 
 /// A rectangle: x, y, width and height in pixels.
@@ -16,8 +13,6 @@ pub(super) type Rectangle = [u32; 4];
 
 /// Alpha of rectangles: far from the cut and from 1.
 const ALPHA: f32 = 0.25;
-/// Largest alpha of a fragment; not reached.
-const ALPHA_CAP: f64 = 0.99;
 
 /// Rectangles on a square picture.
 pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {
@@ -26,22 +21,7 @@ pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {
 
 /// Draws on the conventional wiring.
 pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> SimulationResult {
-    let shader = FragmentShader::new(
-        &draw.splats,
-        [draw.width, draw.height],
-        ALPHA_CAP,
-        // Every level gives the same bits.
-        SimdLevel::best(),
-        None,
-    );
-    wiring::run(
-        draw,
-        shader,
-        tests,
-        config,
-        Variant::BASELINE,
-        Watch::default(),
-    )
+    Simulator::unchecked(config, Variant::BASELINE).run(draw, draw.shader(), tests)
 }
 
 /// Rectangles of 2x2 pixels, `a_tile` on each of `tiles` screen tiles in turns, always at the same

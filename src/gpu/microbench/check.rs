@@ -44,12 +44,11 @@ impl Expected {
     }
 
     /// Whether `measured` meets it; NaN never does.
-    #[must_use]
     #[allow(
         clippy::float_cmp,
         reason = "counts below 2^53, which f64 holds exactly"
     )]
-    pub fn meets(self, measured: f64) -> bool {
+    pub(crate) fn meets(self, measured: f64) -> bool {
         match self {
             Self::Exactly(v) => measured == v,
             Self::Within { value, share } => (measured - value).abs() <= share * value.abs(),

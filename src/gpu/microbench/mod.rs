@@ -1,7 +1,7 @@
 //! The microbenchmarks of VR-Pipe, section VII-A, on the emulated pipeline: what the paper measured
 //! on hardware, measured here in the same way, from outside, by drawing rectangles.
 //!
-//! Each runs whole draws through [`pipeline::run`](crate::gpu::wiring::run) and reads the outcome's
+//! Each runs whole draws through a [`Simulator`](crate::gpu::wiring::Simulator) and reads the outcome's
 //! counters; none knows how a unit works. Expectations are those of the hardware, whatever the
 //! configuration: another configuration is another machine, and its results show it.
 
@@ -64,10 +64,13 @@ impl Microbenchmark {
     }
 
     /// Runs it on one GPC of `config`: the paper keeps its draws to screen tiles of one GPC.
-    #[must_use]
-    pub fn run(&self, config: &Config) -> Vec<Check> {
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming a field of the configuration that does not fit.
+    pub fn run(&self, config: &Config) -> Result<Vec<Check>> {
+        config.validate()?;
         let mut config = config.clone();
         config.gpu.gpcs = 1;
-        (self.run)(&config)
+        Ok((self.run)(&config))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::bench::{Rectangle, rectangles, round_robin, run as draw};
 use super::check::Check;
-use crate::gpu::coalesce::bins::Evict;
+use crate::gpu::coalesce::flush_policy::Evict;
 use crate::gpu::config::Config;
 use crate::gpu::zrop::framebuffer::Tests;
 

@@ -110,7 +110,7 @@ impl<M: Screen> Stage<M> for Coarse {
         first_start
     }
 
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
-        at.max(self.pipe.done())
+    fn done(&self) -> Cycle {
+        self.pipe.done()
     }
 }

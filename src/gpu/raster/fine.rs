@@ -6,13 +6,10 @@
 //! 16 quads.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::RasterTile;
+use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::outline::TileCover;
 
 spec! {
@@ -41,61 +38,36 @@ statistics! {
     }
 }
 
-/// The unit.
-#[derive(Debug)]
-pub struct Fine {
-    cycles: u64,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: FineCounters,
-}
+/// The fine rasterizer.
+pub type Fine = RigidUnit<FineSpec>;
 
-impl Fine {
-    /// A unit of this specification.
-    #[must_use]
-    pub fn new(spec: &FineSpec) -> Self {
-        Self {
-            cycles: spec.cycles_per_tile,
-            pipe: IssuePort::new(spec.latency_cycles),
-            counters: FineCounters::default(),
-        }
+impl Rigid for FineSpec {
+    const NAME: &'static str = Self::UNIT;
+    type Counters = FineCounters;
+
+    fn latency_cycles(&self) -> u64 {
+        self.latency_cycles
     }
 }
 
-impl Unit for Fine {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("fine", &mut self.pipe.activity);
-        visitor.statistics("fine", &self.counters);
-    }
-}
-
-impl<M: Screen> Stage<M> for Fine {
+impl<M: Screen> Process<M> for FineSpec {
     type In = RasterTile<SamplesOf<M>>;
     type Out = RasterTile<SamplesOf<M>>;
 
-    fn accept(
-        &mut self,
-        item: Self::In,
-        arrival: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<Self::Out, M>,
-    ) -> Cycle {
-        self.counters.tiles_in += 1;
-        let start = self.pipe.start(arrival);
-        let quads = item.samples.quads(item.mask);
+    fn process(
+        &self,
+        tile: Self::In,
+        counters: &mut FineCounters,
+        _state: &M,
+    ) -> (u64, Option<Self::Out>) {
+        counters.tiles_in += 1;
+        let quads = tile.samples.quads(tile.mask);
         if quads == 0 {
-            self.counters.tiles_empty += 1;
-            self.pipe.work(start, self.cycles);
+            counters.tiles_empty += 1;
         } else {
-            self.counters.quads += quads;
-            self.counters.fragments += item.samples.fragments(item.mask);
-            self.pipe.issue(item, start, self.cycles, state, next);
+            counters.quads += quads;
+            counters.fragments += tile.samples.fragments(tile.mask);
         }
-        start
-    }
-
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
-        at.max(self.pipe.done())
+        (self.cycles_per_tile, (quads != 0).then_some(tile))
     }
 }

@@ -4,13 +4,10 @@
 //! without a depth buffer unless one is given; then the greatest depth of each raster tile decides.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::RasterTile;
+use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::outline::TileCover;
 
 spec! {
@@ -39,60 +36,35 @@ statistics! {
     }
 }
 
-/// The unit.
-#[derive(Debug)]
-pub struct HiZ {
-    cycles: u64,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: HiZCounters,
-}
+/// The Hi-Z unit.
+pub type HiZ = RigidUnit<HiZSpec>;
 
-impl HiZ {
-    /// A unit of this specification.
-    #[must_use]
-    pub fn new(spec: &HiZSpec) -> Self {
-        Self {
-            cycles: spec.cycles_per_tile,
-            pipe: IssuePort::new(spec.latency_cycles),
-            counters: HiZCounters::default(),
-        }
+impl Rigid for HiZSpec {
+    const NAME: &'static str = Self::UNIT;
+    type Counters = HiZCounters;
+
+    fn latency_cycles(&self) -> u64 {
+        self.latency_cycles
     }
 }
 
-impl Unit for HiZ {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("hi_z", &mut self.pipe.activity);
-        visitor.statistics("hi_z", &self.counters);
-    }
-}
-
-impl<M: Screen> Stage<M> for HiZ {
+impl<M: Screen> Process<M> for HiZSpec {
     type In = RasterTile<SamplesOf<M>>;
     type Out = RasterTile<SamplesOf<M>>;
 
-    fn accept(
-        &mut self,
-        item: Self::In,
-        arrival: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<Self::Out, M>,
-    ) -> Cycle {
-        self.counters.tiles_in += 1;
-        let start = self.pipe.start(arrival);
-        if state.hides(&item) {
-            self.counters.hidden += 1;
-            self.counters.hidden_fragments += item.samples.fragments(item.mask);
-            self.counters.hidden_quads += item.samples.covered_quads(item.mask);
-            self.pipe.work(start, self.cycles);
-        } else {
-            self.pipe.issue(item, start, self.cycles, state, next);
+    fn process(
+        &self,
+        tile: Self::In,
+        counters: &mut HiZCounters,
+        state: &M,
+    ) -> (u64, Option<Self::Out>) {
+        counters.tiles_in += 1;
+        let hidden = state.hides(&tile);
+        if hidden {
+            counters.hidden += 1;
+            counters.hidden_fragments += tile.samples.fragments(tile.mask);
+            counters.hidden_quads += tile.samples.covered_quads(tile.mask);
         }
-        start
-    }
-
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
-        at.max(self.pipe.done())
+        (self.cycles_per_tile, (!hidden).then_some(tile))
     }
 }

@@ -3,13 +3,10 @@
 //! In: primitives. Out: the same with their edges, in order. Rate: one a cycle.
 
 use crate::gpu::raster::screen::Screen;
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Primitive, SetUp};
+use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// Setup.
@@ -31,68 +28,34 @@ statistics! {
     }
 }
 
-/// The unit.
-#[derive(Debug)]
-pub struct Setup {
-    cycles: u64,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: SetupCounters,
-}
+/// The setup unit.
+pub type Setup = RigidUnit<SetupSpec>;
 
-impl Setup {
-    /// A unit of this specification.
-    #[must_use]
-    pub fn new(spec: &SetupSpec) -> Self {
-        Self {
-            cycles: spec.cycles_per_primitive,
-            pipe: IssuePort::new(spec.latency_cycles),
-            counters: SetupCounters::default(),
-        }
+impl Rigid for SetupSpec {
+    const NAME: &'static str = Self::UNIT;
+    type Counters = SetupCounters;
+
+    fn latency_cycles(&self) -> u64 {
+        self.latency_cycles
     }
 }
 
-impl Unit for Setup {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("setup", &mut self.pipe.activity);
-        visitor.statistics("setup", &self.counters);
-    }
-}
-
-impl<M: Screen> Stage<M> for Setup {
+impl<M: Screen> Process<M> for SetupSpec {
     type In = Primitive;
     type Out = SetUp<M::Outline>;
 
-    fn accept(
-        &mut self,
+    fn process(
+        &self,
         primitive: Primitive,
-        arrival: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<SetUp<M::Outline>, M>,
-    ) -> Cycle {
-        self.counters.primitives += 1;
-        let start = self.pipe.start(arrival);
-        match state.outline(&primitive.shape) {
-            None => self.pipe.work(start, self.cycles),
-            Some(outline) => {
-                let set_up = SetUp {
-                    primitive: primitive.primitive,
-                    outline,
-                    bounds: primitive.bounds,
-                };
-                self.pipe.issue(set_up, start, self.cycles, state, next);
-            }
-        }
-        start
-    }
-
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut M,
-        _next: &mut impl Sink<SetUp<M::Outline>, M>,
-    ) -> Cycle {
-        at.max(self.pipe.done())
+        counters: &mut SetupCounters,
+        state: &M,
+    ) -> (u64, Option<Self::Out>) {
+        counters.primitives += 1;
+        let set_up = state.outline(&primitive.shape).map(|outline| SetUp {
+            primitive: primitive.primitive,
+            outline,
+            bounds: primitive.bounds,
+        });
+        (self.cycles_per_primitive, set_up)
     }
 }

@@ -10,13 +10,16 @@
 //! allows. Younger warps fill the slots that older ones leave while they wait, and never delay them.
 
 use crate::gpu::draw_state::DrawState;
-use crate::pipeline::packets::{ColourQuad, Few, ShadedWarp, WARP_QUADS, Warp, fragments};
+use crate::pipeline::maps::MapKind;
+use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS, Warp, fragments};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
+use crate::raster::tiles::quad_index;
 use crate::shading::under;
+use arrayvec::ArrayVec;
 
 use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
@@ -45,8 +48,7 @@ spec! {
 
 impl CoresSpec {
     /// Schedulers of all cores.
-    #[must_use]
-    pub fn all_schedulers(&self) -> u64 {
+    pub(crate) fn all_schedulers(&self) -> u64 {
         self.cores * self.schedulers
     }
 
@@ -88,7 +90,7 @@ pub struct Cores {
     /// Results of the warp at hand.
     shaded: [ShadedQuad; WARP_QUADS],
     /// What is left of them.
-    out: ShadedWarp,
+    out: ArrayVec<ColourQuad, WARP_QUADS>,
     /// Counters.
     pub counters: CoresCounters,
 }
@@ -109,18 +111,14 @@ impl Cores {
             },
             schedule: Schedule::new(spec.all_schedulers(), spec.issue_cycles, spec.slots()),
             shaded: [ShadedQuad::default(); WARP_QUADS],
-            out: ShadedWarp {
-                tile: 0,
-                quads: Few::default(),
-            },
+            out: ArrayVec::new(),
             counters: CoresCounters::default(),
         }
     }
 
     /// Shades the quads and merges the pairs; leaves in `out` what is left of them.
     fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) {
-        self.out.tile = warp.tile;
-        self.out.quads.clear();
+        self.out.clear();
         let shaded = &mut self.shaded;
         state.shade(warp, shaded);
         for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
@@ -149,7 +147,8 @@ impl Cores {
                 result.mask |= second.mask;
                 result.colour = under(&first.colour, &second.colour);
                 if let Some(maps) = &mut state.maps {
-                    maps.merged(warp.tile, position, first.mask & second.mask);
+                    let quad = quad_index(warp.tile, position);
+                    maps.count(MapKind::Merged, quad, first.mask & second.mask);
                 }
                 offset += 2;
             } else {
@@ -157,7 +156,7 @@ impl Cores {
                 offset += 1;
             }
             if result.mask != 0 {
-                self.out.quads.push(result);
+                self.out.push(result);
             }
         }
     }
@@ -188,7 +187,10 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         let owed = state.shader_issue.pay(self.schedule.next_scheduler());
         let done = self.schedule.run(arrival, self.program, owed);
         self.shade(&warp, state);
-        let out = self.out;
+        let out = ShadedWarp {
+            tile: warp.tile,
+            quads: self.out.take(),
+        };
         self.schedule.leave(done, |ready| {
             if out.quads.is_empty() {
                 ready
@@ -198,12 +200,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         })
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut DrawState<'m>,
-        _next: &mut impl Sink<ShadedWarp, DrawState<'m>>,
-    ) -> Cycle {
-        at.max(self.schedule.left_at())
+    fn done(&self) -> Cycle {
+        self.schedule.left_at()
     }
 }

@@ -2,13 +2,10 @@
 //!
 //! In and out: warps, in order.
 
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Warp;
+use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// Warp launch.
@@ -32,54 +29,25 @@ statistics! {
     }
 }
 
-/// The unit.
-#[derive(Debug)]
-pub struct Launch {
-    cycles: u64,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: LaunchCounters,
-}
+/// The warp launcher.
+pub type Launch = RigidUnit<LaunchSpec>;
 
-impl Launch {
-    /// A unit of this specification.
-    #[must_use]
-    pub fn new(spec: &LaunchSpec) -> Self {
-        Self {
-            cycles: spec.cycles_per_warp,
-            pipe: IssuePort::new(spec.latency_cycles),
-            counters: LaunchCounters::default(),
-        }
+impl Rigid for LaunchSpec {
+    const NAME: &'static str = Self::UNIT;
+    type Counters = LaunchCounters;
+
+    fn latency_cycles(&self) -> u64 {
+        self.latency_cycles
     }
 }
 
-impl Unit for Launch {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("launch", &mut self.pipe.activity);
-        visitor.statistics("launch", &self.counters);
-    }
-}
-
-impl<M> Stage<M> for Launch {
+impl<M> Process<M> for LaunchSpec {
     type In = Warp;
     type Out = Warp;
 
-    fn accept(
-        &mut self,
-        warp: Warp,
-        arrival: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<Warp, M>,
-    ) -> Cycle {
-        self.counters.warps += 1;
-        self.counters.quads += warp.quads.len() as u64;
-        let start = self.pipe.start(arrival);
-        self.pipe.issue(warp, start, self.cycles, state, next);
-        start
-    }
-
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Warp, M>) -> Cycle {
-        at.max(self.pipe.done())
+    fn process(&self, warp: Warp, counters: &mut LaunchCounters, _: &M) -> (u64, Option<Warp>) {
+        counters.warps += 1;
+        counters.quads += warp.quads.len() as u64;
+        (self.cycles_per_warp, Some(warp))
     }
 }

@@ -51,8 +51,7 @@ impl Schedule {
     }
 
     /// The scheduler that the next warp goes to.
-    #[must_use]
-    pub fn next_scheduler(&self) -> usize {
+    pub(crate) fn next_scheduler(&self) -> usize {
         self.next_scheduler
     }
 
@@ -101,8 +100,7 @@ impl Schedule {
     }
 
     /// When the last warp left.
-    #[must_use]
-    pub fn left_at(&self) -> Cycle {
+    pub(crate) fn left_at(&self) -> Cycle {
         self.left_at
     }
 }

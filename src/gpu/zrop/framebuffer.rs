@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::image::Frame;
-use crate::pipeline::memory::line::LINE_BYTES;
+use crate::pipeline::memory::line::lines_of;
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::{TILE_PX, TileLayout, quad_index};
@@ -135,9 +135,8 @@ impl Framebuffer {
 
     /// Whether all of a raster tile fails the depth test at `depth`: it does at both ends of the
     /// tile's range, and the test has one direction.
-    #[must_use]
     #[inline]
-    pub fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
+    pub(crate) fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
         let Some((test, _)) = &self.depth else {
             return false;
         };
@@ -157,21 +156,18 @@ impl Framebuffer {
     }
 
     /// Whether a stencil or depth test is on.
-    #[must_use]
     #[inline]
-    pub fn has_tests(&self) -> bool {
+    pub(crate) fn has_tests(&self) -> bool {
         self.stencil.is_some() || self.depth.is_some()
     }
 
     /// Whether the tests write what they read.
-    #[must_use]
-    pub fn tests_write(&self) -> bool {
+    pub(crate) fn tests_write(&self) -> bool {
         self.stencil.is_some()
     }
 
     /// Bytes a pixel that the tests read: a stencil byte, with it a depth of 24 bits if tested.
-    #[must_use]
-    pub fn test_bytes_per_pixel(&self) -> u64 {
+    pub(crate) fn test_bytes_per_pixel(&self) -> u64 {
         if self.depth.is_some() { 4 } else { 1 }
     }
 
@@ -250,7 +246,6 @@ impl Framebuffer {
     }
 
     /// When each pixel was terminated, row by row; [`NEVER`] where it was not.
-    #[must_use]
     pub fn termination_cycles(&self) -> Vec<Cycle> {
         self.layout.rows(|quad, fragment| {
             let times = self.terminated_at.get(quad);
@@ -260,8 +255,7 @@ impl Framebuffer {
 }
 
 /// Bytes of colour of a quad.
-#[must_use]
-pub fn bytes_per_quad(format: ColourFormat) -> u64 {
+pub(crate) fn bytes_per_quad(format: ColourFormat) -> u64 {
     u64::from(format.bytes_per_pixel()) * 4
 }
 
@@ -270,9 +264,9 @@ pub fn bytes_per_quad(format: ColourFormat) -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FramebufferLines {
     /// Lines of colours.
-    pub colour: Range<u64>,
+    pub colour: Range<u32>,
     /// Lines of stencil and depth values.
-    pub tests: Range<u64>,
+    pub tests: Range<u32>,
 }
 
 impl FramebufferLines {
@@ -280,7 +274,7 @@ impl FramebufferLines {
     #[must_use]
     pub fn of(framebuffer: &Framebuffer) -> Self {
         let quads = framebuffer.layout.quads() as u64;
-        let lines = |bytes_per_quad: u64| (quads * bytes_per_quad).div_ceil(LINE_BYTES);
+        let lines = |bytes_per_quad: u64| lines_of(quads * bytes_per_quad);
         let colour = lines(bytes_per_quad(framebuffer.format));
         let tests = lines(4 * framebuffer.test_bytes_per_pixel());
         Self {

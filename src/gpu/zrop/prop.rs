@@ -3,13 +3,10 @@
 //!
 //! In and out: beats of quads, in order. Rate: quads a cycle.
 
-use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Beat;
+use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
 
 spec! {
     /// PROP, both ports.
@@ -33,55 +30,25 @@ statistics! {
     }
 }
 
-/// The unit's port from tile coalescing to the tests.
-#[derive(Debug)]
-pub struct Prop {
-    quads_per_cycle: u64,
-    /// Issue port.
-    pub pipe: IssuePort,
-    /// Counters.
-    pub counters: PropCounters,
-}
+/// The port of PROP from tile coalescing to the tests.
+pub type Prop = RigidUnit<PropSpec>;
 
-impl Prop {
-    /// A unit of this specification.
-    #[must_use]
-    pub fn new(spec: &PropSpec) -> Self {
-        Self {
-            quads_per_cycle: spec.quads_in_per_cycle,
-            pipe: IssuePort::new(spec.latency_cycles),
-            counters: PropCounters::default(),
-        }
+impl Rigid for PropSpec {
+    const NAME: &'static str = Self::UNIT;
+    type Counters = PropCounters;
+
+    fn latency_cycles(&self) -> u64 {
+        self.latency_cycles
     }
 }
 
-impl Unit for Prop {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("prop", &mut self.pipe.activity);
-        visitor.statistics("prop", &self.counters);
-    }
-}
-
-impl<M> Stage<M> for Prop {
+impl<M> Process<M> for PropSpec {
     type In = Beat;
     type Out = Beat;
 
-    fn accept(
-        &mut self,
-        beat: Beat,
-        arrival: Cycle,
-        state: &mut M,
-        next: &mut impl Sink<Beat, M>,
-    ) -> Cycle {
+    fn process(&self, beat: Beat, counters: &mut PropCounters, _state: &M) -> (u64, Option<Beat>) {
         let quads = beat.quads.len() as u64;
-        self.counters.quads_in += quads;
-        let start = self.pipe.start(arrival);
-        let cycles = quads.div_ceil(self.quads_per_cycle).max(1);
-        self.pipe.issue(beat, start, cycles, state, next);
-        start
-    }
-
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
-        at.max(self.pipe.done())
+        counters.quads_in += quads;
+        (quads.div_ceil(self.quads_in_per_cycle).max(1), Some(beat))
     }
 }

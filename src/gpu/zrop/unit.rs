@@ -7,11 +7,12 @@
 //! termination updates take the port for. A fragment is terminated only if its pixel's bit was
 //! written before the cycle of its test.
 
+use arrayvec::ArrayVec;
 use std::ops::Range;
 
 use crate::gpu::zrop::termination::Feedback;
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Beat, Few, Quad, fragments};
+use crate::pipeline::packets::{Beat, Quad, fragments};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -21,7 +22,7 @@ use crate::raster::tiles::QUADS_PER_TILE;
 
 use super::early::EarlyTests;
 use super::zcache::ZCache;
-use crate::pipeline::memory::line::LINE_BYTES;
+use crate::pipeline::memory::line::line_at;
 
 spec! {
     /// ZROP.
@@ -100,7 +101,7 @@ impl Zrop {
     /// A unit of GPC `gpc`, with early termination or without, for a framebuffer whose stencil and
     /// depth values take `memory_lines` of memory.
     #[must_use]
-    pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u64>) -> Self {
+    pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u32>) -> Self {
         Self {
             spec: spec.clone(),
             terminating,
@@ -125,7 +126,7 @@ impl Zrop {
         while let Some((due, quad)) = state.next_update(self.gpc, start) {
             self.counters.updates += 1;
             let begin = self.pipe.free().max(due);
-            let line = quad * state.bytes_per_quad() / LINE_BYTES;
+            let line = line_at(quad * state.bytes_per_quad());
             self.cache.access(line, true, begin, state.memory());
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
@@ -138,13 +139,13 @@ impl Zrop {
     /// When the stencil and depth values of a beat are there.
     fn fetch(&mut self, beat: &Beat, at: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let per_quad = state.bytes_per_quad();
-        let lines = (per_quad / LINE_BYTES).max(1);
+        let lines = line_at(per_quad).max(1);
         let written = state.tests_write();
         let mut ready = at;
-        let mut previous = u64::MAX;
+        let mut previous = u32::MAX;
         for quad in beat.quads.iter() {
             let place = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) + u64::from(quad.position);
-            let first = place * per_quad / LINE_BYTES;
+            let first = line_at(place * per_quad);
             if first != previous && quad.mask != 0 {
                 previous = first;
                 for line in first..first + lines {
@@ -231,7 +232,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             .div_ceil(self.spec.quads_per_cycle)
             .max(1);
         if tests {
-            let mut passed = Few::default();
+            let mut passed = ArrayVec::new();
             for &quad in beat.quads.iter() {
                 if let Some(quad) = self.test(beat.tile, quad, start, state) {
                     passed.push(quad);
@@ -255,7 +256,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         left
     }
 
-    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
-        at.max(self.pipe.done())
+    fn done(&self) -> Cycle {
+        self.pipe.done()
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::LINE_BYTES;
+use crate::pipeline::memory::lru::LruLines;
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 
@@ -23,10 +24,8 @@ statistics! {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default)]
 struct Line {
-    tag: u64,
-    used: u64,
     ready_at: Cycle,
     dirty: bool,
 }
@@ -34,82 +33,56 @@ struct Line {
 /// The cache: fully associative, least recently used.
 #[derive(Debug)]
 pub struct ZCache {
-    lines: Vec<Line>,
-    /// Line by tag, `u32::MAX` where absent.
-    of_tag: Vec<u32>,
+    lines: LruLines<Line>,
     /// Lines that were ever written back: others are in their cleared state and need no reading.
     in_memory: Vec<bool>,
-    clock: u64,
-    base: u64,
-    /// Counters.
+    /// Number of the first line in memory.
+    base: u32,
+    /// Accesses so far.
     pub counters: ZCacheCounters,
 }
 
 impl ZCache {
     /// A cache of `bytes` for values that take `memory_lines` of memory.
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "sizes are validated to be far below 2^32 lines"
-    )]
-    pub fn new(bytes: u64, memory_lines: Range<u64>) -> Self {
-        let surface_lines = (memory_lines.end - memory_lines.start) as usize;
-        let line = Line {
-            tag: u64::MAX,
-            used: 0,
-            ready_at: 0,
-            dirty: false,
-        };
+    pub fn new(bytes: u64, memory_lines: Range<u32>) -> Self {
+        let lines = memory_lines.end - memory_lines.start;
         Self {
-            lines: vec![line; (bytes / LINE_BYTES).max(1) as usize],
-            of_tag: vec![u32::MAX; surface_lines],
-            in_memory: vec![false; surface_lines],
-            clock: 0,
+            lines: LruLines::new(1, (bytes / LINE_BYTES).max(1), lines),
+            in_memory: vec![false; lines as usize],
             base: memory_lines.start,
             counters: ZCacheCounters::default(),
         }
     }
 
-    /// Accesses line `tag` at `at`; returns when it is there.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "tags index the surface, of far fewer lines than 2^32"
-    )]
-    pub fn access(&mut self, tag: u64, dirty: bool, at: Cycle, memory: &mut Memory) -> Cycle {
-        self.clock += 1;
-        let found = self.of_tag[tag as usize];
-        if found != u32::MAX {
+    /// Accesses line `line` at `at`; returns when it is there.
+    pub(crate) fn access(
+        &mut self,
+        line: u32,
+        dirty: bool,
+        at: Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
+        if let Some(slot) = self.lines.find(line) {
             self.counters.hits += 1;
-            let line = &mut self.lines[found as usize];
-            line.used = self.clock;
-            line.dirty |= dirty;
-            return line.ready_at.max(at);
+            let found = self.lines.content(slot);
+            found.dirty |= dirty;
+            return found.ready_at.max(at);
         }
         self.counters.misses += 1;
-        let oldest = self.lines.iter().enumerate().min_by_key(|(_, l)| l.used);
-        let slot = oldest.map_or(0, |(i, _)| i);
-        let victim = self.lines[slot];
-        if victim.tag != u64::MAX {
-            self.of_tag[victim.tag as usize] = u32::MAX;
-            if victim.dirty {
-                self.counters.written_back += 1;
-                self.in_memory[victim.tag as usize] = true;
-                memory.write(self.base + victim.tag, LINE_BYTES, at);
-            }
+        let (slot, old, evicted) = self.lines.replace(line);
+        if let Some(old) = old.filter(|_| evicted.dirty) {
+            self.counters.written_back += 1;
+            self.in_memory[old as usize] = true;
+            memory.write(self.base + old, LINE_BYTES, at);
         }
-        let start = at.max(victim.ready_at);
-        let ready_at = if self.in_memory[tag as usize] {
-            memory.read(self.base + tag, LINE_BYTES, start)
+        let start = at.max(evicted.ready_at);
+        let ready_at = if self.in_memory[line as usize] {
+            memory.read(self.base + line, LINE_BYTES, start)
         } else {
             start
         };
-        self.of_tag[tag as usize] = slot as u32;
-        self.lines[slot] = Line {
-            tag,
-            used: self.clock,
-            ready_at,
-            dirty,
-        };
+        *self.lines.content(slot) = Line { ready_at, dirty };
         ready_at
     }
 }

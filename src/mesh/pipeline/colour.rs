@@ -65,7 +65,7 @@ pub struct Colour {
 impl Colour {
     /// Creates an idle unit for a buffer that takes `memory_lines` of memory.
     #[must_use]
-    pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u64>) -> Self {
+    pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u32>) -> Self {
         Self {
             write_cycles: spec.blend_cycles,
             lookup: RateLimiter::new(spec.quads_per_cycle, 1),

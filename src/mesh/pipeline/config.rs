@@ -7,7 +7,7 @@ use super::grids::GridsSpec;
 use super::pack::PackSpec;
 use super::quads::QuadsSpec;
 use crate::error::{Error, Result};
-use crate::gpu::config::{Config, as_toml, overlaid};
+use crate::gpu::config::{ASSIGNMENT, Config, as_toml, overlaid};
 use crate::mesh::merge::pmu::PmuSpec;
 use crate::mesh::merge::qfm::QfmSpec;
 use crate::pipeline::spec::Field;
@@ -76,7 +76,7 @@ impl MeshConfig {
         let text = as_toml(assignment)?;
         let unit = assignment.split('.').next().unwrap_or_default().trim();
         let config = if Self::OWN.contains(&unit) {
-            overlaid(self, &text, &format!("--set {assignment}"))?
+            overlaid(self, &text, ASSIGNMENT)?
         } else {
             Self {
                 gpu: self.gpu.with(assignment)?,

@@ -20,7 +20,7 @@ use crate::mesh::grid::{Grid, Topology};
 use crate::mesh::index::index32;
 use crate::mesh::merge::QuadFragment;
 use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::line::LINE_BYTES;
+use crate::pipeline::memory::line::lines_of;
 use crate::pipeline::packets::{Primitive, Quad, RasterTile};
 use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::sample_depth::{DepthFragment, DepthPlane};
@@ -124,19 +124,19 @@ impl MeshDrawState {
         self.settings.pattern
     }
 
-    fn lines(&self, bytes_per_sample: u64) -> u64 {
+    fn lines(&self, bytes_per_sample: u64) -> u32 {
         let samples = self.depths.quads() as u64 * CELLS * u64::from(self.pattern().count());
-        (samples * bytes_per_sample).div_ceil(LINE_BYTES)
+        lines_of(samples * bytes_per_sample)
     }
 
     /// Lines of memory that the colours take.
     #[must_use]
-    pub fn colour_lines(&self) -> Range<u64> {
+    pub fn colour_lines(&self) -> Range<u32> {
         0..self.lines(COLOUR_BYTES)
     }
 
     /// Lines of memory that the depths take.
-    pub(super) fn depth_lines(&self) -> Range<u64> {
+    pub(super) fn depth_lines(&self) -> Range<u32> {
         let first = self.colour_lines().end;
         first..first + self.lines(DEPTH_BYTES)
     }

@@ -5,11 +5,12 @@
 //! leaves when it is full, when a quad of another draw arrives, and at the end (assumption: draws
 //! differ in state, and there is no time-out).
 
+use arrayvec::ArrayVec;
 use serde::Serialize;
 
 use super::draw_state::MeshDrawState;
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Few, Quad, WARP_QUADS, Warp};
+use crate::pipeline::packets::{Quad, WARP_QUADS, Warp};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -46,7 +47,7 @@ statistics! {
 #[derive(Debug)]
 pub struct Pack {
     scan: RateLimiter,
-    held: Few<Quad, WARP_QUADS>,
+    held: ArrayVec<Quad, WARP_QUADS>,
     draw: u32,
     input: Activity,
     output: IssuePort,
@@ -59,7 +60,7 @@ impl Pack {
     pub fn new(spec: &PackSpec) -> Self {
         Self {
             scan: RateLimiter::new(spec.quads_per_cycle, 1),
-            held: Few::default(),
+            held: ArrayVec::new(),
             draw: 0,
             input: Activity::default(),
             output: IssuePort::new(spec.latency_cycles),
@@ -81,12 +82,11 @@ impl Pack {
         self.counters.partial_warps += u64::from(!self.held.is_full());
         let warp = Warp {
             tile: state.record_of(first).index / QUADS_PER_TILE,
-            quads: self.held,
+            quads: self.held.take(),
             merge: 0,
         };
         let start = self.output.start(at);
         self.output.issue(warp, start, 1, state, next);
-        self.held.clear();
         // The quad that fills the next warp waits for this one.
         let free = self.output.free();
         if free > at + 1 {

@@ -5,11 +5,12 @@
 //! Quad-Fragment Merging", section 3.3). Rate: one beat of up to 8 quads per cycle. Tiles share no
 //! beat: VR-Pipe's tile coalescing serves blending and is left out.
 
+use arrayvec::ArrayVec;
 use serde::Serialize;
 
 use super::draw_state::MeshDrawState;
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Beat, Few, Quad, RasterTile};
+use crate::pipeline::packets::{Beat, Quad, RasterTile};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -115,23 +116,23 @@ impl Stage<MeshDrawState> for Quads {
     ) -> Cycle {
         self.counters.tiles += 1;
         let mut start = self.port.start(arrival);
-        let mut beat = Beat {
-            tile: tile.tile,
-            quads: Few::default(),
-            last: false,
-        };
+        let mut quads = ArrayVec::new();
         let mut is_idle = true;
         for at in 0..16 {
             if tile.samples.touched >> at & 1 == 1
                 && let Some(quad) = self.quad(&tile, at, state)
             {
-                beat.quads.push(quad);
+                quads.push(quad);
             }
-            let ends = beat.quads.len() == self.quads_per_cycle || at == 15;
-            if ends && !beat.quads.is_empty() {
+            let ends = quads.len() == self.quads_per_cycle || at == 15;
+            if ends && !quads.is_empty() {
                 start = self.port.start(arrival);
+                let beat = Beat {
+                    tile: tile.tile,
+                    quads: quads.take(),
+                    last: false,
+                };
                 self.port.issue(beat, start, 1, state, next);
-                beat.quads.clear();
                 is_idle = false;
             }
         }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::gpu::config::Config;
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
+use crate::gpu::wiring::{Simulator, Watch};
 use crate::image::Frame;
 use crate::image::metrics::psnr_db;
 use crate::mesh::camera::MeshCamera;
@@ -171,7 +171,8 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64) -> Result<VersusRow> {
     let mut config = Config::default();
     config.crop.format = ColourFormat::Rgba32F;
     let variants = [Variant::BASELINE, Variant::QM];
-    let runs = prepared.run_all(&config, &variants, Watch::default());
+    let simulators = Simulator::all(&config, &variants, Watch::default())?;
+    let runs = prepared.run_all(&simulators);
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];
     let saved = without.quads.blended.saturating_sub(with.quads.blended);
     Ok(VersusRow {

@@ -105,7 +105,7 @@ impl SplatQuads {
                 .map(|splats| {
                     let mut out = Vec::new();
                     for &splat in splats {
-                        let halves = draw.triangles(splat).into_iter().flatten();
+                        let halves = draw.box_triangles(splat).into_iter().flatten();
                         for (corners, half) in halves.zip(0..) {
                             raster(corners, [splat, half], size, (pattern, level), &mut out);
                         }

@@ -25,9 +25,10 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// A port of `bytes_per_cycle`.
+    /// A port of `bytes_per_cycle`, at least 1.
     #[must_use]
     pub fn new(bytes_per_cycle: u64) -> Self {
+        let bytes_per_cycle = bytes_per_cycle.max(1);
         Self {
             bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
             bytes_per_cycle,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::calendar::Calendar;
 use super::dram::Dram;
 use super::line::LINE_BYTES;
+use super::lru::LruLines;
 use crate::pipeline::spec::spec;
 use crate::pipeline::timing::Cycle;
 
@@ -24,11 +25,6 @@ spec! {
     }
 }
 
-/// No place.
-const NONE: u32 = u32::MAX;
-/// No line.
-const NO_TAG: u64 = u64::MAX;
-
 /// Traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct L2Counters {
@@ -44,57 +40,32 @@ pub struct L2Counters {
     pub written_back_bytes: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Line {
-    tag: u64,
-    used: u64,
-    dirty_bytes: u64,
-}
-
-/// The unit.
+/// The shared L2.
 #[derive(Debug)]
 pub struct L2 {
     latency: u64,
-    ways: usize,
-    sets: u64,
-    lines: Vec<Line>,
-    /// The place of each line of memory in `lines`, [`NONE`] where it is not there: an index for
-    /// the host's sake, which finds what a search of the set would.
-    place_of: Vec<u32>,
-    clock: u64,
+    /// Bytes of each line that have to be written back.
+    dirty_bytes: LruLines<u64>,
     port: Calendar,
-    /// Counters.
+    /// Traffic so far.
     pub counters: L2Counters,
 }
 
 impl L2 {
-    /// An empty cache of a memory of `memory_lines` lines.
+    /// An empty cache for a memory of `memory_lines` lines.
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "sizes are validated to be far below 2^32 lines"
-    )]
-    pub fn new(spec: &L2Spec, memory_lines: u64) -> Self {
+    pub fn new(spec: &L2Spec, memory_lines: u32) -> Self {
         let sets = (spec.bytes / LINE_BYTES / spec.ways).max(1);
-        let line = Line {
-            tag: NO_TAG,
-            used: 0,
-            dirty_bytes: 0,
-        };
         Self {
-            place_of: vec![NONE; memory_lines as usize],
             latency: spec.latency_cycles,
-            ways: spec.ways as usize,
-            sets,
-            lines: vec![line; (sets * spec.ways) as usize],
-            clock: 0,
+            dirty_bytes: LruLines::new(sets, spec.ways, memory_lines),
             port: Calendar::new(spec.slices * spec.slice_bytes_per_cycle),
             counters: L2Counters::default(),
         }
     }
 
     /// Reads `bytes` of `line` at `at`, from DRAM if need be; returns when they are there.
-    pub fn read(&mut self, line: u64, bytes: u64, at: Cycle, dram: &mut Dram) -> Cycle {
+    pub fn read(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) -> Cycle {
         self.counters.read_bytes += bytes;
         let passed = self.port.book(bytes, at);
         let (hit, _) = self.find(line, at, dram);
@@ -106,11 +77,11 @@ impl L2 {
     }
 
     /// Writes `bytes` of `line` at `at`. Whole sectors are written, so nothing is fetched.
-    pub fn write(&mut self, line: u64, bytes: u64, at: Cycle, dram: &mut Dram) {
+    pub fn write(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) {
         self.counters.written_bytes += bytes;
         let passed = self.port.book(bytes, at);
         let (_, slot) = self.find(line, passed, dram);
-        let dirty = &mut self.lines[slot].dirty_bytes;
+        let dirty = self.dirty_bytes.content(slot);
         *dirty = (*dirty + bytes).min(LINE_BYTES);
     }
 
@@ -121,37 +92,17 @@ impl L2 {
     }
 
     /// Finds the line or makes room for it; returns whether it was there, and its slot.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "lines of memory are counted by a usize, places by far less than 2^32"
-    )]
-    fn find(&mut self, tag: u64, at: Cycle, dram: &mut Dram) -> (bool, usize) {
-        self.clock += 1;
-        let place = self.place_of[tag as usize];
-        if place != NONE {
-            self.lines[place as usize].used = self.clock;
+    fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (bool, u32) {
+        if let Some(slot) = self.dirty_bytes.find(line) {
             self.counters.hits += 1;
-            return (true, place as usize);
+            return (true, slot);
         }
         self.counters.misses += 1;
-        let first = (tag % self.sets) as usize * self.ways;
-        let set = self.lines[first..first + self.ways].iter().enumerate();
-        let oldest = set.min_by_key(|(_, line)| line.used);
-        let place = first + oldest.map_or(0, |(way, _)| way);
-        let line = Line {
-            tag,
-            used: self.clock,
-            dirty_bytes: 0,
-        };
-        let victim = std::mem::replace(&mut self.lines[place], line);
-        self.place_of[tag as usize] = place as u32;
-        if victim.tag != NO_TAG {
-            self.place_of[victim.tag as usize] = NONE;
+        let (slot, _, dirty_bytes) = self.dirty_bytes.replace(line);
+        if dirty_bytes > 0 {
+            self.counters.written_back_bytes += dirty_bytes;
+            dram.transfer(dirty_bytes, at);
         }
-        if victim.dirty_bytes > 0 {
-            self.counters.written_back_bytes += victim.dirty_bytes;
-            dram.transfer(victim.dirty_bytes, at);
-        }
-        (false, place)
+        (false, slot)
     }
 }

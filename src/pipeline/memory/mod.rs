@@ -9,6 +9,7 @@ pub mod calendar;
 pub mod dram;
 pub mod l2;
 pub mod line;
+pub(crate) mod lru;
 
 use crate::pipeline::timing::Cycle;
 use dram::{Dram, DramSpec};
@@ -26,7 +27,7 @@ pub struct Memory {
 impl Memory {
     /// An empty memory system of `lines` lines that can be cached.
     #[must_use]
-    pub fn new(l2: &L2Spec, dram: &DramSpec, lines: u64) -> Self {
+    pub fn new(l2: &L2Spec, dram: &DramSpec, lines: u32) -> Self {
         Self {
             l2: L2::new(l2, lines),
             dram: Dram::new(dram),
@@ -34,12 +35,12 @@ impl Memory {
     }
 
     /// Reads `bytes` of line `line` at `at`; returns when they are there.
-    pub fn read(&mut self, line: u64, bytes: u64, at: Cycle) -> Cycle {
+    pub fn read(&mut self, line: u32, bytes: u64, at: Cycle) -> Cycle {
         self.l2.read(line, bytes, at, &mut self.dram)
     }
 
     /// Writes `bytes` of line `line` at `at`.
-    pub fn write(&mut self, line: u64, bytes: u64, at: Cycle) {
+    pub fn write(&mut self, line: u32, bytes: u64, at: Cycle) {
         self.l2.write(line, bytes, at, &mut self.dram);
     }
 
