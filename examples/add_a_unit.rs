@@ -62,7 +62,6 @@ impl FlushPolicy for FullestFirst {
 }
 
 /// Runs a procedural scene through both and returns the page that `quadrille sim` prints.
-///
 pub(crate) fn run() -> Result<String> {
     let scene = Synthetic::new(Recipe::Object, 1, 4000, 0)?;
     let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(256, 144)?);
@@ -83,6 +82,7 @@ pub(crate) fn run() -> Result<String> {
     ))
 }
 
+#[allow(clippy::print_stdout, reason = "what the example is for")]
 fn main() -> Result<()> {
     print!("{}", run()?);
     Ok(())
