@@ -110,21 +110,28 @@ pub use gpu::result::SimulationResult;
 pub use gpu::variant::Variant;
 pub use gpu::view::simulate;
 pub use image::Frame;
+pub use image::difference::{SHOWN_SCALE, heat_picture, scaled_difference};
 pub use image::files::{decode as decode_picture, read as read_picture, write as write_picture};
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
 pub use math::SimdLevel;
 pub use mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use mesh::files::load as load_mesh;
 pub use preprocess::{PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat};
-pub use report::screen::simulation_page;
+pub use report::config::toml as config_toml;
+pub use report::json::Document as SimulationDocument;
+pub use report::maps::write as write_maps;
+pub use report::screen::{pages as simulation_pages, simulation_page};
+pub use report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
+pub use report::trace::write as write_trace;
 pub use scene::cameras::{
-    CameraFile, CameraOptions, load as load_cameras, load_with as load_cameras_with,
+    CameraFile, CameraOptions, PictureSize, default_camera, fitting_eye, load as load_cameras,
+    load_views, load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
     write_inria_json,
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{
-    Camera, Distribution, Dropped, Intrinsics, Scene, SceneFormat, SceneStatistics, Splat, Splats,
-    load, load_bytes,
+    Camera, Distribution, Dropped, Intrinsics, MAX_SIDE_PX, Scene, SceneFormat, SceneStatistics,
+    Splat, Splats, Visibility, load, load_bytes,
 };
 pub use shading::{
     ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
 use super::console::{Exit, Verbosity, print, print_json};
-use super::outputs::{Placeholder, Template};
+use super::outputs::{NAME, Template};
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
 use crate::image::files::{self, PictureFormat};
@@ -34,8 +35,8 @@ pub(super) struct Args {
     /// What to compare it with, of the same size
     b: PathBuf,
     /// What is done to the values first
-    #[arg(long, value_enum, default_value_t)]
-    protocol: ProtocolName,
+    #[arg(long, value_enum, default_value_t = Protocol::Inria)]
+    protocol: Protocol,
     /// Write the FLIP error of every pixel as a heat map, black for 0 to cream for 1; for folders,
     /// {name} in the file's name stands for the pair's
     #[arg(long, value_name = "OUT.png")]
@@ -48,22 +49,19 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The metrics' protocol, by its name.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum ProtocolName {
-    /// Clamp to 0..1 and round to 8 bits, as the authors of 3D Gaussian splatting do
-    #[default]
-    Inria,
-    /// Neither clamp nor round (FLIP clamps)
-    Float,
-}
+impl ValueEnum for Protocol {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Inria, Self::Float]
+    }
 
-impl From<ProtocolName> for Protocol {
-    fn from(name: ProtocolName) -> Self {
-        match name {
-            ProtocolName::Inria => Self::Inria,
-            ProtocolName::Float => Self::Float,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Inria => {
+                "Clamp to 0..1 and round to 8 bits, as the authors of 3D Gaussian splatting do"
+            }
+            Self::Float => "Neither clamp nor round (FLIP clamps)",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
     }
 }
 
@@ -81,10 +79,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     }
     warn_unmatched(&found.unmatched, verbosity);
     let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
-    let protocol = args.protocol.into();
+    let protocol = args.protocol;
     let mut measured = Vec::with_capacity(found.pairs.len());
     for pair in &found.pairs {
-        let named = |path| Template::new(path).filled(&[(Placeholder::Name, &pair.name)]);
+        let named = |path| Template::new(path).filled(&[(NAME, &pair.name)]);
         let diff = args.diff.as_deref().map(named);
         let (a, b) = (pair.a.display(), pair.b.display());
         let one = measure(pair, protocol, diff.as_deref())
@@ -150,7 +148,7 @@ fn check_diff_name(diff: &Path, found: &Pairs) -> Result<()> {
     } else {
         1
     };
-    Template::new(diff).require("--diff", Placeholder::Name, count, "pairs")
+    Template::new(diff).require("--diff", NAME, count, "pairs")
 }
 
 fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {

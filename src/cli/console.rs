@@ -67,9 +67,6 @@ impl Verbosity {
 
 /// Writes `bytes` to standard output. A reader that has gone away (`| head`) has seen enough: that
 /// is no error.
-///
-/// # Errors
-/// [`Error::Write`] for any other reason.
 pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
@@ -81,9 +78,6 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
 }
 
 /// Writes `document` to standard output as JSON.
-///
-/// # Errors
-/// As [`print`].
 pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
     // Cannot fail: string keys, and numbers only.
     let value = serde_json::to_value(document).unwrap_or_default();

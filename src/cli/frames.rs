@@ -14,7 +14,8 @@ use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 
 /// Which renderer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Backend {
     /// The fast one
     Cpu,
@@ -54,17 +55,6 @@ pub(super) struct Timed {
     pub(super) median_ms: StageMs,
     /// Each stage's minimum over the repetitions.
     pub(super) least_ms: StageMs,
-}
-
-impl Backend {
-    /// The name that reports carry.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Reference => "reference",
-            Self::Gpu => "gpu",
-        }
-    }
 }
 
 impl FrameTimer {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
@@ -102,12 +103,12 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         format!(
             "{}, {}; {} in memory, loaded in {load_ms:.1} ms",
             scene.format.name(),
-            size(scene.file_bytes),
-            size(scene.splats.size_bytes() as u64),
+            HumanBytes(scene.file_bytes),
+            HumanBytes(scene.splats.size_bytes() as u64),
         ),
     );
     let degree = scene.splats.sh_degree();
-    let splats = grouped(scene.splats.len() as u64);
+    let splats = HumanCount(scene.splats.len() as u64);
     line("splats", format!("{splats}, SH degree {degree}"));
     line("dropped", scene.dropped.to_string());
     let profile = scene.profile_hint.map_or_else(
@@ -212,48 +213,12 @@ fn short(value: f32) -> String {
     }
 }
 
-/// A size in the largest binary unit that leaves at least 1.
-fn size(bytes: u64) -> String {
-    let mut value = bytes as f64;
-    let mut units = ["bytes", "KiB", "MiB", "GiB", "TiB"].into_iter();
-    let mut unit = units.next().unwrap_or_default();
-    for larger in units {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = larger;
-    }
-    if unit == "bytes" {
-        format!("{bytes} bytes")
-    } else {
-        format!("{value:.1} {unit}")
-    }
-}
-
-/// Digits in groups of three.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_for_people() {
-        assert_eq!(grouped(1_214_806), "1,214,806");
-        assert_eq!(grouped(12), "12");
-        assert_eq!(size(999), "999 bytes");
-        assert_eq!(size(68_029_499), "64.9 MiB");
         assert_eq!(short(0.0), "0");
         assert_eq!(short(1.23456), "1.23");
         assert_eq!(short(-1e-7), "-1.00e-7");

@@ -38,9 +38,6 @@ pub(super) struct Host {
 
 impl HostFlags {
     /// Checks them.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] about what this machine has not.
     pub(super) fn check(&self) -> Result<Host> {
         if self.threads > MAX_THREADS {
             let expected = format!("0 to {MAX_THREADS}");
@@ -130,10 +127,6 @@ pub(super) struct GpuFlags {
 
 impl GpuFlags {
     /// The configuration: preset, then file, then assignments.
-    ///
-    /// # Errors
-    /// [`Error::Read`] when the file cannot be read; [`Error::Caller`] naming a preset, line, field
-    /// or value that does not fit.
     pub(super) fn config(&self) -> Result<Config> {
         let assigned = |config: Config, assignment: &String| {
             config.with(assignment).map_err(|e| of_set(e, assignment))
@@ -143,9 +136,6 @@ impl GpuFlags {
 
     /// The configuration of the mesh path: as [`Self::config`], with assignments to its own units
     /// as well.
-    ///
-    /// # Errors
-    /// As [`Self::config`].
     pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
         let base = MeshConfig {
             gpu: self.base()?,
@@ -221,9 +211,6 @@ pub(super) struct EmulationFlags {
 
 impl EmulationFlags {
     /// The variants, each once, in the order given.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] about a name that is none.
     pub(super) fn variants(&self) -> Result<Vec<Variant>> {
         let mut variants = Vec::new();
         for name in &self.variants {

@@ -10,26 +10,12 @@ use crate::image::{Frame, files};
 #[derive(Debug, Clone)]
 pub(super) struct Template(PathBuf);
 
-/// What a placeholder stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Placeholder {
-    /// `{view}`: a view's name.
-    View,
-    /// `{variant}`: a variant's name.
-    Variant,
-    /// `{name}`: the name of a pair of pictures.
-    Name,
-}
-
-impl Placeholder {
-    fn text(self) -> &'static str {
-        match self {
-            Self::View => "{view}",
-            Self::Variant => "{variant}",
-            Self::Name => "{name}",
-        }
-    }
-}
+/// The placeholder of a view's name.
+pub(super) const VIEW: &str = "{view}";
+/// The placeholder of a variant's name.
+pub(super) const VARIANT: &str = "{variant}";
+/// The placeholder of the name of a pair of pictures.
+pub(super) const NAME: &str = "{name}";
 
 impl Template {
     /// A name, taken as it is.
@@ -38,38 +24,32 @@ impl Template {
     }
 
     /// Several views, or variants, need a name each. `mend` says what else would help.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] about `flag`.
     pub(super) fn require(
         &self,
         flag: &str,
-        placeholder: Placeholder,
+        placeholder: &str,
         count: usize,
         mend: &str,
     ) -> Result<()> {
-        let what = placeholder.text();
-        if count < 2 || self.0.to_string_lossy().contains(what) {
+        if count < 2 || self.0.to_string_lossy().contains(placeholder) {
             return Ok(());
         }
-        let expected = format!("{what} in the name, since there are {count} {mend}");
+        let expected = format!("{placeholder} in the name, since there are {count} {mend}");
         Err(Error::caller(flag, expected, self.0.display().to_string()))
     }
 
     /// The name with `values` in the place of their placeholders.
-    pub(super) fn filled(&self, values: &[(Placeholder, &str)]) -> PathBuf {
+    pub(super) fn filled(&self, values: &[(&str, &str)]) -> PathBuf {
         let Some(text) = self.0.to_str() else {
             return self.0.clone();
         };
-        let fill = |text: String, (placeholder, value): &(Placeholder, &str)| {
-            text.replace(placeholder.text(), value)
-        };
+        let fill = |text: String, (place, value): &(&str, &str)| text.replace(place, value);
         values.iter().fold(text.to_owned(), fill).into()
     }
 
     /// The name for a view and a variant.
     pub(super) fn path(&self, view: &str, variant: &str) -> PathBuf {
-        self.filled(&[(Placeholder::Variant, variant), (Placeholder::View, view)])
+        self.filled(&[(VARIANT, variant), (VIEW, view)])
     }
 }
 
@@ -136,14 +116,13 @@ impl Output {
     /// Several views need several names.
     pub(super) fn check_views(&self, views: usize) -> Result<()> {
         let mend = "views (or choose one with --view)";
-        self.template.require("-o", Placeholder::View, views, mend)
+        self.template.require("-o", VIEW, views, mend)
     }
 
     /// Several variants need several names.
     pub(super) fn check_variants(&self, variants: usize) -> Result<()> {
         let mend = "variants (or choose one with --variant)";
-        self.template
-            .require("-o", Placeholder::Variant, variants, mend)
+        self.template.require("-o", VARIANT, variants, mend)
     }
 
     /// The background where no flag chooses one.

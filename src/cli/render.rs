@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
                 "bytes": scene.splats.size_bytes(),
             },
             "profile": profile.name,
-            "backend": args.flags.backend.name(),
+            "backend": args.flags.backend,
             "threads": if is_reference { 1 } else { pool.current_num_threads() },
             "simd": if is_reference { "none" } else { host.level.name() },
             "peak_rss_bytes": peak_rss_bytes(),
@@ -200,7 +200,6 @@ fn table(rendered: &[Rendered]) -> String {
     let facts = ["<view", "pixels", "splats", "fragments"];
     let mut table = TextTable::new(&[&facts[..], &STAGES, &["total ms", "<output"]].concat());
     for r in rendered {
-        #[allow(clippy::cast_precision_loss, reason = "shown in millions")]
         let fragments = r.timed.counts.fragments_blended as f64 / 1e6;
         let facts = [
             r.camera.name.clone(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::console::{Exit, Verbosity, print, print_json};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags};
-use super::outputs::{Output, Placeholder, Template};
+use super::outputs::{Output, Template, VIEW};
 use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
@@ -135,7 +135,7 @@ fn check_views(args: &Args, output: Option<&Output>, views: usize) -> Result<()>
     }
     if let Some(trace) = &args.trace {
         let mend = "views (or choose one with --view)";
-        Template::new(trace).require("--trace", Placeholder::View, views, mend)?;
+        Template::new(trace).require("--trace", VIEW, views, mend)?;
     }
     if let Some(folder) = &args.maps {
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;

@@ -92,18 +92,12 @@ impl Framing {
 
 impl ViewArgs {
     /// The cameras these flags ask for, at least one, in order, with distinct names.
-    ///
-    /// # Errors
-    /// [`Error::Caller`] names the flag that mends it; a camera file has its own errors.
     pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
         self.views_of(|| Framing::of(splats), verbosity)
     }
 
     /// The same for a scene whose own `framing` is asked for only if no file says where to look
     /// from.
-    ///
-    /// # Errors
-    /// As [`Self::views`].
     pub(crate) fn views_of(
         &self,
         framing: impl FnOnce() -> Framing,

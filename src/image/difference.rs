@@ -28,7 +28,7 @@ pub(crate) fn colour_at(colours: &[[f32; 3]], position: f32) -> [f32; 3] {
 
 /// Draws errors of 0 to 1 on a picture of `size_px` (width, height): 0 is black, 1 cream. The scale is
 /// fixed, so that pictures of different pairs are comparable.
-pub(crate) fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
+pub fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
     let pixels = errors.iter().map(|&error| {
         let [r, g, b] = colour_at(&HEAT, error);
         [r, g, b, 1.0]
@@ -37,11 +37,11 @@ pub(crate) fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
 }
 
 /// Scale of the differences in Figure 1 of "A Pixel Merge Unit".
-pub(crate) const SHOWN_SCALE: f32 = 100.0;
+pub const SHOWN_SCALE: f32 = 100.0;
 
 /// Draws `|a - b| * scale` of red, green and blue, clamped to 0..=1, with alpha 1; a difference that is
 /// not a number is white.
-pub(crate) fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
+pub fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     let size = |frame: &Frame| format!("{} x {}", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
         return Err(Error::caller("pictures to compare", size(a), size(b)));

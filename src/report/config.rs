@@ -8,7 +8,7 @@ use crate::pipeline::spec::Source;
 /// The whole configuration. The source that a field names is its default's, so that stands there as
 /// well.
 #[must_use]
-pub(crate) fn toml(config: &Config) -> String {
+pub fn toml(config: &Config) -> String {
     let mut text = String::from(
         "# Configuration of the emulated graphics pipeline; `quadrille sim --config FILE` reads it.\n\
          # \"source:\" names what states a default, \"assumption:\" why a value was chosen that nothing \
@@ -38,7 +38,6 @@ pub(crate) fn toml(config: &Config) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::gpu::config::PRESETS;

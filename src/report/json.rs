@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ratios::{self, Ratios};
-use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
+use super::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
 use crate::gpu::coalesce::bins::Flushes;
 use crate::gpu::coalesce::quad_reorder::QruCounters;
 use crate::gpu::config::Config;
@@ -20,7 +20,7 @@ use crate::pipeline::memory::line::SECTOR_BYTES;
 /// A view and its variants. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
 #[derive(Debug, Serialize)]
-pub(crate) struct Document<'a> {
+pub struct Document<'a> {
     scene: &'a SceneFacts,
     view: &'a ViewFacts,
     profile: &'a str,
@@ -35,7 +35,8 @@ pub(crate) struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// The document of a view.
-    pub(crate) fn of(simulated: &'a Simulated<'_>) -> Self {
+    #[must_use]
+    pub fn of(simulated: &'a Simulated<'_>) -> Self {
         let [prepare, variants] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
         let baseline = simulated.baseline();
         let against = |run: &VariantRun| {
@@ -86,11 +87,10 @@ struct VariantDocument<'a> {
     host_ms: f64,
     host_quads_per_s: f64,
     #[serde(flatten)]
-    against_reference: Option<AgainstDocument>,
+    against_reference: Option<AgainstReference>,
 }
 
 impl<'a> VariantDocument<'a> {
-    #[allow(clippy::cast_precision_loss, reason = "a rate, for people")]
     fn of(simulated: &'a Simulated<'_>, run: &'a VariantRun) -> Self {
         let outcome = &run.outcome;
         let units = outcome.units.iter();
@@ -122,19 +122,9 @@ impl<'a> VariantDocument<'a> {
             discrepancies: outcome.discrepancies(),
             host_ms: run.host.as_secs_f64() * 1e3,
             host_quads_per_s: outcome.quads.rasterized as f64 / run.host.as_secs_f64().max(1e-9),
-            against_reference: run.against_reference.map(|against| AgainstDocument {
-                psnr_db_vs_reference: against.psnr_db,
-                max_abs_vs_reference: against.max_abs,
-            }),
+            against_reference: run.against_reference,
         }
     }
-}
-
-/// How far the picture is from the reference renderer's, where that was asked for.
-#[derive(Debug, Serialize)]
-struct AgainstDocument {
-    psnr_db_vs_reference: Option<f64>,
-    max_abs_vs_reference: f64,
 }
 
 #[derive(Debug, Serialize)]

@@ -26,7 +26,6 @@ impl Scale {
     /// percentile (nearest rank).
     #[must_use]
     #[allow(
-        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a rank among pixels"
@@ -43,7 +42,6 @@ impl Scale {
     }
 
     /// The scale that covers what either covers.
-    #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             top: self.top.max(other.top),
@@ -67,8 +65,6 @@ impl Scale {
 
     /// The numbers written beside it, at most `most` (at least 2) of them: 0; round numbers, no two
     /// closer than their share of the bar; and `top`.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a handful of numbers on a bar")]
     pub(crate) fn ticks(self, most: u32) -> Vec<u32> {
         let gap = 1.0 / (most.max(2) - 1) as f32;
         let mut ticks = vec![self.top];
@@ -110,7 +106,6 @@ impl Scale {
 
 /// A count in at most five characters: `950`, `1.5K`, `20K`, `3.25M`; exact for round ones, else
 /// rounded down to three digits.
-#[must_use]
 pub(crate) fn short(count: u32) -> String {
     let (unit, suffix) = match count {
         0..1000 => return count.to_string(),

@@ -13,7 +13,7 @@ use crate::pipeline::maps::MapKind;
 
 /// A map of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PixelMap {
+enum PixelMap {
     /// Counts that the pipeline kept.
     Count(MapKind),
     /// The cycle in which the pixel's termination bit was written; 0 where it was not.
@@ -22,7 +22,7 @@ pub(crate) enum PixelMap {
 
 impl PixelMap {
     /// Every map.
-    pub(crate) const ALL: [Self; 6] = [
+    const ALL: [Self; 6] = [
         Self::Count(MapKind::Shaded),
         Self::Count(MapKind::Blended),
         Self::Count(MapKind::Merged),
@@ -32,8 +32,7 @@ impl PixelMap {
     ];
 
     /// The name in its files' names.
-    #[must_use]
-    pub(crate) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Count(MapKind::Shaded) => "shaded",
             Self::Count(MapKind::Blended) => "blended",
@@ -66,8 +65,7 @@ impl PixelMap {
 
     /// The counts of a run, row by row; `None` where its variant keeps no such count: what merges
     /// only with quad reordering on, what terminates only with early termination on.
-    #[must_use]
-    pub(crate) fn of(self, outcome: &SimulationResult) -> Option<Vec<u32>> {
+    fn of(self, outcome: &SimulationResult) -> Option<Vec<u32>> {
         let maps = outcome.maps.as_ref()?;
         let applies = match self {
             Self::Count(MapKind::Shaded | MapKind::Blended) => true,
@@ -98,7 +96,7 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
 /// # Errors
 /// [`crate::error::Error::Write`] when a file cannot be written, and what a picture of the view's
 /// size with its legend gives.
-pub(crate) fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
+pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for map in PixelMap::ALL {
         let runs = simulated.runs.iter().map(|run| &run.outcome);
         let counted: Vec<_> = runs

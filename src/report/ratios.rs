@@ -19,7 +19,6 @@ pub(crate) struct Ratios {
 
 impl Ratios {
     /// `variant` against `baseline`.
-    #[must_use]
     pub(crate) fn between(baseline: &SimulationResult, variant: &SimulationResult) -> Self {
         let of = |number: fn(&SimulationResult) -> u64| ratio(number(baseline), number(variant));
         Self {
@@ -33,7 +32,6 @@ impl Ratios {
 
 /// Early termination's share in a run by itself: fragments rasterized over those that were not
 /// terminated.
-#[must_use]
 pub(crate) fn termination_ratio(outcome: &SimulationResult) -> Option<f64> {
     let fragments = &outcome.fragments;
     ratio(
@@ -43,18 +41,12 @@ pub(crate) fn termination_ratio(outcome: &SimulationResult) -> Option<f64> {
 }
 
 /// Merging's share in a run by itself: quads with something to blend over those blended.
-#[must_use]
 pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
     let quads = &outcome.quads;
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }
 
 /// `a / b`, unless `b` is 0.
-#[must_use]
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "a ratio of counts far below 2^53"
-)]
 pub(crate) fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }

@@ -11,7 +11,7 @@ use crate::gpu::result::SimulationResult;
 use crate::pipeline::collect::UnitCycles;
 
 /// Columns of a line.
-pub(crate) const COLUMNS: usize = 100;
+const COLUMNS: usize = 100;
 /// Columns of the labels.
 const LABEL: usize = 13;
 /// Columns of a variant.
@@ -56,7 +56,7 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
 
 /// The pages, one below the other.
 #[must_use]
-pub(crate) fn pages(simulated: &Simulated<'_>) -> String {
+pub fn pages(simulated: &Simulated<'_>) -> String {
     let pages = simulated.runs.chunks(ABREAST);
     let pages: Vec<_> = pages.map(|runs| page(simulated, runs)).collect();
     pages.join("\n")
@@ -151,7 +151,6 @@ fn row(text: &mut String, label: &str, runs: &[VariantRun], cell: impl Fn(&Varia
 /// A unit's cycles: those in which it worked, those in which it was held up by anything but a lack
 /// of work, and the share worked.
 #[allow(
-    clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "shares of a bar of ten cells"
@@ -173,7 +172,6 @@ fn bar(unit: &UnitCycles) -> String {
 }
 
 /// A count in eight columns, from a million on in millions.
-#[allow(clippy::cast_precision_loss, reason = "shown with four digits")]
 fn short(count: u64) -> String {
     if count < 1_000_000 {
         return format!("{count:>8}");

@@ -9,7 +9,7 @@ use crate::gpu::result::SimulationResult;
 
 /// The scene that was drawn.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct SceneFacts {
+pub struct SceneFacts {
     /// Its file, as it was named.
     pub path: String,
     /// Splats in it.
@@ -20,7 +20,7 @@ pub(crate) struct SceneFacts {
 
 /// The view that was drawn.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct ViewFacts {
+pub struct ViewFacts {
     /// Its name.
     pub name: String,
     /// Width in pixels.
@@ -32,17 +32,19 @@ pub(crate) struct ViewFacts {
 }
 
 /// How far a picture lies from the reference renderer's without early stop, colours as f32.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct AgainstReference {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AgainstReference {
     /// Peak signal-to-noise ratio in decibels; `None` when the pictures are identical.
+    #[serde(rename = "psnr_db_vs_reference")]
     pub psnr_db: Option<f64>,
     /// The largest difference of a colour channel.
+    #[serde(rename = "max_abs_vs_reference")]
     pub max_abs: f64,
 }
 
 /// A variant that ran.
 #[derive(Debug)]
-pub(crate) struct VariantRun {
+pub struct VariantRun {
     /// What came out.
     pub outcome: SimulationResult,
     /// Time on this machine, other variants at its side.
@@ -55,14 +57,15 @@ pub(crate) struct VariantRun {
 
 impl VariantRun {
     /// The variant's name.
-    pub(crate) fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         self.outcome.variant.to_string()
     }
 }
 
 /// A view, run through any number of variants.
 #[derive(Debug)]
-pub(crate) struct Simulated<'a> {
+pub struct Simulated<'a> {
     /// The scene.
     pub scene: &'a SceneFacts,
     /// The view.
@@ -88,7 +91,6 @@ impl Simulated<'_> {
     }
 
     /// Milliseconds of `cycles` at the configured clock.
-    #[allow(clippy::cast_precision_loss, reason = "cycles are far below 2^53")]
     pub(crate) fn ms(&self, cycles: u64) -> f64 {
         cycles as f64 / (self.config.gpu.clock_mhz * 1e3)
     }

@@ -11,7 +11,7 @@ use crate::pipeline::timing::{STATES, StallReason, Timeline};
 
 /// Most windows of a unit; with it, and a bound on the samples of all of
 /// them together, a file stays below 8 MB.
-pub(crate) const MAX_WINDOWS: usize = 512;
+const MAX_WINDOWS: usize = 512;
 /// Most samples of all units of all variants together, at most 200 bytes each.
 const MAX_SAMPLES: usize = 40_000;
 
@@ -19,7 +19,7 @@ const MAX_SAMPLES: usize = 40_000;
 ///
 /// # Errors
 /// Those of `out`.
-pub(crate) fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     let units: usize = simulated.runs.iter().map(|r| r.outcome.units.len()).sum();
     let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
     let mut first = true;
@@ -106,10 +106,6 @@ impl Track {
         samples
     }
 
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "cycles are far below 2^53, shares at most 1000"
-    )]
     fn sample(&self, cycle: u64, states: &[(usize, String)], per_mille: &[u64]) -> Value {
         let values = states.iter().zip(per_mille);
         let values: Map<_, _> = values

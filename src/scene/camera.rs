@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use crate::error::{Error, Result};
 
 /// Maximum width and height of a picture, in pixels.
-pub(crate) const MAX_SIDE_PX: u32 = 1 << 15;
+pub const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A pinhole camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
 ///

@@ -15,6 +15,7 @@ mod splats;
 mod statistics;
 mod visibility;
 
+pub use camera::MAX_SIDE_PX;
 pub use camera::{Camera, Intrinsics};
 pub use dropped::Dropped;
 pub use load::{load, load_bytes};
@@ -22,4 +23,4 @@ pub use scene_file::{Scene, SceneFormat};
 pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};
-pub(crate) use visibility::Visibility;
+pub use visibility::Visibility;

@@ -13,7 +13,7 @@ const SUSPICIOUS_SHARE: f64 = 0.005;
 /// Shares of the splats by the position of their centres relative to a camera. They add up to 1, or
 /// are 0 for an empty scene. Splats of opacity 0 do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Visibility {
+pub struct Visibility {
     /// Share behind the near plane, 0 to 1.
     pub behind: f64,
     /// Share in front but outside the picture, 0 to 1.
@@ -27,7 +27,7 @@ pub(crate) struct Visibility {
 
 impl Visibility {
     /// Examines up to 100 000 splats; `near` is the depth of the near plane in world units.
-    pub(crate) fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
+    pub fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
         let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
         for splat in splats.sampled(MAX_SAMPLES) {
             if splat.opacity <= 0.0 {
@@ -57,7 +57,7 @@ impl Visibility {
     }
 
     /// A warning about view `view` with a remedy, when almost nothing is in view.
-    pub(crate) fn complaint(&self, view: &str) -> Option<String> {
+    pub fn complaint(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {
             return None;
         }

@@ -19,10 +19,6 @@ pub(crate) struct ResultsFile {
 impl ResultsFile {
     /// Opens or makes the file and reads its rows. A last line that a killed run left half written
     /// is cut off.
-    ///
-    /// # Errors
-    /// [`Error::Write`] when the file cannot be opened to be written, or another run holds it;
-    /// [`Error::File`] for a line that is no JSON object, which no run writes.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let options = OpenOptions::new()
             .read(true)
@@ -70,9 +66,6 @@ impl ResultsFile {
     }
 
     /// Adds a row; when this returns it is on the disk.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub(crate) fn append(&mut self, row: &Row) -> Result<()> {
         let written = serde_json::to_string(row)
             .map_err(std::io::Error::other)

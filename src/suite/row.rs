@@ -28,9 +28,9 @@ pub(crate) struct VariantRow {
     pub cycles: u64,
     /// The same in milliseconds of the emulated clock.
     pub frame_ms: f64,
-    /// Fragments by their fates.
+    /// Fragments by their outcomes.
     pub fragments: FragmentCounts,
-    /// Quads by their fates.
+    /// Quads by their outcomes.
     pub quads: QuadCounts,
     /// Fragment warps launched.
     pub warps: u64,
@@ -49,8 +49,8 @@ pub(crate) struct Ratios {
     pub quads: Option<f64>,
 }
 
-/// What tells whether a row is the result of the run that is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What tells whether a row is the result of the view that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowKey {
     /// The scene's name in the suite.
     pub scene: String,
@@ -60,25 +60,16 @@ pub(crate) struct RowKey {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// The variants, in order.
-    pub variants: Vec<String>,
-    /// Hash of all else that the results follow from.
+    /// Hash of all else that the results follow from, but for the variants.
     pub fingerprint: String,
 }
 
 /// The results of a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// The scene's name in the suite.
-    pub scene: String,
-    /// The view's name.
-    pub view: String,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// As in [`RowKey`].
-    pub fingerprint: String,
+    /// Which view of which scene.
+    #[serde(flatten)]
+    pub key: RowKey,
     /// Splats in view.
     pub splats: u64,
     /// The variants, in the suite's order.
@@ -106,7 +97,6 @@ impl Ratios {
 
 impl VariantRow {
     /// The row of an outcome at a clock of `clock_mhz`.
-    #[allow(clippy::cast_precision_loss, reason = "cycles stay far below 2^53")]
     pub(crate) fn of(outcome: &SimulationResult, clock_mhz: f64) -> Self {
         Self {
             name: outcome.variant.to_string(),
@@ -139,11 +129,7 @@ impl Row {
             .filter(|v| baseline.is_some_and(|b| b.name != v.name));
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
         Self {
-            scene: key.scene.clone(),
-            view: key.view.clone(),
-            width: key.width,
-            height: key.height,
-            fingerprint: key.fingerprint.clone(),
+            key: key.clone(),
             splats,
             ratios: ratios.collect(),
             termination_ratio: against(find(Variant::HET)).and_then(|r| r.fragments),
@@ -153,16 +139,10 @@ impl Row {
         }
     }
 
-    /// What the row is the result of.
-    pub(crate) fn key(&self) -> RowKey {
-        RowKey {
-            scene: self.scene.clone(),
-            view: self.view.clone(),
-            width: self.width,
-            height: self.height,
-            variants: self.variants.iter().map(|v| v.name.clone()).collect(),
-            fingerprint: self.fingerprint.clone(),
-        }
+    /// Whether the row is the result of `key` through `variants`, in their order.
+    pub(super) fn is_of(&self, key: &RowKey, variants: &[Variant]) -> bool {
+        let names = variants.iter().map(ToString::to_string);
+        self.key == *key && names.eq(self.variants.iter().map(|v| v.name.clone()))
     }
 
     /// The row of a variant, if it was run.

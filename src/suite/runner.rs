@@ -51,16 +51,12 @@ pub(crate) struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     /// Reads the cameras of every scene, and makes sure that every file the suite needs is there.
-    ///
-    /// # Errors
-    /// As [`Suite::cameras`] and [`Suite::scene_hash`].
     pub(crate) fn new(
         suite: &'a Suite,
         config: &'a Config,
         level: SimdLevel,
         watch: &mut impl FnMut(Event<'_>),
     ) -> Result<Self> {
-        let variants: Vec<_> = suite.variants.iter().map(ToString::to_string).collect();
         let config_text = toml::to_string(config).unwrap_or_default();
         let version = env!("CARGO_PKG_VERSION");
         let mut jobs = Vec::new();
@@ -78,7 +74,6 @@ impl<'a> Runner<'a> {
                     view: camera.name.clone(),
                     width: camera.width,
                     height: camera.height,
-                    variants: variants.clone(),
                     fingerprint: format!("{:016x}", hash.finish()),
                 };
                 jobs.push(Job {
@@ -99,9 +94,6 @@ impl<'a> Runner<'a> {
 
     /// Runs every view that has no row in the results file, and gives the rows of all views in the
     /// suite's order.
-    ///
-    /// # Errors
-    /// As [`ResultsFile::open`], [`ResultsFile::append`] and [`load`].
     pub(crate) fn run(
         &self,
         results: Option<&Path>,
@@ -110,7 +102,12 @@ impl<'a> Runner<'a> {
         let mut file = results.map(ResultsFile::open).transpose()?;
         let mut done: HashMap<usize, Row> = HashMap::new();
         for row in file.iter_mut().flat_map(ResultsFile::take_rows) {
-            if let Some(index) = self.jobs.iter().position(|job| job.key == row.key()) {
+            let variants = &self.suite.variants;
+            if let Some(index) = self
+                .jobs
+                .iter()
+                .position(|job| row.is_of(&job.key, variants))
+            {
                 done.insert(index, row);
             }
         }

@@ -50,9 +50,6 @@ pub(crate) struct Suite {
 
 impl Suite {
     /// Reads and checks a suite; `-` is standard input.
-    ///
-    /// # Errors
-    /// [`Error::Read`]; [`Error::File`] naming the key that does not fit.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = if path == Path::new("-") {
             std::io::read_to_string(std::io::stdin().lock())
@@ -85,11 +82,6 @@ impl Suite {
         if self.scenes[..index].iter().any(|s| s.name == scene.name) {
             return Err(self.wrong(scene, "name", "a name of its own", &scene.name));
         }
-        for (key, side) in [("width", scene.width), ("height", scene.height)] {
-            if side == Some(0) {
-                return Err(self.wrong(scene, key, "at least 1 pixel", "0"));
-            }
-        }
         if let Some(name) = scene
             .profile
             .as_deref()
@@ -107,9 +99,6 @@ impl Suite {
     }
 
     /// The views of a scene at the size the suite asks for, and the camera file's warnings.
-    ///
-    /// # Errors
-    /// [`Error::File`] for missing cameras or views; a camera file's own errors.
     pub(crate) fn cameras(&self, scene: &SuiteScene) -> Result<(Vec<Camera>, Vec<String>)> {
         if !scene.cameras.exists() {
             let found = format!("none at {}", scene.cameras.display());
@@ -134,9 +123,6 @@ impl Suite {
     }
 
     /// A hash of a scene file's content.
-    ///
-    /// # Errors
-    /// [`Error::File`] naming scene and path where there is no such file; [`Error::Read`].
     pub(crate) fn scene_hash(&self, scene: &SuiteScene) -> Result<u64> {
         let path = &scene.path;
         let mut file = match File::open(path) {

@@ -4,97 +4,69 @@
 use serde::Serialize;
 
 use super::row::Row;
-use crate::gpu::variant::Variant;
 use crate::report::ratios::ratio;
 use crate::report::table::{TextTable, or_dash};
 
-/// VR-Pipe, section VI: figures 16 (speedups) and 18 (fragments and quads blended).
-pub(crate) mod published {
-    /// Mean speedup of early termination.
-    pub(crate) const HET_SPEEDUP: f64 = 1.80;
-    /// Greatest speedup of quad merging.
-    pub(crate) const QM_SPEEDUP_MAX: f64 = 1.49;
-    /// Mean speedup of both.
-    pub(crate) const HET_QM_SPEEDUP: f64 = 2.07;
-    /// Greatest speedup of both (abstract).
-    pub(crate) const HET_QM_SPEEDUP_MAX: f64 = 2.78;
-    /// Fragments blended: baseline over early termination.
-    pub(crate) const FRAGMENTS_HET: f64 = 2.52;
-    /// Fragments blended: early termination over both.
-    pub(crate) const FRAGMENTS_QM_ON_TOP: f64 = 1.30;
-    /// Quads blended: baseline over early termination.
-    pub(crate) const QUADS_HET: f64 = 1.90;
-    /// Quads blended: early termination over both.
-    pub(crate) const QUADS_QM_ON_TOP: f64 = 1.32;
-}
-
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Measure {
-    Cycles,
-    FragmentCounts,
-    QuadCounts,
-}
-
 /// A column of the table: what `from` needs over what `to` needs.
-#[derive(Debug, Clone)]
-struct Metric {
-    of: Measure,
-    from: String,
-    to: String,
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Metric {
+    /// What is counted: `speedup` (cycles), `fragments` or `quads` (both blended).
+    measure: &'static str,
+    /// The variant whose need is divided by `to`'s.
+    from: &'static str,
+    to: &'static str,
+    /// VR-Pipe, section VI, figures 16 (speedups) and 18 (fragments and quads).
+    published_mean: Option<f64>,
+    /// As the mean; the greatest speedup of both additions is the abstract's.
+    published_max: Option<f64>,
 }
+
+const fn metric(
+    measure: &'static str,
+    from: &'static str,
+    to: &'static str,
+    [published_mean, published_max]: [Option<f64>; 2],
+) -> Metric {
+    Metric {
+        measure,
+        from,
+        to,
+        published_mean,
+        published_max,
+    }
+}
+
+/// All columns, in order.
+const METRICS: [Metric; 9] = [
+    metric("speedup", "baseline", "qm", [None, Some(1.49)]),
+    metric("speedup", "baseline", "het", [Some(1.80), None]),
+    metric("speedup", "baseline", "het+qm", [Some(2.07), Some(2.78)]),
+    metric("speedup", "baseline", "tgc", [None; 2]),
+    metric("fragments", "baseline", "het", [Some(2.52), None]),
+    metric("fragments", "het", "het+qm", [Some(1.30), None]),
+    metric("quads", "baseline", "het", [Some(1.90), None]),
+    metric("quads", "het", "het+qm", [Some(1.32), None]),
+    metric("quads", "baseline", "qm", [None; 2]),
+];
 
 impl Metric {
-    fn new(of: Measure, from: Variant, to: Variant) -> Self {
-        Self {
-            of,
-            from: from.to_string(),
-            to: to.to_string(),
-        }
-    }
-
     /// Its value for a view.
     fn of(&self, row: &Row) -> Option<f64> {
         let count = |name: &str| {
-            row.variant(name).map(|v| match self.of {
-                Measure::Cycles => v.cycles,
-                Measure::FragmentCounts => v.fragments.blended,
-                Measure::QuadCounts => v.quads.blended,
+            row.variant(name).map(|v| match self.measure {
+                "fragments" => v.fragments.blended,
+                "quads" => v.quads.blended,
+                _ => v.cycles,
             })
         };
-        ratio(count(&self.from)?, count(&self.to)?)
+        ratio(count(self.from)?, count(self.to)?)
     }
 
-    /// The published mean and maximum.
-    fn published(&self) -> [Option<f64>; 2] {
-        use published as p;
-        match (self.of, self.from.as_str(), self.to.as_str()) {
-            (Measure::Cycles, "baseline", "het") => [Some(p::HET_SPEEDUP), None],
-            (Measure::Cycles, "baseline", "qm") => [None, Some(p::QM_SPEEDUP_MAX)],
-            (Measure::Cycles, "baseline", "het+qm") => {
-                [Some(p::HET_QM_SPEEDUP), Some(p::HET_QM_SPEEDUP_MAX)]
-            }
-            (Measure::FragmentCounts, "baseline", "het") => [Some(p::FRAGMENTS_HET), None],
-            (Measure::FragmentCounts, "het", "het+qm") => [Some(p::FRAGMENTS_QM_ON_TOP), None],
-            (Measure::QuadCounts, "baseline", "het") => [Some(p::QUADS_HET), None],
-            (Measure::QuadCounts, "het", "het+qm") => [Some(p::QUADS_QM_ON_TOP), None],
-            _ => [None, None],
-        }
-    }
-
-    fn group(&self) -> &'static str {
-        match self.of {
-            Measure::Cycles => "speedup",
-            Measure::FragmentCounts => "fragments",
-            Measure::QuadCounts => "quads",
-        }
-    }
-
-    fn label(&self) -> String {
+    fn label(&self) -> &'static str {
         if self.from == "baseline" {
-            self.to.clone()
+            self.to
         } else {
-            "qm on top".to_owned()
+            "qm on top"
         }
     }
 }
@@ -102,22 +74,15 @@ impl Metric {
 /// Mean, minimum and maximum of a column over the views of a scene.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Statistic {
-    /// `speedup`, `fragments` or `quads`.
-    pub measure: &'static str,
-    /// The variant whose need is divided by `to`'s.
-    pub from: String,
-    /// See `from`.
-    pub to: String,
+    /// The column.
+    #[serde(flatten)]
+    pub metric: Metric,
     /// Arithmetic mean; `None`, as the others, where no view has the ratio.
     pub mean: Option<f64>,
     /// Minimum.
     pub min: Option<f64>,
     /// Maximum.
     pub max: Option<f64>,
-    /// The published mean.
-    pub published_mean: Option<f64>,
-    /// The published maximum.
-    pub published_max: Option<f64>,
 }
 
 /// The statistics of a scene, or of all.
@@ -131,40 +96,15 @@ pub(crate) struct Summary {
     pub statistics: Vec<Statistic>,
 }
 
-/// The columns that `rows` can fill.
-fn metrics(rows: &[Row]) -> Vec<Metric> {
-    use Measure::{Cycles, FragmentCounts, QuadCounts};
-    use Variant as V;
-    let mut all: Vec<_> = V::ALL[1..]
-        .iter()
-        .map(|v| Metric::new(Cycles, V::BASELINE, *v))
-        .collect();
-    all.extend([
-        Metric::new(FragmentCounts, V::BASELINE, V::HET),
-        Metric::new(FragmentCounts, V::HET, V::HET_QM),
-        Metric::new(QuadCounts, V::BASELINE, V::HET),
-        Metric::new(QuadCounts, V::HET, V::HET_QM),
-        Metric::new(QuadCounts, V::BASELINE, V::QM),
-    ]);
-    all.retain(|metric| rows.iter().any(|row| metric.of(row).is_some()));
-    all
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a number of views")]
 fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
     let statistic = |metric: &Metric| {
         let values: Vec<f64> = rows.iter().filter_map(|row| metric.of(row)).collect();
-        let some = !values.is_empty();
-        let [published_mean, published_max] = metric.published();
+        let sum = values.iter().sum::<f64>();
         Statistic {
-            measure: metric.group(),
-            from: metric.from.clone(),
-            to: metric.to.clone(),
-            mean: some.then(|| values.iter().sum::<f64>() / values.len() as f64),
+            metric: *metric,
+            mean: (!values.is_empty()).then(|| sum / values.len() as f64),
             min: values.iter().copied().reduce(f64::min),
             max: values.iter().copied().reduce(f64::max),
-            published_mean,
-            published_max,
         }
     };
     Summary {
@@ -176,17 +116,18 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
 
 /// The statistics of each scene, in order of appearance, and of all views together.
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
-    let metrics = metrics(rows);
+    let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
+    let metrics: Vec<_> = METRICS.into_iter().filter(fills).collect();
     let mut scenes: Vec<&str> = Vec::new();
     for row in rows {
-        if !scenes.contains(&row.scene.as_str()) {
-            scenes.push(&row.scene);
+        if !scenes.contains(&row.key.scene.as_str()) {
+            scenes.push(&row.key.scene);
         }
     }
     let mut all: Vec<_> = scenes
         .iter()
         .map(|scene| {
-            let rows: Vec<_> = rows.iter().filter(|r| r.scene == *scene).collect();
+            let rows: Vec<_> = rows.iter().filter(|r| r.key.scene == *scene).collect();
             summary(Some(scene), &rows, &metrics)
         })
         .collect();
@@ -202,11 +143,13 @@ VR-Pipe, section VI, figures 16 and 18.
 
 /// The table: mean, minimum and maximum of every scene, of all views, and what was published.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let (metrics, summaries) = (metrics(rows), summaries(rows));
-    let columns: Vec<_> = metrics
+    let summaries = summaries(rows);
+    let metrics = summaries.first().map_or(&[][..], |s| &s.statistics);
+    let metrics: Vec<_> = metrics.iter().map(|s| s.metric).collect();
+    let columns = metrics
         .iter()
-        .map(|m| format!("{}\n{}", m.group(), m.label()))
-        .collect();
+        .map(|m| format!("{}\n{}", m.measure, m.label()));
+    let columns: Vec<_> = columns.collect();
     let columns = columns.iter().map(String::as_str);
     let headings: Vec<_> = ["<\nscene", "\nviews", "<"]
         .into_iter()
@@ -228,10 +171,9 @@ pub(crate) fn table(rows: &[Row]) -> String {
         line("", "", "min", values(|s| s.min));
         line("", "", "max", values(|s| s.max));
     }
-    for (i, what) in ["mean", "max"].into_iter().enumerate() {
-        let values = metrics.iter().map(|m| m.published()[i]).collect();
-        line(if i == 0 { "published" } else { "" }, "", what, values);
-    }
+    let published = |of: fn(&Metric) -> Option<f64>| metrics.iter().map(of).collect();
+    line("published", "", "mean", published(|m| m.published_mean));
+    line("", "", "max", published(|m| m.published_max));
     format!("{table}{LEGEND}")
 }
 
@@ -248,7 +190,6 @@ mod tests {
             view: view.to_owned(),
             width: 8,
             height: 8,
-            variants: Vec::new(),
             fingerprint: String::new(),
         };
         let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
@@ -284,7 +225,7 @@ mod tests {
             (het.mean, het.min, het.max),
             (Some(3.0), Some(2.0), Some(4.0))
         );
-        assert_eq!(het.published_mean, Some(published::HET_SPEEDUP));
+        assert_eq!(het.metric.published_mean, Some(1.80));
         let text = table(&rows);
         for word in ["published", "1.800", "2.780", "qm on top", "3.000"] {
             assert!(text.contains(word), "{word}: {text}");

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::super::outputs::{Background, Output, Placeholder, Template};
+use super::super::outputs::{Background, Output, Template, VARIANT, VIEW};
 use super::args::Args;
 use super::options::Choice;
 use super::subject::Subject;
@@ -82,7 +82,7 @@ impl<'j> Job<'j> {
         }
         for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
             if let Some(template) = template {
-                template.require(flag, Placeholder::Variant, variants, "combinations")?;
+                template.require(flag, VARIANT, variants, "combinations")?;
             }
         }
         Ok(())
@@ -100,7 +100,7 @@ impl<'j> Job<'j> {
         }
         for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
             if let Some(template) = template {
-                template.require(flag, Placeholder::View, cameras.len(), "views")?;
+                template.require(flag, VIEW, cameras.len(), "views")?;
             }
         }
         Ok(())

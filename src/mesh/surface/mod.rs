@@ -10,7 +10,9 @@ mod procedural;
 
 pub use displaced::{HeightChannel, HeightMap};
 pub use owners::{CornerOwner, SideOwner};
+pub(crate) use patches::along_side;
+#[cfg(feature = "cli")]
+pub(crate) use patches::box_corners;
 pub use patches::{CORNERS, Surface, SurfacePoint};
-pub(crate) use patches::{along_side, box_corners};
 pub(crate) use procedural::{HAIRS, MAX_HAIRS, PICTURE_PX};
 pub use procedural::{Instance, ProceduralScene, Viewpoint};

@@ -96,9 +96,20 @@ impl FramingTarget {
     }
 }
 
+/// Returns a camera named `auto` that shows the main content of `splats` on a picture of 1280 x 720
+/// pixels.
+pub fn default_camera(splats: &Splats) -> Result<Camera> {
+    let [width, height] = DEFAULT_SIDE_PX;
+    let fov = DEFAULT_FOV_DEGREES.to_radians();
+    let intrinsics = Intrinsics::from_vertical_fov(width, height, fov);
+    let (target, up) = (FramingTarget::of(splats), Vector3::from(DEFAULT_UP));
+    let eye = target.default_eye(&intrinsics, up);
+    Camera::look_at("auto", intrinsics, eye, target.centre, up)
+}
+
 /// The nearest viewpoint in `direction` from `target` from which a camera that looks at `target` shows
 /// all `points`, with a margin. `direction` and `up` may have any length above zero.
-pub(crate) fn fitting_eye(
+pub fn fitting_eye(
     intrinsics: &Intrinsics,
     target: Vector3<f64>,
     direction: Vector3<f64>,
@@ -127,7 +138,7 @@ pub(crate) fn fitting_eye(
 
 /// `count` cameras named `orbit_00` onwards, on the circle through `eye` about the line through `target`
 /// along `up`. The first one is at `eye`, and all look at `target`.
-pub(crate) fn orbit(
+pub fn orbit(
     count: u32,
     intrinsics: Intrinsics,
     eye: Vector3<f64>,

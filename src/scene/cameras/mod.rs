@@ -19,12 +19,12 @@ mod selection;
 mod transforms;
 
 pub use camera_file::CameraFile;
-pub(crate) use framing::{
-    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, fitting_eye, orbit,
-};
+#[cfg(feature = "cli")]
+pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget};
+pub use framing::{default_camera, fitting_eye, orbit};
 pub use inria_json::write as write_inria_json;
 pub use load::{CameraOptions, load, load_with};
-pub(crate) use selection::{PictureSize, load_views, select};
+pub use selection::{PictureSize, load_views, select};
 
 #[cfg(test)]
 mod tests;

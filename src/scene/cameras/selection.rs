@@ -11,7 +11,7 @@ const LISTED_NAMES: usize = 12;
 
 /// Width and height of a picture in pixels, as far as they are asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct PictureSize {
+pub struct PictureSize {
     /// Width; `None` to follow the height, or to keep the original's.
     pub width: Option<u32>,
     /// Height; `None` to follow the width, or to keep the original's.
@@ -24,7 +24,7 @@ impl PictureSize {
     ///
     /// # Errors
     /// [`Error::Caller`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
-    pub(crate) fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
+    pub fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
         let size = match (self.width, self.height) {
             (Some(width), Some(height)) => [width, height],
             (Some(width), None) => [width, scaled(original[1], width, original[0])],
@@ -48,7 +48,7 @@ impl PictureSize {
     ///
     /// # Errors
     /// As [`Self::of`].
-    pub(crate) fn apply(self, camera: &Camera) -> Result<Camera> {
+    pub fn apply(self, camera: &Camera) -> Result<Camera> {
         let [width, height] = self.of([camera.width, camera.height])?;
         let mut resized = camera.resized(width, height)?;
         let factor = match (self.width, self.height) {
@@ -77,7 +77,7 @@ fn scaled(side: u32, to: u32, from: u32) -> u32 {
 ///
 /// # Errors
 /// As [`load`], [`select`] and [`PictureSize::of`].
-pub(crate) fn load_views(
+pub fn load_views(
     path: &Path,
     views: &str,
     size: PictureSize,
@@ -96,7 +96,7 @@ pub(crate) fn load_views(
 ///
 /// # Errors
 /// [`Error::Caller`] naming `view` when no camera is meant.
-pub(crate) fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
+pub fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let count = cameras.len();
     if view == "all" {
         return Ok(cameras);
