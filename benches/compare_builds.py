@@ -36,6 +36,40 @@ def without_volatile(value):
     return value
 
 
+RENAMED = {
+    "limited_by": "limiting_unit", "psnr_db_vs_reference": "psnr_vs_reference_db",
+}
+
+
+def as_now(value):
+    """A document in the shape and with the keys of today's: documents from before version 0.2."""
+    if isinstance(value, list):
+        return [as_now(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    value = {RENAMED.get(k, k): as_now(v) for k, v in value.items() if k != "quadrille"}
+    if isinstance(value.get("limit", ""), (dict, type(None))):
+        limit = value.pop("limit") or {"unit": None, "utilisation": None}
+        value |= {"limiting_unit": limit["unit"], "limiting_utilisation": limit["utilisation"]}
+    if isinstance(value.get("view"), str):
+        value["view"] = {"name": value["view"], "width": value.pop("width", None), "height": value.pop("height", None)}
+    if isinstance(value.get("view"), dict) and "mesh" in value:
+        value["view"] = value["view"]["name"]
+    return value
+
+
+def document_as_now(document):
+    """One shape per command, always a list."""
+    document = as_now(document)
+    if "versus" in document:
+        return document["versus"]
+    if "variants" in document and "scene" in document:
+        return {"views": [document]}
+    if "mesh" in document:
+        return {"rows": [document]}
+    return document
+
+
 def first_difference(a, b, at=""):
     """Path and values of the first difference of two JSON values; None when there is none."""
     if type(a) is not type(b):
@@ -75,7 +109,7 @@ class Case:
             return [f"exit code {old_code}, now {new_code}: {new_err.decode()[-300:]}"]
         differences = []
         if "--json" in self.arguments and old_code == 0:
-            documents = [without_volatile(json.loads(out)) for out in (old_out, new_out)]
+            documents = [without_volatile(document_as_now(json.loads(out))) for out in (old_out, new_out)]
             found = first_difference(*documents)
             if found:
                 differences.append(f"JSON at {found[0]}: {found[1]}, now {found[2]}")

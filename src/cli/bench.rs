@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             bar = verbosity.progress_bar(views as u64, "views");
             bar.set_position(done as u64);
         }
-        Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view)),
+        Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
         Event::Done => bar.inc(1),
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
     };

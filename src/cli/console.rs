@@ -77,9 +77,33 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
     }
 }
 
-/// Writes `document` to standard output as JSON.
-pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
+/// A document with the build that wrote it.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    quadrille: Build,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// The program's version, and the commit it was built from: `unknown` outside of its repository.
+#[derive(Serialize)]
+struct Build {
+    version: &'static str,
+    commit: &'static str,
+}
+
+const BUILD: Build = Build {
+    version: env!("CARGO_PKG_VERSION"),
+    commit: env!("QUADRILLE_COMMIT"),
+};
+
+/// Writes `body`, an object, to standard output as a JSON document that also names the build.
+pub(crate) fn print_json(body: &impl Serialize) -> Result<()> {
     // Cannot fail: string keys, and numbers only.
+    let document = Document {
+        quadrille: BUILD,
+        body,
+    };
     let value = serde_json::to_value(document).unwrap_or_default();
     print(format!("{value:#}\n"))
 }

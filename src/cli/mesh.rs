@@ -6,9 +6,9 @@ mod options;
 mod subject;
 mod versus;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::console::{Exit, Verbosity, print};
+use super::console::{Exit, Verbosity, print, print_json};
 use crate::error::Result;
 use crate::report::mesh::{MeshRow, cycles_table, table};
 pub(super) use args::Args;
@@ -22,24 +22,20 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     job.check_views(&cameras)?;
     let pool = host.pool()?;
     let versus = || versus::run(args, host.level, &subject, &cameras, verbosity);
-    if let Some(page) = pool.install(versus)? {
-        print(page)?;
+    if let Some(versus) = pool.install(versus)? {
+        if args.json {
+            print_json(&versus.json())?;
+        } else {
+            print(versus::page(&versus))?;
+        }
         return Ok(Exit::Done);
     }
     let rows = pool.install(|| job.run_all(&subject, &cameras))?;
-    let text = if args.json {
-        let mut rows: Vec<Value> = rows.iter().map(MeshRow::json).collect();
-        let document = if rows.len() == 1 {
-            rows.remove(0)
-        } else {
-            json!({ "rows": rows })
-        };
-        format!("{document:#}\n")
-    } else {
-        table(&rows) + &cycles_table(&rows)
-    };
-    if args.json || !job.writes_to_stdout() {
-        print(text)?;
+    if args.json {
+        let rows: Vec<_> = rows.iter().map(MeshRow::json).collect();
+        print_json(&json!({ "rows": rows }))?;
+    } else if !job.writes_to_stdout() {
+        print(table(&rows) + &cycles_table(&rows))?;
     }
     Ok(Exit::Done)
 }

@@ -172,8 +172,6 @@ impl Job<'_> {
             if !self.output.is_some_and(Output::is_stdout) {
                 print(pages.join("\n"))?;
             }
-        } else if let [only] = documents.as_slice() {
-            print_json(only)?;
         } else {
             print_json(&json!({"views": documents}))?;
         }

@@ -30,7 +30,7 @@ impl Timed {
         json!({
             "cycles": o.cycles,
             "frame_ms": o.cycles as f64 / (self.clock_mhz * 1e3),
-            "limited_by": UnitCycles::busiest(&o.units).map(|u| u.name),
+            "limiting_unit": UnitCycles::busiest(&o.units).map(|u| u.name),
             "warps": o.warps,
             "colour": o.colour,
             "grids": o.grids,
@@ -63,8 +63,8 @@ pub(crate) struct MeshRow {
     pub buffer: Option<String>,
     /// Whether it is Reyes, which shades vertices instead of quads.
     pub shades_vertices: bool,
-    /// Pixels of the picture.
-    pub pixels: u64,
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
     /// The counts.
     pub outcome: MeshResult,
     /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
@@ -86,7 +86,7 @@ impl MeshRow {
         });
         json!({
             "mesh": self.mesh,
-            "view": self.view,
+            "view": {"name": self.view, "width": self.size[0], "height": self.size[1]},
             "triangles": o.triangles,
             "grids": o.grids,
             "grids_visible": o.grids_visible,
@@ -143,7 +143,8 @@ impl MeshRow {
 
     /// PSNR over the covered pixels alone: elsewhere merging changes nothing.
     fn covered_db(&self) -> Option<f64> {
-        let share = ratio(self.outcome.pixels_covered, self.pixels);
+        let [width, height] = self.size.map(u64::from);
+        let share = ratio(self.outcome.pixels_covered, width * height);
         self.psnr_db.map(|db| db + 10.0 * share.log10())
     }
 

@@ -35,7 +35,7 @@ pub struct ViewFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AgainstReference {
     /// Peak signal-to-noise ratio in decibels; `None` when the pictures are identical.
-    #[serde(rename = "psnr_db_vs_reference")]
+    #[serde(rename = "psnr_vs_reference_db")]
     pub psnr_db: Option<f64>,
     /// The largest difference of a colour channel.
     #[serde(rename = "max_abs_vs_reference")]

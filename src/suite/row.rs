@@ -8,16 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
 use crate::gpu::result::SimulationResult;
 use crate::gpu::variant::Variant;
+use crate::pipeline::collect::UnitCycles;
 use crate::report::ratios::ratio;
-
-/// A unit and the share of its cycles in which it worked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Limit {
-    /// The unit that worked most.
-    pub unit: String,
-    /// 0 to 1.
-    pub utilisation: f64,
-}
 
 /// What a variant did with a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,8 +26,10 @@ pub(crate) struct VariantRow {
     pub quads: QuadCounts,
     /// Fragment warps launched.
     pub warps: u64,
-    /// The unit that limits, if any worked.
-    pub limit: Option<Limit>,
+    /// The unit that worked in the largest share of its cycles, if any worked.
+    pub limiting_unit: Option<String>,
+    /// That share, from 0 to 1.
+    pub limiting_utilisation: Option<f64>,
 }
 
 /// How many times less a variant needs than the baseline; `None` where that is 0 by 0.
@@ -49,17 +43,24 @@ pub(crate) struct Ratios {
     pub quads: Option<f64>,
 }
 
+/// A view and the size of its picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ViewKey {
+    /// The view's name.
+    pub name: String,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+}
+
 /// What tells whether a row is the result of the view that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowKey {
     /// The scene's name in the suite.
     pub scene: String,
-    /// The view's name.
-    pub view: String,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
+    /// The view.
+    pub view: ViewKey,
     /// Hash of all else that the results follow from, but for the variants.
     pub fingerprint: String,
 }
@@ -98,6 +99,7 @@ impl Ratios {
 impl VariantRow {
     /// The row of an outcome at a clock of `clock_mhz`.
     pub(crate) fn of(outcome: &SimulationResult, clock_mhz: f64) -> Self {
+        let limiting = outcome.limiting_unit();
         Self {
             name: outcome.variant.to_string(),
             cycles: outcome.cycles,
@@ -105,10 +107,8 @@ impl VariantRow {
             fragments: outcome.fragments,
             quads: outcome.quads,
             warps: outcome.warps,
-            limit: outcome.limiting_unit().map(|unit| Limit {
-                unit: unit.name.to_owned(),
-                utilisation: unit.utilisation(),
-            }),
+            limiting_unit: limiting.map(|unit| unit.name.to_owned()),
+            limiting_utilisation: limiting.map(UnitCycles::utilisation),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::results_file::ResultsFile;
-use super::row::{Row, RowKey, VariantRow};
+use super::row::{Row, RowKey, VariantRow, ViewKey};
 use super::suite_file::{Fnv1a, Suite, SuiteScene};
 use crate::error::Result;
 use crate::gpu::config::Config;
@@ -71,9 +71,11 @@ impl<'a> Runner<'a> {
                 hash.write(all.as_bytes());
                 let key = RowKey {
                     scene: scene.name.clone(),
-                    view: camera.name.clone(),
-                    width: camera.width,
-                    height: camera.height,
+                    view: ViewKey {
+                        name: camera.name.clone(),
+                        width: camera.width,
+                        height: camera.height,
+                    },
                     fingerprint: format!("{:016x}", hash.finish()),
                 };
                 jobs.push(Job {
@@ -156,7 +158,7 @@ impl<'a> Runner<'a> {
         let runs = view.run_all(&self.simulators);
         for outcome in runs.iter().map(|run| &run.outcome) {
             for sentence in outcome.discrepancies() {
-                let (scene, view) = (&job.key.scene, &job.key.view);
+                let (scene, view) = (&job.key.scene, &job.key.view.name);
                 let text = format!("{scene} {view}, {}: {sentence}", outcome.variant);
                 watch(Event::Warning(text));
             }

@@ -181,15 +181,17 @@ pub(crate) fn table(rows: &[Row]) -> String {
 mod tests {
     use super::*;
     use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
-    use crate::suite::row::{RowKey, VariantRow};
+    use crate::suite::row::{RowKey, VariantRow, ViewKey};
     use std::time::Duration;
 
     fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
         let key = RowKey {
             scene: scene.to_owned(),
-            view: view.to_owned(),
-            width: 8,
-            height: 8,
+            view: ViewKey {
+                name: view.to_owned(),
+                width: 8,
+                height: 8,
+            },
             fingerprint: String::new(),
         };
         let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
@@ -203,7 +205,8 @@ mod tests {
             },
             quads: QuadCounts::default(),
             warps: 0,
-            limit: None,
+            limiting_unit: None,
+            limiting_utilisation: None,
         });
         Row::new(&key, 1, variants.collect(), Duration::ZERO)
     }

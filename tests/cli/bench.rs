@@ -199,11 +199,7 @@ fn rows_of_other_configurations_stay_and_are_not_used() {
 #[test]
 fn json_holds_rows_and_summaries() {
     let place = small();
-    let output = place.expect(
-        DONE,
-        &["bench", "suite.toml", "--json", "--set", "tc.bins=8"],
-    );
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = place.document(&["bench", "suite.toml", "--json", "--set", "tc.bins=8"]);
     assert_eq!(document["config"]["tc"]["bins"], 8);
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 3);
@@ -216,7 +212,9 @@ fn json_holds_rows_and_summaries() {
             Some(expected)
         );
         assert!(baseline["cycles"].as_u64().unwrap() > 0);
-        assert!(baseline["limit"]["unit"].is_string());
+        assert!(baseline["limiting_unit"].is_string());
+        assert!(baseline["limiting_utilisation"].as_f64().unwrap() > 0.0);
+        assert_eq!(row["view"]["width"], 60);
         assert!(row["termination_ratio"].is_null());
     }
     let statistic = &document["summaries"][0]["statistics"][0];

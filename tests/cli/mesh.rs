@@ -30,6 +30,13 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// The only row of a document.
+fn only_row(output: &Output) -> Value {
+    let document = json(output);
+    assert_eq!(document["rows"].as_array().unwrap().len(), 1);
+    document["rows"][0].clone()
+}
+
 const SMALL: [&str; 4] = ["--width", "160", "--height", "100"];
 
 #[test]
@@ -46,11 +53,15 @@ fn the_document_has_the_keys_that_programs_rely_on() {
     ];
     arguments.extend(["--unit", "qfm", "--psnr"]);
     arguments.extend(SMALL);
-    let document = json(&quadrille(folder.path(), &arguments));
+    let document = only_row(&quadrille(folder.path(), &arguments));
     for key in ["triangles", "fragments_shaded", "pixels_covered"] {
         assert!(document[key].as_u64().unwrap() > 0, "{key}");
     }
     assert_eq!(document["mesh"], "cube.obj");
+    assert_eq!(
+        (&document["view"]["name"], &document["view"]["width"]),
+        (&"auto".into(), &160.into())
+    );
     assert_eq!(
         (&document["msaa"], &document["buffer"]),
         (&8.into(), &32.into())
@@ -126,7 +137,7 @@ fn shader_effects_bar_the_pixel_merge_unit() {
         ];
         arguments.extend(SMALL);
         arguments.extend(effect);
-        json(&quadrille(folder.path(), &arguments))
+        only_row(&quadrille(folder.path(), &arguments))
     };
     let saved = |document: &Value| document["quads"]["merged"].as_u64().unwrap();
     assert!(saved(&merged(&[], "pmu")) > 0);

@@ -238,7 +238,7 @@ fn the_command_compares() {
     let compared = quadrille(&["--versus", &ply, "--msaa", "4", "--json"]);
     assert!(compared.status.success(), "{compared:?}");
     let document: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
-    let rows = document["versus"]["rows"].as_array().unwrap();
+    let rows = document["rows"].as_array().unwrap();
     let of = |subject: &str, unit: &str, samples: u64| {
         let is = |r: &&serde_json::Value| {
             r["subject"] == subject && r["unit"] == unit && r["samples"] == samples
@@ -254,7 +254,7 @@ fn the_command_compares() {
     }
     assert!(of("splats", "pmu-forced", 4)["saved"].as_u64() > Some(0));
     assert!(of("splats", "qm", 1)["saved"].as_u64() > Some(0));
-    assert!(document["versus"]["splats_vs_mesh_psnr_db"].as_f64() > Some(20.0));
+    assert!(document["splats_vs_mesh_psnr_db"].as_f64() > Some(20.0));
     let refused = quadrille(&["--versus", &ply, "--unit", "qfm"]);
     assert!(!refused.status.success());
     let refused = quadrille(&["--versus", &ply, "--orbit", "2"]);

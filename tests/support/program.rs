@@ -88,10 +88,20 @@ impl Place {
         assert!(output.stdout.is_empty(), "{arguments:?} prints results");
     }
 
+    /// The JSON document that a command prints, which names the build.
+    pub(crate) fn document(&self, arguments: &[&str]) -> Value {
+        let stdout = self.expect(DONE, arguments).stdout;
+        let document: Value = serde_json::from_slice(&stdout).unwrap();
+        let build = &document["quadrille"];
+        assert_eq!(build["version"], env!("CARGO_PKG_VERSION"), "{arguments:?}");
+        let commit = build["commit"].as_str().unwrap_or_default();
+        assert!(!commit.is_empty(), "{arguments:?}: {build}");
+        document
+    }
+
     /// Renders with `--json`.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
-        let all = [&["render", "scene.ply", "--json"], arguments].concat();
-        serde_json::from_slice(&self.expect(DONE, &all).stdout).unwrap()
+        self.document(&[&["render", "scene.ply", "--json"], arguments].concat())
     }
 
     /// Renders into `name` and reads that.

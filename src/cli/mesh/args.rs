@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// reyes)
     #[arg(long)]
     pub(super) cycles: bool,
-    /// Print one JSON document instead of a table: the row's, or of several rows {"rows": [...]}
+    /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -197,7 +197,7 @@ impl<'j> Job<'j> {
             unit: choice.name(),
             buffer: choice.unit.buffer(),
             shades_vertices: choice.is_reyes,
-            pixels: u64::from(prepared.camera.width) * u64::from(prepared.camera.height),
+            size: [prepared.camera.width, prepared.camera.height],
             outcome: MeshResult::of(visible, &shading),
             psnr_db: None,
             psnr_vs_truth_db: None,

@@ -16,14 +16,14 @@ use crate::report::table::TextTable;
 use crate::scene::Camera;
 use crate::scene::formats::ply::PlyWriter;
 
-/// Writes the splats and compares, as the flags have it; the page if there is one.
+/// Writes the splats and compares, as the flags have it.
 pub(super) fn run(
     args: &Args,
     level: SimdLevel,
     subject: &Subject,
     cameras: &[Camera],
     verbosity: Verbosity,
-) -> Result<Option<String>> {
+) -> Result<Option<Versus>> {
     let flags = &args.versus;
     if flags.versus.is_none() && flags.to_splats.is_none() {
         return Ok(None);
@@ -62,15 +62,18 @@ pub(super) fn run(
         settings: args.pipeline.settings(camera, samples[0], level)?,
         patterns: patterns.collect::<Result<_>>()?,
     };
-    let versus = comparison.with(&scene)?;
-    if args.json {
-        return Ok(Some(format!("{:#}\n", versus.json())));
-    }
+    comparison.with(&scene).map(Some)
+}
+
+/// The table, and below it what follows from it.
+pub(super) fn page(versus: &Versus) -> String {
     let mut table = TextTable::new(&Versus::HEADINGS);
     versus.cells().for_each(|cells| table.row(cells));
     let sentences = versus.explanation().into_iter();
-    let sentences: String = sentences.map(|s| format!("\n{s}\n")).collect();
-    Ok(Some(format!("{table}{sentences}")))
+    let sentences: String = sentences.map(|s| format!("
+{s}
+")).collect();
+    format!("{table}{sentences}")
 }
 
 fn one(what: &str, found: usize) -> Error {

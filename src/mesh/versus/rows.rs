@@ -65,11 +65,11 @@ pub(crate) struct Versus {
 impl Versus {
     pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(VersusRow::json).collect();
-        json!({ "versus": {
+        json!({
             "rows": rows,
             "splats_vs_mesh_psnr_db": Some(self.alike_db).filter(|db| db.is_finite()),
             "explanation": self.explanation(),
-        }})
+        })
     }
 
     /// Headings of the columns of [`Versus::cells`]; one that begins with `<` is of words.
