@@ -4,7 +4,7 @@
 //! however hard, goes on where it was.
 
 use std::collections::HashMap;
-use std::hash::Hasher;
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -66,9 +66,12 @@ impl<'a> Runner<'a> {
             let (cameras, warnings) = suite.cameras(scene)?;
             warnings.into_iter().for_each(|w| watch(Event::Warning(w)));
             for camera in cameras {
-                let all = format!("{version}\n{config_text}\n{profile}\n{content:x}\n{camera:?}");
                 let mut hash = Fnv1a::default();
-                hash.write(all.as_bytes());
+                // A hash takes any bytes.
+                let _ = write!(
+                    hash,
+                    "{version}\n{config_text}\n{profile}\n{content:x}\n{camera:?}"
+                );
                 let key = RowKey {
                     scene: scene.name.clone(),
                     view: ViewKey {
@@ -76,7 +79,7 @@ impl<'a> Runner<'a> {
                         width: camera.width,
                         height: camera.height,
                     },
-                    fingerprint: format!("{:016x}", hash.finish()),
+                    fingerprint: format!("{:016x}", hash.0),
                 };
                 jobs.push(Job {
                     scene: index,
