@@ -13,6 +13,7 @@ use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
 use super::console::{Exit, Verbosity, print, print_json};
 use super::outputs::{NAME, Template};
+use super::usage::finite;
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
 use crate::image::files::{self, PictureFormat};
@@ -42,7 +43,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "OUT.png")]
     diff: Option<PathBuf>,
     /// Exit with 1 when the PSNR of any pair is below this; identical pictures never are
-    #[arg(long, value_name = "DB", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "DB", value_parser = finite)]
     fail_under_psnr: Option<f64>,
     /// Print one JSON document instead of a table
     #[arg(long)]
@@ -63,13 +64,6 @@ impl ValueEnum for Protocol {
         };
         Some(PossibleValue::new(self.name()).help(help))
     }
-}
-
-fn finite(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite())
-        .ok_or_else(|| "a number of decibels, such as 40".to_owned())
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {

@@ -32,12 +32,12 @@ pub(crate) enum Exit {
     CheckFailed,
 }
 
-impl Verbosity {
-    /// Prints an error on stderr, quiet or not.
-    pub(crate) fn fail(self, text: &str) {
-        eprintln!("quadrille: error: {text}");
-    }
+/// Prints an error on stderr, quiet or not.
+pub(crate) fn fail(text: &str) {
+    eprintln!("quadrille: error: {text}");
+}
 
+impl Verbosity {
     /// Prints a warning on stderr unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {

@@ -18,11 +18,12 @@ mod outputs;
 mod render;
 mod sim;
 mod synth;
+mod usage;
 mod views;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::{Error, Fault};
 use console::{Exit, Verbosity};
@@ -57,29 +58,68 @@ enum Command {
     Synth(synth::Args),
 }
 
+const NO_ARGUMENTS: clap::error::ErrorKind =
+    clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+
 /// Runs the program on this process's arguments.
 #[must_use]
 pub fn run() -> ExitCode {
-    let Arguments { command, verbosity } = Arguments::parse();
+    let program = program();
+    let matches = program.clone().try_get_matches();
+    let parsed = matches.and_then(|matches| {
+        let name = matches.subcommand_name().unwrap_or_default().to_owned();
+        Ok((name, Arguments::from_arg_matches(&matches)?))
+    });
+    let (name, Arguments { command, verbosity }) = match parsed {
+        Ok(parsed) => parsed,
+        // Help and version, asked for or because nothing was.
+        Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => error.exit(),
+        Err(error) => {
+            console::fail(&usage::message(&error));
+            return ExitCode::from(2);
+        }
+    };
     crate::output::clean_up_on_interrupt();
-    match command.run(verbosity) {
+    match command.run(verbosity, program.clone()) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::CheckFailed) => ExitCode::from(1),
         Err(error) => {
-            verbosity.fail(&format!("{error:#}"));
-            ExitCode::from(exit_code(&error))
+            let code = exit_code(&error);
+            let error = match (error.downcast::<Error>(), program.find_subcommand(&name)) {
+                (Ok(error), Some(command)) => usage::with_flag(error, command).into(),
+                (Ok(error), None) => error.into(),
+                (Err(other), _) => other,
+            };
+            console::fail(&format!("{error:#}"));
+            ExitCode::from(code)
         }
     }
 }
 
+/// The parser of all arguments. A value may be a negative number: it is then out of range, not an
+/// unknown flag.
+fn program() -> clap::Command {
+    let with_numbers = |command: clap::Command| {
+        command.mut_args(|arg| {
+            let is_flag = arg.get_long().is_some() && arg.get_action().takes_values();
+            if is_flag {
+                arg.allow_negative_numbers(true)
+            } else {
+                arg
+            }
+        })
+    };
+    Arguments::command().mut_subcommands(with_numbers)
+}
+
 impl Command {
-    fn run(&self, verbosity: Verbosity) -> anyhow::Result<Exit> {
+    fn run(&self, verbosity: Verbosity, program: clap::Command) -> anyhow::Result<Exit> {
         Ok(match self {
             Self::Bench(args) => bench::run(args, verbosity)?,
             Self::Compare(args) => compare::run(args, verbosity)?,
-            Self::Completions(args) => completions::run(args, Arguments::command())?,
+            Self::Completions(args) => completions::run(args, program)?,
             Self::Info(args) => info::run(args, verbosity)?,
-            Self::Man(args) => man::run(args, Arguments::command())?,
+            Self::Man(args) => man::run(args, program)?,
             Self::Mesh(args) => mesh::run(args, verbosity)?,
             Self::Microbench(args) => microbench::run(args, verbosity)?,
             Self::Render(args) => render::run(args, verbosity)?,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
+use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, Config, PRESETS};
 use crate::gpu::variant::Variant;
@@ -22,7 +23,7 @@ const MAX_CONFIG_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct HostFlags {
     /// Threads; 0 for one a core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     threads: usize,
     /// Vector instructions: auto, avx512, avx2, sse4.2, sse2, neon
     #[arg(long, value_name = "LEVEL", default_value = "auto")]
@@ -71,7 +72,7 @@ impl Host {
 pub(super) struct DrawFlags {
     /// What shows where nothing covers a pixel: R,G,B from 0 to 1, or "transparent" [default:
     /// 0,0,0 for .png, transparent for .exr and .npy]
-    #[arg(long, value_name = "R,G,B|transparent", value_parser = parse_background)]
+    #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// The renderer to agree with: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
     /// brush-aa [default: what the scene's file says it was trained for, else inria]

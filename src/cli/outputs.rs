@@ -67,10 +67,15 @@ pub(super) fn parse_background(text: &str) -> std::result::Result<Background, St
     if text == "transparent" {
         return Ok(Background::Transparent);
     }
-    parse_numbers(text)
-        .filter(|rgb: &[f32; 3]| rgb.iter().all(|c| c.is_finite()))
-        .map(Background::Opaque)
-        .ok_or_else(|| "expected three numbers as in 0.1,0.2,0.3, or transparent".to_owned())
+    let expected = "expected three numbers from 0 to 1 as in 0.1,0.2,0.3, or transparent";
+    match parse_numbers(text) {
+        Some(rgb) if rgb.iter().all(|c| (0.0..=1.0).contains(c)) => Ok(Background::Opaque(rgb)),
+        Some(rgb) if rgb.iter().all(|c| (0.0..=255.0).contains(c)) => {
+            let [r, g, b] = rgb.map(|c| (c / 255.0 * 1e4).round() / 1e4);
+            Err(format!("{expected} (colours of 255 are {r},{g},{b})"))
+        }
+        _ => Err(expected.to_owned()),
+    }
 }
 
 /// `N` numbers separated by commas; blanks around them are let go.

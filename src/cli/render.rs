@@ -9,6 +9,7 @@ use super::frames::{Backend, FrameTimer, STAGES, Timed, peak_rss_bytes};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, Host};
 use super::outputs::Output;
+use super::usage::whole;
 use super::views::ViewArgs;
 use crate::error::{Error, Result};
 use crate::image::Frame;
@@ -34,7 +35,7 @@ pub(super) struct Args {
     flags: RenderFlags,
     /// Time each view: render it N times and write nothing; the median and the minimum of each
     /// stage are printed
-    #[arg(long, value_name = "N", conflicts_with = "output", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", conflicts_with = "output", value_parser = repetitions)]
     repeat: Option<u32>,
     /// Print one JSON document instead of a table
     #[arg(long)]
@@ -65,11 +66,19 @@ struct RenderFlags {
     backend: Backend,
 }
 
+/// Most times that a view may be rendered to time it.
+const MAX_REPEAT: u32 = 100_000;
+
 /// A view that was rendered.
 struct Rendered {
     camera: Camera,
     output: Option<String>,
     timed: Timed,
+}
+
+fn repetitions(text: &str) -> std::result::Result<u32, String> {
+    let count = whole(text).ok().filter(|n| (1..=MAX_REPEAT).contains(n));
+    count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
 }
 
 impl RenderFlags {

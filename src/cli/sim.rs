@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, print, print_json};
+use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags};
 use super::outputs::{Output, Template, VIEW};
@@ -154,7 +154,7 @@ impl Job<'_> {
                 for text in run.outcome.discrepancies() {
                     let (view, variant) = (&camera.name, run.name());
                     let text = format!("{view}: {variant}: does not add up: {text}");
-                    self.verbosity.fail(&text);
+                    fail(&text);
                     exit = Exit::CheckFailed;
                 }
             }

@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 use super::console::{Exit, Verbosity};
+use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
 use crate::scene::Splat;
@@ -28,13 +29,13 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "OUT.ply")]
     output: PathBuf,
     /// Number of splats
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = whole::<u64>)]
     splats: u64,
     /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
     /// Degree of the spherical harmonics, 0 to 3
-    #[arg(long, value_name = "DEGREE", default_value_t = 3)]
+    #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole::<u8>)]
     sh_degree: u8,
     /// Order of the splats: mixed, as trainers leave them, or space, as most exporters sort them
     #[arg(long, value_name = "ORDER", default_value = "mixed")]

@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
+use super::usage::{finite, whole};
 use crate::error::{Error, Result};
 use crate::scene::cameras::{
     self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, PictureSize,
@@ -38,16 +39,16 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     up: Option<[f64; 3]>,
     /// Vertical field of view in degrees [default: 50; of procedural meshes their own]
-    #[arg(long, value_name = "DEGREES")]
+    #[arg(long, value_name = "DEGREES", value_parser = finite)]
     fov: Option<f64>,
     /// That many views on a circle around the target, the first at --eye if given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     orbit: Option<u32>,
     /// Width of the picture in pixels; alone, the height follows
-    #[arg(long, value_name = "PIXELS")]
+    #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
     width: Option<u32>,
     /// Height of the picture in pixels; alone, the width follows
-    #[arg(long, value_name = "PIXELS")]
+    #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
     height: Option<u32>,
 }
 

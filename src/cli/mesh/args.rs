@@ -45,11 +45,11 @@ pub(crate) struct Args {
     pub(super) truth: bool,
     /// Of the picture, keep W by H pixels from column X and row Y on, each enlarged to a square of
     /// ZOOM by ZOOM
-    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", value_parser = Crop::parse, requires = "output")]
+    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = Crop::parse, requires = "output")]
     pub(super) crop: Option<Crop>,
     /// What shows behind the mesh: R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png,
     /// transparent for .exr and .npy]
-    #[arg(long, value_name = "R,G,B|transparent", value_parser = parse_background)]
+    #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// Run the emulated pipeline as well, unit by unit: cycles, and which unit limits them (not of
     /// reyes)

@@ -1,0 +1,131 @@
+//! Wrong usage, in the words of all other errors.
+
+use std::fmt::Display;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::Error;
+
+/// The message of an error of the argument parser: what was expected, what was found, and what would
+/// mend it.
+pub(super) fn message(error: &clap::Error) -> String {
+    let text = |kind| error.get(kind).map(ToString::to_string);
+    let argument = text(ContextKind::InvalidArg).unwrap_or_default();
+    let flag = argument.split(' ').next().unwrap_or_default();
+    let value = text(ContextKind::InvalidValue);
+    let found = match value.as_deref() {
+        None | Some("") => "none".to_owned(),
+        Some(value) => value.to_owned(),
+    };
+    let listed = |kind| match error.get(kind) {
+        Some(ContextValue::Strings(values)) => values.join(", "),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
+    let similar = [
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedValue,
+    ];
+    let similar = similar.into_iter().map(listed).find(|s| !s.is_empty());
+    let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            let values = listed(ContextKind::ValidValue);
+            let expected = match values.as_str() {
+                "" => "a value".to_owned(),
+                values => format!("one of {values}"),
+            };
+            format!("{flag}: expected {expected}, found {found}{similar}")
+        }
+        ErrorKind::ValueValidation => {
+            let expected = std::error::Error::source(error).map(ToString::to_string);
+            let expected = expected.unwrap_or_else(|| "expected another value".to_owned());
+            format!("{flag}: {expected}, found {found}")
+        }
+        ErrorKind::UnknownArgument => {
+            format!("{flag}: expected a flag or value of this command, found {flag}{similar}")
+        }
+        ErrorKind::InvalidSubcommand => {
+            let found = listed(ContextKind::InvalidSubcommand);
+            format!("command: expected one that `quadrille --help` lists, found {found}{similar}")
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = listed(ContextKind::PriorArg);
+            format!("{flag}: expected no {other} beside it, found both")
+        }
+        ErrorKind::MissingRequiredArgument => {
+            format!("{}: expected, found none", listed(ContextKind::InvalidArg))
+        }
+        _ => first_line(error),
+    }
+}
+
+fn first_line(error: &impl Display) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}
+
+/// `error` with the name of a library's argument turned into the flag of that name, if `command` has
+/// one.
+pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
+    match error {
+        Error::Caller {
+            what,
+            expected,
+            found,
+        } => {
+            let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&what));
+            let what = if is_flag { format!("--{what}") } else { what };
+            Error::caller(what, expected, found)
+        }
+        other => other,
+    }
+}
+
+/// Reads a whole number, which may be written as `1e6`.
+pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
+    number
+        .and_then(|number: u64| number.try_into().ok())
+        .ok_or_else(|| "expected a whole number such as 200000 or 2e5".to_owned())
+}
+
+/// The whole number that a float is.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole, and below 2^53"
+)]
+fn exact(number: f64) -> Option<u64> {
+    let is_whole = number.fract() == 0.0 && (0.0..9e15).contains(&number);
+    is_whole.then_some(number as u64)
+}
+
+/// Reads a finite number.
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|value: &f64| value.is_finite());
+    number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_in_either_notation() {
+        for (text, number) in [
+            ("0", 0),
+            ("200000", 200_000),
+            ("1e6", 1_000_000),
+            ("2.5e3", 2500),
+        ] {
+            assert_eq!(whole::<u64>(text), Ok(number));
+        }
+        for text in ["", "-1", "1.5", "1e-3", "nan", "inf", "1e30", "ten"] {
+            assert!(whole::<u64>(text).is_err(), "{text}");
+        }
+        assert!(whole::<u32>("4294967296").is_err());
+    }
+}
