@@ -44,13 +44,13 @@ pub(crate) fn write_whole(
 
 /// Creates the folder of the output `path` if it is missing. Call it before long work whose result
 /// could not be written otherwise.
-#[allow(dead_code, reason = "for the command line")]
+#[cfg(feature = "cli")]
 pub(crate) fn make_folder_of(path: &Path) -> Result<()> {
     fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
 }
 
 /// Refuses an output that is one of the `inputs`, also through relative paths and symbolic links.
-#[allow(dead_code, reason = "for the command line")]
+#[cfg(feature = "cli")]
 pub(crate) fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let Some(target) = real(output).filter(|target| target.is_file()) else {

@@ -12,7 +12,7 @@ use clap::builder::PossibleValue;
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
 use super::console::{Exit, Verbosity, print, print_json};
-use super::outputs::{NAME, Template};
+use super::outputs::{NAME, Outputs, Template};
 use super::usage::finite;
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
@@ -68,16 +68,14 @@ impl ValueEnum for Protocol {
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let found = pairs::find(&args.a, &args.b)?;
-    if let Some(diff) = &args.diff {
-        check_diff_name(diff, &found)?;
-    }
+    let diff = args.diff.as_deref();
+    let diff = diff.map(|path| prepare_diff(path, &found)).transpose()?;
     warn_unmatched(&found.unmatched, verbosity);
     let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
     let protocol = args.protocol;
     let mut measured = Vec::with_capacity(found.pairs.len());
     for pair in &found.pairs {
-        let named = |path| Template::new(path).filled(&[(NAME, &pair.name)]);
-        let diff = args.diff.as_deref().map(named);
+        let diff = diff.as_ref().map(|d| d.filled(&[(NAME, &pair.name)]));
         let (a, b) = (pair.a.display(), pair.b.display());
         let one = measure(pair, protocol, diff.as_deref())
             .with_context(|| format!("comparing {a} and {b}"))?;
@@ -126,23 +124,31 @@ fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Resul
     Ok(Measured::new(pair, comparison, diff))
 }
 
-/// Refuses, before any work, a name that no difference picture, or only one of many, can have.
-fn check_diff_name(diff: &Path, found: &Pairs) -> Result<()> {
-    if PictureFormat::of_name(diff).is_none() {
+/// Refuses, before any work, a name that no difference picture, or only one of many, can have, and
+/// makes its folder.
+fn prepare_diff(path: &Path, found: &Pairs) -> Result<Template> {
+    if PictureFormat::of_name(path).is_none() {
         let expected = "a name that ends in .png, .exr or .npy";
         return Err(Error::caller(
             "--diff",
             expected,
-            diff.display().to_string(),
+            path.display().to_string(),
         ));
     }
+    let diff = Template::parse("--diff", path, &[NAME])?;
     // Folders of one pair now may have two tomorrow.
     let count = if found.are_folders {
         found.pairs.len().max(2)
     } else {
         1
     };
-    Template::new(diff).require("--diff", NAME, count, "pairs")
+    diff.require(NAME, count, "pairs")?;
+    let inputs = found.pairs.iter().flat_map(|pair| [&*pair.a, &*pair.b]);
+    let mut outputs = Outputs::beside(inputs);
+    for pair in &found.pairs {
+        outputs.add("--diff", &diff.filled(&[(NAME, &pair.name)]))?;
+    }
+    Ok(diff)
 }
 
 fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {

@@ -19,7 +19,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let job = Job::new(args, host.level)?;
     let subject = args.subject.load(&args.mesh, verbosity)?;
     let cameras = args.views.views_of(|| subject.framing(), verbosity)?;
-    job.check_views(&cameras)?;
+    job.prepare_outputs(&cameras)?;
     let pool = host.pool()?;
     let versus = || versus::run(args, host.level, &subject, &cameras, verbosity);
     if let Some(versus) = pool.install(versus)? {

@@ -148,6 +148,11 @@ impl GpuFlags {
         self.set.iter().try_fold(base, assigned)
     }
 
+    /// The files that are read for the configuration.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.config.as_deref().into_iter()
+    }
+
     /// Preset and file.
     fn base(&self) -> Result<Config> {
         let config = Config::preset(&self.preset).map_err(|e| e.about("--preset"))?;

@@ -1,14 +1,14 @@
 //! Pictures and the names of their files, with placeholders for what the files differ in.
 
+use std::collections::HashMap;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::console::print;
 use crate::error::{Error, Result};
 use crate::image::{Frame, files};
-
-/// A file name with placeholders.
-#[derive(Debug, Clone)]
-pub(super) struct Template(PathBuf);
+use crate::output::{make_folder_of, refuse_input};
+use crate::scene::Camera;
 
 /// The placeholder of a view's name.
 pub(super) const VIEW: &str = "{view}";
@@ -17,31 +17,57 @@ pub(super) const VARIANT: &str = "{variant}";
 /// The placeholder of the name of a pair of pictures.
 pub(super) const NAME: &str = "{name}";
 
+/// The name of an output file, with placeholders.
+#[derive(Debug, Clone)]
+pub(super) struct Template {
+    flag: &'static str,
+    path: PathBuf,
+}
+
 impl Template {
-    /// A name, taken as it is.
-    pub(super) fn new(path: &Path) -> Self {
-        Self(path.to_owned())
+    /// Checks that a name holds no placeholders but these.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] about `flag`.
+    pub(super) fn parse(flag: &'static str, path: &Path, placeholders: &[&str]) -> Result<Self> {
+        let text = path.to_string_lossy();
+        let is_word = |text: &str| text.len() > 2 && text[1..].chars().all(|c| c.is_alphabetic());
+        for (start, _) in text.match_indices('{') {
+            let Some(length) = text[start..].find('}') else {
+                break;
+            };
+            let found = &text[start..=start + length];
+            if is_word(&found[..length]) && !placeholders.contains(&found) {
+                let expected = match placeholders {
+                    [] => "a name without placeholders".to_owned(),
+                    some => format!("{} as placeholders", some.join(" and ")),
+                };
+                return Err(Error::caller(flag, expected, found));
+            }
+        }
+        Ok(Self {
+            flag,
+            path: path.to_owned(),
+        })
     }
 
     /// Several views, or variants, need a name each. `mend` says what else would help.
-    pub(super) fn require(
-        &self,
-        flag: &str,
-        placeholder: &str,
-        count: usize,
-        mend: &str,
-    ) -> Result<()> {
-        if count < 2 || self.0.to_string_lossy().contains(placeholder) {
+    ///
+    /// # Errors
+    /// [`Error::Caller`] about the flag.
+    pub(super) fn require(&self, placeholder: &str, count: usize, mend: &str) -> Result<()> {
+        if count < 2 || self.path.to_string_lossy().contains(placeholder) {
             return Ok(());
         }
         let expected = format!("{placeholder} in the name, since there are {count} {mend}");
-        Err(Error::caller(flag, expected, self.0.display().to_string()))
+        let found = self.path.display().to_string();
+        Err(Error::caller(self.flag, expected, found))
     }
 
     /// The name with `values` in the place of their placeholders.
     pub(super) fn filled(&self, values: &[(&str, &str)]) -> PathBuf {
-        let Some(text) = self.0.to_str() else {
-            return self.0.clone();
+        let Some(text) = self.path.to_str() else {
+            return self.path.clone();
         };
         let fill = |text: String, (place, value): &(&str, &str)| text.replace(place, value);
         values.iter().fold(text.to_owned(), fill).into()
@@ -50,6 +76,90 @@ impl Template {
     /// The name for a view and a variant.
     pub(super) fn path(&self, view: &str, variant: &str) -> PathBuf {
         self.filled(&[(VARIANT, variant), (VIEW, view)])
+    }
+}
+
+/// Files that a command is about to write, checked before its work.
+#[derive(Debug, Default)]
+pub(super) struct Outputs<'a> {
+    inputs: Vec<&'a Path>,
+    /// The flag of every output so far.
+    flags: HashMap<PathBuf, &'static str>,
+}
+
+impl<'a> Outputs<'a> {
+    /// The outputs of a command that reads `inputs`.
+    pub(super) fn beside(inputs: impl IntoIterator<Item = &'a Path>) -> Self {
+        Self {
+            inputs: inputs.into_iter().collect(),
+            flags: HashMap::new(),
+        }
+    }
+
+    /// Makes the folder of `path`, and makes sure that it is neither a folder nor an input nor
+    /// another output. Devices and pipes may be written to by several flags.
+    pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+        make_folder_of(path)?;
+        refuse_input(path, &self.inputs).map_err(|error| match error {
+            Error::Caller {
+                expected, found, ..
+            } => Error::caller(flag, expected, found),
+            other => other,
+        })?;
+        match path.metadata() {
+            Ok(there) if there.is_dir() => {
+                let reason = std::io::Error::other("a folder of this name is there");
+                return Err(Error::write(path, reason));
+            }
+            Ok(there) if !there.is_file() => return Ok(()),
+            _ => {}
+        }
+        let real = path.canonicalize().or_else(|_| std::path::absolute(path));
+        let real = real.unwrap_or_else(|_| path.to_owned());
+        match self.flags.insert(real, flag) {
+            None => Ok(()),
+            Some(other) => {
+                let found = format!("{}, as for {other}", path.display());
+                Err(Error::caller(flag, "a file of its own", found))
+            }
+        }
+    }
+}
+
+/// Refuses to write binary data to a terminal.
+///
+/// # Errors
+/// [`Error::Caller`] when standard output is one.
+pub(super) fn refuse_terminal(what: &str) -> Result<()> {
+    if std::io::stdout().is_terminal() {
+        let expected = format!("{what} to go to a file or a pipe");
+        return Err(Error::caller("-o -", expected, "a terminal"));
+    }
+    Ok(())
+}
+
+impl Template {
+    /// Checks the names for all views, by variants where there are such, and makes their folders.
+    ///
+    /// # Errors
+    /// As [`Self::require`] and [`Outputs::add`].
+    pub(super) fn prepare(
+        &self,
+        outputs: &mut Outputs<'_>,
+        cameras: &[Camera],
+        variants: &[String],
+    ) -> Result<()> {
+        let mend = "views (or choose one with --view)";
+        self.require(VIEW, cameras.len(), mend)?;
+        if self.path == Path::new("-") {
+            return Ok(());
+        }
+        for camera in cameras {
+            for variant in variants {
+                outputs.add(self.flag, &self.path(&camera.name, variant))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -93,24 +203,21 @@ pub(super) struct Output {
 
 impl Output {
     /// Checks an `-o`: a known extension, or `-`, which `--json` cannot share.
-    pub(super) fn parse(template: &Path, json: bool) -> Result<Self> {
-        let format = files::PictureFormat::of_name(template);
-        if format.is_none() && template != Path::new("-") {
+    pub(super) fn parse(path: &Path, placeholders: &[&str], json: bool) -> Result<Self> {
+        let template = Template::parse("-o", path, placeholders)?;
+        let format = files::PictureFormat::of_name(path);
+        if format.is_none() && path != Path::new("-") {
             let expected = "a name that ends in .png, .exr or .npy, or -";
-            return Err(Error::caller(
-                "-o",
-                expected,
-                template.display().to_string(),
-            ));
+            return Err(Error::caller("-o", expected, path.display().to_string()));
         }
-        if json && format.is_none() {
+        if format.is_none() && json {
             let found = "the picture on stdout as well";
             return Err(Error::caller("-o -", "a file beside --json", found));
         }
-        Ok(Self {
-            template: Template::new(template),
-            format,
-        })
+        if format.is_none() {
+            refuse_terminal("a picture")?;
+        }
+        Ok(Self { template, format })
     }
 
     /// Whether the picture goes to standard output.
@@ -118,16 +225,20 @@ impl Output {
         self.format.is_none()
     }
 
-    /// Several views need several names.
-    pub(super) fn check_views(&self, views: usize) -> Result<()> {
-        let mend = "views (or choose one with --view)";
-        self.template.require("-o", VIEW, views, mend)
-    }
-
     /// Several variants need several names.
     pub(super) fn check_variants(&self, variants: usize) -> Result<()> {
         let mend = "variants (or choose one with --variant)";
-        self.template.require("-o", VARIANT, variants, mend)
+        self.template.require(VARIANT, variants, mend)
+    }
+
+    /// Checks the names for all views, by variants where there are such, and makes their folders.
+    pub(super) fn prepare(
+        &self,
+        outputs: &mut Outputs<'_>,
+        cameras: &[Camera],
+        variants: &[String],
+    ) -> Result<()> {
+        self.template.prepare(outputs, cameras, variants)
     }
 
     /// The background where no flag chooses one.

@@ -8,7 +8,7 @@ use super::console::{Exit, Verbosity, print, print_json};
 use super::frames::{Backend, FrameTimer, STAGES, Timed, peak_rss_bytes};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, Host};
-use super::outputs::Output;
+use super::outputs::{Output, Outputs, VIEW};
 use super::usage::whole;
 use super::views::ViewArgs;
 use crate::error::{Error, Result};
@@ -113,14 +113,15 @@ impl RenderFlags {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let parse = |path| Output::parse(path, args.json);
+    let parse = |path| Output::parse(path, &[VIEW], args.json);
     let output = args.output.as_deref().map(parse).transpose()?;
     let host = args.flags.check()?;
     let scene = load_scene(&args.scene, verbosity)?;
     let profile = args.flags.profile(scene.profile_hint, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
     if let Some(output) = &output {
-        output.check_views(cameras.len())?;
+        let mut outputs = Outputs::beside(args.views.files().chain([args.scene.as_path()]));
+        output.prepare(&mut outputs, &cameras, &[String::new()])?;
     }
     let pool = host.pool()?;
     let mut timer = FrameTimer::new(args.flags.backend, profile, host.level);

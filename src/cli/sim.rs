@@ -8,7 +8,7 @@ use serde_json::json;
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags};
-use super::outputs::{Output, Template, VIEW};
+use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let variants = args.emulation.variants()?;
     let host = args.flags.check()?;
-    let parse = |path| Output::parse(path, args.json);
+    let parse = |path| Output::parse(path, &[VIEW, VARIANT], args.json);
     let output = args.output.as_deref().map(parse).transpose()?;
     if let Some(output) = &output {
         output.check_variants(variants.len())?;
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
-    check_views(args, output.as_ref(), cameras.len())?;
+    prepare(args, path, output.as_ref(), &cameras, &variants)?;
     let job = Job {
         args,
         scene: &scene,
@@ -129,18 +129,34 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     host.pool()?.install(|| job.run_all(&cameras))
 }
 
-fn check_views(args: &Args, output: Option<&Output>, views: usize) -> Result<()> {
+/// Checks the files to be written, and makes their folders.
+fn prepare(
+    args: &Args,
+    scene: &Path,
+    output: Option<&Output>,
+    cameras: &[Camera],
+    variants: &[Variant],
+) -> Result<()> {
+    let config = args.emulation.gpu.files();
+    let mut outputs = Outputs::beside(args.views.files().chain(config).chain([scene]));
+    let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
     if let Some(output) = output {
-        output.check_views(views)?;
+        output.prepare(&mut outputs, cameras, &names)?;
     }
-    if let Some(trace) = &args.trace {
-        let mend = "views (or choose one with --view)";
-        Template::new(trace).require("--trace", VIEW, views, mend)?;
+    if let Some(trace) = args.trace()? {
+        trace.prepare(&mut outputs, cameras, &["all".to_owned()])?;
     }
     if let Some(folder) = &args.maps {
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
     }
     Ok(())
+}
+
+impl Args {
+    fn trace(&self) -> Result<Option<Template>> {
+        let parse = |path| Template::parse("--trace", path, &[VIEW]);
+        self.trace.as_deref().map(parse).transpose()
+    }
 }
 
 impl Job<'_> {
@@ -220,8 +236,8 @@ impl Job<'_> {
         if let Some(folder) = &self.args.maps {
             maps::write(folder, &simulated)?;
         }
-        if let Some(file) = &self.args.trace {
-            let path = Template::new(file).path(&camera.name, "all");
+        if let Some(trace) = self.args.trace()? {
+            let path = trace.path(&camera.name, "all");
             write_whole(&path, |out| trace::write(out, &simulated))?;
         }
         Ok(simulated)

@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 use super::console::{Exit, Verbosity};
+use super::outputs::{Outputs, refuse_terminal};
 use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
@@ -82,6 +83,22 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             Order::Space => " --order space",
         }
     );
+    let mut outputs = Outputs::default();
+    if args.output == Path::new("-") {
+        refuse_terminal("a scene")?;
+    } else if args
+        .output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("ply"))
+    {
+        outputs.add("-o", &args.output)?;
+    } else {
+        let found = args.output.display().to_string();
+        return Err(Error::caller("-o", "a name that ends in .ply, or -", found));
+    }
+    if let Some(path) = &args.cameras_out {
+        outputs.add("--cameras-out", path)?;
+    }
     let bar = verbosity.progress_bar(scene.len(), "splats");
     if args.output == Path::new("-") {
         write_scene(&scene, io::stdout().lock(), &comment, &bar)

@@ -1,7 +1,7 @@
 //! The flags that say from where to look, and the cameras they make. `render` and `sim` share
 //! them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
@@ -113,6 +113,11 @@ impl ViewArgs {
             verbosity.warn(warning);
         }
         Ok(cameras)
+    }
+
+    /// The files that are read for the views.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.cameras.as_deref().into_iter()
     }
 
     fn size(&self) -> PictureSize {

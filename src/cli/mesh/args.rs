@@ -1,6 +1,6 @@
 //! The flags of `mesh`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::options::PipelineFlags;
 use super::subject::SubjectFlags;
@@ -97,4 +97,15 @@ pub(super) struct VersusFlags {
     /// Write the mesh as splats: one flat Gaussian a triangle, coloured as lit in the view
     #[arg(long, value_name = "OUT.ply")]
     pub(super) to_splats: Option<PathBuf>,
+}
+
+impl Args {
+    /// The files that are read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let flags = &self.subject;
+        let pictures = [&flags.displace, &flags.texture, &flags.normal_map];
+        let more = pictures.into_iter().chain([&self.versus.versus]).flatten();
+        let more = more.map(PathBuf::as_path).chain(self.views.files());
+        more.chain(self.gpu.files()).chain([self.mesh.as_path()])
+    }
 }

@@ -1,8 +1,9 @@
 //! What `mesh` does with every view and combination of settings.
 
+use std::path::Path;
 use std::time::Instant;
 
-use super::super::outputs::{Background, Output, Template, VARIANT, VIEW};
+use super::super::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use super::args::Args;
 use super::options::Choice;
 use super::subject::Subject;
@@ -58,10 +59,10 @@ impl<'j> Job<'j> {
             output: args
                 .output
                 .as_deref()
-                .map(|path| Output::parse(path, args.json))
+                .map(|path| Output::parse(path, &[VIEW, VARIANT], args.json))
                 .transpose()?,
-            heat: args.heat.as_deref().map(Template::new),
-            diff: args.diff.as_deref().map(Template::new),
+            heat: template("--heat", args.heat.as_deref())?,
+            diff: template("--diff", args.diff.as_deref())?,
         };
         job.check()?;
         Ok(job)
@@ -80,10 +81,8 @@ impl<'j> Job<'j> {
         if let Some(output) = &self.output {
             output.check_variants(variants)?;
         }
-        for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
-            if let Some(template) = template {
-                template.require(flag, VARIANT, variants, "combinations")?;
-            }
+        for template in self.heat.iter().chain(&self.diff) {
+            template.require(VARIANT, variants, "combinations")?;
         }
         Ok(())
     }
@@ -93,15 +92,19 @@ impl<'j> Job<'j> {
         areas * self.args.pipeline.msaa.len() * self.choices.len()
     }
 
-    /// Several views need several names of outputs.
-    pub(super) fn check_views(&self, cameras: &[Camera]) -> Result<()> {
+    /// Checks the names of all outputs for these views, and makes their folders.
+    pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
+        let mut outputs = Outputs::beside(self.args.inputs());
+        // What a combination is called follows from its row.
+        let variants = [VARIANT.to_owned()];
         if let Some(output) = &self.output {
-            output.check_views(cameras.len())?;
+            output.prepare(&mut outputs, cameras, &variants)?;
         }
-        for (flag, template) in [("--heat", &self.heat), ("--diff", &self.diff)] {
-            if let Some(template) = template {
-                template.require(flag, VIEW, cameras.len(), "views")?;
-            }
+        for template in self.heat.iter().chain(&self.diff) {
+            template.prepare(&mut outputs, cameras, &variants)?;
+        }
+        if let Some(path) = &self.args.versus.to_splats {
+            outputs.add("--to-splats", path)?;
         }
         Ok(())
     }
@@ -264,6 +267,11 @@ impl Job<'_> {
             host_ms: milliseconds(begun),
         }))
     }
+}
+
+fn template(flag: &'static str, path: Option<&Path>) -> Result<Option<Template>> {
+    path.map(|path| Template::parse(flag, path, &[VIEW, VARIANT]))
+        .transpose()
 }
 
 /// A combination of settings, for names of files.

@@ -40,16 +40,16 @@ pub(super) struct SubjectFlags {
     /// Displace the tessellated surface along its normals by this picture: its alpha if it has any,
     /// else its brightness
     #[arg(long, value_name = "PICTURE", requires = "displace_by")]
-    displace: Option<PathBuf>,
+    pub(super) displace: Option<PathBuf>,
     /// How far white displaces, in world units; black does not
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
     displace_by: Option<f32>,
     /// Picture of the colours of all materials
     #[arg(long, value_name = "PICTURE")]
-    texture: Option<PathBuf>,
+    pub(super) texture: Option<PathBuf>,
     /// Picture of the tangent-space normals for all materials
     #[arg(long, value_name = "PICTURE")]
-    normal_map: Option<PathBuf>,
+    pub(super) normal_map: Option<PathBuf>,
     /// Phong exponent of the highlight of all materials, 0 for none
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,

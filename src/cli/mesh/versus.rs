@@ -70,9 +70,15 @@ pub(super) fn page(versus: &Versus) -> String {
     let mut table = TextTable::new(&Versus::HEADINGS);
     versus.cells().for_each(|cells| table.row(cells));
     let sentences = versus.explanation().into_iter();
-    let sentences: String = sentences.map(|s| format!("
+    let sentences: String = sentences
+        .map(|s| {
+            format!(
+                "
 {s}
-")).collect();
+"
+            )
+        })
+        .collect();
     format!("{table}{sentences}")
 }
 
