@@ -1,5 +1,6 @@
 //! Pictures: in memory, in files, and compared with each other.
 
+#[cfg(feature = "cli")]
 pub(crate) mod crop;
 pub(crate) mod difference;
 mod eight_bit;

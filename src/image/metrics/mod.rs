@@ -69,6 +69,7 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
 ///
 /// # Errors
 /// As [`compare`].
+#[cfg(feature = "cli")]
 pub(crate) fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
     let compared = compare(a, b, Protocol::Float)?;
     Ok(compared.psnr_db.unwrap_or(f64::INFINITY))

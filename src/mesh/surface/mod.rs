@@ -14,5 +14,6 @@ pub(crate) use patches::along_side;
 #[cfg(feature = "cli")]
 pub(crate) use patches::box_corners;
 pub use patches::{CORNERS, Surface, SurfacePoint};
+#[cfg(feature = "cli")]
 pub(crate) use procedural::{HAIRS, MAX_HAIRS, PICTURE_PX};
 pub use procedural::{Instance, ProceduralScene, Viewpoint};

@@ -27,6 +27,7 @@ use refine::{Rules, refined};
 
 /// Steps of subdivision unless the caller asks for others: after one, no quad of a cage of quads has
 /// more than one irregular vertex.
+#[cfg(feature = "cli")]
 pub(crate) const DEFAULT_LEVELS: u32 = 1;
 /// Most steps of subdivision, creases included; sharper ones are taken as sharp for ever. An
 /// assumption: a thousand Bezier patches for each quad.

@@ -12,10 +12,13 @@ use super::patches::Surface;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
-pub(crate) use hair::{HAIRS, MAX_HAIRS};
+pub(crate) use hair::HAIRS;
+#[cfg(feature = "cli")]
+pub(crate) use hair::MAX_HAIRS;
 pub use instances::Instance;
 
 /// Size of the paper's pictures in pixels (section 4).
+#[cfg(feature = "cli")]
 pub(crate) const PICTURE_PX: [u32; 2] = [1728, 1080];
 
 /// Where to look at a scene from.
