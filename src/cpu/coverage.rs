@@ -97,11 +97,7 @@ fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u6
 fearless_simd::kernel!(
     #[inline(always)]
     fn columns_to_mask_avx512(_token: Avx512, inside: u16, end: std::arch::x86_64::__m512) -> u64 {
-        use std::arch::x86_64::{
-            _MM_FROUND_NO_EXC, _MM_FROUND_TO_POS_INF, _mm_cvtsi128_si64, _mm_extract_epi64,
-            _mm512_add_epi32, _mm512_cvtepi32_epi8, _mm512_maskz_cvt_roundps_epu32,
-            _mm512_set1_epi32, _mm512_sllv_epi32,
-        };
+        use std::arch::x86_64::*;
         const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
         let end = _mm512_maskz_cvt_roundps_epu32::<UP>(inside, end);
         // The bits below the end, one byte per lane.

@@ -98,9 +98,7 @@ fearless_simd::kernel!(
         _token: Avx512,
         inputs: [(u16, std::arch::x86_64::__m512); GROUP],
     ) -> [std::arch::x86_64::__m512; GROUP] {
-        use std::arch::x86_64::{
-            _mm512_fmadd_ps, _mm512_maskz_scalef_ps, _mm512_reduce_ps, _mm512_set1_ps,
-        };
+        use std::arch::x86_64::*;
         /// Keep no fraction bits, round down, suppress exceptions.
         const FLOOR: i32 = 0x09;
         let mut f = [inputs[0].1; GROUP];
@@ -135,9 +133,7 @@ pub(crate) fn rsqrt<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 fearless_simd::kernel!(
     #[inline(always)]
     fn rsqrt_avx512(_token: Avx512, x: std::arch::x86_64::__m512) -> std::arch::x86_64::__m512 {
-        use std::arch::x86_64::{
-            _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_mul_ps, _mm512_rsqrt14_ps, _mm512_set1_ps,
-        };
+        use std::arch::x86_64::*;
         // One Newton step: y + y / 2 * (1 - x y^2) squares the guess's error of 2^-14.
         let y = _mm512_rsqrt14_ps(x);
         let error = _mm512_fnmadd_ps(_mm512_mul_ps(x, y), y, _mm512_set1_ps(1.0));
@@ -164,7 +160,7 @@ fearless_simd::kernel!(
         _token: Avx512,
         x: std::arch::x86_64::__m512,
     ) -> std::arch::x86_64::__m512 {
-        use std::arch::x86_64::{_mm512_mul_ps, _mm512_rsqrt14_ps, _mm512_set1_ps};
+        use std::arch::x86_64::*;
         /// Compensates for the reciprocal root's relative error of 2^-14.
         const ABOVE: f32 = 1.0 + 1.0 / 8192.0;
         let x_above = _mm512_mul_ps(x, _mm512_set1_ps(ABOVE));

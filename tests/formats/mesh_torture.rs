@@ -174,7 +174,7 @@ fn readers_stay_inside_256_mib() {
         .arg(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "readers_stay_inside_256_mib",
+            "mesh_torture::readers_stay_inside_256_mib",
             "--nocapture",
             "--test-threads=1",
         ])

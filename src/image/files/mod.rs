@@ -34,32 +34,24 @@ pub(crate) enum PictureFormat {
 }
 
 impl PictureFormat {
+    /// Formats with the extensions of their files, without a dot, and the first bytes.
+    const ALL: [(Self, &str, &[u8]); 3] = [
+        (Self::Png, "png", png::MAGIC),
+        (Self::Exr, "exr", exr::MAGIC),
+        (Self::Npy, "npy", npy::MAGIC),
+    ];
+
     /// The format of the extension of `path`, in upper or lower case.
     pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
-        [Self::Png, Self::Exr, Self::Npy]
-            .into_iter()
-            .find(|format| format.extension().eq_ignore_ascii_case(extension))
+        let mut all = Self::ALL.into_iter();
+        all.find_map(|(format, own, _)| own.eq_ignore_ascii_case(extension).then_some(format))
     }
 
     /// The format of a file with this `content`, by its first bytes.
-    pub(crate) fn of_content(content: &[u8]) -> Option<Self> {
-        [
-            (png::MAGIC, Self::Png),
-            (exr::MAGIC, Self::Exr),
-            (npy::MAGIC, Self::Npy),
-        ]
-        .into_iter()
-        .find_map(|(magic, format)| content.starts_with(magic).then_some(format))
-    }
-
-    /// The extension of the format's files, without a dot.
-    pub(crate) fn extension(self) -> &'static str {
-        match self {
-            Self::Png => "png",
-            Self::Exr => "exr",
-            Self::Npy => "npy",
-        }
+    fn of_content(content: &[u8]) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find_map(|(format, _, magic)| content.starts_with(magic).then_some(format))
     }
 }
 

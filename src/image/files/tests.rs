@@ -214,8 +214,8 @@ fn unknown_content_and_names() {
 #[test]
 fn files_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    for format in FORMATS {
-        let path = folder.path().join(format!("a.{}", format.extension()));
+    for (format, extension, _) in PictureFormat::ALL {
+        let path = folder.path().join(format!("a.{extension}"));
         write(&path, &ramp(5, 4, 1.0)).unwrap();
         assert_eq!(read(&path).unwrap().width(), 5);
         let content = std::fs::read(&path).unwrap();

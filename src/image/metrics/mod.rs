@@ -94,16 +94,16 @@ pub fn compare_with_map(
         return Err(Error::caller(what, "at least 1 x 1", size(a)));
     }
     let pair = Pair::new(a, b, protocol);
-    let differences = psnr::differences(&pair);
+    let [mse, max_abs, p99_9_abs] = psnr::differences(&pair);
     let errors = flip::error_map(&pair);
     let sum: f64 = errors.iter().copied().map(f64::from).sum();
     let comparison = Comparison {
-        psnr_db: psnr::psnr_db(differences.mse),
+        psnr_db: psnr::psnr_db(mse),
         ssim: ssim::ssim(&pair),
         flip: sum / psnr::count(errors.len()),
-        max_abs: differences.max_abs,
-        p99_9_abs: differences.p99_9_abs,
-        mse: differences.mse,
+        max_abs,
+        p99_9_abs,
+        mse,
         alpha_max_abs: pair.alpha_max_abs,
         non_finite_pixels: pair.non_finite_pixels,
     };

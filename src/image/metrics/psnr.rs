@@ -6,18 +6,10 @@ use super::planes::Pair;
 /// pixels at the edge of a splat, and the maximum alone would hide the rest.
 const HIGH_PERCENTILE: f64 = 99.9;
 
-/// Differences of colour, in units of 1.0.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Differences {
-    /// Mean square over all pixels and the three channels.
-    pub(super) mse: f64,
-    pub(super) max_abs: f64,
-    /// The 99.9th percentile over pixels of the largest of the three channels.
-    pub(super) p99_9_abs: f64,
-}
-
-/// The differences of a pair with at least one pixel.
-pub(super) fn differences(pair: &Pair) -> Differences {
+/// Differences of colour of a pair with at least one pixel, in units of 1.0: the mean square over all
+/// pixels and channels; and over pixels, of the largest of the three channels, the maximum and the
+/// 99.9th percentile.
+pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     let [a, b] = &pair.colours;
     let peak = f64::from(pair.peak);
     let mut largest = vec![0.0_f64; a[0].len()];
@@ -29,11 +21,13 @@ pub(super) fn differences(pair: &Pair) -> Differences {
             *largest = largest.max(difference);
         }
     }
-    Differences {
-        mse: squares / (count(a[0].len()) * 3.0 * peak * peak),
-        max_abs: largest.iter().copied().fold(0.0, f64::max) / peak,
-        p99_9_abs: percentile(&mut largest, HIGH_PERCENTILE) / peak,
-    }
+    let mse = squares / (count(a[0].len()) * 3.0 * peak * peak);
+    let max_abs = largest.iter().copied().fold(0.0, f64::max) / peak;
+    [
+        mse,
+        max_abs,
+        percentile(&mut largest, HIGH_PERCENTILE) / peak,
+    ]
 }
 
 /// `10 log10(1 / mse)` in decibels, for a peak of 1.0; `None` when there is no difference.

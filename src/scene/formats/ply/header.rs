@@ -16,7 +16,7 @@ const HEADER_LIMIT_BYTES: usize = 16 << 20;
 
 /// Encoding of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     /// Numbers as text, one row per line.
     Ascii,
     /// Binary, least significant byte first.
@@ -27,28 +27,20 @@ pub enum Encoding {
 
 /// The type of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scalar {
-    /// `char`, `int8`.
+pub(crate) enum Scalar {
     I8,
-    /// `uchar`, `uint8`.
     U8,
-    /// `short`, `int16`.
     I16,
-    /// `ushort`, `uint16`.
     U16,
-    /// `int`, `int32`.
     I32,
-    /// `uint`, `uint32`.
     U32,
-    /// `float`, `float32`.
     F32,
-    /// `double`, `float64`.
     F64,
 }
 
 /// Type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One number.
     Scalar(Scalar),
     /// A count, followed by that number of items.
@@ -62,7 +54,7 @@ pub enum Kind {
 
 /// A property: a named column of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Property {
+pub(crate) struct Property {
     /// Name, unique in its element.
     pub name: String,
     /// Type of its values.
@@ -71,7 +63,7 @@ pub struct Property {
 
 /// An element: a table of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element {
+pub(crate) struct Element {
     /// Name, unique in the file.
     pub name: String,
     /// Number of rows by the header, not yet checked against the size of the file.
@@ -84,19 +76,18 @@ pub struct Element {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Encoding of the body.
-    pub encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// Texts of `comment` and `obj_info` lines; invalid UTF-8 is replaced.
-    pub comments: Vec<String>,
+    pub(crate) comments: Vec<String>,
     /// The elements in file order.
-    pub elements: Vec<Element>,
+    pub(crate) elements: Vec<Element>,
     /// Offset of the body, in bytes from the start of the file.
-    pub body_offset: usize,
+    pub(crate) body_offset: usize,
 }
 
 impl Scalar {
     /// Size in a binary body, in bytes.
-    #[must_use]
-    pub fn size_bytes(self) -> usize {
+    pub(crate) fn size_bytes(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
@@ -106,24 +97,26 @@ impl Scalar {
     }
 
     fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "char" | "int8" => Self::I8,
-            "uchar" | "uint8" => Self::U8,
-            "short" | "int16" => Self::I16,
-            "ushort" | "uint16" => Self::U16,
-            "int" | "int32" => Self::I32,
-            "uint" | "uint32" => Self::U32,
-            "float" | "float32" => Self::F32,
-            "double" | "float64" => Self::F64,
-            _ => return None,
-        })
+        let named = |(_, names): &&(Self, [&str; 2])| names.contains(&word);
+        SCALARS.iter().find(named).map(|(scalar, _)| *scalar)
     }
 }
 
+/// The names of each type.
+const SCALARS: [(Scalar, [&str; 2]); 8] = [
+    (Scalar::I8, ["char", "int8"]),
+    (Scalar::U8, ["uchar", "uint8"]),
+    (Scalar::I16, ["short", "int16"]),
+    (Scalar::U16, ["ushort", "uint16"]),
+    (Scalar::I32, ["int", "int32"]),
+    (Scalar::U32, ["uint", "uint32"]),
+    (Scalar::F32, ["float", "float32"]),
+    (Scalar::F64, ["double", "float64"]),
+];
+
 impl Element {
     /// Bytes of a binary row, unless it holds a list.
-    #[must_use]
-    pub fn stride_bytes(&self) -> Option<usize> {
+    pub(crate) fn stride_bytes(&self) -> Option<usize> {
         self.properties
             .iter()
             .map(|property| match property.kind {
@@ -177,8 +170,7 @@ impl Header {
     }
 
     /// The element called `name`.
-    #[must_use]
-    pub fn element(&self, name: &str) -> Option<&Element> {
+    pub(crate) fn element(&self, name: &str) -> Option<&Element> {
         self.elements.iter().find(|element| element.name == name)
     }
 }

@@ -2,7 +2,6 @@
 
 mod body;
 mod header;
-mod hint;
 mod layout;
 mod lines;
 mod number;

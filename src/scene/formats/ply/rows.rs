@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::body::Body;
 use super::header::{Encoding, Header, Kind, Scalar};
-use super::layout::Layout;
-use super::{hint, number};
+use super::layout::{Layout, profile_hint};
+use super::number;
 use crate::error::Result;
 use crate::math::narrow;
 use crate::scene::assemble::{RawBlock, assemble_fixed, assemble_in_order};
@@ -39,7 +39,7 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
         Some(stride) => read_fixed(bytes, body.offset(), stride, header.encoding, &layout)?,
         None => read_in_order(body, bytes, &layout)?,
     };
-    let profile_hint = hint::profile(layout.element, &header.comments);
+    let profile_hint = profile_hint(layout.element, &header.comments);
     Ok(Scene {
         profile_hint,
         comments: header.comments,
