@@ -1,5 +1,5 @@
-//! What this machine can do at best, beside what a frame takes: reading memory, sorting keys,
-//! blending fragments from the first-level cache. The ratio says how far a stage is from its floor.
+//! Lower bounds of this machine (reading memory, sorting keys, blending fragments in the first-level
+//! cache), compared with the stages of a frame.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -27,17 +27,17 @@ use rayon::prelude::*;
 
 use support::Cloud;
 
-/// Repetitions; the fastest counts.
+/// Number of runs, of which the fastest counts.
 const REPEATS: usize = 7;
-/// Memory read: beyond every cache.
+/// Size of the memory that is read, larger than every cache.
 const READ_BYTES: usize = 1 << 28;
-/// Keys sorted.
+/// Number of keys to sort.
 const KEYS: usize = 1 << 20;
-/// Blocks of 16 pixels in a tile, and splats over each of them.
+/// Blocks of 16 pixels per tile, and splats per block.
 const BLOCKS: usize = 64;
 const SPLATS: usize = 256;
 
-/// Seconds of the fastest of a few runs of `run`.
+/// Seconds of the fastest run.
 fn fastest(mut run: impl FnMut() -> Duration) -> f64 {
     let times = (0..REPEATS).map(|_| run());
     times.min().unwrap_or_default().as_secs_f64()
@@ -49,7 +49,7 @@ fn timed(run: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Gigabytes a second that `threads` threads read in order.
+/// Gigabytes per second that `threads` threads read sequentially.
 fn read_gb_per_s(threads: usize) -> f64 {
     let words = vec![1_u64; READ_BYTES / 8];
     let sum = |part: &[u64]| part.iter().fold(0, |a: u64, b| a.wrapping_add(*b));
@@ -72,7 +72,7 @@ fn read_gb_per_s(threads: usize) -> f64 {
     READ_BYTES as f64 / seconds / 1e9
 }
 
-/// Nanoseconds a key on one thread: four passes of 8 bits over 32-bit keys with 32-bit values.
+/// Nanoseconds per key on one thread, in four passes of 8 bits over 32-bit keys with 32-bit values.
 fn sort_ns_per_key() -> f64 {
     let mut random = Pcg64Mcg::seed_from_u64(2);
     let unsorted: Vec<u64> = (0..KEYS).map(|_| random.random()).collect();
@@ -107,11 +107,11 @@ fn radix_pass(from: &[u64], to: &mut [u64], shift: u32) {
     }
 }
 
-/// A block's accumulators: transmittance, red, green, blue.
+/// Accumulators of a block: transmittance, red, green, blue.
 type Block = [[f32; 16]; 4];
 
-/// Nanoseconds a fragment on one thread, all of it in the first-level cache: quadratic form,
-/// exponential, cut, transmittance, three colours. Every lane holds a fragment over the cut.
+/// Nanoseconds per fragment on one thread with all data in the first-level cache: quadratic form,
+/// exponential, cut, transmittance, three colours. Every lane holds a fragment above the cut.
 fn blend_ns_per_fragment(level: SimdLevel) -> f64 {
     let mut blocks = vec![[[0.0_f32; 16]; 4]; BLOCKS];
     let splats: Vec<[f32; 8]> = (0..SPLATS)
@@ -128,8 +128,8 @@ fn blend_ns_per_fragment(level: SimdLevel) -> f64 {
     seconds * 1e9 / (BLOCKS * SPLATS * 16) as f64
 }
 
-/// One block at a time: blocks do not depend on each other, and several abreast measured slower
-/// below AVX-512 for want of registers.
+/// Blends one block at a time. Several blocks together measured slower below AVX-512, which has too few
+/// registers.
 #[inline(always)]
 fn blend_all<S: Simd>(simd: S, splats: &[[f32; 8]], blocks: &mut [Block]) {
     let lane = |v: f32| f32x16::splat(simd, v);
@@ -155,7 +155,7 @@ fn blend_all<S: Simd>(simd: S, splats: &[[f32; 8]], blocks: &mut [Block]) {
     }
 }
 
-/// A frame on one thread: its fastest run, the splats in view and the fragments blended.
+/// Times of the fastest frame on one thread, with the splats in view and the fragments blended.
 fn frame(level: SimdLevel) -> (RenderTimes, u64, u64) {
     let cloud = Cloud {
         splats: 300_000,

@@ -1,11 +1,10 @@
-//! Loading a scene against reading its bytes: the reader is meant to take at most three times as
-//! long as one `read` of the file from the page cache into a buffer used before.
+//! Loading a scene, compared with reading its bytes. The goal is at most three times the time of one
+//! `read` of the file from the page cache into an existing buffer.
 //!
-//! Each round does both and times one of them, so that both find the caches as the other left them;
-//! a `read` repeated alone finds file and buffer in a large third-level cache, and takes half as
-//! long.
+//! Each round does both and times one of them, so that both find the same caches: a repeated `read`
+//! alone finds file and buffer in a large third-level cache and takes half the time.
 //!
-//! The scene is made here, 1.2 million splats of degree 0 (68 MB), the size of a large room.
+//! The scene has 1.2 million splats of degree 0 (68 MB), the size of a large room.
 
 #![allow(
     clippy::expect_used,
@@ -44,7 +43,7 @@ fn write_scene(path: &Path, sh_degree: u8) {
     writer.finish().expect("the last rows");
 }
 
-/// The time of `rounds` calls of `work`, each after a call of `before`, which is not timed.
+/// Time of `rounds` calls of `work`, each after an untimed call of `before`.
 fn timed<T>(rounds: u64, mut before: impl FnMut(), mut work: impl FnMut() -> T) -> Duration {
     let mut sum = Duration::ZERO;
     for _ in 0..rounds {

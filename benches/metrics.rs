@@ -1,4 +1,4 @@
-//! How fast pictures are compared, in pixels a second.
+//! Throughput of comparing pictures, in pixels per second.
 #![allow(
     missing_docs,
     reason = "criterion's macros write undocumented functions"
@@ -11,11 +11,11 @@ use quadrille::compare;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The size of Tanks and Temples pictures as 3D Gaussian splatting is usually measured on them.
+/// Usual picture size of Tanks and Temples in work on 3D Gaussian splatting.
 const WIDTH: u32 = 980;
 const HEIGHT: u32 = 545;
 
-/// A seeded picture of noise, the same on every run.
+/// A seeded noise picture.
 fn noise(seed: u64) -> Frame {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let pixels = (0..WIDTH * HEIGHT).map(|_| {

@@ -1,5 +1,5 @@
-//! How a frame's time grows: with splats and pixels together, so that each splat keeps its size in
-//! pixels, and with pixels alone.
+//! Time of a frame by the number of splats and pixels together, so that splats keep their size in pixels,
+//! and by the number of pixels alone.
 #![allow(
     missing_docs,
     reason = "criterion's macros write undocumented functions"
@@ -18,9 +18,9 @@ use quadrille::Renderer;
 
 use support::Cloud;
 
-/// Splats, with the picture's width; the height is 5/8 of that, so pixels are 0.64 a splat. The
-/// splats' size in world units falls with the square root of their number. The largest scene takes
-/// some 2 GB.
+/// Numbers of splats and widths of pictures; the height is 5/8 of the width, so there are 0.64 pixels per
+/// splat. The size of splats in world units is proportional to the square root of 1 / number. The
+/// largest scene takes about 2 GB.
 const GROWING: [(usize, u32); 4] = [
     (10_000, 101),
     (100_000, 320),

@@ -1,5 +1,5 @@
-//! Each stage of a frame by itself: preprocess and sort in splats a second, binning in splats in
-//! view a second, raster in pixels a second.
+//! Throughput of each stage of a frame: preprocessing in splats per second, binning and sorting in
+//! splats in view per second, raster in pixels per second.
 #![allow(
     missing_docs,
     reason = "criterion's macros write undocumented functions"
@@ -19,7 +19,7 @@ use quadrille::Renderer;
 
 use support::Cloud;
 
-/// A stage: its name and its time in a frame.
+/// A stage: its name and its time.
 type Stage = (&'static str, fn(&RenderTimes) -> Duration);
 
 const STAGES: [Stage; 5] = [
@@ -30,7 +30,7 @@ const STAGES: [Stage; 5] = [
     ("total", |t| t.total),
 ];
 
-/// Pictures of 1 Mpixel; about as many fragments a pixel in each.
+/// Scenes for pictures of 1 Mpixel, with about the same number of fragments per pixel.
 const CLOUDS: [Cloud; 3] = [
     cloud(30_000, 12.0, 3),
     cloud(300_000, 3.8, 0),
@@ -54,7 +54,7 @@ fn stages(criterion: &mut Criterion) {
         let (mut renderer, mut frame) = (Renderer::default(), Frame::new(0, 0));
         let (counts, _) = renderer.render_into(&mut frame, &splats, &camera, &settings);
         let mut group = criterion.benchmark_group("stages");
-        // The stages are timed inside whole frames, which take many times longer than one stage.
+        // The stages are timed inside whole frames, which take much longer than one stage.
         group
             .sampling_mode(SamplingMode::Flat)
             .sample_size(10)

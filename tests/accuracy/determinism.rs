@@ -1,4 +1,4 @@
-//! The same bytes whatever the number of threads, and whatever a renderer drew before.
+//! Pictures have the same bytes on any number of threads, and after any earlier frames.
 use quadrille::Camera;
 use quadrille::Counts;
 use quadrille::Frame;
@@ -10,10 +10,10 @@ use rayon::ThreadPoolBuilder;
 use crate::support::scenes::{self, Random};
 use crate::support::shared;
 
-/// Thread counts: one, the usual two, and an odd one above most machines' shares of the work.
+/// Thread counts: one, two, and an odd number.
 const THREADS: [usize; 3] = [1, 2, 7];
 
-/// A frame as bytes: equal floats may differ in the sign of a zero, bytes may not.
+/// The bytes of a frame, since equal floats may differ in the sign of zero.
 fn bytes(frame: &Frame) -> Vec<u8> {
     let values = frame.pixels().as_flattened().iter();
     values.flat_map(|v| v.to_le_bytes()).collect()
@@ -36,7 +36,7 @@ fn assert_same_on_all_threads(splats: &Splats, camera: &Camera) {
         "an empty picture proves nothing"
     );
     for threads in THREADS {
-        // Twice, since threads may race otherwise the second time.
+        // Twice, since threads may interleave differently.
         for _ in 0..2 {
             let again = on_threads(threads, splats, camera);
             assert_eq!(first.1, again.1, "counts on {threads} threads");
@@ -49,7 +49,7 @@ fn assert_same_on_all_threads(splats: &Splats, camera: &Camera) {
 fn a_random_scene_on_any_number_of_threads() {
     let mut random = Random::new(11);
     let camera = scenes::camera(&mut random, 231, 135);
-    // More than one chunk of 4096 splats a thread.
+    // More than one chunk of 4096 splats per thread.
     let splats = scenes::splats(&mut random, &camera, 60_000, 3);
     assert_same_on_all_threads(&splats, &camera);
 }
@@ -67,7 +67,7 @@ fn a_trained_scene_on_any_number_of_threads() {
     }
 }
 
-/// Frames of other scenes, views and sizes in between leave nothing behind.
+/// Earlier frames of other scenes, views and sizes have no effect.
 #[test]
 fn a_reused_renderer_draws_what_a_fresh_one_does() {
     let mut random = Random::new(12);

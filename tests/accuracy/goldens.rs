@@ -1,6 +1,6 @@
-//! Goldens: small pictures in `reference/`, written by the scalar oracle alone.
+//! Goldens: small pictures in `reference/`, which only the scalar oracle writes.
 //!
-//! They catch what the other tests cannot: a change of both renderers at once. Rewrite them with
+//! They detect a change of both renderers at once, which no other test does. Rewrite them with
 //! `QUADRILLE_WRITE_GOLDENS=1`.
 use std::env;
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
 use crate::support::tolerances::{bound, hold};
 
-/// Set to rewrite the goldens.
+/// Environment variable that rewrites the goldens.
 const WRITE_VARIABLE: &str = "QUADRILLE_WRITE_GOLDENS";
 
-/// What a golden shows.
+/// The input of a golden.
 struct Golden {
     name: &'static str,
     splats: Splats,
@@ -33,14 +33,13 @@ struct Golden {
     profile: Profile,
 }
 
-/// From the origin along z, 60 degrees high.
+/// A camera at the origin that looks along z, with a vertical field of view of 60 degrees.
 fn plain_camera(width: u32, height: u32) -> Camera {
     let lens = Intrinsics::from_vertical_fov(width, height, 1.047);
     Camera::new("plain", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
 }
 
-/// Red, green and blue discs that overlap, red nearest: order, blending and the cap show at a
-/// glance.
+/// Overlapping red, green and blue discs, red nearest, that show order, blending and the alpha cap.
 fn three_discs() -> Splats {
     let disc = |i: usize| {
         let mut sh = [[0.0; 3]; 25];
@@ -56,7 +55,7 @@ fn three_discs() -> Splats {
     Splats::from_splats(0, (0..3).map(disc))
 }
 
-/// Needles of 1:1000 like the hands of a clock, each seen from its own side by its harmonics.
+/// Needles of 1:1000 like the hands of a clock, with view-dependent colours.
 fn needles() -> Splats {
     let needle = |i: usize| {
         let half_turn = i as f32 / 12.0 * std::f32::consts::PI;
@@ -78,7 +77,7 @@ fn needles() -> Splats {
     Splats::from_splats(2, (0..12).map(needle))
 }
 
-/// Seeded noise of everything that is hard.
+/// A seeded random scene with all difficult kinds of splats.
 fn storm(name: &'static str, seed: u64, size: [u32; 2], profile: Profile) -> Golden {
     let mut random = Random::new(seed);
     let camera = scenes::camera(&mut random, size[0], size[1]);

@@ -1,5 +1,5 @@
-//! Pictures: the scalar renderer against the reference frame, the fast renderer against the scalar one,
-//! on every SIMD level and any number of threads.
+//! Accuracy of pictures: the scalar renderer against the reference frame, and the fast renderer against
+//! the scalar one, on every SIMD level and any number of threads.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

@@ -14,7 +14,7 @@ use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
 use crate::support::tolerances::{bound, hold};
 
-/// Odd sizes: less than a block, less than a tile, not a multiple of either, more than one tile.
+/// Picture sizes: smaller than a block or a tile, no multiple of either, more than one tile.
 const SIZES: [(u32, u32); 8] = [
     (1, 1),
     (33, 31),
@@ -26,7 +26,7 @@ const SIZES: [(u32, u32); 8] = [
     (31, 33),
 ];
 
-/// Stop rules beside the profiles' own.
+/// Stop rules besides those of the profiles.
 const STOP_RULES: [StopRule; 6] = [
     StopRule::Never,
     StopRule::Before(1e-4),
@@ -36,7 +36,7 @@ const STOP_RULES: [StopRule; 6] = [
     StopRule::Before(0.3),
 ];
 
-/// A frame to draw twice.
+/// A frame that both renderers draw.
 struct Case {
     splats: Splats,
     camera: Camera,
@@ -58,7 +58,7 @@ impl Case {
         }
     }
 
-    /// Whether the stop rule may leave out, or let in, a fragment that shows.
+    /// Whether a fragment at the threshold of the stop rule is visible.
     fn stops_coarsely(&self) -> bool {
         match self.profile.stop {
             StopRule::Never => false,
@@ -84,14 +84,14 @@ impl Case {
     }
 }
 
-/// What a level got wrong over many frames.
+/// Differences of a level over many frames.
 #[derive(Default)]
 struct Tally {
     differences: Differences,
     fragments: [u64; 2],
 }
 
-/// Draws `cases` by the oracle and on every level, and holds each level to the bounds.
+/// Draws `cases` with the oracle and on every level, and checks the bounds for each level.
 fn hold_all_levels(what: &str, cases: impl Iterator<Item = (String, Case)>) {
     let levels = SimdLevel::all();
     let mut tallies: Vec<Tally> = levels.iter().map(|_| Tally::default()).collect();

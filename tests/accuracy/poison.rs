@@ -1,5 +1,5 @@
-//! Values that no file can bring, since readers drop them, but that the library takes: the fast
-//! renderer neither panics nor leaves the oracle's picture, wherever that is finite.
+//! Invalid values, which readers drop but the library accepts: the fast renderer does not panic, and
+//! agrees with the oracle wherever the oracle's picture is finite.
 use nalgebra::{Matrix3, Vector3};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -19,7 +19,7 @@ use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
 use crate::support::tolerances::bound;
 
-/// Values put into every field.
+/// Values for every field.
 const POISON: [f32; 13] = [
     f32::NAN,
     f32::INFINITY,
@@ -36,10 +36,10 @@ const POISON: [f32; 13] = [
     1e20,
 ];
 
-/// Numbers of a splat of degree 1 that poison may take the place of.
+/// Number of fields of a splat of degree 1.
 const FIELDS: usize = 3 + 3 + 4 + 1 + 12;
 
-/// Field `field` of a splat, to write, with its name.
+/// Field `field` of a splat with its name.
 fn field(splat: &mut Splat, field: usize) -> (&'static str, &mut f32) {
     match field {
         0..3 => ("mean", &mut splat.mean[field]),
@@ -50,13 +50,13 @@ fn field(splat: &mut Splat, field: usize) -> (&'static str, &mut f32) {
     }
 }
 
-/// At the origin, looking along z.
+/// A camera at the origin that looks along z.
 fn plain_camera(width: u32, height: u32) -> Camera {
     let lens = Intrinsics::from_vertical_fov(width, height, 1.0);
     Camera::new("plain", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
 }
 
-/// A round splat of 1/20 of its distance at (x, y, z) of the plain camera's view.
+/// A round splat at `mean`, whose standard deviation is 1/20 of its distance.
 fn plain_splat(mean: [f32; 3], opacity: f32, red: f32) -> Splat {
     let mut sh = [[0.0; 3]; 25];
     sh[0] = [red, 0.3, -0.5];
@@ -89,7 +89,7 @@ struct Rendered {
     counts: Counts,
 }
 
-/// What is wrong with the fast pictures of a scene, one line a level; empty when nothing is.
+/// Differences of the fast renderer from the oracle beyond the bounds, one line per level.
 fn complaints(splats: &Splats, camera: &Camera, profile: Profile) -> Vec<String> {
     let settings = RenderSettings {
         profile,
@@ -161,7 +161,7 @@ fn one_poisoned_field_at_a_time() {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        // The same cases on every run: a bound that holds once holds always.
+        // The same cases on every run, so that a bound that holds once always holds.
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::with_cases(2000)
     })]
@@ -195,7 +195,7 @@ fn an_empty_scene_is_a_transparent_picture() {
     }
 }
 
-/// A pixel centre lies on the splat's own: only there is alpha the opacity itself.
+/// The splat's centre is a pixel centre, where alpha equals the opacity.
 #[test]
 fn opacities_at_their_thresholds() {
     let cut = 1.0_f32 / 255.0;
@@ -212,7 +212,7 @@ fn opacities_at_their_thresholds() {
     }
 }
 
-/// Two fragments at a cap of 0.99 leave 1e-4, the threshold itself.
+/// Two fragments at the alpha cap of 0.99 leave a transmittance of 1e-4, which is the threshold.
 #[test]
 fn two_capped_fragments_leave_the_threshold_and_both_count() {
     let opaque = |depth, red| plain_splat([0.0, 0.0, depth], 1.0, red);
@@ -240,7 +240,7 @@ fn depth_at_the_near_plane_is_culled_and_beyond_it_is_not() {
     }
 }
 
-/// Equal depths keep the scene's order, also across blocks of 16 and chunks of 4096.
+/// Splats of equal depth keep the scene's order, also across blocks of 16 and chunks of 4096.
 #[test]
 fn ties_in_depth_keep_the_scenes_order() {
     for len in [2, 40, 5000] {
@@ -251,7 +251,7 @@ fn ties_in_depth_keep_the_scenes_order() {
     }
 }
 
-/// Splats of no extent, by scale, still cover a pixel through the low-pass filter.
+/// Splats with zero scales still cover a pixel because of the low-pass filter.
 #[test]
 fn zero_scales_leave_the_low_pass_filter() {
     let mut splat = plain_splat([0.01, 0.02, 2.0], 0.9, 1.0);

@@ -1,5 +1,5 @@
-//! Both renderers against pictures and fragment counts of trained scenes, made by an independent
-//! renderer in double precision.
+//! Both renderers against pictures and fragment counts of trained scenes by an independent renderer in
+//! double precision.
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -21,10 +21,10 @@ use crate::support::pictures::Differences;
 use crate::support::shared;
 use crate::support::tolerances::{LEAST_PSNR_DB, bound, hold};
 
-/// The stop rule under which the pictures were made.
+/// Stop rule of the pictures.
 const PICTURE_STOP: &str = "inria";
 
-/// A picture with its view, and the fragments blended under each stop rule.
+/// A picture with its camera, and the fragments blended under each stop rule.
 struct Expected {
     name: String,
     camera: Camera,
@@ -32,7 +32,7 @@ struct Expected {
     blended: Vec<(String, u64)>,
 }
 
-/// The pictures by scene; `None`, with a printed reason, where there are none.
+/// The pictures by scene; `None` if there are none, which is reported as a skipped test.
 fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
     let counts = fs::read_to_string(shared::path("scenes/reference/counts.jsonl")?).unwrap();
     let mut scenes: BTreeMap<String, Vec<Expected>> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
     Some(scenes)
 }
 
-/// A way to render: its name, and the frame it makes of a view under a stop rule.
+/// A renderer: its name and its function.
 type Renders<'a> = (
     &'a str,
     Box<dyn FnMut(&Splats, &Camera, Profile) -> (Frame, Counts) + 'a>,
@@ -87,7 +87,7 @@ fn renderers<'a>() -> Vec<Renders<'a>> {
     all
 }
 
-/// Holds the picture to its bounds and prints a row of the table.
+/// Checks the bounds of a picture and prints a row of the table.
 fn hold_picture(renderer: &str, found: &Frame, expected: &Expected) {
     let measured = compare(found, &expected.picture, Protocol::Float).unwrap();
     let psnr_db = measured.psnr_db.unwrap_or(f64::INFINITY);
@@ -102,7 +102,7 @@ fn hold_picture(renderer: &str, found: &Frame, expected: &Expected) {
     hold("reference p99.9", measured.p99_9_abs, &place);
 }
 
-/// Holds a count of fragments to its bound.
+/// Checks the bound of a count of fragments.
 fn hold_fragments(renderer: &str, stop: &str, found: u64, expected: u64, name: &str) {
     let place = format!("{name}, {renderer}, stop rule {stop}, {found} fragments of {expected}");
     let difference = found.abs_diff(expected) as f64;

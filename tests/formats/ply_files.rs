@@ -1,4 +1,4 @@
-//! A PLY writer that can do everything the format allows, for tests of the reader.
+//! A PLY writer with all variations of the format, for tests of the reader.
 
 use proptest::prelude::*;
 use rand::seq::SliceRandom;
@@ -16,7 +16,7 @@ pub(crate) struct Row {
     pub(crate) filter: f32,
 }
 
-/// How the body is stored.
+/// Encoding of the body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Body {
     Ascii,
@@ -34,7 +34,7 @@ pub(crate) enum Type {
     List,
 }
 
-/// What a file holds besides splats.
+/// Content of a file besides splats.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Extra {
     /// A property of the splats.
@@ -43,7 +43,7 @@ pub(crate) enum Extra {
     Element { before: bool, list: bool, rows: u8 },
 }
 
-/// Everything that may differ between files of the same scene.
+/// Variations between files of the same scene.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub(crate) degree: u8,
@@ -56,12 +56,11 @@ pub(crate) struct Layout {
     /// Types of the properties, repeated as needed.
     pub(crate) types: Vec<Type>,
     pub(crate) extras: Vec<Extra>,
-    /// Of the property order and of the values of extras.
+    /// Seed of the property order and of the values of extras.
     pub(crate) seed: u64,
 }
 
 impl Extra {
-    /// Any of them.
     pub(crate) fn any() -> impl Strategy<Value = Self> {
         let kind = prop_oneof![Just(Type::Float), Just(Type::Byte), Just(Type::List)];
         prop_oneof![
@@ -75,7 +74,7 @@ impl Extra {
     }
 }
 
-/// The output, and how numbers are put there.
+/// The output and its encoding.
 struct Out {
     bytes: Vec<u8>,
     body: Body,

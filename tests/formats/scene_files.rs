@@ -1,4 +1,4 @@
-//! Random scenes, written in every layout that PLY allows and read back equal.
+//! Random scenes, written in every layout of PLY and read back.
 use std::path::Path;
 
 use crate::ply_files::{Body, Extra, Layout, Row, Type};
@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use quadrille::Scene;
 use quadrille::load_bytes;
 
-/// Relative error of an activated value: one ulp of f32, and the rounding of the raw value.
+/// Relative error of an activated value: one ulp of f32 and the rounding of the raw value.
 const TOLERANCE: f32 = 2.4e-7;
 
-/// Error of a normalised quaternion, absolute: components are at most 1.
+/// Absolute error of a normalised quaternion, whose components are at most 1.
 const ROTATION_TOLERANCE: f32 = 1.2e-7;
 
 fn read(file: &[u8]) -> Scene {
@@ -20,7 +20,7 @@ fn close(found: f32, exact: f64, tolerance: f32) -> bool {
     (f64::from(found) - exact).abs() <= f64::from(tolerance) * exact.abs() + 1e-37
 }
 
-/// Compares a splat with the raw row that it came from.
+/// Compares a splat with its raw row.
 fn check(scene: &Scene, index: usize, row: &Row, layout: &Layout) {
     let splat = scene.splats.splat(index);
     let number = |v: f32| f64::from(v);
@@ -159,7 +159,7 @@ proptest! {
     ) {
         let layout = Layout { extras: Vec::new(), ..layout };
         let file = layout.write(&rows);
-        // The last bytes of a text may be a line end or digits of the last number.
+        // The last bytes of a text file may be a line end or digits of the last number.
         let keep = cut.index(file.len().saturating_sub(30).max(1));
         prop_assume!(!rows.is_empty());
         let result = load_bytes(&file[..keep], Path::new("cut.ply"));

@@ -1,4 +1,4 @@
-//! Headers that lie, files that are no scenes, and what the errors say about them.
+//! Errors for false headers and for files that are not scenes.
 use std::path::Path;
 
 use quadrille::Error;
@@ -8,7 +8,7 @@ use quadrille::load_bytes;
 const PLAIN: &str =
     "x y z f_dc_0 f_dc_1 f_dc_2 opacity scale_0 scale_1 scale_2 rot_0 rot_1 rot_2 rot_3";
 
-/// A file of `count` claimed splats in `format` with the properties `names`, and `body`.
+/// A file whose header has `count` splats in `format` with the properties `names`, followed by `body`.
 fn file(format: &str, count: &str, names: &str, body: &[u8]) -> Vec<u8> {
     let mut text = format!("ply\nformat {format} 1.0\nelement vertex {count}\n");
     for name in names.split_whitespace() {
@@ -22,7 +22,7 @@ fn read(file: &[u8]) -> Result<Scene, Error> {
     load_bytes(file, Path::new("lying.ply"))
 }
 
-/// The error's text, which must be about the file's content.
+/// The text of the error, which must be [`Error::File`].
 fn refused(file: &[u8]) -> String {
     let error = read(file).expect_err("a refusal");
     assert!(matches!(error, Error::File { .. }), "{error}");
@@ -76,7 +76,7 @@ fn elements_before_the_splats_cannot_lie_either() {
     refused(&with(
         "element one 1\nproperty list float int a\nproperty list uint int b\nproperty double c",
     ));
-    // A row without properties takes no room, so any number of them is true.
+    // Rows without properties have no bytes, so any number of them is valid.
     let scene = read(&with("element none 18446744073709551615")).unwrap();
     assert_eq!(scene.dropped.zero_rotation, 1);
 }
@@ -171,7 +171,7 @@ fn text_rows_must_have_their_values() {
 
 #[test]
 fn line_ends_of_the_header_do_not_eat_the_body() {
-    // A first coordinate whose bytes are line ends.
+    // The bytes of the first coordinate are line ends.
     let mut body = [0u8; 56];
     body[..4].copy_from_slice(b"\n\r\n\n");
     body[40] = 1;

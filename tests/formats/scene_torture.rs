@@ -10,11 +10,11 @@ use quadrille::Error;
 use quadrille::internals::PlyHeader as Header;
 use quadrille::load;
 
-/// Longest time for one file: no measure of speed, only what tells a hang.
+/// Time limit per file, which only detects hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Most address space for one file, in KiB: 256 MiB. Address space bounds memory from above, and
-/// the system enforces it: a reader that reserves what a header claims is refused and aborts.
+/// Limit of the address space per file, in KiB: 256 MiB. The system enforces it, so a reader that
+/// allocates memory by the counts in a header aborts.
 const MEMORY_LIMIT_KIB: u64 = 256 << 10;
 
 /// The folder, or `None` where it is absent.
@@ -22,7 +22,7 @@ fn torture() -> Option<PathBuf> {
     shared::path("torture/ply")
 }
 
-/// Every PLY file of the manifest, with what to expect of it as a mesh.
+/// The PLY files of the manifest, with their expected results as meshes.
 fn manifest(folder: &Path) -> Vec<(PathBuf, String)> {
     let text = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -40,7 +40,7 @@ fn manifest(folder: &Path) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// Parses the header and walks the body.
+/// Parses the header and checks the body.
 fn as_mesh(path: &Path) -> Result<(), Error> {
     let bytes = std::fs::read(path).unwrap();
     Header::parse(&bytes, path)?.check_body(&bytes, path)
@@ -63,7 +63,7 @@ fn well_formed_files_parse_as_mesh_headers() {
     }
 }
 
-/// What a header or a walk can see; the values of faces are for the mesh reader to judge.
+/// Errors in headers and sizes; the mesh reader checks the values of faces.
 #[test]
 fn malformed_headers_and_sizes_are_rejected() {
     let Some(folder) = torture() else { return };
@@ -94,7 +94,7 @@ fn every_file_is_a_scene_or_a_typed_error() {
     }
 }
 
-/// The program itself under the system's limit of memory.
+/// The program itself under the limit of the address space.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_program_stays_inside_256_mib() {

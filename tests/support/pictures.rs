@@ -1,4 +1,4 @@
-//! Differences between pictures, gathered over as many as a test draws.
+//! Differences between pictures, collected over several pairs.
 
 use quadrille::Frame;
 
@@ -8,19 +8,18 @@ use quadrille::Frame;
 #[derive(Debug, Default)]
 pub(crate) struct Differences {
     of_pixels: Vec<f64>,
-    /// Pixels left out, since the expected value is not finite.
+    /// Pixels that are ignored, since the expected value is not finite.
     pub(crate) undefined: usize,
 }
 
 impl Differences {
-    /// The differences of one pair.
     pub(crate) fn between(found: &Frame, expected: &Frame) -> Self {
         let mut differences = Self::default();
         differences.add(found, expected);
         differences
     }
 
-    /// Adds those of another pair.
+    /// Adds the differences of another pair.
     pub(crate) fn add(&mut self, found: &Frame, expected: &Frame) {
         let size = |f: &Frame| (f.width(), f.height());
         assert_eq!(size(found), size(expected), "sizes of the pictures");
@@ -50,17 +49,16 @@ impl Differences {
         self.undefined += other.undefined;
     }
 
-    /// Pixels compared.
+    /// Number of compared pixels.
     pub(crate) fn len(&self) -> usize {
         self.of_pixels.len()
     }
 
-    /// The greatest difference.
     pub(crate) fn max(&self) -> f64 {
         self.of_pixels.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The difference that all but a thousandth of the pixels (rounded down) stay within.
+    /// The bound of the differences of all but a thousandth of the pixels (rounded down).
     pub(crate) fn p99_9(&self) -> f64 {
         let mut sorted = self.of_pixels.clone();
         sorted.sort_by(f64::total_cmp);
@@ -68,7 +66,7 @@ impl Differences {
         within.checked_sub(1).map_or(0.0, |last| sorted[last])
     }
 
-    /// Pixels that differ by more than `bound`.
+    /// Number of pixels that differ by more than `bound`.
     pub(crate) fn strays(&self, bound: f64) -> usize {
         self.of_pixels.iter().filter(|d| **d > bound).count()
     }

@@ -1,4 +1,4 @@
-//! The program, run on a small scene in a folder of its own.
+//! Runs the program on a small scene in a temporary folder.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::scenes::{self, Random};
 
-/// Flags that choose one view of the camera file.
+/// Flags that select one view of the camera file.
 pub(crate) const SHOT: [&str; 4] = ["--cameras", "cameras.json", "--view", "shot_1"];
 
 /// The program's exit codes.
@@ -21,10 +21,10 @@ pub(crate) const USAGE: i32 = 2;
 pub(crate) const UNREADABLE: i32 = 3;
 pub(crate) const UNWRITABLE: i32 = 4;
 
-/// Cameras in the camera file.
+/// Number of cameras in the camera file.
 pub(crate) const CAMERAS: usize = 3;
 
-/// A folder with `scene.ply` and `cameras.json`, and the program run in it.
+/// A temporary folder with `scene.ply` and `cameras.json`.
 pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
@@ -75,7 +75,7 @@ impl Place {
         output
     }
 
-    /// Fails as it should, and says `words`.
+    /// Expects an error that contains `words`.
     pub(crate) fn expect_error(&self, code: i32, arguments: &[&str], words: &[&str]) {
         let output = self.expect(code, arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
@@ -104,7 +104,7 @@ impl Place {
         self.document(&[&["render", "scene.ply", "--json"], arguments].concat())
     }
 
-    /// Renders into `name` and reads that.
+    /// Renders into `name` and reads the picture.
     pub(crate) fn picture(&self, name: &str, arguments: &[&str]) -> Frame {
         self.expect(
             DONE,

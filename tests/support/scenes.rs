@@ -1,4 +1,4 @@
-//! Seeded scenes and cameras, made to be hard on a renderer.
+//! Seeded scenes and cameras that are difficult to render.
 
 use nalgebra::Vector3;
 use quadrille::Camera;
@@ -9,10 +9,10 @@ use quadrille::internals::rest_coefficients;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Near planes of the profiles, where some splats are put on purpose.
+/// Near planes of the profiles; some splats are placed near them.
 const NEAR_PLANES: [f64; 2] = [0.2, 0.01];
 
-/// A seeded source of numbers.
+/// A seeded random number generator.
 pub(crate) struct Random(Pcg64Mcg);
 
 impl Random {
@@ -25,8 +25,8 @@ impl Random {
         low + (high - low) * self.0.random::<f64>()
     }
 
-    /// Nearly normal: mean 0, standard deviation 1, at most 6 (the sum of twelve uniforms, so that
-    /// no library function takes part).
+    /// Nearly normal: mean 0, standard deviation 1, at most 6. The sum of twelve uniform numbers does not
+    /// depend on a mathematics library.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.0.random::<f64>()).sum::<f64>() - 6.0
     }
@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// A camera somewhere, turned some way, with its principal point off the centre.
+/// A random camera whose principal point is not centred.
 pub(crate) fn camera(random: &mut Random, width: u32, height: u32) -> Camera {
     let mut lens = Intrinsics::from_vertical_fov(width, height, random.between(0.4, 1.8));
     lens.focal_px[0] *= random.between(0.8, 1.25);
@@ -116,7 +116,7 @@ fn scale(random: &mut Random, depth: f64) -> [f32; 3] {
         u if u < 0.10 => typical * 1e-4,
         _ => typical,
     };
-    // Half of them are needles or flakes.
+    // Half of the splats are needles or flakes.
     let spread = if random.one_in(2) { 2.3 } else { 0.4 };
     std::array::from_fn(|_| (typical * (random.normal() * spread).clamp(-4.6, 2.3).exp()) as f32)
 }

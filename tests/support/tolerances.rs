@@ -1,14 +1,14 @@
-//! Every tolerance of the picture tests, in one table.
+//! All tolerances of the picture tests.
 
-/// A bound with its reason.
+/// A named bound with its reason.
 pub(crate) struct Tolerance {
     name: &'static str,
     bound: f64,
-    /// For who reads the table; printed where the bound is broken.
+    /// The reason, printed when the bound is exceeded.
     why: &'static str,
 }
 
-/// The table. Values of pictures are of the order of 1.
+/// All bounds. The values of pictures are of the order of 1.
 const TOLERANCES: [Tolerance; 15] = [
     Tolerance {
         name: "stray",
@@ -95,14 +95,14 @@ const TOLERANCES: [Tolerance; 15] = [
     Tolerance {
         name: "golden of fast",
         bound: 1e-5,
-        why: "as \"p99.9\"; one pixel a golden may be further off, as by the stop rule in \
+        why: "as \"p99.9\"; one pixel per golden may be further off, as by the stop rule in \
               storm_hardware_stop, where AVX2 is by 1.5e-4",
     },
 ];
 
-/// Least PSNR in dB (protocol float) against the reference pictures: of the fast renderer, whose
-/// mean squared error comes from a few strays a picture (each at most (1/255)^2, so that 60 strays
-/// in 57,000 pixels make 78 dB); of the oracle, which rounds to f32 only.
+/// Minimum PSNR in dB (protocol float) against the reference pictures. For the fast renderer, the mean
+/// squared error is that of a few strays per picture (each at most (1/255)^2; 60 strays in 57,000
+/// pixels give 78 dB). The oracle only rounds to f32.
 pub(crate) const LEAST_PSNR_DB: [f64; 2] = [80.0, 110.0];
 
 /// The bound called `name`.
@@ -110,7 +110,7 @@ pub(crate) fn bound(name: &str) -> f64 {
     find(name).bound
 }
 
-/// Fails, with the reason, when `value` is above the bound called `name`, or not a number.
+/// Fails with the reason when `value` is above the bound called `name`, or is not a number.
 pub(crate) fn hold(name: &str, value: f64, what: &str) {
     let Tolerance { bound, why, .. } = find(name);
     assert!(
