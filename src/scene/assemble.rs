@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::activate::{Encoding, Extra, activate};
 use super::bytes::Bytes;
-use super::dropped::Dropped;
+use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
 use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;

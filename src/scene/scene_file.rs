@@ -1,6 +1,7 @@
 //! The content of a scene file.
 
-use super::dropped::Dropped;
+use std::fmt;
+
 use super::splats::Splats;
 
 /// The content of a scene file.
@@ -48,5 +49,75 @@ impl SceneFormat {
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0
+    }
+}
+
+/// Numbers of invalid rows of a file, by the first reason that applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// A value is not a number.
+    pub nan: u64,
+    /// A value is infinite.
+    pub infinite: u64,
+    /// The quaternion is zero.
+    pub zero_rotation: u64,
+    /// A scale overflows f32 when activated.
+    pub scale_overflow: u64,
+}
+
+impl Dropped {
+    /// Number of all invalid rows.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.nan + self.infinite + self.zero_rotation + self.scale_overflow
+    }
+
+    /// Each reason in words, with its count.
+    #[must_use]
+    pub fn by_reason(&self) -> [(&'static str, u64); 4] {
+        [
+            ("not a number", self.nan),
+            ("infinite", self.infinite),
+            ("zero rotation", self.zero_rotation),
+            ("scale overflow", self.scale_overflow),
+        ]
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            nan: self.nan + other.nan,
+            infinite: self.infinite + other.infinite,
+            zero_rotation: self.zero_rotation + other.zero_rotation,
+            scale_overflow: self.scale_overflow + other.scale_overflow,
+        }
+    }
+}
+
+/// Formats the counts as in `3 rows: 2 not a number, 1 infinite`.
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        write!(f, "{total} row{}", if total == 1 { "" } else { "s" })?;
+        let reasons = self.by_reason().into_iter().filter(|(_, count)| *count > 0);
+        for (i, (reason, count)) in reasons.enumerate() {
+            write!(f, "{} {count} {reason}", if i == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_in_words() {
+        let mut dropped = Dropped::default();
+        assert_eq!(dropped.to_string(), "0 rows");
+        dropped.infinite = 1;
+        assert_eq!(dropped.to_string(), "1 row: 1 infinite");
+        dropped.nan = 2;
+        assert_eq!(dropped.to_string(), "3 rows: 2 not a number, 1 infinite");
     }
 }
