@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let rows = pool.install(|| job.run_all(&subject, &cameras))?;
+    let rows = pool.install(|| job.run_all(&subject, &cameras, verbosity))?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(MeshRow::json).collect();
         print_json(&json!({ "rows": rows }))?;

@@ -226,8 +226,7 @@ impl Output {
     }
 
     /// Several variants need several names.
-    pub(super) fn check_variants(&self, variants: usize) -> Result<()> {
-        let mend = "variants (or choose one with --variant)";
+    pub(super) fn check_variants(&self, variants: usize, mend: &str) -> Result<()> {
         self.template.require(VARIANT, variants, mend)
     }
 

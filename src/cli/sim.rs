@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let parse = |path| Output::parse(path, &[VIEW, VARIANT], args.json);
     let output = args.output.as_deref().map(parse).transpose()?;
     if let Some(output) = &output {
-        output.check_variants(variants.len())?;
+        output.check_variants(variants.len(), "variants (or choose one with --variant)")?;
     }
     // clap asks for a scene unless a configuration is to be dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));

@@ -176,7 +176,9 @@ impl MeshRow {
 }
 
 pub(crate) fn table(rows: &[MeshRow]) -> String {
-    let mut table = TextTable::new(&[
+    let several_views = rows.windows(2).any(|pair| pair[0].view != pair[1].view);
+    let with_truth = rows.iter().any(|row| row.psnr_vs_truth_db.is_some());
+    let mut headings = vec![
         "area px",
         "msaa",
         "unit",
@@ -191,25 +193,41 @@ pub(crate) fn table(rows: &[MeshRow]) -> String {
         "saved",
         "effic.",
         "PSNR dB",
-    ]);
+    ];
+    if several_views {
+        headings.insert(0, "<view");
+    }
+    if with_truth {
+        headings.push("truth dB");
+    }
+    let mut table = TextTable::new(&headings);
     for row in rows {
         let o = &row.outcome;
-        table.row([
+        // Reyes has no quads.
+        let of_quads = |text: String| or_dash((!row.shades_vertices).then_some(text), |t| t);
+        let mut cells = vec![
             or_dash(row.area_px, |area| area.to_string()),
             row.msaa.to_string(),
             row.unit.to_owned(),
             or_dash(row.buffer.clone(), |buffer| buffer),
             o.triangles.to_string(),
-            o.merging.rasterized.to_string(),
-            o.merging.partial.to_string(),
-            o.merging.culled.to_string(),
+            of_quads(o.merging.rasterized.to_string()),
+            of_quads(o.merging.partial.to_string()),
+            of_quads(o.merging.culled.to_string()),
             row.shaded().to_string(),
             format!("{:.2}", row.shading_per_covered_pixel()),
             format!("{:.2}x", row.reduction()),
-            percent(row.savings()),
-            percent(row.efficiency()),
+            of_quads(percent(row.savings())),
+            of_quads(percent(row.efficiency())),
             or_dash(row.psnr_db, decibels),
-        ]);
+        ];
+        if several_views {
+            cells.insert(0, row.view.clone());
+        }
+        if with_truth {
+            cells.push(or_dash(row.psnr_vs_truth_db, decibels));
+        }
+        table.row(cells);
     }
     table.to_string()
 }

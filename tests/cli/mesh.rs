@@ -284,3 +284,117 @@ fn the_heat_map_of_reyes_is_that_of_its_vertices() {
         Some(2)
     );
 }
+
+/// Messages about inputs that are no mesh name what they are, and the remedy.
+#[test]
+fn inputs_that_are_no_meshes_are_named() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let properties = "x y z f_dc_0 f_dc_1 f_dc_2 opacity".split(' ');
+    let properties: String = properties
+        .map(|p| format!("property float {p}\n"))
+        .collect();
+    let splats =
+        format!("ply\nformat ascii 1.0\nelement vertex 1\n{properties}end_header\n0 0 0 0 0 0 0\n");
+    fs::write(at("statue.ply"), splats).unwrap();
+    fs::write(at("a.splat"), [0; 32]).unwrap();
+    fs::write(at("README"), "October\n").unwrap();
+    fs::create_dir(at("meshes")).unwrap();
+    for (name, said) in [
+        ("statue.ply", "`quadrille render`"),
+        ("a.splat", "`quadrille render`"),
+        ("README", ".glb or .bpt"),
+        ("meshes", "found a folder"),
+    ] {
+        let (code, _, err) = mesh(folder.path(), &[name]);
+        assert_eq!(code, Some(3), "{name}: {err}");
+        assert!(err.contains(said), "{name}: {err}");
+    }
+}
+
+#[test]
+fn meshes_come_through_pipes() {
+    let folder = folder();
+    let cube = fs::File::open(folder.path().join("cube.obj")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quadrille"));
+    command
+        .args(["mesh", "-", "--json"])
+        .args(SMALL)
+        .stdin(cube);
+    assert_eq!(json(&command.output().unwrap())["rows"][0]["triangles"], 12);
+}
+
+#[test]
+fn flags_without_effect_are_warned_of_or_refused() {
+    let folder = folder();
+    let triangles = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    fs::write(folder.path().join("tetrahedron.obj"), triangles).unwrap();
+    for (arguments, said) in [
+        (&["cube.obj", "--hairs", "5"][..], "--hairs has no effect"),
+        (&["cube.obj", "--seed", "5"], "--seed has no effect"),
+        (
+            &["cube.obj", "--cage-steps", "2"],
+            "--cage-steps has no effect",
+        ),
+        (&["plane", "--shininess", "5"], "--shininess has no effect"),
+        (
+            &["tetrahedron.obj", "--tessellate", "9"],
+            "100 % of its faces are triangles",
+        ),
+        (
+            &["cube.obj", "--near", "100"],
+            "nothing of the mesh is in view",
+        ),
+    ] {
+        let (code, _, err) = mesh(folder.path(), arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {err}");
+        assert!(err.contains(said), "{arguments:?}: {err}");
+    }
+    for (arguments, said) in [
+        (&["cube.obj", "--unit", "none,none"][..], "none twice"),
+        (&["cube.obj", "--unit", "all,qfm"], "qfm twice"),
+        (&["cube.obj", "--msaa", "4,4"], "4 twice"),
+        (&["cube.obj", "--tessellate", "2,2"], "2 twice"),
+        (
+            &["cube.obj", "--buffer", "32"],
+            "--unit qfm or pmu beside it",
+        ),
+        (
+            &["cube.obj", "--unit", "reyes", "--cycles"],
+            "other than reyes",
+        ),
+        (
+            &["cube.obj", "--unit", "all", "-o", "p.png"],
+            "combinations of settings",
+        ),
+    ] {
+        let (code, _, err) = mesh(folder.path(), arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {err}");
+        assert!(
+            err.contains(said) && !err.contains("--variant"),
+            "{arguments:?}: {err}"
+        );
+    }
+}
+
+/// Columns that a flag asks for, and no figures of quads where there are none.
+#[test]
+fn the_table_shows_what_was_asked_for() {
+    let folder = folder();
+    let words =
+        |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
+    let (_, plain, _) = mesh(
+        folder.path(),
+        &["cube.obj", "--tessellate", "4", "--unit", "all"],
+    );
+    let lines: Vec<_> = plain.lines().map(words).collect();
+    assert_eq!(lines.len(), 5);
+    assert!(!plain.contains("view") && !plain.contains("truth"));
+    assert_eq!(lines[4][2], "reyes");
+    assert!(lines[4][5..8].iter().all(|cell| cell == "-"), "{plain}");
+    let (_, orbit, err) = mesh(folder.path(), &["cube.obj", "--orbit", "3", "--truth"]);
+    let lines: Vec<_> = orbit.lines().map(words).collect();
+    assert_eq!((lines.len(), lines[0][0].as_str()), (4, "view"), "{err}");
+    assert!(orbit.lines().next().unwrap().ends_with("truth dB"));
+    assert!(lines[1][0] != lines[2][0] && lines[1].last().unwrap().parse::<f64>().is_ok());
+}

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::super::console::Verbosity;
 use super::super::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use super::args::Args;
 use super::options::Choice;
 use super::subject::Subject;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::image::difference::{SHOWN_SCALE, scaled_difference};
 use crate::image::metrics::psnr_db;
 use crate::image::{Frame, files};
@@ -77,9 +78,13 @@ impl<'j> Job<'j> {
             self.args.pipeline.pattern(msaa)?;
         }
         self.args.pipeline.shade()?;
+        if self.args.cycles && self.choices.iter().all(|choice| choice.is_reyes) {
+            let expected = "a unit other than reyes, which has no pipeline in cycles";
+            return Err(Error::caller("--cycles", expected, "reyes alone"));
+        }
         let variants = self.combinations();
         if let Some(output) = &self.output {
-            output.check_variants(variants)?;
+            output.check_variants(variants, "combinations of settings")?;
         }
         for template in self.heat.iter().chain(&self.diff) {
             template.require(VARIANT, variants, "combinations")?;
@@ -109,7 +114,12 @@ impl<'j> Job<'j> {
         Ok(())
     }
 
-    pub(super) fn run_all(&self, subject: &Subject, cameras: &[Camera]) -> Result<Vec<MeshRow>> {
+    pub(super) fn run_all(
+        &self,
+        subject: &Subject,
+        cameras: &[Camera],
+        verbosity: Verbosity,
+    ) -> Result<Vec<MeshRow>> {
         let mut rows = Vec::new();
         for source in subject.sources()? {
             let (area, source) = source?;
@@ -122,6 +132,14 @@ impl<'j> Job<'j> {
                     for &choice in &self.choices {
                         rows.push(self.row(source.as_ref(), &prepared, choice)?);
                     }
+                }
+                let is_unseen = rows.last().is_some_and(|r| r.outcome.pixels_covered == 0);
+                if is_unseen {
+                    verbosity.warn(&format!(
+                        "view \"{}\": nothing of the mesh is in view (look from elsewhere with \
+                         --eye and --target, or move the near plane with --near)",
+                        camera.name
+                    ));
                 }
             }
         }

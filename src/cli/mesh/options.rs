@@ -50,32 +50,35 @@ pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
     })
 }
 
-static UNITS: LazyLock<[(&str, &str, Choice); 4]> = LazyLock::new(|| {
-    let of = |unit| Choice {
-        unit,
-        is_reyes: false,
-    };
-    let reyes = Choice {
-        unit: MergeUnitKind::None,
-        is_reyes: true,
-    };
-    let [qfm, pmu] = [
+/// Units that a value of `--unit` stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Units(Vec<Choice>);
+
+static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
+    let [none, qfm, pmu] = [
+        MergeUnitKind::None,
         MergeUnitKind::Qfm(QfmSettings::default()),
         MergeUnitKind::Pmu(PmuSettings::default()),
-    ];
+    ]
+    .map(|unit| Choice {
+        unit,
+        is_reyes: false,
+    });
+    let reyes = Choice {
+        is_reyes: true,
+        ..none
+    };
+    let of = |choice| Units(vec![choice]);
     [
-        (
-            "none",
-            "Nothing: every quad is shaded",
-            of(MergeUnitKind::None),
-        ),
+        ("none", "Nothing: every quad is shaded", of(none)),
         ("qfm", "Quad-fragment merging", of(qfm)),
-        ("pmu", "The pixel merge unit", of(pmu)),
+        ("pmu", "Pixel merging", of(pmu)),
         (
             "reyes",
             "No quads: grid vertices are shaded before the raster, as Reyes does",
-            reyes,
+            of(reyes),
         ),
+        ("all", "Each of them", Units(vec![none, qfm, pmu, reyes])),
     ]
 });
 
@@ -117,7 +120,7 @@ const SAMPLINGS: &Values<Sampling> = &[
 pub(super) struct PipelineFlags {
     /// The unit between the depth test and the shader
     #[arg(long = "unit", value_name = "UNIT", value_parser = one_of(&*UNITS), value_delimiter = ',', default_value = "none")]
-    pub(super) units: Vec<Choice>,
+    pub(super) units: Vec<Units>,
     /// Samples a pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4")]
     pub(super) msaa: Vec<u32>,
@@ -145,7 +148,22 @@ impl PipelineFlags {
     /// Units with their buffers, in the order asked for.
     pub(super) fn choices(&self) -> Result<Vec<Choice>> {
         let mut choices = Vec::new();
-        for &choice in &self.units {
+        let units = self.units.iter().flat_map(|units| &units.0);
+        let units: Vec<Choice> = units.copied().collect();
+        let names: Vec<&str> = units.iter().map(|choice| choice.name()).collect();
+        each_once("--unit", &names)?;
+        each_once("--msaa", &self.msaa)?;
+        each_once("--buffer", &self.buffers)?;
+        let has_buffer = units.iter().any(|c| c.unit != MergeUnitKind::None);
+        if !self.buffers.is_empty() && !has_buffer {
+            let found = names.join(",");
+            return Err(Error::caller(
+                "--buffer",
+                "--unit qfm or pmu beside it",
+                found,
+            ));
+        }
+        for choice in units {
             if self.buffers.is_empty() || choice.unit == MergeUnitKind::None {
                 choices.push(choice);
                 continue;
@@ -203,6 +221,19 @@ impl PipelineFlags {
             }
         };
         Ok(ShadeSettings { albedo })
+    }
+}
+
+/// Refuses values that come twice: their rows and files would be the same.
+pub(super) fn each_once<T: PartialEq + ToString>(flag: &str, values: &[T]) -> Result<()> {
+    let twice = values.iter().enumerate();
+    let mut twice = twice.filter(|(at, value)| values[..*at].contains(*value));
+    match twice.next() {
+        None => Ok(()),
+        Some((_, value)) => {
+            let found = format!("{} twice", value.to_string());
+            Err(Error::caller(flag, "each value once", found))
+        }
     }
 }
 

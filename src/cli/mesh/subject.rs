@@ -6,10 +6,10 @@ use nalgebra::Vector3;
 
 use super::super::console::Verbosity;
 use super::super::views::{Framing, Stand};
-use super::options::{area, one_of};
+use super::options::{area, each_once, one_of};
 use crate::error::{Error, Result};
 use crate::mesh::draw::near_plane;
-use crate::mesh::files::{Material, Mesh, ShaderEffects, Texture, bounds, load};
+use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
 use crate::mesh::grid::Source;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
 use crate::mesh::surface::{HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene};
@@ -61,15 +61,15 @@ pub(super) struct SubjectFlags {
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
     army: Option<[u16; 2]>,
     /// Steps of uniform subdivision of the control cage before patches are made of it: more make
-    /// smaller patches that are nearer to the limit surface where it is irregular
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_LEVELS, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LEVELS)))]
-    cage_steps: u32,
+    /// smaller patches that are nearer to the limit surface where it is irregular [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LEVELS)))]
+    cage_steps: Option<u32>,
     /// Hairs of the furball [default: 6000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_HAIRS)))]
     hairs: Option<u32>,
-    /// Seed of procedural meshes and armies
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of procedural meshes and armies [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Distance of the near plane in world units [default: a thousandth of the distance to the
     /// middle of the mesh]
     #[arg(long, value_name = "DISTANCE")]
@@ -119,7 +119,7 @@ pub(super) struct Subject {
 
 enum What {
     Polygons(Box<Mesh>),
-    Patches(crate::mesh::files::BezierPatches),
+    Patches(BezierPatches),
     Procedural(ProceduralScene),
 }
 
@@ -135,7 +135,9 @@ impl SubjectFlags {
         for &value in &self.areas {
             area(value)?;
         }
+        each_once("--tessellate", &self.areas)?;
         let what = self.read(path, verbosity)?;
+        self.warn_of_idle_flags(&what, verbosity);
         let needs_surface = [
             ("--displace", self.displace.is_some()),
             ("--army", self.army.is_some()),
@@ -161,19 +163,68 @@ impl SubjectFlags {
         Ok(subject)
     }
 
+    /// Warns of flags that change nothing, and of triangles taken for a control cage.
+    fn warn_of_idle_flags(&self, what: &What, verbosity: Verbosity) {
+        let has_polygons = matches!(what, What::Polygons(_));
+        let is_cage = has_polygons && !self.areas.is_empty();
+        let is_fur = matches!(what, What::Procedural(ProceduralScene::FurBall));
+        let is_random = self.army.is_some() || matches!(what, What::Procedural(_));
+        let (cages, files) = (
+            "a control cage (--tessellate)",
+            "meshes of files with materials",
+        );
+        let only = [
+            ("--hairs", self.hairs.is_some() && !is_fur, "the furball"),
+            (
+                "--seed",
+                self.seed.is_some() && !is_random,
+                "procedural meshes and armies",
+            ),
+            ("--cage-steps", self.cage_steps.is_some() && !is_cage, cages),
+            ("--texture", self.texture.is_some() && !has_polygons, files),
+            (
+                "--normal-map",
+                self.normal_map.is_some() && !has_polygons,
+                files,
+            ),
+            (
+                "--shininess",
+                self.shininess.is_some() && !has_polygons,
+                files,
+            ),
+            (
+                "--shader-effects",
+                !self.shader_effects.is_empty() && !has_polygons,
+                files,
+            ),
+        ];
+        for (flag, is_idle, needs) in only {
+            if is_idle {
+                verbosity.warn(&format!("{flag} has no effect: it is for {needs}"));
+            }
+        }
+        if let (What::Polygons(mesh), true) = (what, is_cage) {
+            let count = |face: &usize| mesh.face(*face).len() == 3;
+            let triangles = (0..mesh.faces()).filter(count).count();
+            if 2 * triangles > mesh.faces() {
+                let percent = 100 * triangles / mesh.faces();
+                verbosity.warn(&format!(
+                    "--tessellate takes the mesh for the control cage of a subdivision surface, but \
+                     {percent} % of its faces are triangles: the surface may not be the one meant"
+                ));
+            }
+        }
+    }
+
     fn read(&self, path: &Path, verbosity: Verbosity) -> Result<What> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
             return Ok(What::Procedural(scene));
         }
-        // Files of patches mostly have no extension.
-        let is_patches = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("bpt");
-        if path.extension().is_none_or(is_patches) {
-            return Ok(What::Patches(crate::mesh::files::BezierPatches::load(
-                path,
-            )?));
-        }
-        let loaded = load(path)?;
+        let loaded = match MeshFile::load(path)? {
+            MeshFile::Patches(patches) => return Ok(What::Patches(patches)),
+            MeshFile::Polygons(loaded) => loaded,
+        };
         for warning in &loaded.warnings {
             verbosity.warn(warning);
         }
@@ -291,15 +342,17 @@ impl Subject {
 
     fn surface(&self) -> Result<Surface> {
         let flags = &self.flags;
+        let seed = flags.seed.unwrap_or(1);
+        let cage_steps = flags.cage_steps.unwrap_or(DEFAULT_LEVELS);
         let mut surface = match &self.what {
-            What::Polygons(cage) => Surface::catmull_clark(cage, flags.cage_steps)?,
+            What::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)?,
             What::Patches(patches) => {
                 Surface::bezier(&patches.points, &patches.patches, Material::default())?
             }
             What::Procedural(ProceduralScene::FurBall) => {
-                Surface::fur_ball(flags.seed, flags.hairs.unwrap_or(HAIRS))
+                Surface::fur_ball(seed, flags.hairs.unwrap_or(HAIRS))
             }
-            What::Procedural(scene) => scene.surface(flags.seed),
+            What::Procedural(scene) => scene.surface(seed),
         };
         if let (Some(texture), Some(by)) = (&self.heights, flags.displace_by) {
             let has_alpha = texture.texels.iter().any(|t| t[3] != u8::MAX);
@@ -311,7 +364,7 @@ impl Subject {
             surface = surface.displaced(HeightMap::new(texture, channel)?, by, 0.0)?;
         }
         match flags.army {
-            Some(ranks) => surface.army(ranks, flags.seed),
+            Some(ranks) => surface.army(ranks, seed),
             None => Ok(surface),
         }
     }

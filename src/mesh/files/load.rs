@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use super::bezier::BezierPatches;
 use super::folder::Folder;
 use super::mesh::{Loaded, Resolve};
+use super::text::Lines;
 use super::{gltf, obj, ply};
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
@@ -13,10 +15,11 @@ enum Format {
     Obj,
     Ply,
     Gltf,
+    Bezier,
 }
 
 impl Format {
-    /// The format of a file, from its first bytes, else from its extension.
+    /// The format of a file, from its first bytes, else from its extension, else from its text.
     fn sniff(bytes: &[u8], path: &Path) -> Option<Self> {
         const MAGIC: [(&[u8], Format); 3] = [
             (b"ply\n", Format::Ply),
@@ -31,9 +34,49 @@ impl Format {
             Some("obj") => Some(Self::Obj),
             Some("ply") => Some(Self::Ply),
             Some("gltf" | "glb") => Some(Self::Gltf),
-            _ => None,
+            Some("bpt") => Some(Self::Bezier),
+            Some(_) => None,
+            // Files of patches mostly have no extension, and a pipe has none.
+            None => match bytes.trim_ascii_start().first()? {
+                b'0'..=b'9' => Some(Self::Bezier),
+                b'{' => Some(Self::Gltf),
+                _ if Lines::new(bytes).any(|(_, line)| line.starts_with(b"v ")) => Some(Self::Obj),
+                _ => None,
+            },
         }
     }
+}
+
+/// The content of a file: polygons, or the patches of a Bezier surface.
+#[derive(Debug, Clone)]
+pub enum MeshFile {
+    /// Polygons.
+    Polygons(Box<Loaded>),
+    /// Bicubic Bezier patches.
+    Patches(BezierPatches),
+}
+
+impl MeshFile {
+    /// Reads any mesh file, or `-` for standard input.
+    ///
+    /// # Errors
+    /// As [`load`] and [`BezierPatches::load`].
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = open(path)?;
+        if Format::sniff(&bytes, path) == Some(Format::Bezier) {
+            return BezierPatches::parse(&bytes, path).map(Self::Patches);
+        }
+        let mut folder = Folder::of(path);
+        let loaded = parse(&bytes, path, &mut |name| folder.read(name))?;
+        Ok(Self::Polygons(Box::new(loaded)))
+    }
+}
+
+fn open(path: &Path) -> Result<Bytes<'static>> {
+    if path.is_dir() {
+        return Err(Error::file(path, "path", "a mesh file", "a folder"));
+    }
+    Bytes::open(path)
 }
 
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
@@ -46,10 +89,7 @@ impl Format {
 /// not what its format demands, says where, what was expected and found; [`Error::Limit`] for more
 /// than 2^26 triangles or vertices, or more than 4 GiB in the files that it names.
 pub fn load(path: &Path) -> Result<Loaded> {
-    if path.is_dir() {
-        return Err(Error::file(path, "path", "a mesh file", "a folder"));
-    }
-    let bytes = Bytes::open(path)?;
+    let bytes = open(path)?;
     let mut folder = Folder::of(path);
     parse(&bytes, path, &mut |name| folder.read(name))
 }
@@ -64,12 +104,19 @@ pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Lo
         Some(Format::Obj) => obj::read(bytes, named, resolve),
         Some(Format::Ply) => ply::read(bytes, named),
         Some(Format::Gltf) => gltf::read(bytes, named, resolve),
-        None => Err(Error::file(
-            named,
-            "format",
-            "a mesh: a file that ends in .obj, .ply, .gltf or .glb",
-            "another extension",
-        )),
+        Some(Format::Bezier) => {
+            let expected = "polygons: OBJ, PLY or glTF";
+            Err(Error::file(named, "format", expected, "Bezier patches"))
+        }
+        None => {
+            let expected = "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt";
+            let found = match named.extension().and_then(|e| e.to_str()) {
+                Some("splat" | "spz" | "ksplat") => "splats (draw them with `quadrille render`)",
+                Some(_) => "another extension",
+                None => "text of another kind, and no extension",
+            };
+            Err(Error::file(named, "format", expected, found))
+        }
     }
 }
 
@@ -84,7 +131,11 @@ mod tests {
         assert_eq!(sniff(b"glTF", "a.obj"), Some(Format::Gltf));
         assert_eq!(sniff(b"v 0 0 0", "a.OBJ"), Some(Format::Obj));
         assert_eq!(sniff(b"{}", "a.gltf"), Some(Format::Gltf));
-        assert_eq!(sniff(b"{}", "a"), None);
+        assert_eq!(sniff(b"{}", "a"), Some(Format::Gltf));
+        assert_eq!(sniff(b" 32\n1,2", "-"), Some(Format::Bezier));
+        assert_eq!(sniff(b"32\n1,2", "a.bpt"), Some(Format::Bezier));
+        assert_eq!(sniff(b"# a cube\nv 0 0 0\n", "-"), Some(Format::Obj));
+        assert_eq!(sniff(b"October", "README"), None);
         assert!(load(Path::new("no such file.obj")).is_err());
         assert!(load(Path::new("src")).is_err());
     }

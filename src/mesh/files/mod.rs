@@ -13,7 +13,7 @@ mod text;
 mod texture;
 
 pub use bezier::BezierPatches;
-pub use load::{load, parse};
+pub use load::{MeshFile, load, parse};
 pub use mesh::{
     Corner, Crease, Loaded, Material, Mesh, NONE, Resolve, ShaderEffects, Texture, bounds,
 };

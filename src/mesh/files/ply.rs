@@ -23,6 +23,14 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         return Err(Error::file(path, "header", "an element \"vertex\"", "none"));
     };
     let faces = element("face");
+    let is_splats = |name: &str| {
+        let properties = &header.elements[vertices].properties;
+        properties.iter().any(|p| p.name == name)
+    };
+    if faces.is_none() && is_splats("f_dc_0") && is_splats("opacity") {
+        let found = "splats (draw them with `quadrille render`)";
+        return Err(Error::file(path, "header", "an element \"face\"", found));
+    }
     if faces.is_none() && element("tristrips").is_some() {
         let found = "strips of triangles, which are not read (save polygons instead)";
         return Err(Error::file(path, "header", "an element \"face\"", found));
