@@ -1,9 +1,9 @@
 //! `mesh`: the MSAA path of triangle meshes and subdivision surfaces.
 
 mod args;
+mod input;
 mod job;
 mod options;
-mod subject;
 mod versus;
 
 use serde_json::json;
@@ -17,11 +17,11 @@ use job::Job;
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let host = args.host.check()?;
     let job = Job::new(args, host.level)?;
-    let subject = args.subject.load(&args.mesh, verbosity)?;
-    let cameras = args.views.views_of(|| subject.framing(), verbosity)?;
+    let input = args.input.load(&args.mesh, verbosity)?;
+    let cameras = args.views.views_of(|| input.framing(), verbosity)?;
     job.prepare_outputs(&cameras)?;
     let pool = host.pool()?;
-    let versus = || versus::run(args, host.level, &subject, &cameras, verbosity);
+    let versus = || versus::run(args, host.level, &input, &cameras, verbosity);
     if let Some(versus) = pool.install(versus)? {
         if args.json {
             print_json(&versus.json())?;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let rows = pool.install(|| job.run_all(&subject, &cameras, verbosity))?;
+    let rows = pool.install(|| job.run_all(&input, &cameras, verbosity))?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(MeshRow::json).collect();
         print_json(&json!({ "rows": rows }))?;

@@ -38,7 +38,7 @@ const MOST_TICKS: u32 = 8;
 
 /// Counts a pixel, and what to write below them.
 #[derive(Debug, Clone)]
-pub(crate) struct Map<'a> {
+pub(crate) struct HeatMap<'a> {
     /// What is shown, and of which variant.
     pub title: String,
     /// What no count means: it is drawn black.
@@ -52,7 +52,7 @@ pub(crate) struct Map<'a> {
 }
 
 /// The picture: the map, enlarged by a whole number if small, and the legend.
-pub(crate) fn picture(map: &Map<'_>) -> Frame {
+pub(crate) fn picture(map: &HeatMap<'_>) -> Frame {
     let [width, height] = map.size.map(|side| side as usize);
     let times = LEAST_WIDTH_PX.div_ceil(width.max(1)).min(MOST_TIMES);
     let canvas_width = (width * times).max(LEAST_WIDTH_PX);
@@ -87,7 +87,7 @@ const LEGEND_UNITS: usize = 56;
 const MARGIN: usize = 8;
 
 /// Title, colour bar, its numbers, the range of the counts.
-fn legend(canvas: &mut Canvas, map: &Map<'_>, top: usize, unit: usize) {
+fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let at = |rows: usize| top + rows * unit;
     let left = MARGIN * unit;
     canvas.write(&map.title, [left, at(6)], unit);
@@ -194,8 +194,8 @@ impl Canvas {
 mod tests {
     use super::*;
 
-    fn map(size: [u32; 2], counts: &[u32]) -> Map<'_> {
-        Map {
+    fn map(size: [u32; 2], counts: &[u32]) -> HeatMap<'_> {
+        HeatMap {
             title: "qm: fragments".to_owned(),
             nothing: "none",
             size,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::heat::{self, Map};
+use super::heat::{self, HeatMap};
 use super::legend::{Curve, Scale};
 use super::simulated::Simulated;
 use crate::error::Result;
@@ -113,7 +113,7 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
         for (variant, counts) in &counted {
             let stem = format!("{}.{variant}.{}", simulated.view.name, map.name());
             files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
-            let picture = heat::picture(&Map {
+            let picture = heat::picture(&HeatMap {
                 title: format!("{variant}: {title}"),
                 nothing,
                 size,

@@ -8,12 +8,12 @@ use quadrille::mesh::files::Texture;
 use quadrille::mesh::grid::GridVertex;
 use quadrille::mesh::shade::Albedo;
 use quadrille::mesh::shade::Barycentrics;
-use quadrille::mesh::shade::Pyramid;
+use quadrille::mesh::shade::MipChain;
 use quadrille::mesh::shade::QuadInputs;
-use quadrille::mesh::shade::Role;
 use quadrille::mesh::shade::Sampling;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
+use quadrille::mesh::shade::TextureRole;
 use quadrille::mesh::shade::Textures;
 use quadrille::mesh::shade::TrianglePlanes;
 use quadrille::mesh::shade::TriangleRef;
@@ -447,8 +447,8 @@ fn grey(width: u32, height: u32, texel: impl Fn(u32, u32) -> u8) -> Texture {
     }
 }
 
-fn raw(texture: &Texture) -> Pyramid {
-    Pyramid::new(texture, Role::Raw).unwrap()
+fn raw(texture: &Texture) -> MipChain {
+    MipChain::new(texture, TextureRole::Raw).unwrap()
 }
 
 #[test]
@@ -469,7 +469,7 @@ fn levels_for_known_scales() {
 #[test]
 fn fine_checks_become_grey_in_linear_light() {
     let checks = grey(64, 64, |x, y| if (x + y) % 2 == 0 { 255 } else { 0 });
-    let pyramid = Pyramid::new(&checks, Role::Colour).unwrap();
+    let pyramid = MipChain::new(&checks, TextureRole::Colour).unwrap();
     for level in [1.0, 2.5, 6.0, 100.0, f32::INFINITY] {
         let [r, g, b, a] = pyramid.sample([0.3, 0.8], level);
         assert!([r, g, b].iter().all(|c| (c - 0.5).abs() < 1e-4), "{r}");

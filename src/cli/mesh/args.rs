@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::input::MeshInputFlags;
 use super::options::PipelineFlags;
-use super::subject::SubjectFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    pub(super) subject: SubjectFlags,
+    pub(super) input: MeshInputFlags,
     #[command(flatten)]
     pub(super) pipeline: PipelineFlags,
     #[command(flatten)]
@@ -102,7 +102,7 @@ pub(super) struct VersusFlags {
 impl Args {
     /// The files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let flags = &self.subject;
+        let flags = &self.input;
         let pictures = [&flags.displace, &flags.texture, &flags.normal_map];
         let more = pictures.into_iter().chain([&self.versus.versus]).flatten();
         let more = more.map(PathBuf::as_path).chain(self.views.files());

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::super::console::Verbosity;
 use super::super::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use super::args::Args;
-use super::options::Choice;
-use super::subject::Subject;
+use super::input::MeshInput;
+use super::options::UnitChoice;
 use crate::error::{Error, Result};
 use crate::image::difference::{SHOWN_SCALE, scaled_difference};
 use crate::image::metrics::psnr_db;
@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
     args: &'a Args,
     config: MeshConfig,
     level: SimdLevel,
-    choices: Vec<Choice>,
+    choices: Vec<UnitChoice>,
     output: Option<Output>,
     heat: Option<Template>,
     diff: Option<Template>,
@@ -93,7 +93,7 @@ impl<'j> Job<'j> {
     }
 
     fn combinations(&self) -> usize {
-        let areas = self.args.subject.areas().len().max(1);
+        let areas = self.args.input.areas().len().max(1);
         areas * self.args.pipeline.msaa.len() * self.choices.len()
     }
 
@@ -116,16 +116,16 @@ impl<'j> Job<'j> {
 
     pub(super) fn run_all(
         &self,
-        subject: &Subject,
+        input: &MeshInput,
         cameras: &[Camera],
         verbosity: Verbosity,
     ) -> Result<Vec<MeshRow>> {
         let mut rows = Vec::new();
-        for source in subject.sources()? {
+        for source in input.sources()? {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
-                let view = MeshCamera::new(camera.clone(), subject.near(camera)?);
+                let view = MeshCamera::new(camera.clone(), input.near(camera)?);
                 for &msaa in &self.args.pipeline.msaa {
                     let prepared =
                         self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
@@ -195,7 +195,12 @@ impl<'j> Job<'j> {
         }
     }
 
-    fn picture(&self, prepared: &Prepared<'_>, shading: &Shading, choice: Option<Choice>) -> Frame {
+    fn picture(
+        &self,
+        prepared: &Prepared<'_>,
+        shading: &Shading,
+        choice: Option<UnitChoice>,
+    ) -> Frame {
         let visible = &prepared.visible;
         if choice.is_some_and(|c| c.is_reyes) {
             return visible.reyes_picture(&prepared.shader, self.background());
@@ -204,7 +209,12 @@ impl<'j> Job<'j> {
         visible.picture(&prepared.shader, shading, sampling, self.background())
     }
 
-    fn row(&self, source: &dyn Source, prepared: &Prepared<'_>, choice: Choice) -> Result<MeshRow> {
+    fn row(
+        &self,
+        source: &dyn Source,
+        prepared: &Prepared<'_>,
+        choice: UnitChoice,
+    ) -> Result<MeshRow> {
         let visible = &prepared.visible;
         let begun = Instant::now();
         let shading = visible.merged(source, choice.unit);
@@ -271,7 +281,7 @@ impl Job<'_> {
         &self,
         source: &dyn Source,
         visible: &Visible,
-        choice: Choice,
+        choice: UnitChoice,
     ) -> Result<Option<Timed>> {
         if !self.args.cycles || choice.is_reyes {
             return Ok(None);

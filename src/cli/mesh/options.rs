@@ -19,12 +19,12 @@ const MAX_ENTRIES: u32 = 1 << 20;
 
 /// A unit, or Reyes, which shades grid vertices and has no unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct UnitChoice {
     pub(super) unit: MergeUnitKind,
     pub(super) is_reyes: bool,
 }
 
-impl Choice {
+impl UnitChoice {
     /// Name on the command line.
     pub(super) fn name(self) -> &'static str {
         if self.is_reyes {
@@ -52,7 +52,7 @@ pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
 
 /// Units that a value of `--unit` stands for.
 #[derive(Debug, Clone)]
-pub(super) struct Units(Vec<Choice>);
+pub(super) struct Units(Vec<UnitChoice>);
 
 static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
     let [none, qfm, pmu] = [
@@ -60,11 +60,11 @@ static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
         MergeUnitKind::Qfm(QfmSettings::default()),
         MergeUnitKind::Pmu(PmuSettings::default()),
     ]
-    .map(|unit| Choice {
+    .map(|unit| UnitChoice {
         unit,
         is_reyes: false,
     });
-    let reyes = Choice {
+    let reyes = UnitChoice {
         is_reyes: true,
         ..none
     };
@@ -146,10 +146,10 @@ pub(super) struct PipelineFlags {
 
 impl PipelineFlags {
     /// Units with their buffers, in the order asked for.
-    pub(super) fn choices(&self) -> Result<Vec<Choice>> {
+    pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
         let mut choices = Vec::new();
         let units = self.units.iter().flat_map(|units| &units.0);
-        let units: Vec<Choice> = units.copied().collect();
+        let units: Vec<UnitChoice> = units.copied().collect();
         let names: Vec<&str> = units.iter().map(|choice| choice.name()).collect();
         each_once("--unit", &names)?;
         each_once("--msaa", &self.msaa)?;
@@ -175,7 +175,7 @@ impl PipelineFlags {
                     return Err(Error::caller("--buffer", expected, buffer));
                 }
                 let unit = choice.unit.with_entries(entries);
-                choices.push(Choice { unit, ..choice });
+                choices.push(UnitChoice { unit, ..choice });
             }
         }
         Ok(choices)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::Args;
-use super::subject::Subject;
+use super::input::MeshInput;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::load_scene;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::scene::formats::ply::PlyWriter;
 pub(super) fn run(
     args: &Args,
     level: SimdLevel,
-    subject: &Subject,
+    input: &MeshInput,
     cameras: &[Camera],
     verbosity: Verbosity,
 ) -> Result<Option<Versus>> {
@@ -31,14 +31,14 @@ pub(super) fn run(
     let [camera] = cameras else {
         return Err(one("views (choose one with --view)", cameras.len()));
     };
-    let areas = args.subject.areas().len();
-    let mut sources = subject.sources()?;
+    let areas = args.input.areas().len();
+    let mut sources = input.sources()?;
     let (Some(source), true) = (sources.next(), areas <= 1) else {
         return Err(one("areas of --tessellate", areas));
     };
     let (_, source) = source?;
     let source = source.as_ref();
-    let view = MeshCamera::new(camera.clone(), subject.near(camera)?);
+    let view = MeshCamera::new(camera.clone(), input.near(camera)?);
     let textures = Textures::new(source.textures(), source.materials());
     let shade = args.pipeline.shade()?;
     let shader = Shader::new(source.materials(), &textures, &view, shade);

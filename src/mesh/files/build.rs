@@ -21,26 +21,26 @@ const MAX_WARNINGS: usize = 100;
 pub(crate) type Mismatch = (String, String);
 
 /// Why a line or row of a file stops its reader.
-pub(crate) enum Stop {
+pub(crate) enum ReadFailure {
     /// Its content, at a place that the caller knows.
     Mismatch(Mismatch),
     /// An error that says where it is, or a limit.
     Error(Error),
 }
 
-impl From<Mismatch> for Stop {
+impl From<Mismatch> for ReadFailure {
     fn from(mismatch: Mismatch) -> Self {
         Self::Mismatch(mismatch)
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for ReadFailure {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
-impl Stop {
+impl ReadFailure {
     /// The error at `place` of the file `path`.
     pub(crate) fn at(self, path: &Path, place: impl FnOnce() -> String) -> Error {
         match self {
@@ -50,7 +50,7 @@ impl Stop {
     }
 }
 
-pub(crate) struct Builder {
+pub(crate) struct MeshBuilder {
     path: PathBuf,
     mesh: Mesh,
     /// Indices of positions by their bits.
@@ -64,7 +64,7 @@ pub(crate) struct Builder {
     more_warnings: usize,
 }
 
-impl Builder {
+impl MeshBuilder {
     pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn equal_positions_are_one() {
-        let mut builder = Builder::new(Path::new("a"));
+        let mut builder = MeshBuilder::new(Path::new("a"));
         let at: Vec<u32> = [[0.0, 1.0, 2.0], [1.0; 3], [-0.0, 1.0, 2.0], [1.0; 3]]
             .into_iter()
             .map(|position| builder.position(position).unwrap())
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn normals_get_length_1_or_none() {
-        let mut builder = Builder::new(Path::new("a"));
+        let mut builder = MeshBuilder::new(Path::new("a"));
         assert_eq!(builder.normal([0.0, 3e-30, 4e-30]).unwrap(), 0);
         assert_eq!(builder.normal([0.0; 3]).unwrap(), NONE);
         let loaded = builder.finish();
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn too_much_is_refused_before_it_is_made() {
-        let builder = Builder::new(Path::new("a"));
+        let builder = MeshBuilder::new(Path::new("a"));
         assert!(builder.expect(10, MAX_TRIANGLES).is_ok());
         for (vertices, triangles) in [(0, MAX_TRIANGLES + 1), (MAX_VERTICES + 1, 0)] {
             let error = builder.expect(vertices, triangles).unwrap_err();
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn warnings_are_said_once_and_bounded() {
-        let mut builder = Builder::new(Path::new("a"));
+        let mut builder = MeshBuilder::new(Path::new("a"));
         for i in 0..1000 {
             builder.warn(format!("{}", i / 2));
         }

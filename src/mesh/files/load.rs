@@ -11,20 +11,20 @@ use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum MeshFormat {
     Obj,
     Ply,
     Gltf,
     Bezier,
 }
 
-impl Format {
+impl MeshFormat {
     /// The format of a file, from its first bytes, else from its extension, else from its text.
     fn sniff(bytes: &[u8], path: &Path) -> Option<Self> {
-        const MAGIC: [(&[u8], Format); 3] = [
-            (b"ply\n", Format::Ply),
-            (b"ply\r", Format::Ply),
-            (b"glTF", Format::Gltf),
+        const MAGIC: [(&[u8], MeshFormat); 3] = [
+            (b"ply\n", MeshFormat::Ply),
+            (b"ply\r", MeshFormat::Ply),
+            (b"glTF", MeshFormat::Gltf),
         ];
         if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
             return Some(*format);
@@ -63,7 +63,7 @@ impl MeshFile {
     /// As [`load`] and [`BezierPatches::load`].
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = open(path)?;
-        if Format::sniff(&bytes, path) == Some(Format::Bezier) {
+        if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
             return BezierPatches::parse(&bytes, path).map(Self::Patches);
         }
         let mut folder = Folder::of(path);
@@ -100,11 +100,11 @@ pub fn load(path: &Path) -> Result<Loaded> {
 /// # Errors
 /// As [`load`], for content, and those of `resolve` for files that are needed.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
-    match Format::sniff(bytes, named) {
-        Some(Format::Obj) => obj::read(bytes, named, resolve),
-        Some(Format::Ply) => ply::read(bytes, named),
-        Some(Format::Gltf) => gltf::read(bytes, named, resolve),
-        Some(Format::Bezier) => {
+    match MeshFormat::sniff(bytes, named) {
+        Some(MeshFormat::Obj) => obj::read(bytes, named, resolve),
+        Some(MeshFormat::Ply) => ply::read(bytes, named),
+        Some(MeshFormat::Gltf) => gltf::read(bytes, named, resolve),
+        Some(MeshFormat::Bezier) => {
             let expected = "polygons: OBJ, PLY or glTF";
             Err(Error::file(named, "format", expected, "Bezier patches"))
         }
@@ -126,15 +126,15 @@ mod tests {
 
     #[test]
     fn formats_are_told_by_content_before_extension() {
-        let sniff = |bytes: &[u8], path: &str| Format::sniff(bytes, Path::new(path));
-        assert_eq!(sniff(b"ply\n", "a.obj"), Some(Format::Ply));
-        assert_eq!(sniff(b"glTF", "a.obj"), Some(Format::Gltf));
-        assert_eq!(sniff(b"v 0 0 0", "a.OBJ"), Some(Format::Obj));
-        assert_eq!(sniff(b"{}", "a.gltf"), Some(Format::Gltf));
-        assert_eq!(sniff(b"{}", "a"), Some(Format::Gltf));
-        assert_eq!(sniff(b" 32\n1,2", "-"), Some(Format::Bezier));
-        assert_eq!(sniff(b"32\n1,2", "a.bpt"), Some(Format::Bezier));
-        assert_eq!(sniff(b"# a cube\nv 0 0 0\n", "-"), Some(Format::Obj));
+        let sniff = |bytes: &[u8], path: &str| MeshFormat::sniff(bytes, Path::new(path));
+        assert_eq!(sniff(b"ply\n", "a.obj"), Some(MeshFormat::Ply));
+        assert_eq!(sniff(b"glTF", "a.obj"), Some(MeshFormat::Gltf));
+        assert_eq!(sniff(b"v 0 0 0", "a.OBJ"), Some(MeshFormat::Obj));
+        assert_eq!(sniff(b"{}", "a.gltf"), Some(MeshFormat::Gltf));
+        assert_eq!(sniff(b"{}", "a"), Some(MeshFormat::Gltf));
+        assert_eq!(sniff(b" 32\n1,2", "-"), Some(MeshFormat::Bezier));
+        assert_eq!(sniff(b"32\n1,2", "a.bpt"), Some(MeshFormat::Bezier));
+        assert_eq!(sniff(b"# a cube\nv 0 0 0\n", "-"), Some(MeshFormat::Obj));
         assert_eq!(sniff(b"October", "README"), None);
         assert!(load(Path::new("no such file.obj")).is_err());
         assert!(load(Path::new("src")).is_err());

@@ -53,7 +53,7 @@ pub struct Mesh {
     pub draws: Vec<Range<u32>>,
     /// Materials, at least one.
     pub materials: Vec<Material>,
-    /// Textures.
+    /// TextureReader.
     pub textures: Vec<Texture>,
     /// Sharp edges of a control cage.
     pub creases: Vec<Crease>,

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::build::{Builder, Mismatch};
+use super::build::{MeshBuilder, Mismatch};
 use super::mesh::{Material, Resolve};
 use super::text::{self, Lines, numbers, words};
-use super::texture::Textures;
+use super::texture::TextureReader;
 use crate::scene::formats::ply::quoted;
 
 /// Largest Phong exponent that `Ns` may give.
@@ -18,7 +18,7 @@ const MAX_SHININESS: f32 = 10_000.0;
 const ALPHA_CUTOFF: f32 = 0.5;
 
 #[derive(Default)]
-struct Described {
+struct MtlMaterial {
     diffuse: Option<[f32; 3]>,
     specular: bool,
     exponent: f32,
@@ -32,17 +32,17 @@ struct Described {
 pub(crate) fn read(
     libraries: &[String],
     names: &[String],
-    builder: &mut Builder,
+    builder: &mut MeshBuilder,
     resolve: &mut Resolve<'_>,
 ) {
-    let mut described: HashMap<&str, Option<Described>> =
+    let mut described: HashMap<&str, Option<MtlMaterial>> =
         names.iter().map(|name| (name.as_str(), None)).collect();
     for library in libraries {
         for (file, bytes) in files(library, builder, resolve) {
             parse(&file, &bytes, &mut described, builder);
         }
     }
-    let mut textures = Textures::default();
+    let mut textures = TextureReader::default();
     for name in names {
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
@@ -62,7 +62,7 @@ pub(crate) fn read(
 /// The files that a line `mtllib` names: one whose name may hold spaces, or else several.
 fn files(
     library: &str,
-    builder: &mut Builder,
+    builder: &mut MeshBuilder,
     resolve: &mut Resolve<'_>,
 ) -> Vec<(String, Vec<u8>)> {
     let mut try_file = |name: &str| {
@@ -86,17 +86,17 @@ fn files(
 fn parse(
     file: &str,
     bytes: &[u8],
-    described: &mut HashMap<&str, Option<Described>>,
-    builder: &mut Builder,
+    described: &mut HashMap<&str, Option<MtlMaterial>>,
+    builder: &mut MeshBuilder,
 ) {
-    let mut current: Option<&mut Described> = None;
+    let mut current: Option<&mut MtlMaterial> = None;
     for (number, line) in Lines::new(bytes) {
         let (keyword, rest) = text::keyword(&line);
         if keyword == b"newmtl" {
             current = described
                 .get_mut(text::name(rest).as_str())
                 .filter(|found| found.is_none())
-                .map(|found| found.insert(Described::default()));
+                .map(|found| found.insert(MtlMaterial::default()));
         } else if let Some(material) = &mut current {
             let keyword = keyword.to_ascii_lowercase();
             match material.line(&keyword, rest) {
@@ -110,7 +110,7 @@ fn parse(
     }
 }
 
-impl Described {
+impl MtlMaterial {
     /// Reads a line that begins with `keyword`, in lower case; may give a warning.
     fn line(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<&'static str>, Mismatch> {
         match keyword {
@@ -138,8 +138,8 @@ impl Described {
 
     fn material(
         self,
-        textures: &mut Textures,
-        builder: &mut Builder,
+        textures: &mut TextureReader,
+        builder: &mut MeshBuilder,
         resolve: &mut Resolve<'_>,
     ) -> Material {
         let mut material = Material::default();

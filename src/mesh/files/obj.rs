@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::build::{Builder, Mismatch, Stop};
+use super::build::{MeshBuilder, Mismatch, ReadFailure};
 use super::mesh::{Corner, Crease, Loaded, Mesh, NONE, Resolve};
 use super::mtl;
 use super::text::{self, Lines, numbers, words};
@@ -28,13 +28,13 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         let place = format!("byte {at}");
         return Err(Error::file(path, place, "text", "a zero byte"));
     }
-    let mut reader = Reader {
-        builder: Builder::new(path),
+    let mut reader = ObjReader {
+        builder: MeshBuilder::new(path),
         positions: Vec::new(),
         uvs: 0,
         normals: Vec::new(),
         libraries: Vec::new(),
-        names: Names::default(),
+        names: MaterialNames::default(),
         material: (String::new(), None),
         drawn: None,
         new_object: false,
@@ -51,7 +51,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     if reader.positions.is_empty() {
         return Err(Error::file(path, "file", "vertices", "none"));
     }
-    let Reader {
+    let ObjReader {
         mut builder,
         names,
         libraries,
@@ -61,14 +61,14 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     Ok(builder.finish())
 }
 
-/// Names of materials in the order of their first use by a face.
+/// MaterialNames of materials in the order of their first use by a face.
 #[derive(Default)]
-struct Names {
+struct MaterialNames {
     list: Vec<String>,
     by_name: HashMap<String, u32>,
 }
 
-impl Names {
+impl MaterialNames {
     fn index(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.by_name.get(name) {
             return known;
@@ -80,8 +80,8 @@ impl Names {
     }
 }
 
-struct Reader {
-    builder: Builder,
+struct ObjReader {
+    builder: MeshBuilder,
     /// Of each `v`, its index in the mesh.
     positions: Vec<u32>,
     /// Lines `vt` so far.
@@ -89,7 +89,7 @@ struct Reader {
     /// Of each `vn`, its index in the mesh.
     normals: Vec<u32>,
     libraries: Vec<String>,
-    names: Names,
+    names: MaterialNames,
     /// The name that `usemtl` gave last, and its index once a face has it.
     material: (String, Option<u32>),
     /// The material of the last face.
@@ -100,8 +100,8 @@ struct Reader {
     tags: Tags,
 }
 
-impl Reader {
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), Stop> {
+impl ObjReader {
+    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), ReadFailure> {
         let (keyword, rest) = text::keyword(line);
         let mut words = words(rest);
         match keyword {
@@ -220,7 +220,12 @@ struct Tags(Vec<(usize, Vec<u32>, f32)>);
 
 impl Tags {
     /// Reads the tag `NAME INTS/FLOATS/STRINGS VALUE...` in the line `number`.
-    fn line(&mut self, number: usize, rest: &[u8], builder: &mut Builder) -> Result<(), Mismatch> {
+    fn line(
+        &mut self,
+        number: usize,
+        rest: &[u8],
+        builder: &mut MeshBuilder,
+    ) -> Result<(), Mismatch> {
         let mut words = words(rest);
         let (Some(kind), Some(counts)) = (words.next(), words.next()) else {
             return Ok(());

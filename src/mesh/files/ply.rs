@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::build::{Builder, Mismatch, Stop, finite};
+use super::build::{MeshBuilder, Mismatch, ReadFailure, finite};
 use super::mesh::{Corner, Loaded, NONE};
 use crate::error::{Error, Result};
 use crate::scene::formats::ply::{Body, Element, Header, Kind, Row};
@@ -35,12 +35,12 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         let found = "strips of triangles, which are not read (save polygons instead)";
         return Err(Error::file(path, "header", "an element \"face\"", found));
     }
-    let mut reader = Reader {
+    let mut reader = PlyReader {
         columns: Columns::of(&header.elements[vertices], path)?,
         list: faces
             .map(|at| list(&header.elements[at], path))
             .transpose()?,
-        builder: Builder::new(path),
+        builder: MeshBuilder::new(path),
         vertices: Vec::new(),
         polygons: Vec::new(),
         ends: Vec::new(),
@@ -50,8 +50,8 @@ pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         if at == vertices {
             values.rows(element, |row| match reader.vertex(row) {
                 Ok(()) => Ok(Ok(())),
-                Err(Stop::Mismatch(mismatch)) => Ok(Err(mismatch)),
-                Err(Stop::Error(error)) => Err(error),
+                Err(ReadFailure::Mismatch(mismatch)) => Ok(Err(mismatch)),
+                Err(ReadFailure::Error(error)) => Err(error),
             })?;
         } else if Some(at) == faces {
             let count = header.elements[vertices].count;
@@ -111,10 +111,10 @@ fn list(element: &Element, path: &Path) -> Result<usize> {
     })
 }
 
-struct Reader {
+struct PlyReader {
     columns: Columns,
     list: Option<usize>,
-    builder: Builder,
+    builder: MeshBuilder,
     vertices: Vec<Corner>,
     /// Vertices of all polygons, which may stand before the vertices in the file.
     polygons: Vec<u32>,
@@ -122,8 +122,8 @@ struct Reader {
     ends: Vec<usize>,
 }
 
-impl Reader {
-    fn vertex(&mut self, row: &Row) -> Result<(), Stop> {
+impl PlyReader {
+    fn vertex(&mut self, row: &Row) -> Result<(), ReadFailure> {
         let builder = &mut self.builder;
         let position = builder.position(numbers(row, self.columns.position)?)?;
         let normal = match self.columns.normal {

@@ -1,4 +1,4 @@
-//! Textures from PNG and JPEG files.
+//! TextureReader from PNG and JPEG files.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use image::{ImageFormat, ImageReader, Limits};
 
-use super::build::Builder;
+use super::build::MeshBuilder;
 use super::mesh::Texture;
 use crate::error::Error;
 use crate::scene::bytes::Bytes;
@@ -29,19 +29,19 @@ const TEXELS_PER_BYTE: u64 = 2048;
 
 /// The textures of a mesh, each read once.
 #[derive(Default)]
-pub(crate) struct Textures {
+pub(crate) struct TextureReader {
     by_name: HashMap<String, Option<u32>>,
     /// Texels so far.
     used: u64,
 }
 
-impl Textures {
+impl TextureReader {
     /// The index of the texture `name`, with its file's content from `bytes`; where it cannot be
     /// had, a warning says why.
     pub(crate) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
-        builder: &mut Builder,
+        builder: &mut MeshBuilder,
         bytes: impl FnOnce() -> Result<B, String>,
     ) -> Option<u32> {
         if let Some(&known) = self.by_name.get(name) {

@@ -15,5 +15,5 @@ mod vertex;
 pub use interpolate::{Barycentrics, TrianglePlanes};
 pub use quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
 pub use shader::{Albedo, ShadeSettings, Shader};
-pub use texture::{Pyramid, Role, Textures};
+pub use texture::{MipChain, TextureRole, Textures};
 pub use vertex::VertexStep;

@@ -145,7 +145,7 @@ fn subtract(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
 mod tests {
     use super::*;
     use crate::mesh::files::Texture;
-    use crate::mesh::shade::texture::{Pyramid, Role};
+    use crate::mesh::shade::texture::{MipChain, TextureRole};
 
     /// Texture levels of the shading pixels of a quad, of a texture of 256 texels that lies on the
     /// picture without distortion.
@@ -155,7 +155,7 @@ mod tests {
             height: 256,
             texels: vec![[0; 4]; 256 * 256],
         };
-        let pyramid = Pyramid::new(&texture, Role::Raw).unwrap();
+        let pyramid = MipChain::new(&texture, TextureRole::Raw).unwrap();
         let uv = |axis: usize| points_px.map(|p| p[axis] * texels_per_px / 256.0);
         let slopes = [0, 1].map(|axis| stencil(points_px, 1.0).apply(uv(axis)));
         std::array::from_fn(|c| {

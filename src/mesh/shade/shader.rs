@@ -4,7 +4,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
-use super::texture::{Pyramid, Role, Textures};
+use super::texture::{MipChain, TextureRole, Textures};
 use crate::math::unfused::exp2;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
@@ -45,7 +45,7 @@ pub struct Shader<'a> {
     eye: [f64; 3],
     /// Stands for materials that the scene lacks.
     fallback: Material,
-    checker: Option<(Pyramid, f32)>,
+    checker: Option<(MipChain, f32)>,
 }
 
 impl<'a> Shader<'a> {
@@ -85,7 +85,7 @@ impl<'a> Shader<'a> {
 }
 
 /// The built-in checker: 2x2 checks.
-fn checker() -> Option<Pyramid> {
+fn checker() -> Option<MipChain> {
     let side = CHECKER_TEXELS;
     let texel = |k: u32| {
         let is_odd = |place: u32| place >= side / 2;
@@ -97,7 +97,7 @@ fn checker() -> Option<Pyramid> {
         height: side,
         texels: (0..side * side).map(texel).collect(),
     };
-    Pyramid::new(&texture, Role::Colour)
+    MipChain::new(&texture, TextureRole::Colour)
 }
 
 /// Lights hang on the camera, so that every view of every scene is lit: direction towards the light
@@ -152,7 +152,7 @@ pub(super) struct SurfacePoints {
 impl SurfacePoints {
     /// A texture at each point that is wanted, addressed by `scale` times the texture coordinates.
     #[inline]
-    fn sample(&self, texture: &Pyramid, scale: f32) -> [Lanes; 3] {
+    fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 3] {
         let [dx, dy] = self
             .uv_slopes
             .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));

@@ -13,7 +13,7 @@ const ROWS_A_TASK: usize = 64;
 
 /// Meaning of a texture's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum TextureRole {
     /// Colour in sRGB: decoded, so that it is filtered in linear light.
     Colour,
     /// Numbers to be taken as they are: normals.
@@ -23,7 +23,7 @@ pub enum Role {
 /// The mip chains of a scene's textures.
 #[derive(Debug, Clone, Default)]
 pub struct Textures {
-    pyramids: Vec<Option<Pyramid>>,
+    pyramids: Vec<Option<MipChain>>,
 }
 
 impl Textures {
@@ -33,12 +33,12 @@ impl Textures {
         let role = |index: usize| {
             let is_normals = |m: &Material| m.normal_texture.is_some_and(|t| t as usize == index);
             if materials.iter().any(is_normals) {
-                Role::Raw
+                TextureRole::Raw
             } else {
-                Role::Colour
+                TextureRole::Colour
             }
         };
-        let build = |(index, texture)| Pyramid::new(texture, role(index));
+        let build = |(index, texture)| MipChain::new(texture, role(index));
         Self {
             pyramids: textures.par_iter().enumerate().map(build).collect(),
         }
@@ -46,27 +46,27 @@ impl Textures {
 
     /// The chain of a texture by its index in the scene; `None` where there is none.
     #[inline]
-    pub fn get(&self, index: u32) -> Option<&Pyramid> {
+    pub fn get(&self, index: u32) -> Option<&MipChain> {
         self.pyramids.get(index as usize)?.as_ref()
     }
 }
 
 /// A texture and all its smaller levels, down to one texel.
 #[derive(Debug, Clone)]
-pub struct Pyramid {
-    levels: Vec<Level>,
+pub struct MipChain {
+    levels: Vec<MipLevel>,
 }
 
 /// Channels are 16 bits: fine enough for dark colours in linear light, half of what f32 takes.
 #[derive(Debug, Clone)]
-struct Level {
+struct MipLevel {
     sides: [u32; 2],
     texels: Vec<[u16; 4]>,
 }
 
-impl Pyramid {
+impl MipChain {
     /// Builds a chain; `None` when the texture has no texels, or not as many as it says.
-    pub fn new(texture: &Texture, role: Role) -> Option<Self> {
+    pub fn new(texture: &Texture, role: TextureRole) -> Option<Self> {
         let (width, height) = (texture.width as usize, texture.height as usize);
         if width == 0 || height == 0 || width.checked_mul(height) != Some(texture.texels.len()) {
             return None;
@@ -76,18 +76,18 @@ impl Pyramid {
             std::array::from_fn(|_| values.next().unwrap_or(u16::MAX))
         };
         let colour = match role {
-            Role::Colour => srgb_decoding_table().map(to_stored),
-            Role::Raw => raw,
+            TextureRole::Colour => srgb_decoding_table().map(to_stored),
+            TextureRole::Raw => raw,
         };
         let texels = texture.texels.par_iter().map(|&[r, g, b, a]| {
             let [r, g, b] = [r, g, b].map(|c| colour[usize::from(c)]);
             [r, g, b, raw[usize::from(a)]]
         });
-        let mut levels = vec![Level {
+        let mut levels = vec![MipLevel {
             sides: [texture.width, texture.height],
             texels: texels.collect(),
         }];
-        while let Some(smaller) = levels.last().and_then(Level::smaller) {
+        while let Some(smaller) = levels.last().and_then(MipLevel::smaller) {
             levels.push(smaller);
         }
         Some(Self { levels })
@@ -108,7 +108,7 @@ impl Pyramid {
         0.5 * log2(if x > y { x } else { y })
     }
 
-    /// [`Pyramid::level`] of four cells: derivatives of u and of v.
+    /// [`MipChain::level`] of four cells: derivatives of u and of v.
     #[inline]
     pub(super) fn levels_of(&self, dx: [Lanes; 2], dy: [Lanes; 2]) -> Lanes {
         std::array::from_fn(|k| self.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]))
@@ -140,7 +140,7 @@ impl Pyramid {
     }
 }
 
-impl Level {
+impl MipLevel {
     /// The next level: half the size, rounded down; `None` of one texel.
     fn smaller(&self) -> Option<Self> {
         if self.sides == [1; 2] {

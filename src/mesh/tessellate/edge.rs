@@ -13,13 +13,13 @@ const UNEVEN: u32 = u32::MAX;
 const SHORTEST_UNEVEN: u32 = 4096;
 
 /// A point in the parameters of a patch.
-pub(super) type Point = [i32; 2];
+pub(super) type PatchPoint = [i32; 2];
 
 /// An edge in walking order, counter-clockwise around its sub-patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Edge {
+pub(super) struct PatchEdge {
     /// Ends of the whole edge, in the direction in which it is measured.
-    ends: [Point; 2],
+    ends: [PatchPoint; 2],
     /// Parts that the whole edge is divided into; 0 for an edge that is one point of the surface.
     parts: u32,
     /// The points of the whole edge at which this edge starts and ends.
@@ -38,11 +38,11 @@ pub(super) struct Measure {
     pub(super) longest: u32,
 }
 
-impl Edge {
+impl PatchEdge {
     /// The edge between `ends`, which measures `measure`. Divided evenly unless the measure says
     /// that parts of one length in parameters would differ on the screen (Fisher et al. 2009,
     /// section 3.1).
-    pub(super) fn new(ends: [Point; 2], measure: Measure) -> Self {
+    pub(super) fn new(ends: [PatchPoint; 2], measure: Measure) -> Self {
         let length = (0..2)
             .map(|axis| ends[0][axis].abs_diff(ends[1][axis]))
             .max()
@@ -66,7 +66,7 @@ impl Edge {
     }
 
     /// An edge that is one point of the surface, though its ends may differ in parameters.
-    pub(super) fn point(ends: [Point; 2]) -> Self {
+    pub(super) fn point(ends: [PatchPoint; 2]) -> Self {
         Self {
             ends,
             parts: 0,
@@ -102,7 +102,7 @@ impl Edge {
         }
     }
 
-    pub(super) fn start(&self) -> Point {
+    pub(super) fn start(&self) -> PatchPoint {
         if self.is_uneven() || self.parts == 0 {
             self.ends[self.from as usize]
         } else {
@@ -110,7 +110,7 @@ impl Edge {
         }
     }
 
-    pub(super) fn end(&self) -> Point {
+    pub(super) fn end(&self) -> PatchPoint {
         match self.parts {
             0 => self.ends[1],
             UNEVEN => self.ends[self.to as usize],
@@ -118,7 +118,7 @@ impl Edge {
         }
     }
 
-    pub(super) fn at(&self, segment: u32) -> Point {
+    pub(super) fn at(&self, segment: u32) -> PatchPoint {
         match self.parts {
             0 | UNEVEN => self.start(),
             _ if self.from <= self.to => self.whole(self.from + segment),
@@ -126,9 +126,9 @@ impl Edge {
         }
     }
 
-    /// Point `number` of the whole edge. Distances from its start are rounded towards zero, so that
+    /// PatchPoint `number` of the whole edge. Distances from its start are rounded towards zero, so that
     /// patches that see the edge mirrored find the mirrored point.
-    fn whole(&self, number: u32) -> Point {
+    fn whole(&self, number: u32) -> PatchPoint {
         std::array::from_fn(|axis| {
             let (a, b) = (self.ends[0][axis], self.ends[1][axis]);
             let way = u64::from(a.abs_diff(b)) * u64::from(number) / u64::from(self.parts);
@@ -144,7 +144,7 @@ impl Edge {
     pub(super) fn split(
         &self,
         keeps_start: bool,
-        measure: impl Fn([Point; 2]) -> Measure,
+        measure: impl Fn([PatchPoint; 2]) -> Measure,
     ) -> [Self; 2] {
         let [a, b] = self.ends;
         let middle = [0, 1].map(|axis| (a[axis] + b[axis]) >> 1);
@@ -176,7 +176,7 @@ impl Edge {
 mod tests {
     use super::*;
 
-    fn mirrored(p: Point) -> Point {
+    fn mirrored(p: PatchPoint) -> PatchPoint {
         [ONE - p[0], p[1]]
     }
 
@@ -185,8 +185,8 @@ mod tests {
         let measure = Measure { sum: 7, longest: 8 };
         let ends = [[0, 0], [ONE / 8, 0]];
         let (edge, other) = (
-            Edge::new(ends, measure),
-            Edge::new(ends.map(mirrored), measure).reversed(),
+            PatchEdge::new(ends, measure),
+            PatchEdge::new(ends.map(mirrored), measure).reversed(),
         );
         assert_eq!(edge.segments(), 7);
         for i in 0..=7 {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn parts_keep_the_points_of_the_whole() {
-        let edge = Edge::new(
+        let edge = PatchEdge::new(
             [[3, 5], [1003, 77]],
             Measure {
                 sum: 11,
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(first.end(), second.start());
         assert_eq!(first.at(2), edge.at(9));
         assert_eq!(second.end(), [3, 5]);
-        let one = Edge::new([[0, 0], [9, 0]], Measure { sum: 1, longest: 1 });
+        let one = PatchEdge::new([[0, 0], [9, 0]], Measure { sum: 1, longest: 1 });
         let [kept, point] = one.split(true, |_| Measure { sum: 0, longest: 0 });
         assert_eq!((kept, point.segments(), point.start()), (one, 0, [9, 0]));
     }

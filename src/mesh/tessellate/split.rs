@@ -1,6 +1,6 @@
 //! From a patch to grids: measuring, splitting, evaluating.
 
-use super::edge::{Edge, Measure, ONE, Point};
+use super::edge::{Measure, ONE, PatchEdge, PatchPoint};
 use super::topology::{Topologies, lattice};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
@@ -51,7 +51,7 @@ pub(super) struct Splitter<'a> {
 }
 
 /// A quadrilateral part of a patch: its sides, counter-clockwise.
-type SubPatch = [Edge; 4];
+type SubPatch = [PatchEdge; 4];
 
 enum Site {
     Inside,
@@ -59,7 +59,7 @@ enum Site {
     Corner(usize),
 }
 
-fn site([u, v]: Point) -> Site {
+fn site([u, v]: PatchPoint) -> Site {
     match (u, v) {
         (0, 0) => Site::Corner(0),
         (ONE, 0) => Site::Corner(1),
@@ -95,26 +95,26 @@ impl Splitter<'_> {
         }
     }
 
-    fn side(&self, side: usize) -> Edge {
+    fn side(&self, side: usize) -> PatchEdge {
         let corner = |c: usize| CORNERS[c % 4].map(|t| if t > 0.5 { ONE } else { 0 });
         let ends = [corner(side), corner(side + 1)];
         let owner = self.surface.side_owner(self.patch, side);
         if owner.is_point {
-            return Edge::point(ends);
+            return PatchEdge::point(ends);
         }
         if owner.is_reversed {
             let ends = [ends[1], ends[0]];
-            Edge::new(ends, self.measure(ends)).reversed()
+            PatchEdge::new(ends, self.measure(ends)).reversed()
         } else {
-            Edge::new(ends, self.measure(ends))
+            PatchEdge::new(ends, self.measure(ends))
         }
     }
 
     /// The length on the screen of the edge between two points.
-    fn measure(&self, [a, b]: [Point; 2]) -> Measure {
+    fn measure(&self, [a, b]: [PatchPoint; 2]) -> Measure {
         let target = (2.0 * self.settings.triangle_area_px).sqrt();
         let n = i64::from(MEASURED_SEGMENTS);
-        let between = |i: i64| -> Point {
+        let between = |i: i64| -> PatchPoint {
             std::array::from_fn(|axis| {
                 let (a, b) = (i64::from(a[axis]), i64::from(b[axis]));
                 // The same point from both ends: the distance from `a` is rounded, not the place.
@@ -147,7 +147,7 @@ impl Splitter<'_> {
 
     /// Where a point is seen, held within the guard band, in pixels, and whether it lies beyond the
     /// near plane.
-    fn on_screen(&self, at: Point) -> ([f64; 2], bool) {
+    fn on_screen(&self, at: PatchPoint) -> ([f64; 2], bool) {
         let seen = self.view.see(self.position(at));
         let z = seen.z.max(self.view.near);
         let place = [seen.xz / z, seen.yz / z];
@@ -161,7 +161,7 @@ impl Splitter<'_> {
     }
 
     /// The owner of a point and its parameters there; `None` where that is the patch itself.
-    fn owner(&self, at: Point) -> Option<(usize, [f32; 2], bool)> {
+    fn owner(&self, at: PatchPoint) -> Option<(usize, [f32; 2], bool)> {
         let (patch, uv, is_smooth) = match site(at) {
             Site::Inside => return None,
             Site::Corner(corner) => self.corner_owner(corner),
@@ -187,13 +187,13 @@ impl Splitter<'_> {
         (owner.patch as usize, uv, owner.is_smooth)
     }
 
-    fn position(&self, at: Point) -> [f32; 3] {
+    fn position(&self, at: PatchPoint) -> [f32; 3] {
         let here = at.map(real);
         let (patch, [u, v], _) = self.owner(at).unwrap_or((self.patch, here, true));
         self.surface.position(patch, u, v)
     }
 
-    fn vertex(&self, at: Point) -> GridVertex {
+    fn vertex(&self, at: PatchPoint) -> GridVertex {
         let here = at.map(real);
         let own = |[u, v]: [f32; 2]| self.surface.point(self.patch, u, v);
         let SurfacePoint { position, normal } = match self.owner(at) {
@@ -217,7 +217,7 @@ impl Splitter<'_> {
         let most = self.settings.max_edge_factor;
         let size = |first: usize| {
             let pair = [&part[first], &part[first + 2]];
-            let too_long = |e: &&Edge| e.is_uneven() || e.segments() > most;
+            let too_long = |e: &&PatchEdge| e.is_uneven() || e.segments() > most;
             let is_needed = pair.iter().any(too_long);
             is_needed.then(|| pair[0].size().max(pair[1].size()))
         };
@@ -239,15 +239,15 @@ impl Splitter<'_> {
     fn split(&self, part: &SubPatch, first: usize, is_free: bool) -> [SubPatch; 2] {
         let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
         let [low, right, high, left] = turned;
-        let measure = |ends: [Point; 2]| self.measure(ends);
-        let is_point = |e: &Edge| !e.is_uneven() && e.segments() == 0;
+        let measure = |ends: [PatchPoint; 2]| self.measure(ends);
+        let is_point = |e: &PatchEdge| !e.is_uneven() && e.segments() == 0;
         // A side of one segment is split at an end: at the one where no other side is a point, or
         // the cut would run along the side beyond it.
         let [low_left, low_right] = low.split(is_point(&left), measure);
         let [high_right, high_left] = high.split(is_point(&right), measure);
         let ends = [low_left.end(), high_right.end()];
         let measured = self.measure(ends);
-        let cut = Edge::new(
+        let cut = PatchEdge::new(
             ends,
             if is_free {
                 measured

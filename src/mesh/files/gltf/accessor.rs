@@ -13,7 +13,7 @@ use crate::mesh::files::Resolve;
 const MIN_ZEROS: usize = 1 << 16;
 
 /// The buffers of a document.
-pub(crate) struct Store<'a> {
+pub(crate) struct BufferStore<'a> {
     document: &'a Document,
     /// Their bytes, or why there are none: a document may hold buffers that nothing drawn uses.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
@@ -91,7 +91,7 @@ impl<'s> Strided<'s> {
     }
 }
 
-impl<'a> Store<'a> {
+impl<'a> BufferStore<'a> {
     /// Reads the buffers of `document`; `binary` is that of a GLB.
     pub(crate) fn new(
         document: &'a Document,

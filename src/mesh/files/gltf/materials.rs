@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
-use super::super::build::Builder;
+use super::super::build::MeshBuilder;
 use super::super::mesh::{Material, Resolve};
-use super::super::texture::Textures;
-use super::accessor::Store;
+use super::super::texture::TextureReader;
+use super::accessor::BufferStore;
 use super::json::{self, Document, TextureInfo};
 use super::uri;
 use crate::error::Result;
@@ -20,17 +20,17 @@ const MAX_SHININESS: f32 = 10_000.0;
 /// The materials of a document, each read when a primitive first asks for it.
 pub(crate) struct Materials<'a> {
     document: &'a Document,
-    store: &'a Store<'a>,
-    textures: Textures,
+    store: &'a BufferStore<'a>,
+    textures: TextureReader,
     known: HashMap<Option<usize>, u32>,
 }
 
 impl<'a> Materials<'a> {
-    pub(crate) fn new(document: &'a Document, store: &'a Store<'a>) -> Self {
+    pub(crate) fn new(document: &'a Document, store: &'a BufferStore<'a>) -> Self {
         Self {
             document,
             store,
-            textures: Textures::default(),
+            textures: TextureReader::default(),
             known: HashMap::new(),
         }
     }
@@ -39,7 +39,7 @@ impl<'a> Materials<'a> {
     pub(crate) fn index(
         &mut self,
         at: Option<usize>,
-        builder: &mut Builder,
+        builder: &mut MeshBuilder,
         resolve: &mut Resolve<'_>,
     ) -> Result<u32> {
         if let Some(&known) = self.known.get(&at) {
@@ -64,7 +64,7 @@ impl<'a> Materials<'a> {
         &mut self,
         json: &json::Material,
         at: usize,
-        builder: &mut Builder,
+        builder: &mut MeshBuilder,
         resolve: &mut Resolve<'_>,
     ) -> Result<Material> {
         let rough = &json.pbr_metallic_roughness;
@@ -107,7 +107,7 @@ impl<'a> Materials<'a> {
     fn texture(
         &mut self,
         info: &TextureInfo,
-        builder: &mut Builder,
+        builder: &mut MeshBuilder,
         resolve: &mut Resolve<'_>,
     ) -> Result<Option<u32>> {
         if info.tex_coord != 0 {

@@ -13,13 +13,13 @@ mod uri;
 
 use std::path::Path;
 
-use super::build::Builder;
+use super::build::MeshBuilder;
 use super::mesh::{Loaded, Resolve};
 use crate::error::{Error, Result};
-use accessor::Store;
+use accessor::BufferStore;
 use json::Document;
 use materials::Materials;
-use primitive::Shape;
+use primitive::CheckedPrimitive;
 
 /// Extensions that a document may require: their effect is read, or only changes colours.
 const EXTENSIONS: [&str; 3] = [
@@ -38,9 +38,9 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         Error::file(path, place, "a glTF document", error.to_string())
     })?;
     check_version(&document, path)?;
-    let mut builder = Builder::new(path);
+    let mut builder = MeshBuilder::new(path);
     check_extensions(&document, &mut builder, path)?;
-    let store = Store::new(&document, parts.binary, path, resolve);
+    let store = BufferStore::new(&document, parts.binary, path, resolve);
     let instances = nodes::instances(&document, &store)?;
     let shapes = document
         .meshes
@@ -50,7 +50,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
             let primitives = mesh.primitives.iter().enumerate();
             let shape = |(nth, primitive)| {
                 let place = format!("meshes[{at}].primitives[{nth}]");
-                Shape::of(primitive, place, &document, &store, &mut builder)
+                CheckedPrimitive::of(primitive, place, &document, &store, &mut builder)
             };
             primitives.map(shape).collect::<Result<Vec<_>>>()
         })
@@ -91,7 +91,7 @@ fn check_version(document: &Document, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn check_extensions(document: &Document, builder: &mut Builder, path: &Path) -> Result<()> {
+fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path) -> Result<()> {
     let known = |name: &String| {
         EXTENSIONS.contains(&name.as_str()) || name.starts_with(MATERIAL_EXTENSIONS)
     };

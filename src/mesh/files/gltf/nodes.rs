@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::accessor::Store;
+use super::accessor::BufferStore;
 use super::json::{Document, Node};
 use crate::error::Result;
 
@@ -16,7 +16,7 @@ pub(crate) struct Placement {
 }
 
 /// A mesh in the world.
-pub(crate) struct Instance {
+pub(crate) struct MeshInstance {
     pub(crate) node: usize,
     pub(crate) mesh: usize,
     pub(crate) placement: Placement,
@@ -108,7 +108,7 @@ impl Placement {
 }
 
 /// The meshes of the document's scene, in the order of a walk that takes children in file order.
-pub(crate) fn instances(document: &Document, store: &Store<'_>) -> Result<Vec<Instance>> {
+pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
     let nodes = &document.nodes;
     let mut taken = vec![false; nodes.len()];
     for node in nodes {
@@ -134,7 +134,7 @@ pub(crate) fn instances(document: &Document, store: &Store<'_>) -> Result<Vec<In
         })?;
         let placement = parent.after(&own);
         if let Some(mesh) = node.mesh {
-            instances.push(Instance {
+            instances.push(MeshInstance {
                 node: at,
                 mesh,
                 placement,
@@ -146,7 +146,7 @@ pub(crate) fn instances(document: &Document, store: &Store<'_>) -> Result<Vec<In
 }
 
 /// Marks a node as the child of another, or as a root.
-fn take(taken: &mut [bool], node: usize, store: &Store<'_>) -> Result<()> {
+fn take(taken: &mut [bool], node: usize, store: &BufferStore<'_>) -> Result<()> {
     store.get(taken, node, "nodes")?;
     if std::mem::replace(&mut taken[node], true) {
         let place = format!("nodes[{node}]");

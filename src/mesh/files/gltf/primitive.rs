@@ -1,21 +1,21 @@
 //! Primitives: attributes and indices to faces.
 
-use super::super::build::{Builder, finite};
+use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
-use super::accessor::Store;
+use super::accessor::BufferStore;
 use super::json::{Document, Primitive};
-use super::nodes::Instance;
+use super::nodes::MeshInstance;
 use crate::error::Result;
 
 /// How indices make triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Topology {
+enum TriangleMode {
     List,
     Strip,
     Fan,
 }
 
-impl Topology {
+impl TriangleMode {
     /// The corners of the triangle `at`, as places in the row of indices.
     fn triangle(self, at: usize) -> [usize; 3] {
         match self {
@@ -28,9 +28,9 @@ impl Topology {
 }
 
 /// A primitive whose attributes fit each other; values are not yet read.
-pub(crate) struct Shape<'a> {
+pub(crate) struct CheckedPrimitive<'a> {
     place: String,
-    topology: Topology,
+    topology: TriangleMode,
     position: usize,
     normal: Option<usize>,
     uv: Option<usize>,
@@ -40,23 +40,23 @@ pub(crate) struct Shape<'a> {
     indices: usize,
 }
 
-impl<'a> Shape<'a> {
+impl<'a> CheckedPrimitive<'a> {
     /// The primitive at `place` of the document; `None`, with a warning, where it has no triangles.
     pub(crate) fn of(
         json: &'a Primitive,
         place: String,
         document: &Document,
-        store: &Store<'_>,
-        builder: &mut Builder,
+        store: &BufferStore<'_>,
+        builder: &mut MeshBuilder,
     ) -> Result<Option<Self>> {
         let topology = match json.mode.unwrap_or(4) {
             0..=3 => {
                 builder.warn("points and lines are left out");
                 return Ok(None);
             }
-            4 => Topology::List,
-            5 => Topology::Strip,
-            6 => Topology::Fan,
+            4 => TriangleMode::List,
+            5 => TriangleMode::Strip,
+            6 => TriangleMode::Fan,
             mode => return Err(store.wrong(place, "a mode of 0 to 6", mode.to_string())),
         };
         let Some(&position) = json.attributes.get("POSITION") else {
@@ -94,7 +94,7 @@ impl<'a> Shape<'a> {
             Some(at) => store.accessor(at)?.count,
             None => vertices,
         };
-        if topology == Topology::List && !indices.is_multiple_of(3) {
+        if topology == TriangleMode::List && !indices.is_multiple_of(3) {
             builder.warn(format!(
                 "{place}: {indices} corners, the last few are left out"
             ));
@@ -115,18 +115,18 @@ impl<'a> Shape<'a> {
     pub(crate) fn triangles(&self) -> u64 {
         let indices = self.indices as u64;
         match self.topology {
-            Topology::List => indices / 3,
-            Topology::Strip | Topology::Fan => indices.saturating_sub(2),
+            TriangleMode::List => indices / 3,
+            TriangleMode::Strip | TriangleMode::Fan => indices.saturating_sub(2),
         }
     }
 
     /// Adds its triangles, placed in the world, as a draw.
     pub(crate) fn place(
         &self,
-        instance: &Instance,
+        instance: &MeshInstance,
         material: u32,
-        store: &Store<'_>,
-        builder: &mut Builder,
+        store: &BufferStore<'_>,
+        builder: &mut MeshBuilder,
     ) -> Result<()> {
         let of_vertices = |at| store.indices(at, self.vertices);
         let indices = self.json.indices.map(of_vertices).transpose()?;
@@ -147,9 +147,9 @@ impl<'a> Shape<'a> {
 
     fn corners(
         &self,
-        instance: &Instance,
-        store: &Store<'_>,
-        builder: &mut Builder,
+        instance: &MeshInstance,
+        store: &BufferStore<'_>,
+        builder: &mut MeshBuilder,
     ) -> Result<Vec<Corner>> {
         let wrong = |what: &'static str| {
             move |(expected, found)| {

@@ -26,14 +26,14 @@ pub(super) struct ControlPoints {
 }
 
 /// What the control points next to a corner are made from.
-struct Corner {
+struct CornerVertices {
     here: Vector3<f64>,
     onwards: Vector3<f64>,
     opposite: Vector3<f64>,
     backwards: Vector3<f64>,
 }
 
-impl Corner {
+impl CornerVertices {
     /// The inner control point, for a vertex of `n` edges (Loop and Schaefer 2008, section 3.1).
     fn inner(&self, n: f64) -> Vector3<f64> {
         (self.here * n + (self.onwards + self.backwards) * 2.0 + self.opposite) / (n + 5.0)
@@ -55,7 +55,7 @@ impl ControlPoints {
             let [before, after] = walks.beside(corner);
             let [opposite, _] = walks.beside(index(before));
             let at = |corner: usize| cage.positions[cage.corners[corner] as usize];
-            Corner {
+            CornerVertices {
                 here: at(corner as usize),
                 onwards: at(after),
                 opposite: at(opposite),
@@ -86,10 +86,10 @@ impl ControlPoints {
     }
 
     /// The points around a vertex that no crease runs through.
-    fn smooth(&mut self, vertex: usize, fan: &Fan, around: &impl Fn(u32) -> Corner) {
+    fn smooth(&mut self, vertex: usize, fan: &Fan, around: &impl Fn(u32) -> CornerVertices) {
         let count = fan.corners.len();
         let n = count as f64;
-        let ring: Vec<Corner> = fan.corners.iter().map(|c| around(*c)).collect();
+        let ring: Vec<CornerVertices> = fan.corners.iter().map(|c| around(*c)).collect();
         let mut sum = Vector3::zeros();
         for (corner, seen) in fan.corners.iter().zip(&ring) {
             let inner = seen.inner(n);
@@ -110,7 +110,7 @@ impl ControlPoints {
     }
 
     /// The points of the faces between two sharp edges of a vertex.
-    fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> Corner) {
+    fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> CornerVertices) {
         // As many edges as a smooth vertex has that sees twice the faces: what makes a straight
         // border regular (Loop and Schaefer 2008, section 3.4). Corners are taken as regular.
         let faces = fan.corners.len() as f64;
@@ -177,7 +177,7 @@ impl Tangents {
     }
 
     /// From the limit point to the control point on the edge onwards from corner `place`.
-    fn edge(&self, ring: &[Corner], place: usize) -> Vector3<f64> {
+    fn edge(&self, ring: &[CornerVertices], place: usize) -> Vector3<f64> {
         let count = ring.len();
         let mut sum = Vector3::zeros();
         for (i, (edge, face)) in self.edges.iter().zip(&self.faces).enumerate() {

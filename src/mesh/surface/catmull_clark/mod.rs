@@ -44,13 +44,13 @@ struct CatmullClark {
     uvs: Vec<[[f32; 2]; 4]>,
 }
 
-struct Level {
+struct SubdivisionLevel {
     cage: Cage,
     edges: Edges,
     rules: Rules,
 }
 
-impl Level {
+impl SubdivisionLevel {
     fn new(cage: Cage) -> Self {
         let edges = cage.edges();
         let pinched = Walks::new(&cage, &edges).pinched();
@@ -92,9 +92,9 @@ impl Surface {
             });
         }
         let (uvs, parts) = attributes(mesh, &faces, is_quads);
-        let first = Level::new(cage);
+        let first = SubdivisionLevel::new(cage);
         let base = if is_quads { first } else { first.refined() };
-        let refined = (0..steps).fold(None, |last: Option<Level>, _| {
+        let refined = (0..steps).fold(None, |last: Option<SubdivisionLevel>, _| {
             Some(last.as_ref().unwrap_or(&base).refined())
         });
         let last = refined.as_ref().unwrap_or(&base);
@@ -203,7 +203,7 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
 
 /// The owners among the quads of `base`, which is `steps` steps from smoothness as in `is_smooth`:
 /// vertices keep their numbers from step to step.
-fn owners(base: &Level, is_smooth: &[bool], steps: u32) -> Owners {
+fn owners(base: &SubdivisionLevel, is_smooth: &[bool], steps: u32) -> Owners {
     Owners::new((0..base.cage.faces()).map(|face| {
         let corners = std::array::from_fn(|c| base.cage.corners[4 * face + c]);
         let is_smooth_side = |c: usize| {

@@ -18,7 +18,7 @@ use crate::mesh::surface::{Surface, box_corners};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
-use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, FramingTarget as Ball};
+use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, FramingTarget};
 
 /// Area of triangles where a surface has to be tessellated and no flag says how finely, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
@@ -31,7 +31,7 @@ const TOWARDS_EYE: [f64; 3] = [0.4, 0.3, 0.87];
 /// What is drawn.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Mesh")]
-pub(super) struct SubjectFlags {
+pub(super) struct MeshInputFlags {
     /// Take the mesh for the control cage of a Catmull-Clark surface and tessellate it into
     /// triangles of about this area in pixels, 0.5 for micropolygons [default of Bezier patches and
     /// procedural meshes: 10]
@@ -110,8 +110,8 @@ fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
         .ok_or_else(|| "expected two numbers as in 6,5".to_owned())
 }
 
-pub(super) struct Subject {
-    flags: SubjectFlags,
+pub(super) struct MeshInput {
+    flags: MeshInputFlags,
     what: What,
     bounds: [[f32; 3]; 2],
     heights: Option<Texture>,
@@ -126,12 +126,12 @@ enum What {
 /// The areas and what is drawn at each.
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn Source>)>> + 'a>;
 
-impl SubjectFlags {
+impl MeshInputFlags {
     pub(super) fn areas(&self) -> &[f64] {
         &self.areas
     }
 
-    pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<Subject> {
+    pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
         for &value in &self.areas {
             area(value)?;
         }
@@ -150,17 +150,17 @@ impl SubjectFlags {
             return Err(Error::caller(*flag, "--tessellate beside it", "none"));
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
-        let mut subject = Subject {
+        let mut input = MeshInput {
             flags: self.clone(),
             what,
             bounds: [[0.0; 3]; 2],
             heights,
         };
-        subject.bounds = match &subject.what {
+        input.bounds = match &input.what {
             What::Polygons(mesh) if self.areas.is_empty() => bounds(&mesh.positions),
-            _ => subject.surface()?.bounds(),
+            _ => input.surface()?.bounds(),
         };
-        Ok(subject)
+        Ok(input)
     }
 
     /// Warns of flags that change nothing, and of triangles taken for a control cage.
@@ -259,14 +259,14 @@ impl SubjectFlags {
     }
 }
 
-impl Subject {
+impl MeshInput {
     /// How it is looked at where flags say nothing.
     pub(super) fn framing(&self) -> Framing {
         if let What::Procedural(scene) = self.what {
             let seen = scene.viewpoint();
             let target = Vector3::from(seen.target);
             return Framing {
-                subject: Ball {
+                subject: FramingTarget {
                     centre: target,
                     radius: (Vector3::from(seen.eye) - target).norm(),
                 },
@@ -278,7 +278,7 @@ impl Subject {
         }
         let (centre, radius) = self.ball();
         Framing {
-            subject: Ball { centre, radius },
+            subject: FramingTarget { centre, radius },
             stand: Stand::ForPoints(Vector3::from(TOWARDS_EYE), self.points()),
             up: UP,
             fov_degrees: DEFAULT_FOV_DEGREES,
