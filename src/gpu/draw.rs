@@ -7,8 +7,7 @@ use crate::gpu::warp::fragment::FragmentShader;
 use crate::math::SimdLevel;
 use crate::pipeline::packets::Primitive;
 use crate::preprocess::{Preprocessed, ProjectedSplat};
-use crate::raster::geometry::PrimitiveShape;
-use crate::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
+use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 
 /// Largest alpha of a fragment, as in the reference renderer.
 const ALPHA_CAP: f64 = 0.99;
@@ -83,7 +82,6 @@ impl Iterator for Primitives {
 
 impl Draw {
     /// A frame's splats, each as the two triangles of its oriented bounding box.
-    #[must_use]
     pub fn splats(frame: &Preprocessed, width: u32, height: u32) -> Self {
         let splats: Vec<_> = frame.in_order().map(|(splat, _)| *splat).collect();
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
@@ -98,7 +96,6 @@ impl Draw {
 
     /// Rectangles of one colour and alpha each, as fill-rectangle draws: one primitive each. Given
     /// as x, y, width and height in pixels.
-    #[must_use]
     #[allow(
         clippy::cast_possible_wrap,
         reason = "rectangles lie inside pictures of at most 2^16 pixels a side"
@@ -127,7 +124,6 @@ impl Draw {
     }
 
     /// Triangles of one colour and alpha each, in drawing order: the first lies in front.
-    #[must_use]
     pub fn triangles(width: u32, height: u32, triangles: &[FlatTriangle]) -> Self {
         let splats = triangles.iter().map(|t| flat(t.colour, t.alpha, t.depth));
         let shapes = triangles
@@ -144,14 +140,12 @@ impl Draw {
 
     /// The fragment shader of the draw: alphas are capped at 0.99, and fragments near the cut on
     /// alpha fall where f32 puts them.
-    #[must_use]
     pub fn shader(&self) -> FragmentShader<'_> {
         let size = [self.width, self.height];
         FragmentShader::new(&self.splats, size, ALPHA_CAP, SimdLevel::best(), None)
     }
 
     /// Splats in the draw.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "scenes hold fewer than 2^32 splats"
@@ -161,7 +155,6 @@ impl Draw {
     }
 
     /// Whether nothing is drawn.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.splats.is_empty()
     }

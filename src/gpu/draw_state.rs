@@ -13,8 +13,7 @@ use crate::pipeline::maps::{MapKind, Maps};
 use crate::pipeline::memory::Memory;
 use crate::pipeline::packets::{Quad, RasterTile, WARP_QUADS, Warp};
 use crate::pipeline::timing::Cycle;
-use crate::raster::geometry::PixelRect;
-use crate::raster::geometry::PrimitiveShape;
+use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::polygon::Polygon;
 use crate::raster::tiles::quad_index;
 
@@ -40,7 +39,6 @@ pub struct DrawState<'a> {
 
 impl<'a> DrawState<'a> {
     /// The state at the start of a draw; no maps are kept.
-    #[must_use]
     pub fn new(
         draw: &'a Draw,
         shader: FragmentShader<'a>,

@@ -31,7 +31,6 @@ impl TileOwner {
     }
 
     /// Whether the GPC owns the screen tile in column `x` and row `y`.
-    #[must_use]
     #[inline]
     pub fn owns(self, x: u32, y: u32) -> bool {
         self.count == 1 || gpc_of_tile(x, y, self.count) == self.gpc

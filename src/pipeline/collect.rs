@@ -30,13 +30,11 @@ fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok,
 
 impl UnitCycles {
     /// All cycles that are accounted for.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().map(|(_, cycles)| cycles).sum::<u64>()
     }
 
     /// Share of its cycles in which the unit worked.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn utilisation(&self) -> f64 {
         match self.total() {
@@ -46,7 +44,6 @@ impl UnitCycles {
     }
 
     /// The unit of `units` that worked in the largest share of its cycles.
-    #[must_use]
     pub fn busiest(units: &[Self]) -> Option<&Self> {
         units
             .iter()

@@ -16,7 +16,6 @@ pub struct IssuePort {
 
 impl IssuePort {
     /// A pipeline of `latency` cycles.
-    #[must_use]
     pub fn new(latency: u64) -> Self {
         Self {
             latency,
@@ -77,13 +76,11 @@ impl IssuePort {
     }
 
     /// When all its work is over: the port is free and what was handed on last has been taken.
-    #[must_use]
     pub fn done(&self) -> Cycle {
         self.free.max(self.last_taken)
     }
 
     /// The first cycle at which the next item can start.
-    #[must_use]
     #[inline]
     pub fn free(&self) -> Cycle {
         self.free

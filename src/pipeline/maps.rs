@@ -37,7 +37,6 @@ pub struct Maps {
 
 impl Maps {
     /// Empty maps for `quads` quads.
-    #[must_use]
     pub fn new(quads: usize) -> Self {
         Self {
             counts: MapKind::ALL.map(|_| vec![[0; 4]; quads]),
@@ -64,7 +63,6 @@ impl Maps {
     }
 
     /// The map of a kind, row by row, for a picture of this layout.
-    #[must_use]
     pub fn pixels(&self, kind: MapKind, layout: TileLayout) -> Vec<u32> {
         let counts = &self.counts[kind as usize];
         layout.rows(|quad, fragment| counts[quad][fragment])

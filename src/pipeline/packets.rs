@@ -5,8 +5,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::raster::geometry::PixelRect;
-use crate::raster::geometry::PrimitiveShape;
+use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::polygon::Polygon;
 use crate::shading::QuadColour;
 
@@ -99,7 +98,6 @@ pub struct ColourQuad {
 
 impl ColourQuad {
     /// The quad without the fragments outside `mask`.
-    #[must_use]
     pub fn kept(&self, mask: u8) -> Self {
         let mut kept = *self;
         kept.mask &= mask;
@@ -125,7 +123,6 @@ pub struct ShadedWarp {
 
 /// Fragments of a quad's mask: its four low bits, counted without the instruction for it, which not
 /// every machine has.
-#[must_use]
 #[inline]
 pub fn fragments(mask: u8) -> u64 {
     const COUNTS: u64 = 0x4332_3221_3221_2110;

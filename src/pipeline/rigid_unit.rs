@@ -47,7 +47,6 @@ pub struct RigidUnit<S: Rigid> {
 
 impl<S: Rigid> RigidUnit<S> {
     /// Creates a unit that has seen no item.
-    #[must_use]
     pub fn new(spec: &S) -> Self {
         Self {
             spec: spec.clone(),

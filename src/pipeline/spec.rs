@@ -91,7 +91,6 @@ macro_rules! spec {
             }
 
             /// Every field with its value, meaning and source.
-            #[must_use]
             pub fn fields(&self) -> Vec<$crate::pipeline::spec::Field> {
                 vec![$($crate::pipeline::spec::Field {
                     name: concat!($unit, ".", stringify!($field)).to_owned(),
@@ -106,7 +105,6 @@ macro_rules! spec {
 pub(crate) use spec;
 
 /// A value as TOML writes it.
-#[must_use]
 pub fn toml_value(value: &impl serde::Serialize) -> String {
     toml::Value::try_from(value).map_or_else(|e| e.to_string(), |v| v.to_string())
 }

@@ -110,7 +110,6 @@ impl StatisticsByUnit {
     }
 
     /// Those of the units called `unit`; zeros when there is none that counts a `T`.
-    #[must_use]
     pub fn of<T: Statistics + Default + Clone>(&self, unit: &str) -> T {
         let found = self.0.iter().find(|(name, _)| *name == unit);
         let typed = found.and_then(|(_, statistics)| {

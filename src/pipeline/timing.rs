@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::math::index;
+
 /// A point in time, in cycles of the shader clock since the draw call began.
 pub type Cycle = u64;
 
@@ -20,7 +22,6 @@ pub struct RateLimiter {
 
 impl RateLimiter {
     /// A port that takes `items` in `cycles` cycles.
-    #[must_use]
     pub fn new(items: u64, cycles: u64) -> Self {
         let interval = (cycles << FRACTION_BITS).div_ceil(items.max(1));
         Self { interval, free: 0 }
@@ -35,7 +36,6 @@ impl RateLimiter {
     }
 
     /// The first cycle with room for another item.
-    #[must_use]
     #[inline]
     pub fn free(&self) -> Cycle {
         self.free >> FRACTION_BITS
@@ -59,20 +59,14 @@ pub struct Queue {
 
 impl Queue {
     /// An empty queue for `depth` items, at least 1.
-    #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "depths are validated to be far below 2^32"
-    )]
     pub fn new(depth: u64) -> Self {
         Self {
-            left_at: vec![0; depth.max(1) as usize].into(),
+            left_at: vec![0; index(depth.max(1))].into(),
             next: 0,
         }
     }
 
     /// When an item that is offered at `offered` can enter.
-    #[must_use]
     #[inline]
     pub fn entry(&self, offered: Cycle) -> Cycle {
         offered.max(self.left_at[self.next])
@@ -165,13 +159,11 @@ impl Activity {
     }
 
     /// The first cycle that is not accounted for.
-    #[must_use]
     pub fn accounted(&self) -> Cycle {
         self.accounted
     }
 
     /// Sum of all cycles counted.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().sum::<u64>()
     }
@@ -182,7 +174,6 @@ impl Activity {
     }
 
     /// The timeline, if one was kept.
-    #[must_use]
     pub fn timeline(&self) -> Option<&Timeline> {
         self.timeline.as_deref()
     }
@@ -220,10 +211,6 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "at most MAX_WINDOWS windows"
-    )]
     fn record(&mut self, mut from: Cycle, to: Cycle, state: usize) {
         while to > self.window * MAX_WINDOWS as u64 {
             self.halve();
@@ -231,11 +218,11 @@ impl Timeline {
         while from < to {
             let window = from / self.window;
             let end = to.min((window + 1) * self.window);
-            let index = window as usize;
-            if index >= self.windows.len() {
-                self.windows.resize(index + 1, [0; STATES]);
+            let at = index(window);
+            if at >= self.windows.len() {
+                self.windows.resize(at + 1, [0; STATES]);
             }
-            self.windows[index][state] += end - from;
+            self.windows[at][state] += end - from;
             from = end;
         }
     }

@@ -34,7 +34,6 @@ pub struct PixelRect {
 
 impl PixelRect {
     /// The pixels in both.
-    #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         Self {
             x0: self.x0.max(other.x0),
@@ -45,7 +44,6 @@ impl PixelRect {
     }
 
     /// The smallest box around both.
-    #[must_use]
     pub fn around(self, other: Self) -> Self {
         Self {
             x0: self.x0.min(other.x0),
@@ -56,13 +54,11 @@ impl PixelRect {
     }
 
     /// Whether it holds no pixel.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
     /// Whether it holds pixel (x, y).
-    #[must_use]
     pub fn contains(self, x: i32, y: i32) -> bool {
         (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
     }

@@ -87,7 +87,7 @@ impl Outline for Polygon {
     clippy::cast_possible_wrap,
     reason = "bounds lie inside the picture"
 )]
-pub(crate) fn raster_tiles<O: Outline>(
+pub fn raster_tiles<O: Outline>(
     outline: &O,
     bounds: PixelRect,
     owns: impl Fn(u32, u32) -> bool,

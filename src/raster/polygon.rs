@@ -17,9 +17,6 @@
 use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 use crate::raster::spans::{RowSpans, SPAN_ROWS};
 
-#[cfg(test)]
-mod tests;
-
 /// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
 pub(crate) const MAX_COLUMN: i32 = 1 << 20;
 
@@ -118,7 +115,6 @@ pub struct Polygon {
 impl Polygon {
     /// A triangle of either winding; `None` when its area is zero, or a vertex is outside the
     /// guard band.
-    #[must_use]
     pub fn triangle([v0, v1, v2]: [Vertex; 3]) -> Option<Self> {
         if ![v0, v1, v2].into_iter().all(Vertex::is_in_guard_band) {
             return None;
@@ -146,7 +142,6 @@ impl Polygon {
 
     /// The rectangle between two corners, along the axes; `None` when its area is zero or negative,
     /// or a corner is outside the guard band.
-    #[must_use]
     pub fn rectangle(min: Vertex, max: Vertex) -> Option<Self> {
         let is_fit = min.is_in_guard_band() && max.is_in_guard_band();
         (is_fit && min.x < max.x && min.y < max.y).then(|| Self {
@@ -156,7 +151,6 @@ impl Polygon {
     }
 
     /// The pixels whose centres may be inside, not clipped to any picture.
-    #[must_use]
     pub fn pixel_bounds(&self) -> PixelRect {
         self.bounds
     }
@@ -165,7 +159,6 @@ impl Polygon {
     /// it meet the bounds, and is the centre of its corner pixel that lies furthest inside each
     /// edge inside that edge? Never false when a pixel of the block is covered; may be true when
     /// none is, near corners.
-    #[must_use]
     pub fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
         let (x0, y0) = (i64::from(x0), i64::from(y0));
         let (x1, y1) = (x0 + i64::from(size), y0 + i64::from(size));
@@ -182,7 +175,6 @@ impl Polygon {
     }
 
     /// Whether the centre of pixel (x, y) is covered: the definition.
-    #[must_use]
     pub fn covers(&self, x: i32, y: i32) -> bool {
         let is_inside = |edge: &Edge| edge.at(x.into(), y.into()) >= 0;
         self.bounds.contains(x, y) && self.edges.iter().all(is_inside)
@@ -191,7 +183,6 @@ impl Polygon {
     /// The columns covered in rows `y0` to `y0 + 16`, those in `clip` alone.
     ///
     /// Exact for clips within [`MAX_COLUMN`] columns of the picture's left edge, to either side.
-    #[must_use]
     pub fn spans(&self, y0: i32, clip: PixelRect) -> RowSpans {
         debug_assert!(clip.x0 >= -MAX_COLUMN && clip.x1 <= MAX_COLUMN);
         let clip = clip.intersect(self.bounds);
@@ -225,7 +216,6 @@ impl Polygon {
 
 impl PrimitiveShape {
     /// Its edges; `None` when it has no area.
-    #[must_use]
     #[inline]
     pub fn polygon(&self) -> Option<Polygon> {
         match *self {

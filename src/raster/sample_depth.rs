@@ -68,7 +68,6 @@ impl DepthPlane {
     }
 
     /// The depth at a sample: that of the cell's corner plus the way to the sample.
-    #[must_use]
     pub fn at_sample(&self, corner: [i32; 2], offset: [i32; 2]) -> f32 {
         #[allow(clippy::cast_precision_loss, reason = "at most 512")]
         let [x, y] = offset.map(|v| v as f32);
@@ -79,7 +78,6 @@ impl DepthPlane {
 impl QuadDepths {
     /// Tests the samples of a fragment, a cell at a time; returns those that pass, which are then its
     /// own.
-    #[must_use]
     #[inline]
     pub fn test(
         &mut self,

@@ -17,14 +17,6 @@ use crate::raster::outline::{Outline, TileCover};
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
 use crate::raster::tiles::RASTER_TILE_PX;
 
-#[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    reason = "tests"
-)]
-mod tests;
-
 /// Quads along the side of a raster tile.
 const TILE_QUADS: i32 = RASTER_TILE_PX.cast_signed() / 2;
 /// Value of an edge function at a quad's corner from which on its sign is that of the whole quad.
@@ -131,7 +123,6 @@ impl SampledPolygon {
 
     /// Whether a triangle's corners come counter-clockwise on the picture, seen with y up; `None`
     /// where there is no outline of it. Takes less than the outline does.
-    #[must_use]
     #[inline]
     pub fn facing(corners: [Vertex; 3]) -> Option<bool> {
         Self::turn(corners).map(|area| area < 0)
@@ -147,7 +138,6 @@ impl SampledPolygon {
 
     /// A triangle of either winding; `None` when its area is zero or a vertex is outside the guard
     /// band.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "offsets are used where they fit only"
@@ -189,13 +179,11 @@ impl SampledPolygon {
     }
 
     /// Whether its corners come counter-clockwise on the picture, seen with y up.
-    #[must_use]
     pub fn is_front(&self) -> bool {
         self.is_front
     }
 
     /// Whether it covers the point (x, y), in 1/256 px: the definition.
-    #[must_use]
     pub fn covers(&self, x: i32, y: i32) -> bool {
         self.edges.iter().all(|e| e.at(x, y) >= 0)
     }

@@ -136,7 +136,6 @@ impl SamplePattern {
     }
 
     /// The same pattern, kept for ever.
-    #[must_use]
     pub fn shared(&self) -> &'static Self {
         static ALL: LazyLock<Vec<SamplePattern>> = LazyLock::new(|| {
             let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
@@ -149,13 +148,11 @@ impl SamplePattern {
     }
 
     /// Samples of a cell: 1 to 16.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
     /// Samples of a pixel.
-    #[must_use]
     pub fn per_pixel(&self) -> u32 {
         self.per_pixel
     }
@@ -166,20 +163,17 @@ impl SamplePattern {
     }
 
     /// Subpixel units along the side of a cell.
-    #[must_use]
     pub fn cell_units(&self) -> i32 {
         self.cell_px * PIXEL
     }
 
     /// Where the samples lie, in 1/256 px from the cell's top left corner.
-    #[must_use]
     pub fn offsets(&self) -> &[[i32; 2]] {
         &self.offsets[..self.count as usize]
     }
 
     /// The same with x and y apart and always sixteen of them: those past [`Self::count`] are the
     /// first ones again.
-    #[must_use]
     pub fn lanes(&self) -> [[i32; MAX_SAMPLES]; 2] {
         [0, 1].map(|axis| self.offsets.map(|o| o[axis]))
     }
@@ -202,7 +196,6 @@ impl SamplePattern {
     }
 
     /// The samples of cell `cell` in the coverage of a quad.
-    #[must_use]
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "at most 16 bits are kept")]
     pub fn cell(&self, coverage: u64, cell: usize) -> u16 {
@@ -210,7 +203,6 @@ impl SamplePattern {
     }
 
     /// Which cells of a quad have a sample in `coverage`: bit `c` for cell `c`.
-    #[must_use]
     #[inline]
     pub fn cells(&self, coverage: u64) -> u8 {
         (0..4).fold(0, |mask, c| {

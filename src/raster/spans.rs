@@ -22,14 +22,12 @@ impl RowSpans {
     }
 
     /// The columns covered in row `row` of the strip, 0 to 15.
-    #[must_use]
     pub fn row(&self, row: usize) -> Range<i32> {
         self.start.as_flattened()[row]..self.end.as_flattened()[row]
     }
 
     /// The coverage of the 8x8 pixels at column `x0`, rows `row` to `row + 8` of the strip, `row`
     /// being 0 or 8: bit `8 y + x`.
-    #[must_use]
     pub fn tile_mask(&self, x0: i32, row: usize) -> u64 {
         let (starts, ends) = (self.start[row / 8], self.end[row / 8]);
         let mut mask = 0;
@@ -55,7 +53,6 @@ pub struct TileQuad {
 
 /// The quads of an 8x8 tile that have pixels in `mask` (as from [`RowSpans::tile_mask`]), row by
 /// row.
-#[must_use]
 pub fn tile_quads(mask: u64) -> TileQuads {
     let rows = mask | mask >> 1;
     TileQuads {

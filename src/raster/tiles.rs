@@ -29,7 +29,6 @@ pub struct TileLayout {
 
 impl TileLayout {
     /// The layout of a picture of `width` by `height` pixels.
-    #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -39,13 +38,11 @@ impl TileLayout {
     }
 
     /// Number of screen tiles.
-    #[must_use]
     pub fn tiles(&self) -> usize {
         (self.tiles_across * self.height.div_ceil(TILE_PX)) as usize
     }
 
     /// Number of quads of all screen tiles.
-    #[must_use]
     pub fn quads(&self) -> usize {
         self.tiles() * QUADS_PER_TILE as usize
     }

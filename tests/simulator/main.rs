@@ -12,9 +12,11 @@
 
 mod add_a_unit;
 mod coverage;
+mod coverage_by_hand;
 mod exact;
 mod hand_worked;
 mod microbench;
+mod samples;
 mod shading;
 mod stages;
 mod sweeps;

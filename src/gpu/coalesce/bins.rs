@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use super::flush_policy::{BinStatus, FlushPolicy};
+use crate::math::index;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Activity;
-use crate::pipeline::timing::Cycle;
+use crate::pipeline::timing::{Activity, Cycle};
 use crate::pipeline::unit::Visitor;
 
 /// No bin.
@@ -33,7 +33,6 @@ statistics! {
 
 impl Flushes {
     /// Flushes in all.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.full + self.evicted + self.timeout + self.end
     }
@@ -171,23 +170,19 @@ pub(super) struct Bins<T, P> {
 }
 
 impl<T, P: FlushPolicy> Bins<T, P> {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "bin counts and sizes are validated to be small"
-    )]
     pub(super) fn new(count: u64, size: u64, keys: usize, policy: P) -> Self {
         let bin = |_| Bin {
             key: NONE,
-            items: Vec::with_capacity(size as usize),
+            items: Vec::with_capacity(index(size)),
             begun: 0,
             last_arrival: 0,
-            left_at: vec![0; size as usize].into(),
+            left_at: vec![0; index(size)].into(),
             first: 0,
         };
         Self {
             bins: (0..count).map(bin).collect(),
             of_key: vec![NONE; keys],
-            empty: (0..count as u32).collect(),
+            empty: (0..).take(index(count)).collect(),
             begun: 0,
             policy,
         }

@@ -10,6 +10,7 @@
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
+use crate::math::index;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad, WARP_QUADS, Warp};
 use crate::pipeline::spec::spec;
@@ -93,14 +94,13 @@ pub struct QuadReorder {
 
 impl QuadReorder {
     /// A unit that merges or only packs; `packed_per_cycle` quads a cycle leave it.
-    #[must_use]
     pub fn new(spec: &QruSpec, merging: bool, packed_per_cycle: u64) -> Self {
         Self {
             merging,
             window: Vec::new(),
             registers: [NONE; QUADS_PER_TILE as usize],
             scan: RateLimiter::new(if merging { spec.quads_per_cycle } else { 1 }, 1),
-            together: usize::try_from(packed_per_cycle).map_or(WARP_QUADS, |n| n.min(WARP_QUADS)),
+            together: index(packed_per_cycle).min(WARP_QUADS),
             buffers: Queue::new(spec.buffers),
             warp: Warp {
                 tile: 0,

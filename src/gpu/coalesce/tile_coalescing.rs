@@ -6,6 +6,7 @@
 //! occupied and a quad of another tile comes, at its deadline, and at the end of the draw; a
 //! [`FlushPolicy`] decides which bin makes room and what deadlines are. Each quad's place is free again when it has left.
 
+use crate::math::index;
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
@@ -39,7 +40,6 @@ spec! {
 
 impl TcSpec {
     /// The flush policy: eviction and timeout.
-    #[must_use]
     pub fn policy(&self) -> Timeout<Evict> {
         Timeout {
             evict: self.evict,
@@ -62,19 +62,17 @@ pub struct TileCoalescing<P> {
 
 impl<P: FlushPolicy> TileCoalescing<P> {
     /// A unit for a picture of `tiles` screen tiles.
-    #[must_use]
     pub fn new(spec: &TcSpec, policy: P, tiles: usize) -> Self {
         let bins = Bins::new(spec.bins, spec.bin_size, tiles, policy);
         Self {
             bins: Coalescer::new(bins, spec.latency_cycles),
-            together: usize::try_from(spec.quads_per_cycle).unwrap_or(BEAT_QUADS),
-            size: usize::try_from(spec.bin_size).unwrap_or(usize::MAX),
+            together: index(spec.quads_per_cycle),
+            size: index(spec.bin_size),
             next_deadline: Cycle::MAX,
         }
     }
 
     /// Flushes by reason; items are quads.
-    #[must_use]
     pub fn flushes(&self) -> &Flushes {
         &self.bins.flushes
     }

@@ -11,8 +11,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::geometry::PixelRect;
-use crate::raster::tiles::TILE_PX;
-use crate::raster::tiles::TileLayout;
+use crate::raster::tiles::{TILE_PX, TileLayout};
 
 use super::bins::{Bins, Coalescer, Reason};
 use super::flush_policy::Evict;
@@ -58,7 +57,6 @@ pub struct TileGridCoalescing {
 
 impl TileGridCoalescing {
     /// A unit for a picture of this layout.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "at most 64 tiles of 16 pixels"

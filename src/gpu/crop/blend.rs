@@ -1,13 +1,11 @@
 //! What CROP does to colours, a warp at a time: drop, blend, store, alpha test.
 
 use crate::gpu::zrop::framebuffer::Framebuffer;
-use crate::gpu::zrop::termination::Feedback;
+use crate::gpu::zrop::termination::{Feedback, Termination};
 use crate::math::SimdLevel;
 use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
 use crate::raster::tiles::quad_index;
 use crate::shading::{QuadColour, under};
-
-use crate::gpu::zrop::termination::Termination;
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]

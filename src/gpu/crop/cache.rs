@@ -63,7 +63,6 @@ pub struct CropCache {
 impl CropCache {
     /// A cache of `bytes` in sets of `ways` lines, which moves `l2_bytes_per_cycle` each way, for a
     /// framebuffer that takes `memory_lines` of memory.
-    #[must_use]
     pub fn new(bytes: u64, ways: u64, l2_bytes_per_cycle: u64, memory_lines: Range<u32>) -> Self {
         let lines = (bytes / LINE_BYTES).max(1);
         let ways = ways.clamp(1, lines);

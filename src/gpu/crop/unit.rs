@@ -17,8 +17,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
 use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::QUADS_PER_TILE;
-use crate::raster::tiles::quad_index;
+use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 use crate::shading::ColourFormat;
 
 use super::blend::blend_warp;
@@ -110,7 +109,6 @@ pub struct Crop {
 
 impl Crop {
     /// The unit of GPC `gpc`, for a framebuffer whose colours take `memory_lines` of memory.
-    #[must_use]
     pub fn new(
         spec: &CropSpec,
         termination: Option<Termination>,

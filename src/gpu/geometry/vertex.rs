@@ -61,7 +61,6 @@ pub struct VertexShading {
 
 impl VertexShading {
     /// A unit of this specification.
-    #[must_use]
     pub fn new(spec: &VertexSpec) -> Self {
         Self {
             spec: spec.clone(),

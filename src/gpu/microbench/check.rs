@@ -35,7 +35,6 @@ pub struct Check {
 
 impl Expected {
     /// The number that is expected, or the bound.
-    #[must_use]
     pub fn value(self) -> f64 {
         match self {
             Self::Exactly(v) | Self::AtMost(v) | Self::Below(v) => v,
@@ -58,7 +57,6 @@ impl Expected {
     }
 
     /// How it is to be read: `equal`, `within N %`, `at most`, `below`.
-    #[must_use]
     pub fn rule(self) -> String {
         match self {
             Self::Exactly(_) => "equal".to_owned(),
@@ -87,7 +85,6 @@ impl Check {
     }
 
     /// Whether the measurement is as expected.
-    #[must_use]
     pub fn ok(&self) -> bool {
         self.expected.meets(self.measured)
     }

@@ -55,7 +55,6 @@ pub struct Coarse {
 
 impl Coarse {
     /// A unit of this specification, for the screen tiles of `owner`.
-    #[must_use]
     pub fn new(spec: &CoarseSpec, owner: TileOwner) -> Self {
         Self {
             cycles: spec.cycles_per_tile,

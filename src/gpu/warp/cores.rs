@@ -53,7 +53,6 @@ impl CoresSpec {
     }
 
     /// Warp slots of all cores.
-    #[must_use]
     pub fn slots(&self) -> u64 {
         self.cores * self.warps_per_core
     }
@@ -97,7 +96,6 @@ pub struct Cores {
 
 impl Cores {
     /// Cores whose shader merges pairs or does not.
-    #[must_use]
     pub fn new(spec: &CoresSpec, merging: bool) -> Self {
         let (more, longer) = if merging {
             (spec.merge_instructions, spec.merge_latency_cycles)

@@ -87,7 +87,6 @@ impl<'a> FragmentShader<'a> {
     /// A shader of `splats`, which [`Quad::splat`] counts, in a picture of `size_px` (width, height;
     /// below 2^16); alphas are capped at `alpha_cap`. Without `near_cut`, fragments near the cut
     /// fall where f32 puts them.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
     pub fn new(
         splats: &'a [ProjectedSplat],
@@ -108,14 +107,12 @@ impl<'a> FragmentShader<'a> {
     }
 
     /// The host's SIMD level.
-    #[must_use]
     pub fn level(&self) -> SimdLevel {
         self.level
     }
 
     /// Alpha of `splat` at pixel (`x`, `y`) of the picture, `None` below the cut: the definition of
     /// what [`FragmentShader::shade`] does.
-    #[must_use]
     pub fn fragment(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f32> {
         let exponent = exponent(splat, self.position(x, y));
         let alpha = falloff_alpha(exponent, self.alpha_cap);

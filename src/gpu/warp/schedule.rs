@@ -1,6 +1,7 @@
 //! When warps run: slots, schedulers, and the order in which warps leave. The times of the shader
 //! cores, whatever the program.
 
+use crate::math::index;
 use crate::pipeline::timing::{Activity, Cycle, StallReason};
 
 /// What a warp costs.
@@ -31,18 +32,13 @@ pub struct Schedule {
 
 impl Schedule {
     /// Creates schedulers and warp slots with no warp in them.
-    #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "validated to be at most 2^20"
-    )]
     pub fn new(schedulers: u64, issue_cycles: u64, slots: u64) -> Self {
-        let schedulers = schedulers as usize;
+        let schedulers = index(schedulers);
         Self {
             issue_cycles,
             issued: vec![0; schedulers],
             next_scheduler: 0,
-            slots: vec![(0, false); slots as usize],
+            slots: vec![(0, false); index(slots)],
             next_slot: 0,
             held_up: false,
             left_at: 0,

@@ -65,7 +65,6 @@ pub struct Framebuffer {
 
 impl Framebuffer {
     /// A cleared surface. `terminating` reserves room for termination times.
-    #[must_use]
     pub fn new(
         width: u32,
         height: u32,
@@ -145,7 +144,6 @@ impl Framebuffer {
     }
 
     /// The picture's rectangle.
-    #[must_use]
     pub fn rect(&self) -> PixelRect {
         PixelRect {
             x0: 0,
@@ -172,7 +170,6 @@ impl Framebuffer {
     }
 
     /// Fragments of a quad whose termination bit was written before `at`.
-    #[must_use]
     #[inline]
     pub fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
         let times = &self.terminated_at[quad_index(tile, position)];
@@ -227,7 +224,6 @@ impl Framebuffer {
     }
 
     /// The colour buffer as a picture.
-    #[must_use]
     pub fn frame(&self) -> Frame {
         let colour = |quad: usize, fragment: usize| self.colour[quad].map(|c| c[fragment]);
         let pixels = self.layout.rows(colour);
@@ -235,7 +231,6 @@ impl Framebuffer {
     }
 
     /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
-    #[must_use]
     pub fn stencil(&self) -> Vec<u8> {
         self.layout.rows(|quad, fragment| {
             let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
@@ -271,7 +266,6 @@ pub struct FramebufferLines {
 
 impl FramebufferLines {
     /// The lines of a framebuffer.
-    #[must_use]
     pub fn of(framebuffer: &Framebuffer) -> Self {
         let quads = framebuffer.layout.quads() as u64;
         let lines = |bytes_per_quad: u64| lines_of(quads * bytes_per_quad);

@@ -64,7 +64,6 @@ statistics! {
 
 impl Tested {
     /// What is left.
-    #[must_use]
     pub fn passed(&self) -> u64 {
         self.tested - self.terminated - self.stencil_failed - self.depth_failed
     }
@@ -100,7 +99,6 @@ pub struct Zrop {
 impl Zrop {
     /// A unit of GPC `gpc`, with early termination or without, for a framebuffer whose stencil and
     /// depth values take `memory_lines` of memory.
-    #[must_use]
     pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u32>) -> Self {
         Self {
             spec: spec.clone(),
@@ -115,7 +113,6 @@ impl Zrop {
     }
 
     /// The cache's counters.
-    #[must_use]
     pub fn cache(&self) -> &ZCache {
         &self.cache
     }

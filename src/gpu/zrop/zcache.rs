@@ -44,7 +44,6 @@ pub struct ZCache {
 
 impl ZCache {
     /// A cache of `bytes` for values that take `memory_lines` of memory.
-    #[must_use]
     pub fn new(bytes: u64, memory_lines: Range<u32>) -> Self {
         let lines = memory_lines.end - memory_lines.start;
         Self {

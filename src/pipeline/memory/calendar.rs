@@ -2,6 +2,7 @@
 //! asking, at or after the time asked for. Requests may come out of order of their times; no window
 //! is ever promised twice.
 
+use crate::math::index;
 use crate::pipeline::timing::Cycle;
 
 /// Cycles a window: the resolution of bandwidth. Far below the latency of any memory.
@@ -26,7 +27,6 @@ pub struct Calendar {
 
 impl Calendar {
     /// A port of `bytes_per_cycle`, at least 1.
-    #[must_use]
     pub fn new(bytes_per_cycle: u64) -> Self {
         let bytes_per_cycle = bytes_per_cycle.max(1);
         Self {
@@ -40,17 +40,13 @@ impl Calendar {
     }
 
     /// Books `bytes` at `at` or later; returns the cycle by which the last of them has passed.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a remainder of the ring's length"
-    )]
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;
         let mut window = (at / WINDOW_CYCLES).max(self.first);
         let mut left = bytes;
         loop {
             self.advance_to(window);
-            let used = &mut self.used[(window % WINDOWS as u64) as usize];
+            let used = &mut self.used[index(window % WINDOWS as u64)];
             let taken = left.min(self.bytes_per_window - *used);
             *used += taken;
             left -= taken;
@@ -67,13 +63,9 @@ impl Calendar {
     }
 
     /// Makes room in the ring for `window`.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a remainder of the ring's length"
-    )]
     fn advance_to(&mut self, window: u64) {
         while window >= self.first + WINDOWS as u64 {
-            self.used[(self.first % WINDOWS as u64) as usize] = 0;
+            self.used[index(self.first % WINDOWS as u64)] = 0;
             self.first += 1;
         }
     }

@@ -23,7 +23,6 @@ pub struct Dram {
 
 impl Dram {
     /// A memory of this specification.
-    #[must_use]
     pub fn new(spec: &DramSpec) -> Self {
         Self {
             latency: spec.latency_cycles,
@@ -37,7 +36,6 @@ impl Dram {
     }
 
     /// Bytes moved.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.calendar.bytes
     }

@@ -53,7 +53,6 @@ pub struct L2 {
 
 impl L2 {
     /// An empty cache for a memory of `memory_lines` lines.
-    #[must_use]
     pub fn new(spec: &L2Spec, memory_lines: u32) -> Self {
         let sets = (spec.bytes / LINE_BYTES / spec.ways).max(1);
         Self {

@@ -7,7 +7,6 @@ pub const SECTOR_BYTES: u64 = 32;
 
 /// The line in which byte `address` of memory lies. Lines are fewer than 2^32: pictures have fewer
 /// than 2^32 pixels, of at most 128 bytes.
-#[must_use]
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "fewer than 2^32 lines")]
 pub fn line_at(address: u64) -> u32 {
@@ -15,7 +14,6 @@ pub fn line_at(address: u64) -> u32 {
 }
 
 /// Lines that `bytes` take.
-#[must_use]
 pub fn lines_of(bytes: u64) -> u32 {
     line_at(bytes + LINE_BYTES - 1)
 }

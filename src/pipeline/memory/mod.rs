@@ -26,7 +26,6 @@ pub struct Memory {
 
 impl Memory {
     /// An empty memory system of `lines` lines that can be cached.
-    #[must_use]
     pub fn new(l2: &L2Spec, dram: &DramSpec, lines: u32) -> Self {
         Self {
             l2: L2::new(l2, lines),

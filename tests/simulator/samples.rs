@@ -1,7 +1,12 @@
+//! Samples that a triangle covers, against the definition sample by sample.
+
 use proptest::prelude::*;
 
-use super::*;
-use crate::raster::outline::raster_tiles;
+use quadrille::SimdLevel;
+use quadrille::raster::geometry::{GUARD_BAND, PixelRect, Vertex};
+use quadrille::raster::outline::{Outline, TileCover, raster_tiles};
+use quadrille::raster::sampled::{SampledPolygon, SampledQuad, TileSamples};
+use quadrille::raster::samples::SamplePattern;
 
 const SIDE: i32 = 40;
 
@@ -15,7 +20,7 @@ fn picture() -> PixelRect {
 }
 
 /// Coverage of all cells of the picture by the tiles that the raster visits.
-fn drawn(polygon: &SampledPolygon) -> Vec<(u16, bool)> {
+fn drawn(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> {
     let mut cells = vec![(0, false); (SIDE * SIDE) as usize];
     let bounds = polygon.bounds().intersect(picture());
     if bounds.is_empty() {
@@ -29,9 +34,7 @@ fn drawn(polygon: &SampledPolygon) -> Vec<(u16, bool)> {
             assert!(touched || *quad == SampledQuad::default());
             for cell in 0..4 {
                 let (cx, cy) = (x + (cell & 1), y + (cell >> 1));
-                let samples = polygon
-                    .pattern
-                    .cell(quad.coverage, usize::try_from(cell).unwrap());
+                let samples = pattern.cell(quad.coverage, usize::try_from(cell).unwrap());
                 let bit = ((cy & 7) * 8 + (cx & 7)).cast_unsigned();
                 assert_eq!(mask >> bit & 1 == 1, samples != 0);
                 if picture().contains(cx, cy) {
@@ -49,13 +52,13 @@ fn drawn(polygon: &SampledPolygon) -> Vec<(u16, bool)> {
 }
 
 /// The same by the definition, sample by sample.
-fn defined(polygon: &SampledPolygon) -> Vec<(u16, bool)> {
-    let cell = polygon.cell;
+fn defined(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> {
+    let cell = pattern.cell_units();
     let mut cells = vec![(0, false); (SIDE * SIDE) as usize];
     for (slot, at) in cells.iter_mut().zip(0..) {
         let (x, y) = (at % SIDE, at / SIDE);
         if picture().contains(x, y) {
-            for (&[dx, dy], k) in polygon.pattern.offsets().iter().zip(0..) {
+            for (&[dx, dy], k) in pattern.offsets().iter().zip(0..) {
                 slot.0 |= u16::from(polygon.covers(x * cell + dx, y * cell + dy)) << k;
             }
             slot.1 = polygon.covers(x * cell + cell / 2, y * cell + cell / 2);
@@ -90,7 +93,7 @@ proptest! {
         for pattern in patterns() {
             for level in SimdLevel::all() {
                 if let Some(polygon) = SampledPolygon::triangle(corners, pattern, level) {
-                    prop_assert_eq!(drawn(&polygon), defined(&polygon));
+                    prop_assert_eq!(drawn(&polygon, pattern), defined(&polygon, pattern));
                 }
             }
         }
@@ -124,12 +127,12 @@ proptest! {
         // The rounded inner point may fall outside a thin triangle.
         prop_assume!(parts.iter().all(|&p| turn(p) == 0 || turn(p) == turn(corners)));
         let Some(whole) = whole else { return Ok(()) };
-        let expected: Vec<_> = drawn(&whole).iter().map(|c| c.0).collect();
+        let expected: Vec<_> = drawn(&whole, pattern).iter().map(|c| c.0).collect();
         let mut found = vec![0; expected.len()];
         for part in parts {
             if let Some(part) = SampledPolygon::triangle(part, pattern, level) {
                 prop_assert_eq!(part.is_front(), whole.is_front());
-                for (sum, (samples, _)) in found.iter_mut().zip(drawn(&part)) {
+                for (sum, (samples, _)) in found.iter_mut().zip(drawn(&part, pattern)) {
                     prop_assert_eq!(*sum & samples, 0, "a sample covered twice");
                     *sum |= samples;
                 }
@@ -138,7 +141,7 @@ proptest! {
         prop_assert_eq!(found, expected);
         let turned = SampledPolygon::triangle([a, c, b], pattern, level).unwrap();
         prop_assert!(turned.is_front() != whole.is_front());
-        prop_assert_eq!(drawn(&turned), drawn(&whole));
+        prop_assert_eq!(drawn(&turned, pattern), drawn(&whole, pattern));
     }
 }
 

@@ -1,7 +1,15 @@
-//! Cases worked by hand.
+//! Polygons and boxes of splats worked by hand.
 
-use super::*;
-use crate::raster::geometry::GUARD_BAND;
+use bytemuck::Zeroable;
+use quadrille::ProjectedSplat;
+use quadrille::gpu::geometry::splat_box::splat_box;
+use quadrille::internals::LOG2_ALPHA_CUT;
+use quadrille::raster::geometry::{GUARD_BAND, PixelRect, Vertex};
+use quadrille::raster::polygon::Polygon;
+
+/// Subpixel units per pixel, and from a pixel's corner to its centre.
+const PIXEL: i32 = 256;
+const CENTRE: i32 = PIXEL / 2;
 
 /// A corner at whole pixels.
 fn px(x: i32, y: i32) -> Vertex {
@@ -98,4 +106,65 @@ fn bounds_are_half_open() {
     assert!(!expected.is_empty() && expected.contains(3, 5) && !expected.contains(4, 5));
     let right = PixelRect { x0: 4, ..expected };
     assert!(expected.intersect(right).is_empty());
+}
+
+/// Of radius 4 in (u, v).
+fn splat(u_per_x: f32, u_per_y: f32, v_per_y: f32) -> ProjectedSplat {
+    ProjectedSplat {
+        u_per_x,
+        u_per_y,
+        v_per_y,
+        log2_opacity: 16.0 + LOG2_ALPHA_CUT,
+        ..ProjectedSplat::zeroed()
+    }
+}
+
+/// A circle of 8 px in the middle of 64x32 pixels: 1/512 px more snaps to no more, or a step.
+#[test]
+fn a_circle() {
+    let corners = splat_box(&splat(0.5, 0.0, 0.5), 64, 32);
+    let [left, right, top, bottom] = [24, 40, 8, 24].map(|px| px * 256);
+    let expected = [(left, top), (right, top), (right, bottom), (left, bottom)];
+    for (corner, (x, y)) in corners.into_iter().zip(expected) {
+        assert!((corner.x - x).abs() <= 1 && (corner.y - y).abs() <= 1);
+    }
+}
+
+/// `u = (x - y) / 2`, `v = y`: worked by hand, L^T L = [[1, -1], [-1, 5]] / 4, whose
+/// eigenvalues are (3 +- sqrt 5) / 4 = 1.30902 and 0.19098.
+#[test]
+fn a_slanted_ellipse() {
+    let [a, b, c, _] = splat_box(&splat(0.5, 0.5, 1.0), 640, 320);
+    let length = |p: Vertex, q: Vertex| f64::from(p.x - q.x).hypot(f64::from(p.y - q.y)) / 256.0;
+    assert!((length(a, b) - 8.0 / 1.309_017_f64.sqrt()).abs() < 0.02);
+    assert!((length(b, c) - 8.0 / 0.190_983_f64.sqrt()).abs() < 0.02);
+    // The longer axis goes down and right: y = (sqrt 5 - 2) x.
+    let slope = f64::from(c.y - b.y) / f64::from(c.x - b.x);
+    assert!((slope - (5_f64.sqrt() - 2.0)).abs() < 0.002);
+}
+
+/// A needle of 1e6 px ends at the circle around the picture: 50 px from its centre.
+#[test]
+fn a_needle_is_shortened() {
+    let [a, _, c, _] = splat_box(&splat(4e-6, 0.0, 1.0), 80, 60);
+    let [low, high] = [a.x.min(c.x), a.x.max(c.x)];
+    assert!((low + 10 * 256).abs() <= 1 && (high - 90 * 256).abs() <= 1);
+    assert_eq!((a.y.max(c.y) - a.y.min(c.y) + 128) / 256, 8);
+}
+
+#[test]
+fn nothing_for_what_is_off_or_not_finite() {
+    let far = ProjectedSplat {
+        u_at_centre: 1000.0,
+        ..splat(1.0, 0.0, 1.0)
+    };
+    assert_eq!(splat_box(&far, 64, 64), [Vertex::default(); 4]);
+    assert_eq!(
+        splat_box(&splat(f32::NAN, 0.0, 1.0), 64, 64),
+        [Vertex::default(); 4]
+    );
+    assert_eq!(
+        splat_box(&splat(0.0, 0.0, 0.0), 64, 64),
+        [Vertex::default(); 4]
+    );
 }
