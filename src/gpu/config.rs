@@ -33,7 +33,7 @@ spec! {
     }
 }
 
-/// Declares the configuration: one field a unit.
+/// Declares the configuration: one field per unit.
 macro_rules! config {
     ($($field:ident: $spec:ty),+ $(,)?) => {
         /// Every unit's specification.

@@ -33,7 +33,7 @@ pub struct DrawState<'a> {
     pub shader_issue: ShaderIssue,
     /// Termination updates under way, by GPC.
     pub updates: Vec<Updates>,
-    /// Counts a pixel, if asked for.
+    /// Counts per pixel, if asked for.
     pub maps: Option<Box<Maps>>,
 }
 

@@ -15,7 +15,7 @@
 //! [`pipeline::run`] wires the units and runs a [`Draw`](draw::Draw); an
 //! [`Outcome`](outcome::Outcome) holds the picture, the cycles and the counters.
 //!
-//! The raster units and the depth test also work on triangles with several samples a pixel: they are
+//! The raster units and the depth test also work on triangles with several samples per pixel: they are
 //! generic over the state that all units share, and the mesh path brings its own.
 //!
 //! # Time

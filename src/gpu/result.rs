@@ -71,7 +71,7 @@ pub struct SimulationResult {
     /// The picture.
     #[serde(skip)]
     pub framebuffer: Framebuffer,
-    /// Counts a pixel, if asked for.
+    /// Counts per pixel, if asked for.
     #[serde(skip)]
     pub maps: Option<Box<Maps>>,
 }

@@ -36,7 +36,7 @@ use crate::raster::tiles::TileLayout;
 /// What to watch beside the counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Watch {
-    /// Keep counts a pixel.
+    /// Keep counts per pixel.
     pub maps: bool,
     /// Keep timelines of the units.
     pub timelines: bool,

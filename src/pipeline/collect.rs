@@ -1,4 +1,4 @@
-//! Collects the cycles and the statistics of all units after a run.
+//! Collection of cycles and statistics after a run.
 
 use serde::{Serialize, Serializer};
 
@@ -6,20 +6,19 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// The cycles of all units of one name.
+/// Cycles of all ports of one name.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnitCycles {
-    /// Its name.
+    /// Name of the port.
     pub name: &'static str,
-    /// Alike units whose cycles are summed: `busy` and `idle` make `instances` times the run's
-    /// cycles.
+    /// Number of instances: the sum of `busy` and `idle` is `instances` times the run's cycles.
     pub instances: u64,
-    /// Cycles worked.
+    /// Cycles with work.
     pub busy: u64,
-    /// Cycles not worked, by reason, those reasons alone that arose.
+    /// Cycles without work by reason; reasons that did not occur are left out.
     #[serde(serialize_with = "as_map")]
     pub idle: Vec<(String, u64)>,
-    /// Timeline of the first of them, if one was kept.
+    /// Timeline of the first instance, if one was kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
 }
@@ -29,12 +28,12 @@ fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok,
 }
 
 impl UnitCycles {
-    /// All cycles that are accounted for.
+    /// Number of cycles counted.
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().map(|(_, cycles)| cycles).sum::<u64>()
     }
 
-    /// Share of its cycles in which the unit worked.
+    /// Share of busy cycles, 0 to 1.
     #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn utilisation(&self) -> f64 {
         match self.total() {
@@ -43,14 +42,14 @@ impl UnitCycles {
         }
     }
 
-    /// The unit of `units` that worked in the largest share of its cycles.
+    /// The port with the highest utilisation.
     pub fn busiest(units: &[Self]) -> Option<&Self> {
         units
             .iter()
             .max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()))
     }
 
-    /// Units that do not account for each of a run's `cycles`, one sentence each.
+    /// Describes each port whose counted cycles do not match a run of `cycles`.
     pub(crate) fn discrepancies(units: &[Self], cycles: Cycle) -> impl Iterator<Item = String> {
         units.iter().filter_map(move |unit| {
             let (sum, expected) = (unit.total(), unit.instances * cycles);
@@ -60,19 +59,19 @@ impl UnitCycles {
     }
 }
 
-/// What all units of a run tell.
+/// Cycles and statistics of all units of a run.
 #[derive(Debug, Default)]
 pub struct Collected {
-    /// The cycle after the last work of any unit.
+    /// Length of the run in cycles, up to the last work of any unit.
     pub cycles: Cycle,
-    /// Every unit's cycles, in the order of the pipeline.
+    /// Cycles by port, in pipeline order.
     pub units: Vec<UnitCycles>,
-    /// What every unit counted.
+    /// Statistics by unit.
     pub statistics: StatisticsByUnit,
 }
 
 impl Collected {
-    /// Collects what `units` tell, and ends their activities.
+    /// Visits `units` and takes their activities.
     pub fn of(units: &mut impl Unit) -> Self {
         let mut seen = Seen::default();
         units.visit(&mut seen);
@@ -92,7 +91,7 @@ impl Collected {
     }
 }
 
-/// What a visit has seen so far.
+/// State of a visit.
 #[derive(Debug, Default)]
 struct Seen {
     cycles: Cycle,
@@ -116,7 +115,7 @@ impl Visitor for Seen {
     }
 }
 
-/// Sums ports of the same name, and says by whom each was starved and blocked.
+/// Sums ports of the same name, and names the neighbours that starved and blocked them.
 fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
     let mut names: Vec<&'static str> = Vec::new();
     for (name, _) in ports {

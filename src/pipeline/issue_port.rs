@@ -1,21 +1,22 @@
-//! The issue port of units that are rigid pipelines.
+//! Issue port of a rigid pipeline.
 
 use super::stage::Sink;
 use super::timing::{Activity, Cycle, StallReason};
 
-/// The issue port of a unit that is a rigid pipeline: one item every so many cycles, each handed on
-/// a fixed latency later; when the next unit does not take it, the whole pipeline stands still.
+/// Issue port of a rigid pipeline. Each item holds the port for a number of cycles and is offered to
+/// the next stage a fixed latency later. While the next stage does not accept it, the whole pipeline
+/// stalls.
 #[derive(Debug, Default)]
 pub struct IssuePort {
     latency: u64,
     free: Cycle,
     last_taken: Cycle,
-    /// Where the unit's cycles went.
+    /// Accounting of the port's cycles.
     pub activity: Activity,
 }
 
 impl IssuePort {
-    /// A pipeline of `latency` cycles.
+    /// Creates an idle pipeline of `latency` cycles.
     pub fn new(latency: u64) -> Self {
         Self {
             latency,
@@ -23,7 +24,7 @@ impl IssuePort {
         }
     }
 
-    /// When work on an item that arrived at `arrival` starts; idle cycles before are charged.
+    /// Cycle at which work on an item that arrived at `arrival` starts. Charges the cycles before it.
     #[inline]
     pub fn start(&mut self, arrival: Cycle) -> Cycle {
         self.activity.idle_until(arrival, StallReason::Starved);
@@ -37,25 +38,25 @@ impl IssuePort {
         self.free = self.free.max(cycle);
     }
 
-    /// Delays an item that arrived at `arrival` until its data are there at `ready`.
+    /// Delays an item that arrived at `arrival` until its data is there at `ready`.
     ///
-    /// Idle cycles are the input's fault as far as it came that much later than the item before:
-    /// data that take equally long for all cost latency, not throughput.
+    /// Cycles by which the item came later than its predecessor are charged to the input: a latency
+    /// that is the same for all items costs no throughput.
     #[inline]
     pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         self.activity.idle_for_data(arrival, ready);
         self.free = self.free.max(ready);
     }
 
-    /// Works from `start` on for `cycles` cycles without handing anything on.
+    /// Works for `cycles` cycles from `start` without emitting an item.
     #[inline]
     pub fn work(&mut self, start: Cycle, cycles: u64) {
         self.activity.busy_until(start + cycles);
         self.free = start + cycles;
     }
 
-    /// Works from `start` on for `cycles` cycles (at least 1) and hands `item` on; returns when it
-    /// was taken.
+    /// Works for `cycles` cycles, at least 1, from `start` and emits `item`; returns the cycle at which
+    /// the next stage accepts it.
     #[inline]
     pub fn issue<P, M>(
         &mut self,
@@ -75,12 +76,12 @@ impl IssuePort {
         taken
     }
 
-    /// When all its work is over: the port is free and what was handed on last has been taken.
+    /// Cycle at which the port is free and the last item has been accepted.
     pub fn done(&self) -> Cycle {
         self.free.max(self.last_taken)
     }
 
-    /// The first cycle at which the next item can start.
+    /// First cycle at which the next item can start.
     #[inline]
     pub fn free(&self) -> Cycle {
         self.free

@@ -1,19 +1,19 @@
-//! Counts per pixel of what the pipeline did.
+//! Maps: counts per pixel.
 
 use crate::raster::tiles::TileLayout;
 
-/// What a map shows.
+/// Quantity shown by a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapKind {
     /// Fragments shaded.
     Shaded,
     /// Fragments blended into the colour buffer.
     Blended,
-    /// Fragments that were merged into another in the shader.
+    /// Fragments removed by quad merging in the shader.
     Merged,
-    /// Fragments blended after the pixel had reached the threshold.
+    /// Fragments blended after the pixel reached the termination threshold.
     Late,
-    /// Blends until the pixel reached the threshold; 0 where it did not.
+    /// Number of blends until the pixel reached the termination threshold; 0 where it did not.
     UntilTerminated,
 }
 
@@ -28,22 +28,22 @@ impl MapKind {
     ];
 }
 
-/// Counts of every kind of every pixel, quad by quad as
-/// [`quad_index`](crate::raster::tiles::quad_index) counts them.
+/// Counts of all kinds for all pixels, stored in the order of
+/// [`quad_index`](crate::raster::tiles::quad_index).
 #[derive(Debug)]
 pub struct Maps {
     counts: [Vec<[u32; 4]>; MapKind::ALL.len()],
 }
 
 impl Maps {
-    /// Empty maps for `quads` quads.
+    /// Creates maps of zeros for `quads` quads.
     pub fn new(quads: usize) -> Self {
         Self {
             counts: MapKind::ALL.map(|_| vec![[0; 4]; quads]),
         }
     }
 
-    /// Counts the pixels in `mask` of a quad.
+    /// Increments the counts of the pixels of `quad` in `mask`.
     pub fn count(&mut self, kind: MapKind, quad: usize, mask: u8) {
         let counts = self.counts[kind as usize][quad].iter_mut();
         for (bit, count) in counts.enumerate() {
@@ -51,7 +51,7 @@ impl Maps {
         }
     }
 
-    /// Notes that the pixels in `mask` of a quad have reached the threshold by their last blend.
+    /// Records that the pixels of `quad` in `mask` reached the threshold with their last blend.
     pub fn terminated(&mut self, quad: usize, mask: u8) {
         let blended = self.counts[MapKind::Blended as usize][quad];
         let counts = self.counts[MapKind::UntilTerminated as usize][quad].iter_mut();
@@ -62,7 +62,7 @@ impl Maps {
         }
     }
 
-    /// The map of a kind, row by row, for a picture of this layout.
+    /// The counts of one kind for a picture of this layout, row by row.
     pub fn pixels(&self, kind: MapKind, layout: TileLayout) -> Vec<u32> {
         let counts = &self.counts[kind as usize];
         layout.rows(|quad, fragment| counts[quad][fragment])

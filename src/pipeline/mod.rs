@@ -1,5 +1,5 @@
-//! The kernel that every emulated machine is made of: the contract of a stage, ports and queues,
-//! packets, specifications, statistics, memory, maps. Nothing in it belongs to one machine alone.
+//! Building blocks of every emulated machine: the stage contract, ports and queues, packets,
+//! specifications, statistics, memory, and maps. Nothing here is specific to one machine.
 
 pub mod collect;
 pub mod issue_port;

@@ -1,7 +1,7 @@
-//! What units hand each other.
+//! Packets that units pass to each other.
 //!
-//! The field `primitive` is an id: the number of a splat in drawing order or, in the mesh path, of a
-//! triangle or of a quad's record in the state that all units share.
+//! The field `primitive` is an id: the number of a splat or triangle in drawing order, or, in the mesh
+//! path, of a quad's record in the shared state.
 
 use arrayvec::ArrayVec;
 
@@ -17,87 +17,87 @@ pub const BEAT_QUADS: usize = 8;
 /// A primitive after assembly.
 #[derive(Debug, Clone, Copy)]
 pub struct Primitive {
-    /// What it is part of.
+    /// Primitive id.
     pub primitive: u32,
-    /// Its corners.
+    /// Corners on the screen.
     pub shape: PrimitiveShape,
-    /// The pixels it may cover, inside the picture; later those of the tile grid it is drawn for.
+    /// Pixel bounds inside the picture, or inside one tile grid behind tile-grid coalescing.
     pub bounds: PixelRect,
 }
 
-/// A primitive with its edges set up.
+/// A primitive behind setup.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUp<O = Polygon> {
-    /// What it is part of.
+    /// Primitive id.
     pub primitive: u32,
-    /// Its edges.
+    /// Edge functions.
     pub outline: O,
-    /// The pixels to draw it in.
+    /// Pixel bounds inside the picture or tile grid.
     pub bounds: PixelRect,
 }
 
-/// The 8x8 pixels of one primitive in a raster tile.
+/// Coverage of one primitive in a raster tile of 8x8 pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct RasterTile<S = ()> {
-    /// What it is part of.
+    /// Primitive id.
     pub primitive: u32,
-    /// The screen tile, row by row.
+    /// Number of the screen tile, counted row by row.
     pub tile: u32,
-    /// Which quarter of the screen tile: bit 0 right, bit 1 bottom.
+    /// Quarter of the screen tile: bit 0 set for the right half, bit 1 for the bottom half.
     pub quarter: u8,
-    /// Pixels covered: bit `8 y + x`.
+    /// Coverage mask of pixels: bit `8 y + x`.
     pub mask: u64,
-    /// Where pixels have samples: which of them are covered.
+    /// Coverage of samples, for outlines that have several samples per pixel.
     pub samples: S,
 }
 
 /// A 2x2 block of fragments of one primitive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quad {
-    /// What it is part of.
+    /// Primitive id.
     pub primitive: u32,
-    /// Place in its screen tile, row by row: `row * TILE_QUADS + column`.
+    /// Position in the screen tile: `row * TILE_QUADS + column`.
     pub position: u8,
-    /// Which fragments are covered: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    /// Coverage mask: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     pub mask: u8,
 }
 
-/// Up to eight quads of one flush of one screen tile, as they cross a port together.
+/// Up to eight quads of one flush of a screen tile that cross a port together.
 #[derive(Debug, Clone)]
 pub struct Beat {
-    /// The screen tile.
+    /// Number of the screen tile.
     pub tile: u32,
-    /// The quads.
+    /// Quads in arrival order.
     pub quads: ArrayVec<Quad, BEAT_QUADS>,
-    /// Whether the flush ends with this beat.
+    /// Whether this is the last beat of the flush.
     pub last: bool,
 }
 
-/// Quads that run as one warp.
+/// Quads that are shaded as one warp.
 #[derive(Debug, Clone)]
 pub struct Warp {
-    /// The screen tile that all of them lie in.
+    /// Number of the screen tile of all quads.
     pub tile: u32,
-    /// The quads.
+    /// Quads in arrival order.
     pub quads: ArrayVec<Quad, WARP_QUADS>,
-    /// Bit `n`: the quads at offsets `2n` and `2n + 1` lie at one position and are to be merged,
-    /// the older one first.
+    /// Pairs for quad merging: bit `n` marks the quads at offsets `2n` (older) and `2n + 1`, which
+    /// have the same position.
     pub merge: u8,
 }
 
 /// A shaded quad on its way to the colour buffer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ColourQuad {
-    /// Place in its screen tile.
+    /// Position in the screen tile.
     pub position: u8,
-    /// Fragments to be blended.
+    /// Mask of the fragments to blend.
     pub mask: u8,
-    /// Colours, zero outside the mask.
+    /// Premultiplied colours; zero outside the mask.
     pub colour: QuadColour,
 }
 
 impl ColourQuad {
-    /// The quad without the fragments outside `mask`.
+    /// Returns the quad without the fragments outside `mask`.
     pub fn kept(&self, mask: u8) -> Self {
         let mut kept = *self;
         kept.mask &= mask;
@@ -112,17 +112,17 @@ impl ColourQuad {
     }
 }
 
-/// What a warp hands to the colour unit.
+/// A shaded warp on its way to the colour unit.
 #[derive(Debug, Clone)]
 pub struct ShadedWarp {
-    /// The screen tile.
+    /// Number of the screen tile.
     pub tile: u32,
-    /// The quads with at least one fragment to blend, in order.
+    /// Quads with at least one fragment to blend, in order.
     pub quads: ArrayVec<ColourQuad, WARP_QUADS>,
 }
 
-/// Fragments of a quad's mask: its four low bits, counted without the instruction for it, which not
-/// every machine has.
+/// Number of bits set in a mask of four. Table lookup, since the baseline instruction sets have no
+/// population count.
 #[inline]
 pub fn fragments(mask: u8) -> u64 {
     const COUNTS: u64 = 0x4332_3221_3221_2110;

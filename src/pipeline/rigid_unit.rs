@@ -1,5 +1,5 @@
-//! Units that are nothing but a rigid pipeline: each item holds the issue port for a known time, and
-//! at most one comes out of it.
+//! Units that are a rigid pipeline and nothing else: each item holds the issue port for a known number
+//! of cycles and produces at most one item.
 
 use super::issue_port::IssuePort;
 use super::stage::{Sink, Stage};
@@ -7,26 +7,26 @@ use super::statistics::Statistics;
 use super::timing::Cycle;
 use super::unit::{Unit, Visitor};
 
-/// A specification from which all that a rigid unit does follows.
+/// Specification of a rigid unit, which defines its behaviour completely.
 pub trait Rigid: Clone {
-    /// Name of the unit.
+    /// Name of the unit in reports.
     const NAME: &'static str;
-    /// What the unit counts.
+    /// Statistics of the unit.
     type Counters: Statistics + Default;
 
-    /// Cycles from the last cycle of work on an item until it is offered to the next unit.
+    /// Cycles from the last cycle at the issue port to the offer to the next stage.
     fn latency_cycles(&self) -> u64;
 }
 
-/// What a rigid unit does to an item, over the state `M` that all units of a draw share.
+/// Processing of one item by a rigid unit, over the shared state `M`.
 pub trait Process<M>: Rigid {
-    /// What it takes in.
+    /// Packet that the unit accepts.
     type In;
-    /// What it hands on.
+    /// Packet that the unit emits.
     type Out;
 
-    /// Works on an item: returns the cycles for which it holds the port, at least 1, and what goes
-    /// on, if anything does.
+    /// Processes an item. Returns the cycles for which the item holds the issue port, at least 1, and
+    /// the packet to emit, if any.
     fn process(
         &self,
         item: Self::In,
@@ -39,14 +39,14 @@ pub trait Process<M>: Rigid {
 #[derive(Debug)]
 pub struct RigidUnit<S: Rigid> {
     spec: S,
-    /// Port through which items go.
+    /// Issue port.
     pub pipe: IssuePort,
-    /// What the unit has counted.
+    /// Statistics so far.
     pub counters: S::Counters,
 }
 
 impl<S: Rigid> RigidUnit<S> {
-    /// Creates a unit that has seen no item.
+    /// Creates an idle unit.
     pub fn new(spec: &S) -> Self {
         Self {
             spec: spec.clone(),

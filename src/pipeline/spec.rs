@@ -1,4 +1,4 @@
-//! How a unit states its sizes, rates and latencies: one line a field, with default, bounds and
+//! Specifications of units: sizes, rates and latencies, one line per field with default, bounds and
 //! source.
 
 use std::fmt::Debug;
@@ -6,25 +6,25 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::error::{Error, Result};
 
-/// Where a default comes from.
+/// Origin of a default value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Stated by a publication.
     Published(&'static str),
-    /// Stated by none; the reason for the value chosen.
+    /// Not published; the text gives the reason for the value.
     Assumed(&'static str),
 }
 
-/// A field of a unit's specification, for people to read.
+/// Description of a field of a specification.
 #[derive(Debug, Clone)]
 pub struct Field {
     /// `unit.field`.
     pub name: String,
-    /// Its value as TOML.
+    /// Value as TOML.
     pub value: String,
-    /// What it means.
+    /// Meaning of the field, with its unit.
     pub meaning: &'static str,
-    /// Where its default comes from.
+    /// Origin of the default value.
     pub source: Source,
 }
 

@@ -1,22 +1,21 @@
-//! The contract of a unit, and how units are joined.
+//! The contract of a stage, and links that join stages into a pipeline.
 //!
-//! Packets are pushed: a unit offers what it made to the next one together with the cycle at which
-//! it is ready, and learns the cycle at which the next one's queue took it. See the
-//! [module docs](super) for why times worked out this way are exact.
+//! Packets are pushed: a stage offers a packet to its successor together with the cycle at which the
+//! packet is ready, and gets back the cycle at which the successor's queue accepted it.
 
 use super::timing::{Cycle, Queue};
 use super::unit::{Unit, Visitor};
 
-/// A unit of the pipeline, over the state `M` that all units of a draw share.
+/// A stage of the pipeline, over the state `M` that all stages of a draw share.
 pub trait Stage<M> {
-    /// What it takes in.
+    /// Packet that the stage accepts.
     type In;
-    /// What it hands on.
+    /// Packet that the stage emits.
     type Out;
 
-    /// Takes an item that entered its queue at `arrival`, works on it and hands on what comes out.
-    /// Items come in order, and so do their arrivals. Returns the cycle at which the item left the
-    /// queue, at least `arrival`.
+    /// Processes an item that entered the queue at `arrival` and offers its results to `next`.
+    /// Arrivals never decrease. Returns the cycle at which the item left the queue, at least
+    /// `arrival`.
     fn accept(
         &mut self,
         item: Self::In,
@@ -31,33 +30,33 @@ pub trait Stage<M> {
         at.max(self.done())
     }
 
-    /// The cycle at which the work on the items taken so far is over.
+    /// Cycle at which the work on all accepted items is over.
     fn done(&self) -> Cycle {
         0
     }
 }
 
-/// Where packets go.
+/// Consumer of packets: the next stage, or the end of the pipeline.
 pub trait Sink<P, M> {
-    /// Offers an item that is ready at `at`; returns the cycle at which it was taken.
+    /// Offers an item that is ready at `at`; returns the cycle at which it is accepted.
     fn offer(&mut self, item: P, at: Cycle, state: &mut M) -> Cycle;
 
-    /// The draw ends: nothing will be offered after `at`.
+    /// Ends the draw. No item is offered after `at`.
     fn end(&mut self, at: Cycle, state: &mut M);
 }
 
-/// A unit with the queue before it and all that comes after it.
+/// A stage, the queue in front of it, and its successor.
 #[derive(Debug)]
 pub struct Link<S, N> {
     queue: Queue,
-    /// The unit.
+    /// The stage behind the queue.
     pub stage: S,
-    /// What comes after it.
+    /// The consumer of the stage's output.
     pub next: N,
 }
 
 impl<S, N> Link<S, N> {
-    /// Joins `stage`, behind a queue of `depth` items, to what comes `next`.
+    /// Puts `stage` behind a queue of `depth` items and in front of `next`.
     pub fn new(depth: u64, stage: S, next: N) -> Self {
         Self {
             queue: Queue::new(depth),
@@ -90,8 +89,8 @@ impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     }
 }
 
-/// Joins stages from first to last, each behind a queue of `depth` items, and what comes after them:
-/// `chain! { depth => stage, depth => stage, next }`.
+/// Nests [`Link`](crate::pipeline::stage::Link)s: `chain! { depth => stage, depth => stage, next }`
+/// joins the stages in pipeline order, each behind a queue of `depth` items, and ends in `next`.
 #[macro_export]
 macro_rules! chain {
     ($depth:expr => $stage:expr, $($rest:tt)+) => {
@@ -101,10 +100,10 @@ macro_rules! chain {
 }
 pub use chain;
 
-/// The end of a pipeline: notes when the last of its input was done.
+/// End of a pipeline: records the cycle at which the last stage finished.
 #[derive(Debug, Default)]
 pub struct Retired {
-    /// Cycle after the last work.
+    /// Cycle at which the draw ended.
     pub at: Cycle,
 }
 

@@ -1,5 +1,5 @@
-//! What units count: plain structs of counters, declared beside the unit that counts, which can be
-//! added up and listed without knowing their fields.
+//! Statistics of units: plain structs of counters, declared beside the unit that counts, which can be
+//! summed and listed generically.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::fmt::Debug;
 
 use serde::{Serialize, Serializer};
 
-/// A counter, or several under one name.
+/// A counter or a struct of counters.
 pub trait Counter {
-    /// Adds the counts of another unit of the same kind.
+    /// Adds the counts of another instance.
     fn add(&mut self, other: &Self);
 
-    /// Appends each count with its name, fields joined by dots.
+    /// Appends every count to `list`, with its name below `name`; field names are joined by dots.
     fn list(&self, name: &str, list: &mut Vec<(String, u64)>);
 }
 
@@ -42,7 +42,7 @@ impl<T: Counter + Clone> Counter for Option<T> {
     }
 }
 
-/// A largest value: of several units, that of the unit with most.
+/// A maximum; the sum over several instances is the largest of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Peak(pub u64);
@@ -65,12 +65,12 @@ impl Counter for Peak {
     }
 }
 
-/// The statistics of a unit, whatever its type.
+/// Type-erased statistics of a unit.
 pub trait Statistics: Any + Debug + Send {
-    /// Adds those of another unit of the same kind; those of any other kind are left out.
+    /// Adds `other` if it has the same type.
     fn merge(&mut self, other: &dyn Statistics);
 
-    /// A copy.
+    /// Clones the statistics.
     fn boxed(&self) -> Box<dyn Statistics>;
 
     /// Every count with its name.
@@ -96,12 +96,12 @@ impl<T: Counter + Any + Debug + Clone + Send> Statistics for T {
     }
 }
 
-/// The statistics of all units of a run; those of units of one name are summed.
+/// Statistics of all units of a run, summed over the instances of each unit.
 #[derive(Debug, Default)]
 pub struct StatisticsByUnit(Vec<(&'static str, Box<dyn Statistics>)>);
 
 impl StatisticsByUnit {
-    /// Adds those of a unit called `unit`.
+    /// Adds the statistics of an instance of `unit`.
     pub fn add(&mut self, unit: &'static str, statistics: &dyn Statistics) {
         match self.0.iter_mut().find(|(name, _)| *name == unit) {
             Some((_, sum)) => sum.merge(statistics),
@@ -109,7 +109,7 @@ impl StatisticsByUnit {
         }
     }
 
-    /// Those of the units called `unit`; zeros when there is none that counts a `T`.
+    /// Statistics of `unit`; zeros if the run had no such unit with statistics of type `T`.
     pub fn of<T: Statistics + Default + Clone>(&self, unit: &str) -> T {
         let found = self.0.iter().find(|(name, _)| *name == unit);
         let typed = found.and_then(|(_, statistics)| {
@@ -120,7 +120,7 @@ impl StatisticsByUnit {
     }
 }
 
-/// As a map of units to maps of their counts.
+/// Serializes as a map from units to maps of their counts.
 impl Serialize for StatisticsByUnit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let counts = |unit: &dyn Statistics| BTreeMap::from_iter(unit.counts());

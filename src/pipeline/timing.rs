@@ -1,4 +1,4 @@
-//! Time: rates, finite queues, and where a unit's cycles went.
+//! Rates, finite queues, and accounting of cycles.
 
 use serde::Serialize;
 
@@ -10,10 +10,10 @@ pub type Cycle = u64;
 /// Fraction bits of a [`RateLimiter`]'s clock: fine enough for any rate of small integers.
 const FRACTION_BITS: u32 = 16;
 
-/// A port that serves a fixed number of items a cycle, or one item in a number of cycles.
+/// A port that serves items at a fixed rational rate.
 ///
-/// Items that fall into the same cycle share it up to the rate; the clock inside runs in 2^-16
-/// cycles so that rates below one a cycle come out right as well.
+/// Items that arrive in the same cycle share it up to the rate. The internal clock has a resolution
+/// of 2^-16 cycles, so rates below one item per cycle are exact too.
 #[derive(Debug, Clone)]
 pub struct RateLimiter {
     interval: u64,
@@ -21,13 +21,13 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// A port that takes `items` in `cycles` cycles.
+    /// Creates a port that serves `items` every `cycles` cycles.
     pub fn new(items: u64, cycles: u64) -> Self {
         let interval = (cycles << FRACTION_BITS).div_ceil(items.max(1));
         Self { interval, free: 0 }
     }
 
-    /// The cycle in which an item that is there at `arrival` is served.
+    /// Serves an item that arrives at `arrival`; returns the cycle of service.
     #[inline]
     pub fn serve(&mut self, arrival: Cycle) -> Cycle {
         let start = self.free.max(arrival << FRACTION_BITS);
@@ -35,22 +35,23 @@ impl RateLimiter {
         start >> FRACTION_BITS
     }
 
-    /// The first cycle with room for another item.
+    /// First cycle in which another item can be served.
     #[inline]
     pub fn free(&self) -> Cycle {
         self.free >> FRACTION_BITS
     }
 
-    /// Serves nothing before `cycle`.
+    /// Blocks the port until `cycle`.
     #[inline]
     pub fn hold_until(&mut self, cycle: Cycle) {
         self.free = self.free.max(cycle << FRACTION_BITS);
     }
 }
 
-/// A first-in-first-out queue of finite depth, as the cycles at which its last items left.
+/// A first-in-first-out queue of finite depth.
 ///
-/// Item `n` can enter no earlier than item `n - depth` left: that is all that a queue's state is.
+/// Item `n` enters no earlier than item `n - depth` leaves, so the departure times of the last `depth`
+/// items are the complete state.
 #[derive(Debug, Clone)]
 pub struct Queue {
     left_at: Box<[Cycle]>,
@@ -58,7 +59,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An empty queue for `depth` items, at least 1.
+    /// Creates an empty queue for `depth` items, at least 1.
     pub fn new(depth: u64) -> Self {
         Self {
             left_at: vec![0; index(depth.max(1))].into(),
@@ -66,13 +67,13 @@ impl Queue {
         }
     }
 
-    /// When an item that is offered at `offered` can enter.
+    /// Cycle at which an item offered at `offered` enters.
     #[inline]
     pub fn entry(&self, offered: Cycle) -> Cycle {
         offered.max(self.left_at[self.next])
     }
 
-    /// Notes that the item which entered last leaves at `cycle`.
+    /// Records that the item that entered last leaves at `cycle`.
     #[inline]
     pub fn leave(&mut self, cycle: Cycle) {
         self.left_at[self.next] = cycle;
@@ -83,20 +84,20 @@ impl Queue {
     }
 }
 
-/// Why a unit did nothing in a cycle.
+/// Reason why a unit did no work in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StallReason {
-    /// Nothing came from the unit before.
+    /// No input from the previous unit.
     Starved,
-    /// The unit after it took nothing.
+    /// The next unit accepted no output.
     Blocked,
-    /// Data were on their way from memory.
+    /// Data was in flight from memory.
     Miss,
-    /// No storage of its own was free: a bin, a buffer.
+    /// No bin or buffer of the unit was free.
     Full,
-    /// Another user held the port: a termination update, a vertex warp.
+    /// Another user held the port, such as a termination update or a vertex warp.
     Contended,
-    /// Its last item of the draw was done.
+    /// The last item of the draw was finished.
     Drained,
 }
 
@@ -112,12 +113,12 @@ impl StallReason {
     ];
 }
 
-/// Where a unit's cycles went. Each cycle up to `accounted` is counted exactly once.
+/// Accounting of a port's cycles. Each cycle up to [`Activity::accounted`] is counted exactly once.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Activity {
-    /// Cycles in which the unit worked.
+    /// Cycles with work.
     pub busy: u64,
-    /// Cycles in which it did not, by reason, in the order of [`StallReason::ALL`].
+    /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
     pub idle: [u64; StallReason::ALL.len()],
     #[serde(skip)]
     accounted: Cycle,
@@ -128,7 +129,7 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Charges the cycles up to `cycle` that are not accounted for to `reason`.
+    /// Charges the unaccounted cycles up to `cycle` to `reason`.
     #[inline]
     pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
         if cycle > self.accounted {
@@ -138,8 +139,9 @@ impl Activity {
         }
     }
 
-    /// Charges the cycles up to `ready`, when the data of an item that arrived at `arrival` were
-    /// there: to starving as far as it came later than the item before, the rest to the data.
+    /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
+    /// `arrival` is there. Cycles by which the item came later than its predecessor count as
+    /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].
     #[inline]
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         let later = arrival.saturating_sub(self.last_arrival + 1);
@@ -148,7 +150,7 @@ impl Activity {
         self.idle_until(ready, StallReason::Miss);
     }
 
-    /// Counts the cycles up to `cycle` that are not accounted for as worked.
+    /// Counts the unaccounted cycles up to `cycle` as busy.
     #[inline]
     pub fn busy_until(&mut self, cycle: Cycle) {
         if cycle > self.accounted {
@@ -158,22 +160,22 @@ impl Activity {
         }
     }
 
-    /// The first cycle that is not accounted for.
+    /// First cycle that is not accounted for.
     pub fn accounted(&self) -> Cycle {
         self.accounted
     }
 
-    /// Sum of all cycles counted.
+    /// Number of cycles counted.
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().sum::<u64>()
     }
 
-    /// Keeps a timeline from now on.
+    /// Starts a timeline.
     pub fn keep_timeline(&mut self) {
         self.timeline = Some(Box::default());
     }
 
-    /// The timeline, if one was kept.
+    /// The timeline, if one is kept.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.timeline.as_deref()
     }
@@ -186,18 +188,18 @@ impl Activity {
     }
 }
 
-/// States of a unit on a timeline: working, then each reason not to.
+/// Number of states on a timeline: busy, then each stall reason.
 pub const STATES: usize = 1 + StallReason::ALL.len();
-/// Windows that a timeline has at most.
+/// Maximum number of windows of a timeline.
 const MAX_WINDOWS: usize = 4096;
 
-/// How a unit's time was spent, window by window. Bounded: when a draw outgrows the windows, pairs
-/// of them become one and the window doubles.
+/// States of a port over time, window by window. The number of windows is bounded: when a draw
+/// outgrows them, pairs of windows are joined and the window length doubles.
 #[derive(Debug, Clone)]
 pub struct Timeline {
-    /// Cycles a window.
+    /// Length of a window in cycles.
     pub window: u64,
-    /// Cycles a window spent in each state: working, then in the order of [`StallReason::ALL`].
+    /// Cycles of each window by state: busy, then in the order of [`StallReason::ALL`].
     pub windows: Vec<[u64; STATES]>,
 }
 

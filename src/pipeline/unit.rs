@@ -1,25 +1,25 @@
-//! What a unit tells of itself after a run.
+//! How a unit reports where its cycles went and what it counted.
 
 use super::statistics::Statistics;
 use super::timing::{Activity, Cycle};
 
-/// A unit, or a chain of units, that says where its cycles went and what it counted.
+/// A unit or a chain of units that reports its activities and statistics.
 pub trait Unit {
-    /// Shows `visitor` the activities and statistics, unit by unit in the order of the pipeline.
+    /// Passes all activities and statistics to `visitor`, unit by unit in pipeline order.
     fn visit(&mut self, visitor: &mut dyn Visitor);
 }
 
-/// Sees all units of a pipeline.
+/// Receives the activities and statistics of all units of a pipeline.
 pub trait Visitor {
-    /// Visits the port `name` of a unit. Ports of the same name belong to units of the same kind.
+    /// Visits the activity of port `name`. Several instances of one unit use the same name.
     fn activity(&mut self, name: &'static str, activity: &mut Activity);
 
-    /// Visits what the unit `name` counted.
+    /// Visits the statistics of unit `name`.
     fn statistics(&mut self, name: &'static str, statistics: &dyn Statistics) {
         let _ = (name, statistics);
     }
 
-    /// Visits the end of a pipeline, which was reached at `at`.
+    /// Visits the end of a pipeline, whose last work was over at `at`.
     fn end(&mut self, at: Cycle) {
         let _ = at;
     }
@@ -33,7 +33,7 @@ impl<U: Unit> Unit for [U] {
     }
 }
 
-/// Keeps timelines of all units from now on.
+/// Starts a timeline in every activity of `units`.
 pub fn keep_timelines(units: &mut impl Unit) {
     struct Keep;
     impl Visitor for Keep {

@@ -20,7 +20,7 @@ use crate::raster::spans::{RowSpans, SPAN_ROWS};
 /// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
 pub(crate) const MAX_COLUMN: i32 = 1 << 20;
 
-/// Subpixel units a pixel, and from a pixel's corner to its centre.
+/// Subpixel units per pixel, and from a pixel's corner to its centre.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
 const CENTRE: i32 = PIXEL / 2;
 

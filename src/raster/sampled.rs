@@ -314,7 +314,7 @@ impl SampledPolygon {
     }
 }
 
-/// The cells, of `cell` units a side (a power of two), around a box: whole quads, since the empty
+/// The cells, of `cell` units per side (a power of two), around a box: whole quads, since the empty
 /// parts of a quad are not worth clipping.
 #[inline]
 fn cells_around([least, greatest]: [[i32; 2]; 2], cell: i32) -> PixelRect {

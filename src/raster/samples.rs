@@ -11,7 +11,7 @@ use crate::raster::geometry::SUBPIXEL_BITS;
 /// Most samples of a cell: the coverage of four cells fits 64 bits.
 pub(crate) const MAX_SAMPLES: usize = 16;
 
-/// Subpixel units a pixel.
+/// Subpixel units per pixel.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
 
 /// Positions in 1/16 px, as D3D's standard patterns place them.
@@ -69,7 +69,7 @@ pub struct SamplePattern {
 }
 
 impl SamplePattern {
-    /// The pattern of so many samples a pixel: 1, 2, 4, 8 or 16; one cell a pixel.
+    /// The pattern of so many samples per pixel: 1, 2, 4, 8 or 16; one cell a pixel.
     ///
     /// # Errors
     /// [`Error::Caller`] for another number of samples.
@@ -85,7 +85,7 @@ impl SamplePattern {
         Ok(Self::new(samples, 1, &offsets))
     }
 
-    /// The pattern of a cell of 2x2 pixels, pixel by pixel, row by row: 1, 2 or 4 samples a pixel.
+    /// The pattern of a cell of 2x2 pixels, pixel by pixel, row by row: 1, 2 or 4 samples per pixel.
     ///
     /// # Errors
     /// [`Error::Caller`] for another number of samples.

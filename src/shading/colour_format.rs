@@ -8,7 +8,7 @@ use super::quad_blend::QuadColour;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColourFormat {
-    /// Eight bits a channel, 0 to 1 in steps of 1/255.
+    /// Eight bits per channel, 0 to 1 in steps of 1/255.
     Rgba8,
     /// IEEE 754 binary16 a channel.
     #[default]

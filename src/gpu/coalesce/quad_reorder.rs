@@ -38,7 +38,7 @@ spec! {
 
 impl QruSpec {
     /// Bytes of storage: a pointer and a position a quad, a register of a valid bit and a quad ID
-    /// a place in the tile, and a bit a quad (VR-Pipe, Table III).
+    /// a place in the tile, and a bit per quad (VR-Pipe, Table III).
     pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
@@ -93,7 +93,7 @@ pub struct QuadReorder {
 }
 
 impl QuadReorder {
-    /// A unit that merges or only packs; `packed_per_cycle` quads a cycle leave it.
+    /// A unit that merges or only packs; `packed_per_cycle` quads per cycle leave it.
     pub fn new(spec: &QruSpec, merging: bool, packed_per_cycle: u64) -> Self {
         Self {
             merging,

@@ -2,7 +2,7 @@
 //! that warps hold quads of one tile and the colour cache sees them together.
 //!
 //! In: raster tiles with covered pixels. Out: beats of quads, flush by flush; in order within a
-//! tile. Rates: 8 quads a cycle in and out. A bin is flushed when it is full, when all bins are
+//! tile. Rates: 8 quads per cycle in and out. A bin is flushed when it is full, when all bins are
 //! occupied and a quad of another tile comes, at its deadline, and at the end of the draw; a
 //! [`FlushPolicy`] decides which bin makes room and what deadlines are. Each quad's place is free again when it has left.
 
@@ -25,10 +25,10 @@ spec! {
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
         /// Bins, one screen tile each.
         bins: u64 = 32, 1..=65_536, Published "VR-Pipe Table I, measured in VII-A";
-        /// Quads a bin.
+        /// Quads per bin.
         bin_size: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
-        /// Quads a cycle in, and out.
-        quads_per_cycle: u64 = 8, 1..=8, Assumed "half a raster tile a cycle; published speedups force more than 5.56";
+        /// Quads per cycle in, and out.
+        quads_per_cycle: u64 = 8, 1..=8, Assumed "half a raster tile per cycle; published speedups force more than 5.56";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
         /// Cycles after the last quad at which a bin is flushed.

@@ -2,8 +2,8 @@
 //! of 4x4 screen tiles, so that the quads of many primitives reach the same few tile bins together.
 //!
 //! In: primitives in order. Out: primitives, each once for every tile grid that its bounding box
-//! meets, bounded to that grid; in order within a grid. Rates: one primitive a cycle and grid in,
-//! one a cycle out. Switched off, it hands primitives on as they come and takes no time.
+//! meets, bounded to that grid; in order within a grid. Rates: one primitive per cycle and grid in,
+//! one per cycle out. Switched off, it hands primitives on as they come and takes no time.
 
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
@@ -23,7 +23,7 @@ spec! {
         queue: u64 = 2, 1..=65_536, Assumed "as primitive assembly";
         /// Bins.
         bins: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
-        /// Primitives a bin.
+        /// Primitives per bin.
         bin_size: u64 = 16, 1..=65_536, Published "VR-Pipe Table I";
         /// Screen tiles along the side of a tile grid.
         grid_tiles: u64 = 4, 1..=64, Published "VR-Pipe Table I: 64x64 pixels, 4x4 tiles";
@@ -35,7 +35,7 @@ spec! {
 }
 
 impl TgcSpec {
-    /// Bytes of storage: a pointer to each of three vertices an entry and the grid's number a bin
+    /// Bytes of storage: a pointer to each of three vertices per entry and the grid's number a bin
     /// (VR-Pipe, Table III).
     pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BYTES: u64 = 4;

@@ -31,18 +31,18 @@ spec! {
         queue: u64 = 8, 1..=65_536, Assumed "64 quads";
         /// Format of the colour buffer.
         format: ColourFormat = ColourFormat::Rgba16F, .., Published "VR-Pipe Table I";
-        /// Bytes of colour a cycle.
+        /// Bytes of colour per cycle.
         bytes_per_cycle: u64 = 64, 1..=4096, Published "VR-Pipe VII-A, Fig. 20b";
-        /// Quads a cycle at most.
+        /// Quads per cycle at most.
         quads_per_cycle: u64 = 4, 1..=64, Published "VR-Pipe VII-A: 16 ROP units a GPC";
         /// Bytes of the cache.
         cache_bytes: u64 = 16_384, 128..=268_435_456, Published "VR-Pipe Table I, measured in VII-A";
         /// Ways of a set; as many as there are lines or more: fully associative.
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB";
-        /// Bytes a cycle from and to the L2, each way.
+        /// Bytes per cycle from and to the L2, each way.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "less than about 70 would rule out VR-Pipe's QM speedup of 1.49";
         /// Quads that wait for their data.
-        wait_queue: u64 = 640, 1..=65_536, Assumed "covers the L2's latency at four quads a cycle, or RGBA8 would blend 14 pixels a cycle, not the 16 of VR-Pipe Fig. 20b";
+        wait_queue: u64 = 640, 1..=65_536, Assumed "covers the L2's latency at four quads per cycle, or RGBA8 would blend 14 pixels per cycle, not the 16 of VR-Pipe Fig. 20b";
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding";
     }
@@ -116,7 +116,7 @@ impl Crop {
         memory_lines: Range<u32>,
     ) -> Self {
         let bytes = bytes_per_quad(spec.format);
-        // As many quads a cycle as the narrower of port and lanes lets through.
+        // As many quads per cycle as the narrower of port and lanes lets through.
         let pace = if spec.bytes_per_cycle >= bytes * spec.quads_per_cycle {
             RateLimiter::new(spec.quads_per_cycle, 1)
         } else {

@@ -1,7 +1,7 @@
 //! Primitive assembly (VPO): culls what cannot be seen, finds the bounding box, sends the primitive
 //! to the GPCs that own screen tiles in it (VR-Pipe, section V-A).
 //!
-//! In: primitives. Out: primitives with their pixel bounds, in order. Rate: one a cycle.
+//! In: primitives. Out: primitives with their pixel bounds, in order. Rate: one per cycle.
 
 use crate::gpu::raster::screen::Screen;
 use crate::gpu::tile_owner::TileOwner;
@@ -19,8 +19,8 @@ spec! {
     AssemblySpec in "vpo" {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "two primitives in flight, as public GPGPU graphics simulators have";
-        /// Cycles a primitive.
-        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle a cycle, as public GPGPU graphics simulators have";
+        /// Cycles per primitive.
+        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle per cycle, as public GPGPU graphics simulators have";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
     }

@@ -9,7 +9,7 @@ const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
 /// Error allowed for in the squared radius: the opacity's logarithm and the cut's are at most 8,
 /// each rounded by up to `2^-22`, and as much again.
 const RADIUS_SQUARED_ERROR: f64 = 1.0 / (1 << 20) as f64;
-/// Vertices a pixel, across.
+/// Vertices per pixel, across.
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
 /// Half a step of vertices, in pixels.
 const HALF_STEP_PX: f64 = 0.5 / PER_PX;

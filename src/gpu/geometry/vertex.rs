@@ -1,6 +1,6 @@
 //! Vertex shading: four corners a splat, in warps of 32 vertices on the shader cores.
 //!
-//! In: splats in drawing order. Out: primitives in the same order, two triangles a splat (or one
+//! In: splats in drawing order. Out: primitives in the same order, two triangles per splat (or one
 //! rectangle). A warp's eight splats are fetched from memory, shaded, and kept until the last of
 //! them is assembled (VR-Pipe, section V-A: vertices wait in a buffer in the L2 cache).
 //!
@@ -20,9 +20,9 @@ use crate::pipeline::unit::{Unit, Visitor};
 spec! {
     /// Vertex shading.
     VertexSpec in "vertex" {
-        /// Splats whose vertices make a warp (32 lanes, 4 vertices a splat).
-        splats_per_warp: u64 = 8, 1..=8, Published "VR-Pipe III-A: two triangles with four vertices a splat";
-        /// Instructions a warp.
+        /// Splats whose vertices make a warp (32 lanes, 4 vertices per splat).
+        splats_per_warp: u64 = 8, 1..=8, Published "VR-Pipe III-A: two triangles with four vertices per splat";
+        /// Instructions per warp.
         instructions: u64 = 16, 1..=10_000, Assumed "centre plus or minus two axes, transform, a few moves";
         /// Cycles from a warp's data to its results.
         latency_cycles: u64 = 64, 1..=100_000, Assumed "16 dependent instructions of ALU latency 4";

@@ -2,7 +2,7 @@
 //! and turn about, 2, 1 and 1 pixels of each quad, and as many more quads are drawn as make the
 //! number of pixels the same. Time follows the quads.
 //!
-//! As for pixels a cycle, two draws are compared so that latency drops out.
+//! As for pixels per cycle, two draws are compared so that latency drops out.
 
 use super::bench::{layers, run as draw};
 use super::check::{Check, Expected};
@@ -12,7 +12,7 @@ use crate::shading::{ColourFormat, Comparison, StencilTest};
 
 /// Side of the picture, in pixels: a whole number of three quads.
 const SIDE_PX: u32 = 96;
-/// Rectangles of the shorter draw at a quarter of a quad a pixel.
+/// Rectangles of the shorter draw at a quarter of a quad per pixel.
 const LAYERS: u32 = 24;
 /// Distance from the expected ratio that is let pass, as a share.
 const TOLERANCE: f64 = 0.01;

@@ -57,7 +57,7 @@ fn bubble(config: &Config) -> Check {
     )
 }
 
-/// Ten quads a tile make two warps whether a bin is flushed on the way or not.
+/// Ten quads per tile make two warps whether a bin is flushed on the way or not.
 fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
     [8, 16, 32, 64, 128].into_iter().map(|bin_size| {
         let mut config = config.clone();

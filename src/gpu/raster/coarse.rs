@@ -2,7 +2,7 @@
 //! tile (VR-Pipe, section V-A).
 //!
 //! In: primitives with their edges. Out: raster tiles, row by row of screen tiles and within each
-//! row by row. Rate: one raster tile a cycle; a primitive that touches none takes a cycle. The test
+//! row by row. Rate: one raster tile per cycle; a primitive that touches none takes a cycle. The test
 //! is the usual conservative one, each edge at the tile's most inside corner, so tiles may turn out
 //! to be empty in the fine raster. What pixels each tile covers is worked out here, for whole rows
 //! at once, and travels along; the fine raster is where it counts.
@@ -24,7 +24,7 @@ spec! {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
         /// Cycles a raster tile.
-        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile a cycle; bounded below by the published speedups";
+        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle; bounded below by the published speedups";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }

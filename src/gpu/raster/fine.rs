@@ -2,7 +2,7 @@
 //! V-A).
 //!
 //! In: raster tiles. Out: those with a covered pixel, or with samples those that the primitive
-//! touches, in order. Rate: one raster tile a cycle, up to
+//! touches, in order. Rate: one raster tile per cycle, up to
 //! 16 quads.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
@@ -18,7 +18,7 @@ spec! {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
         /// Cycles a raster tile.
-        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile a cycle, up to 16 quads";
+        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle, up to 16 quads";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }

@@ -1,6 +1,6 @@
 //! Hi-Z: drops raster tiles that lie behind everything in front of them.
 //!
-//! In and out: raster tiles, in order. Rate: one a cycle. Splats have one depth each and are drawn
+//! In and out: raster tiles, in order. Rate: one per cycle. Splats have one depth each and are drawn
 //! without a depth buffer unless one is given; then the greatest depth of each raster tile decides.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
@@ -16,7 +16,7 @@ spec! {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
         /// Cycles a raster tile.
-        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile a cycle";
+        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }

@@ -15,7 +15,7 @@ pub trait Screen {
     /// The picture.
     fn rect(&self) -> PixelRect;
 
-    /// Screen tiles a row.
+    /// Screen tiles per row.
     fn tiles_across(&self) -> u32;
 
     /// Whether all of a raster tile is known to be hidden.

@@ -1,6 +1,6 @@
 //! Setup: the edge functions of a primitive.
 //!
-//! In: primitives. Out: the same with their edges, in order. Rate: one a cycle.
+//! In: primitives. Out: the same with their edges, in order. Rate: one per cycle.
 
 use crate::gpu::raster::screen::Screen;
 use crate::pipeline::packets::{Primitive, SetUp};
@@ -13,8 +13,8 @@ spec! {
     SetupSpec in "setup" {
         /// Primitives in the queue before it.
         queue: u64 = 32, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles a primitive.
-        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle a cycle";
+        /// Cycles per primitive.
+        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 10, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
     }

@@ -29,11 +29,11 @@ spec! {
     CoresSpec in "cores" {
         /// Cores.
         cores: u64 = 16, 1..=1024, Published "VR-Pipe Table I";
-        /// Schedulers a core.
+        /// Schedulers per core.
         schedulers: u64 = 4, 1..=16, Published "VR-Pipe Table I";
         /// Cycles for which an instruction of a warp of 32 holds its scheduler's 16 lanes.
         issue_cycles: u64 = 2, 1..=64, Published "VR-Pipe Table I: 64 lanes a core, 4 schedulers";
-        /// Warp slots a core.
+        /// Warp slots per core.
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
         /// Instructions of the fragment shader.
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";

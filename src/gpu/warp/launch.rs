@@ -1,4 +1,4 @@
-//! Warp launch: hands warps to the shader cores, one a cycle, once one of their slots is free.
+//! Warp launch: hands warps to the shader cores, one per cycle, once one of their slots is free.
 //!
 //! In and out: warps, in order.
 
@@ -12,8 +12,8 @@ spec! {
     LaunchSpec in "launch" {
         /// Warps in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
-        /// Cycles a warp.
-        cycles_per_warp: u64 = 1, 1..=1024, Assumed "one warp a cycle";
+        /// Cycles per warp.
+        cycles_per_warp: u64 = 1, 1..=1024, Assumed "one warp per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 20, 0..=10_000, Assumed "attribute set-up and the way to a core";
     }

@@ -21,9 +21,9 @@ pub const NEVER: Cycle = Cycle::MAX;
 /// What a draw starts from beside an empty colour buffer, and the tests that are on.
 #[derive(Debug, Clone, Default)]
 pub struct Tests {
-    /// Stencil test and the buffer it starts with: a byte a pixel, row by row.
+    /// Stencil test and the buffer it starts with: a byte per pixel, row by row.
     pub stencil: Option<(StencilTest, Vec<u8>)>,
-    /// Depth test and the buffer it is made against: a depth a pixel, row by row. Splats are
+    /// Depth test and the buffer it is made against: a depth per pixel, row by row. Splats are
     /// transparent and write no depth.
     pub depth: Option<(DepthTest, Vec<f32>)>,
 }
@@ -164,7 +164,7 @@ impl Framebuffer {
         self.stencil.is_some()
     }
 
-    /// Bytes a pixel that the tests read: a stencil byte, with it a depth of 24 bits if tested.
+    /// Bytes per pixel that the tests read: a stencil byte, with it a depth of 24 bits if tested.
     pub(crate) fn test_bytes_per_pixel(&self) -> u64 {
         if self.depth.is_some() { 4 } else { 1 }
     }

@@ -1,7 +1,7 @@
 //! PROP: takes flushed quads in order and passes them to the tests (VR-Pipe, sections III-B and
 //! V-A). Its other port, towards the shader cores, is where quad reordering packs warps.
 //!
-//! In and out: beats of quads, in order. Rate: quads a cycle.
+//! In and out: beats of quads, in order. Rate: quads per cycle.
 
 use crate::pipeline::packets::Beat;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
@@ -13,10 +13,10 @@ spec! {
     PropSpec in "prop" {
         /// Beats in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
-        /// Quads a cycle from tile coalescing to the tests.
+        /// Quads per cycle from tile coalescing to the tests.
         quads_in_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing; VR-Pipe's 2.78x forces more than 5.56";
-        /// Quads a cycle from the tests to warps.
-        quads_out_per_cycle: u64 = 4, 1..=64, Assumed "VR-Pipe Fig. 20b forces 16 pixels a cycle at least";
+        /// Quads per cycle from the tests to warps.
+        quads_out_per_cycle: u64 = 4, 1..=64, Assumed "VR-Pipe Fig. 20b forces 16 pixels per cycle at least";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "a small queue and an arbiter";
     }

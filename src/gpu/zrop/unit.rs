@@ -3,7 +3,7 @@
 //!
 //! In: beats of quads. Out: the same beats without the quads that have no fragment left; a flush's
 //! last beat always goes on, so that its end is seen. Quads that come without a fragment, which only
-//! units that merge quads ask for, pass untested. Rate: quads a cycle, less the cycles that
+//! units that merge quads ask for, pass untested. Rate: quads per cycle, less the cycles that
 //! termination updates take the port for. A fragment is terminated only if its pixel's bit was
 //! written before the cycle of its test.
 

@@ -1,13 +1,12 @@
-//! Bandwidth as a calendar: so many bytes in each window of cycles, handed out in the order of
-//! asking, at or after the time asked for. Requests may come out of order of their times; no window
-//! is ever promised twice.
+//! Bandwidth as a calendar of windows. Each request books bytes in the first windows with room at or
+//! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
 
 use crate::math::index;
 use crate::pipeline::timing::Cycle;
 
-/// Cycles a window: the resolution of bandwidth. Far below the latency of any memory.
+/// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
 const WINDOW_CYCLES: u64 = 16;
-/// Windows that are kept: requests further back than this from the latest one count as being here.
+/// Number of windows kept. Older requests are booked in the oldest window.
 const WINDOWS: usize = 1 << 14;
 
 /// The calendar of one port.
@@ -15,18 +14,18 @@ const WINDOWS: usize = 1 << 14;
 pub struct Calendar {
     bytes_per_window: u64,
     bytes_per_cycle: u64,
-    /// 2^48 over the bytes a cycle, rounded up.
+    /// `2^48 / bytes_per_cycle`, rounded up.
     reciprocal: u64,
-    /// Bytes promised in each window, around a ring.
+    /// Ring of bytes booked by window.
     used: Vec<u64>,
     /// First window of the ring.
     first: u64,
-    /// Bytes promised in all.
+    /// Bytes booked so far.
     pub bytes: u64,
 }
 
 impl Calendar {
-    /// A port of `bytes_per_cycle`, at least 1.
+    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1.
     pub fn new(bytes_per_cycle: u64) -> Self {
         let bytes_per_cycle = bytes_per_cycle.max(1);
         Self {
@@ -39,7 +38,7 @@ impl Calendar {
         }
     }
 
-    /// Books `bytes` at `at` or later; returns the cycle by which the last of them has passed.
+    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;
         let mut window = (at / WINDOW_CYCLES).max(self.first);
@@ -51,9 +50,9 @@ impl Calendar {
             *used += taken;
             left -= taken;
             if left == 0 {
-                // The quotient rounded up, exactly: at most 17 a cycle's bytes, times 2^48 over a
-                // cycle's bytes, is below 2^53, and what rounding adds is below 2^-23 of it, less
-                // than the least fraction, 2^-20.
+                // Exact ceiling of the quotient: `above` is at most 17 times the bytes per cycle, so
+                // the product is below 2^53, and rounding the reciprocal up adds less than 2^-23 of
+                // it, below the smallest fraction of 2^-20.
                 let above = *used + self.bytes_per_cycle - 1;
                 let passed = (above * self.reciprocal) >> 48;
                 return at.max(window * WINDOW_CYCLES + passed - u64::from(passed > 0));
@@ -75,7 +74,7 @@ impl Calendar {
 mod tests {
     use super::*;
 
-    /// 10 bytes a cycle, windows of 160 bytes.
+    /// 10 bytes per cycle, windows of 160 bytes.
     #[test]
     fn bandwidth_is_handed_out_once() {
         let mut calendar = Calendar::new(10);

@@ -1,4 +1,4 @@
-//! The shared L2: set-associative, sectored, written back. Holds tags only.
+//! Shared L2 cache: set-associative, write-back. It holds tags, not data.
 
 use serde::Serialize;
 
@@ -12,25 +12,25 @@ use crate::pipeline::timing::Cycle;
 spec! {
     /// The L2 cache.
     L2Spec in "l2" {
-        /// Bytes.
+        /// Capacity in bytes.
         bytes: u64 = 4_194_304, 4096..=1_073_741_824, Published "VR-Pipe Table I";
-        /// Ways of a set.
+        /// Ways per set.
         ways: u64 = 16, 1..=1024, Assumed "common for shared caches";
-        /// Slices.
+        /// Number of slices.
         slices: u64 = 32, 1..=1024, Assumed "two a memory channel";
-        /// Bytes a cycle and slice.
-        slice_bytes_per_cycle: u64 = 32, 1..=1024, Assumed "a sector a cycle";
+        /// Bytes per cycle of each slice.
+        slice_bytes_per_cycle: u64 = 32, 1..=1024, Assumed "a sector per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 146, 0..=1_000_000, Assumed "240 ns at 612 MHz, as measured on embedded GPUs";
     }
 }
 
-/// Traffic.
+/// Traffic of the L2.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct L2Counters {
-    /// Accesses whose line was there.
+    /// Accesses to resident lines.
     pub hits: u64,
-    /// Accesses whose line was not.
+    /// Accesses to other lines.
     pub misses: u64,
     /// Bytes read by units.
     pub read_bytes: u64,
@@ -44,7 +44,7 @@ pub struct L2Counters {
 #[derive(Debug)]
 pub struct L2 {
     latency: u64,
-    /// Bytes of each line that have to be written back.
+    /// Dirty bytes by resident line.
     dirty_bytes: LruLines<u64>,
     port: Calendar,
     /// Traffic so far.
@@ -52,7 +52,7 @@ pub struct L2 {
 }
 
 impl L2 {
-    /// An empty cache for a memory of `memory_lines` lines.
+    /// Creates an empty cache for a memory of `memory_lines` lines.
     pub fn new(spec: &L2Spec, memory_lines: u32) -> Self {
         let sets = (spec.bytes / LINE_BYTES / spec.ways).max(1);
         Self {
@@ -63,7 +63,7 @@ impl L2 {
         }
     }
 
-    /// Reads `bytes` of `line` at `at`, from DRAM if need be; returns when they are there.
+    /// Reads `bytes` of `line` at `at`, from DRAM on a miss; returns the cycle at which they arrive.
     pub fn read(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) -> Cycle {
         self.counters.read_bytes += bytes;
         let passed = self.port.book(bytes, at);
@@ -75,7 +75,7 @@ impl L2 {
         }
     }
 
-    /// Writes `bytes` of `line` at `at`. Whole sectors are written, so nothing is fetched.
+    /// Writes `bytes` of `line` at `at`. Writes cover whole sectors, so a miss fetches nothing.
     pub fn write(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) {
         self.counters.written_bytes += bytes;
         let passed = self.port.book(bytes, at);
@@ -84,13 +84,14 @@ impl L2 {
         *dirty = (*dirty + bytes).min(LINE_BYTES);
     }
 
-    /// Lets `bytes` from DRAM pass at `at` without keeping them; returns when they are through.
+    /// Passes `bytes` from DRAM through at `at` without caching them; returns the cycle at which they
+    /// arrive.
     pub fn pass(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.counters.read_bytes += bytes;
         self.port.book(bytes, at) + self.latency
     }
 
-    /// Finds the line or makes room for it; returns whether it was there, and its slot.
+    /// Finds the line or allocates it; returns whether it was resident, and its slot.
     fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (bool, u32) {
         if let Some(slot) = self.dirty_bytes.find(line) {
             self.counters.hits += 1;

@@ -1,5 +1,4 @@
-//! Which lines of memory a set-associative cache holds, with the least recently used line of a set
-//! making room.
+//! Tags of a set-associative cache with least-recently-used replacement.
 
 /// No line, no slot.
 const NONE: u32 = u32::MAX;
@@ -21,17 +20,17 @@ struct Set {
     oldest: u32,
 }
 
-/// The lines that a cache holds, and what it knows of each.
+/// Lines resident in a cache, each with a content of type `L`.
 #[derive(Debug)]
 pub(crate) struct LruLines<L> {
     slots: Vec<Slot<L>>,
     sets: Vec<Set>,
-    /// Slot of each line of memory.
+    /// Slot by line of memory.
     slot_of: Vec<u32>,
 }
 
 impl<L: Default> LruLines<L> {
-    /// An empty cache of `sets` times `ways` lines, for a memory of `memory_lines` lines.
+    /// Creates an empty cache of `sets * ways` lines for a memory of `memory_lines` lines.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "caches have far fewer lines than 2^32"
@@ -63,7 +62,7 @@ impl<L: Default> LruLines<L> {
         }
     }
 
-    /// The slot of a line, which becomes the most recently used one; `None` where it is not held.
+    /// Finds a resident line and makes it the most recently used; returns its slot.
     #[inline]
     pub(crate) fn find(&mut self, line: u32) -> Option<u32> {
         let slot = self.slot_of[line as usize];
@@ -74,8 +73,8 @@ impl<L: Default> LruLines<L> {
         Some(slot)
     }
 
-    /// Gives a line that is not held the slot of the least recently used line of its set; returns
-    /// the slot, whose content begins anew, and what was there.
+    /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the
+    /// slot, whose content is reset, and the evicted line with its content.
     pub(crate) fn replace(&mut self, line: u32) -> (u32, Option<u32>, L) {
         #[allow(clippy::cast_possible_truncation, reason = "fewer sets than 2^32")]
         let slot = self.sets[(line % self.sets.len() as u32) as usize].oldest;
@@ -90,7 +89,7 @@ impl<L: Default> LruLines<L> {
         (slot, (old != NONE).then_some(old), content)
     }
 
-    /// What is known of the line in a slot.
+    /// Content of the line in a slot.
     #[inline]
     pub(crate) fn content(&mut self, slot: u32) -> &mut L {
         &mut self.slots[slot as usize].content

@@ -1,9 +1,9 @@
-//! The memory system behind the caches of fixed-function units: a shared L2 and DRAM, as bandwidth,
-//! latency and what is resident.
+//! Memory behind the caches of fixed-function units: a shared L2 and DRAM with bandwidth, latency and
+//! residency.
 //!
-//! Requests do not come in the order of their times: a later splat's vertices are asked for before
-//! an earlier splat's colours. Bandwidth is therefore a calendar, see [`calendar`]; the L2's
-//! replacement sees requests in the order in which packets are pushed.
+//! Requests do not come in time order: a later splat's vertices are fetched before an earlier splat's
+//! colours. Bandwidth is therefore kept in a [`calendar`]. Replacement in the L2 sees requests in the
+//! order in which packets are pushed.
 
 pub mod calendar;
 pub mod dram;
@@ -18,14 +18,14 @@ use l2::{L2, L2Spec};
 /// L2 and DRAM.
 #[derive(Debug)]
 pub struct Memory {
-    /// The cache.
+    /// Shared cache.
     pub l2: L2,
-    /// What lies behind it.
+    /// Memory behind the cache.
     pub dram: Dram,
 }
 
 impl Memory {
-    /// An empty memory system of `lines` lines that can be cached.
+    /// Creates a memory with `lines` cacheable lines, none of them resident.
     pub fn new(l2: &L2Spec, dram: &DramSpec, lines: u32) -> Self {
         Self {
             l2: L2::new(l2, lines),
@@ -33,17 +33,17 @@ impl Memory {
         }
     }
 
-    /// Reads `bytes` of line `line` at `at`; returns when they are there.
+    /// Reads `bytes` of `line` at `at`; returns the cycle at which they arrive.
     pub fn read(&mut self, line: u32, bytes: u64, at: Cycle) -> Cycle {
         self.l2.read(line, bytes, at, &mut self.dram)
     }
 
-    /// Writes `bytes` of line `line` at `at`.
+    /// Writes `bytes` of `line` at `at`.
     pub fn write(&mut self, line: u32, bytes: u64, at: Cycle) {
         self.l2.write(line, bytes, at, &mut self.dram);
     }
 
-    /// Reads `bytes` that are used once, past the L2's storage; returns when they are there.
+    /// Reads `bytes` that are used once, without caching them; returns the cycle at which they arrive.
     pub fn stream(&mut self, bytes: u64, at: Cycle) -> Cycle {
         let arrived = self.dram.transfer(bytes, at);
         self.l2.pass(bytes, arrived)
