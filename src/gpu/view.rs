@@ -1,4 +1,4 @@
-//! A view of a scene, ready to be run through any number of variants.
+//! A scene seen from a camera, prepared for simulation.
 
 use std::time::{Duration, Instant};
 
@@ -18,28 +18,28 @@ use crate::preprocess::{Preprocessed, ViewTransform};
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 
-/// A scene seen from a camera: sorted splats with their boxes.
+/// Sorted splats of a view, with their boxes.
 pub struct PreparedView<'a> {
     draw: Draw,
     exact: ExactAlpha<'a>,
     level: SimdLevel,
-    /// How long preparing took.
+    /// Host time of projection and sort.
     pub prepared_in: Duration,
-    /// Of that, how long sorting took.
+    /// Host time of the sort, which is part of `prepared_in`.
     pub sorted_in: Duration,
 }
 
-/// A run, and how long the host took for it.
+/// A result with the host time of its simulation.
 #[derive(Debug)]
 pub struct Run {
-    /// What came out.
+    /// Result of the simulation.
     pub outcome: SimulationResult,
-    /// Time of this variant alone.
+    /// Host time of this variant alone.
     pub host: Duration,
 }
 
 impl<'a> PreparedView<'a> {
-    /// Projects and sorts the splats; `level` is the host's, and changes no result.
+    /// Projects and sorts the splats. The SIMD level of the host does not affect any result.
     #[must_use]
     pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
         let start = Instant::now();
@@ -58,7 +58,7 @@ impl<'a> PreparedView<'a> {
         }
     }
 
-    /// The draw.
+    /// The draw call of the view.
     #[must_use]
     pub fn draw(&self) -> &Draw {
         &self.draw
@@ -77,7 +77,7 @@ impl<'a> PreparedView<'a> {
         )
     }
 
-    /// Runs one simulator.
+    /// Simulates the view.
     #[must_use]
     pub fn run(&self, simulator: &Simulator, tests: &Tests) -> Run {
         let start = Instant::now();
@@ -88,7 +88,7 @@ impl<'a> PreparedView<'a> {
         }
     }
 
-    /// Runs several simulators, side by side as rayon's current pool allows.
+    /// Simulates the view on several simulators, in parallel on rayon's current pool.
     #[must_use]
     pub fn run_all(&self, simulators: &[Simulator]) -> Vec<Run> {
         let tests = Tests::default();
@@ -97,8 +97,8 @@ impl<'a> PreparedView<'a> {
     }
 }
 
-/// Simulates a frame on variants of the emulated GPU, in the default profile: projects and sorts the
-/// splats and draws them through each variant's units.
+/// Simulates a frame on variants of the emulated GPU. Splats are projected in the default profile,
+/// sorted, and drawn through the units of each variant.
 ///
 /// # Errors
 /// [`Error::Caller`](crate::Error::Caller) naming a field of the configuration that does not fit.

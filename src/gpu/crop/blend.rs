@@ -1,4 +1,4 @@
-//! What CROP does to colours, a warp at a time: drop, blend, store, alpha test.
+//! Colour operations of CROP: blend, store and alpha test of a warp.
 
 use crate::gpu::zrop::framebuffer::Framebuffer;
 use crate::gpu::zrop::termination::{Feedback, Termination};
@@ -14,13 +14,13 @@ pub(super) struct Blended {
     pub(super) mask: u8,
     /// Not blended, by an ideal termination.
     pub(super) dropped: u8,
-    /// Brought their pixel to the threshold.
+    /// Fragments with which the pixel reached the threshold.
     pub(super) reached: u8,
-    /// Were blended into a pixel that had reached the threshold.
+    /// Fragments blended into a pixel that had already reached the threshold.
     pub(super) late: u8,
 }
 
-/// Blends a warp's quads in order; says what became of the fragments of each.
+/// Blends the quads of a warp in order; returns the outcomes of the fragments of each quad.
 pub(super) fn blend_warp(
     level: SimdLevel,
     framebuffer: &mut Framebuffer,

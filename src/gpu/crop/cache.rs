@@ -1,9 +1,8 @@
-//! The CROP cache (VR-Pipe, section VII-A): sectored lines of the colour buffer, least recently
-//! used, written back. Holds tags and times; values live in the surface.
+//! The CROP cache (VR-Pipe, section VII-A): sectored, least recently used, write-back. It holds tags and
+//! times; the colours are in the framebuffer.
 //!
-//! A sector that was never written back is in its cleared state and is not fetched. A line that is
-//! still to be blended into is not evicted before that: its successor's data are asked for when its
-//! last blend is done.
+//! A sector that was never written back is in its cleared state and is not fetched. A line is not
+//! evicted before its last blend is done: the data of its successor is requested after that.
 
 use serde::Serialize;
 
@@ -22,17 +21,17 @@ statistics! {
     /// Hits, misses and traffic, in sectors and bytes.
     #[derive(Serialize)]
     pub struct CropCacheCounters {
-        /// Sectors that were there.
+        /// Sectors that were resident.
         pub hits: u64,
-        /// Sectors that were not: fetched, or created clear.
+        /// Sectors that were not resident: fetched, or created cleared.
         pub misses: u64,
         /// Sectors fetched from the L2.
         pub fetched: u64,
         /// Sectors written back to the L2.
         pub written_back: u64,
-        /// Lines evicted with a sector to write back.
+        /// Lines evicted with a dirty sector.
         pub dirty_evictions: u64,
-        /// Most bytes held at once.
+        /// Largest number of bytes resident at once.
         pub peak_bytes: Peak,
     }
 }
@@ -45,7 +44,7 @@ struct Line {
     last_blend: Cycle,
 }
 
-/// The cache.
+/// The CROP cache.
 #[derive(Debug)]
 pub struct CropCache {
     lines: LruLines<Line>,
@@ -61,8 +60,8 @@ pub struct CropCache {
 }
 
 impl CropCache {
-    /// A cache of `bytes` in sets of `ways` lines, which moves `l2_bytes_per_cycle` each way, for a
-    /// framebuffer that takes `memory_lines` of memory.
+    /// Creates an empty cache of `bytes` in sets of `ways` lines with `l2_bytes_per_cycle` in each
+    /// direction. The framebuffer lies in `memory_lines`.
     pub fn new(bytes: u64, ways: u64, l2_bytes_per_cycle: u64, memory_lines: Range<u32>) -> Self {
         let lines = (bytes / LINE_BYTES).max(1);
         let ways = ways.clamp(1, lines);
@@ -79,8 +78,8 @@ impl CropCache {
         }
     }
 
-    /// Looks up the `sectors` (a mask) of line `number` at `at`; returns the slot and when all of
-    /// them are there.
+    /// Requests the sectors in mask `sectors` of line `number` at `at`; returns the slot, and the cycle
+    /// at which all of them are resident.
     #[inline]
     pub(crate) fn access(
         &mut self,
@@ -104,7 +103,7 @@ impl CropCache {
         (slot, ready.fold(start, Cycle::max))
     }
 
-    /// Notes that `sectors` of the line in `slot` are blended into, the last of it at `done`.
+    /// Records a blend into `sectors` of the line in `slot` that is done at `done`.
     #[inline]
     pub fn blended(&mut self, slot: u32, sectors: u8, done: Cycle) {
         let line = self.lines.content(slot);
@@ -112,7 +111,7 @@ impl CropCache {
         line.last_blend = line.last_blend.max(done);
     }
 
-    /// Brings the missing sectors of a line in.
+    /// Fetches the missing sectors of a line, or creates them cleared.
     fn fill(&mut self, number: u32, slot: u32, missing: u8, start: Cycle, memory: &mut Memory) {
         let in_memory = self.in_memory[number as usize];
         let line = self.lines.content(slot);
@@ -132,8 +131,8 @@ impl CropCache {
         self.counters.peak_bytes.raise(held);
     }
 
-    /// Evicts the least recently used line of the set; returns its slot and when the new line's
-    /// data may be asked for.
+    /// Evicts the least recently used line of the set; returns its slot, and the cycle at which the data
+    /// of the new line can be requested.
     fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
         let (slot, old, evicted) = self.lines.replace(number);
         let start = at.max(evicted.last_blend);

@@ -1,4 +1,4 @@
-//! The colour unit and its cache.
+//! CROP: the colour raster operation unit and its cache.
 
 mod blend;
 pub mod cache;

@@ -1,9 +1,9 @@
-//! CROP: blends quads into the colour buffer, in order, and finds pixels that are terminated
-//! (VR-Pipe, sections V-B and VII-A).
+//! CROP blends quads into the colour buffer in order and detects pixels that reach the termination
+//! threshold (VR-Pipe, sections V-B and VII-A).
 //!
-//! In: shaded warps, in order. Out: nothing; the picture is its result. Rates: 64 bytes of colour a
-//! cycle, at most four quads. A quad's sectors are looked up when it enters; while they are on
-//! their way it waits in a queue, and those behind it with it, their own sectors already asked for.
+//! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors
+//! of a quad are requested when it enters. Quads wait for their sectors in order, while those of the
+//! quads behind them are already requested.
 
 use std::ops::Range;
 
@@ -35,11 +35,11 @@ spec! {
         bytes_per_cycle: u64 = 64, 1..=4096, Published "VR-Pipe VII-A, Fig. 20b";
         /// Quads per cycle at most.
         quads_per_cycle: u64 = 4, 1..=64, Published "VR-Pipe VII-A: 16 ROP units a GPC";
-        /// Bytes of the cache.
+        /// Capacity of the cache in bytes.
         cache_bytes: u64 = 16_384, 128..=268_435_456, Published "VR-Pipe Table I, measured in VII-A";
-        /// Ways of a set; as many as there are lines or more: fully associative.
+        /// Ways per set; fully associative if at least the number of lines.
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB";
-        /// Bytes per cycle from and to the L2, each way.
+        /// Bytes per cycle from the L2, and to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "less than about 70 would rule out VR-Pipe's QM speedup of 1.49";
         /// Quads that wait for their data.
         wait_queue: u64 = 640, 1..=65_536, Assumed "covers the L2's latency at four quads per cycle, or RGBA8 would blend 14 pixels per cycle, not the 16 of VR-Pipe Fig. 20b";
@@ -55,19 +55,19 @@ statistics! {
         pub quads: u64,
         /// Fragments blended.
         pub fragments: u64,
-        /// Fragments blended into pixels that had reached the threshold already.
+        /// Fragments blended into pixels that had already reached the threshold.
         pub late: u64,
-        /// Quads and fragments that an ideal termination kept from being blended.
+        /// Quads not blended because of ideal termination.
         pub quads_dropped: u64,
-        /// See `quads_dropped`.
+        /// Fragments not blended because of ideal termination.
         pub fragments_dropped: u64,
-        /// Pixels that a blend brought to the threshold.
+        /// Pixels that reached the threshold.
         pub terminations: u64,
     }
 }
 
-/// Place of each quad of a tile in memory: along a Z-order curve, so that four quads that follow
-/// each other make a square and a line is a compact block of pixels.
+/// Position in memory by position in the tile: along a Z-order curve, so that a line is a compact block
+/// of pixels.
 #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
 const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
     let mut order = [0; QUADS_PER_TILE as usize];
@@ -87,7 +87,7 @@ const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
 }
 const Z_ORDER: [u8; QUADS_PER_TILE as usize] = z_order();
 
-/// The unit.
+/// The colour raster operation unit.
 #[derive(Debug)]
 pub struct Crop {
     spec: CropSpec,
@@ -100,15 +100,15 @@ pub struct Crop {
     waiting: Queue,
     /// The cache.
     pub cache: CropCache,
-    /// Where the cycles of the blending port went.
+    /// Accounting of the blending port.
     pub activity: Activity,
     last_done: Cycle,
-    /// Counters.
+    /// Statistics so far.
     pub counters: CropCounters,
 }
 
 impl Crop {
-    /// The unit of GPC `gpc`, for a framebuffer whose colours take `memory_lines` of memory.
+    /// Creates the idle unit of GPC `gpc`. The colours of the framebuffer lie in `memory_lines`.
     pub fn new(
         spec: &CropSpec,
         termination: Option<Termination>,
@@ -116,7 +116,7 @@ impl Crop {
         memory_lines: Range<u32>,
     ) -> Self {
         let bytes = bytes_per_quad(spec.format);
-        // As many quads per cycle as the narrower of port and lanes lets through.
+        // Quads per cycle: the smaller of the port width and the lane count.
         let pace = if spec.bytes_per_cycle >= bytes * spec.quads_per_cycle {
             RateLimiter::new(spec.quads_per_cycle, 1)
         } else {
@@ -157,7 +157,7 @@ impl Crop {
         (line_at(byte), (((1_u32 << count) - 1) << first) as u8)
     }
 
-    /// Times a quad from its lookup to the end of its blend.
+    /// Times a quad; returns the cycles of its lookup and of the end of its blend.
     #[inline]
     fn time(
         &mut self,

@@ -1,7 +1,7 @@
-//! Primitive assembly (VPO): culls what cannot be seen, finds the bounding box, sends the primitive
-//! to the GPCs that own screen tiles in it (VR-Pipe, section V-A).
+//! Primitive assembly (VPO): culls invisible primitives, computes bounding boxes, and sends each
+//! primitive to the GPCs that own screen tiles in its box (VR-Pipe, section V-A).
 //!
-//! In: primitives. Out: primitives with their pixel bounds, in order. Rate: one per cycle.
+//! Input: primitives. Output: primitives with pixel bounds, in order. Rate: one per cycle.
 
 use crate::gpu::raster::screen::Screen;
 use crate::gpu::tile_owner::TileOwner;
@@ -27,15 +27,15 @@ spec! {
 }
 
 statistics! {
-    /// Primitives in, and what became of them.
+    /// Outcomes of primitives.
     pub struct AssemblyCounters {
         /// Primitives in.
         pub primitives_in: u64,
         /// Primitives out.
         pub primitives_out: u64,
-        /// Dropped: no area.
+        /// Primitives culled because they have no area.
         pub degenerate: u64,
-        /// Dropped: no pixel centre of the picture inside the bounding box.
+        /// Primitives culled because their bounding box holds no pixel centre of the picture.
         pub off_screen: u64,
     }
 }
@@ -85,11 +85,10 @@ impl<M: Screen> Process<M> for AssemblySpec {
     }
 }
 
-/// All GPCs behind assembly: a primitive goes to each that owns a tile of it, and waits for the
-/// slowest.
+/// Sends each primitive to all GPCs that own a screen tile in its box, and waits for the slowest.
 #[derive(Debug)]
 pub struct Distribute<N> {
-    /// Each GPC and the tiles it owns.
+    /// GPCs with the screen tiles that they own.
     pub gpcs: Vec<(TileOwner, N)>,
 }
 

@@ -1,23 +1,23 @@
-//! The box that a splat is drawn as: two triangles around its footprint.
+//! Oriented bounding boxes of splats, which are drawn as two triangles.
 
 use crate::preprocess::ProjectedSplat;
 use crate::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
 
-/// Relative error that is allowed for in u and v: the fields of a [`ProjectedSplat`] are rounded by
-/// `2^-24`, and as much again is left for how they came about.
+/// Relative error allowed in u and v. The fields of a [`ProjectedSplat`] are rounded by `2^-24`; as
+/// much again is left for their computation.
 const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
-/// Error allowed for in the squared radius: the opacity's logarithm and the cut's are at most 8,
-/// each rounded by up to `2^-22`, and as much again.
+/// Error allowed in the squared radius. The logarithms of the opacity and of the cut are at most 8,
+/// each rounded by up to `2^-22`; as much again is left for their computation.
 const RADIUS_SQUARED_ERROR: f64 = 1.0 / (1 << 20) as f64;
-/// Vertices per pixel, across.
+/// Vertex steps per pixel.
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
-/// Half a step of vertices, in pixels.
+/// Half a vertex step, in pixels.
 const HALF_STEP_PX: f64 = 0.5 / PER_PX;
-/// What keeps pixel centres off the box's edges, where the fill rule might leave them out, despite
-/// rounding in f64: coordinates below 2^17 px err by 2^-34 px.
+/// Distance that keeps pixel centres off the box's edges, where the fill rule might drop them, despite
+/// rounding in f64: coordinates below 2^17 px have errors of 2^-34 px.
 const SLACK_PX: f64 = 1.0 / (1 << 20) as f64;
 
-/// A box without area: nothing is drawn.
+/// A box without area, which draws nothing.
 const NOTHING: [Vertex; 4] = [Vertex { x: 0, y: 0 }; 4];
 
 /// The smallest oriented box around a splat's footprint (where alpha reaches 1/255) in a picture of

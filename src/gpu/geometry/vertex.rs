@@ -1,12 +1,12 @@
-//! Vertex shading: four corners a splat, in warps of 32 vertices on the shader cores.
+//! Vertex shading: four corners per splat, in warps of 32 vertices on the shader cores.
 //!
-//! In: splats in drawing order. Out: primitives in the same order, two triangles per splat (or one
-//! rectangle). A warp's eight splats are fetched from memory, shaded, and kept until the last of
-//! them is assembled (VR-Pipe, section V-A: vertices wait in a buffer in the L2 cache).
+//! Input: splats in drawing order. Output: primitives in the same order, two triangles per splat or one
+//! primitive of another kind. The eight splats of a warp are fetched from memory, shaded, and kept until
+//! the last of them is assembled (VR-Pipe, section V-A: vertices wait in a buffer in the L2 cache).
 //!
-//! Vertex warps go first: the issue slots they take are owed by the fragment warps that come to the
-//! same scheduler next (see [`ShaderIssue`](crate::gpu::warp::issue::ShaderIssue)), so no slot is used
-//! twice, while a vertex warp itself never waits for fragments (assumption).
+//! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the
+//! same scheduler (see [`ShaderIssue`](crate::gpu::warp::issue::ShaderIssue)), so no issue slot is used
+//! twice and a vertex warp never waits for fragments (assumption).
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::issue_port::IssuePort;
@@ -26,7 +26,7 @@ spec! {
         instructions: u64 = 16, 1..=10_000, Assumed "centre plus or minus two axes, transform, a few moves";
         /// Cycles from a warp's data to its results.
         latency_cycles: u64 = 64, 1..=100_000, Assumed "16 dependent instructions of ALU latency 4";
-        /// Bytes fetched a splat.
+        /// Bytes fetched per splat.
         bytes_per_splat: u64 = 48, 0..=4096, Assumed "centre, two axes, colour and opacity, index: 12 words";
         /// Vertex warps in flight.
         warps: u64 = 64, 1..=4096, Assumed "enough to hide memory latency";
@@ -34,33 +34,33 @@ spec! {
 }
 
 statistics! {
-    /// What was run.
+    /// Statistics of vertex shading.
     pub struct VertexCounters {
         /// Vertex warps run.
         pub warps: u64,
     }
 }
 
-/// The unit.
+/// The vertex shading unit.
 #[derive(Debug)]
 pub struct VertexShading {
     spec: VertexSpec,
-    /// Warps whose results are held.
+    /// Warps whose results are in the buffer.
     in_flight: Queue,
-    /// Splats of the current warp that are still to be handed on.
+    /// Splats of the current warp that have not been emitted.
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
-    /// Nothing is taken before, see [`Draw::bubble`](crate::gpu::draw::Draw::bubble).
+    /// End of the bubble, see [`Draw::bubble`](crate::gpu::draw::Draw::bubble).
     held_until: Cycle,
-    /// Counters.
+    /// Statistics so far.
     pub counters: VertexCounters,
-    /// Hands one primitive on a cycle.
+    /// Output port, one primitive per cycle.
     pub pipe: IssuePort,
 }
 
 impl VertexShading {
-    /// A unit of this specification.
+    /// Creates an idle unit.
     pub fn new(spec: &VertexSpec) -> Self {
         Self {
             spec: spec.clone(),
@@ -74,7 +74,7 @@ impl VertexShading {
         }
     }
 
-    /// Fetches and shades the next warp's splats.
+    /// Fetches and shades the splats of the next warp.
     fn run_warp(&mut self, arrival: Cycle, state: &mut DrawState<'_>) {
         let dispatch = self
             .in_flight

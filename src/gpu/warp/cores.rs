@@ -1,13 +1,14 @@
-//! The shader cores: warps shade their quads, merge pairs, and hand what survives to the colour
-//! unit in the order in which they were launched.
+//! The shader cores shade the quads of warps, merge pairs of quads, and pass the surviving fragments to
+//! the colour unit in launch order.
 //!
-//! In: warps; the queue before the unit is the cores' warp slots, held until the warp's results
-//! have left. Out: shaded warps, in launch order, those without a surviving fragment left out.
+//! Input: warps. The queue in front of the unit holds the cores' warp slots, which are occupied until
+//! the warp's results have left. Output: shaded warps in launch order, without those that have no
+//! surviving fragment.
 //!
-//! Warps go round the schedulers in turn. A scheduler issues one instruction of a warp every
-//! `issue_cycles`, the oldest warp first; so a warp is done when its instructions have been issued
-//! behind those of all older warps of its scheduler, but no earlier than its own chain of latencies
-//! allows. Younger warps fill the slots that older ones leave while they wait, and never delay them.
+//! Warps are assigned to schedulers in turn. A scheduler issues one instruction of a warp every
+//! `issue_cycles`, the oldest warp first. A warp is done when its instructions have been issued behind
+//! those of all older warps of its scheduler, but no earlier than its dependent chain allows. Younger
+//! warps fill the issue slots in which older ones wait, and never delay them.
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::maps::MapKind;
@@ -27,7 +28,7 @@ use super::schedule::{Program, Schedule};
 spec! {
     /// The shader cores of one GPC.
     CoresSpec in "cores" {
-        /// Cores.
+        /// Number of cores.
         cores: u64 = 16, 1..=1024, Published "VR-Pipe Table I";
         /// Schedulers per core.
         schedulers: u64 = 4, 1..=16, Published "VR-Pipe Table I";
@@ -39,9 +40,9 @@ spec! {
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";
         /// Cycles of the fragment shader's dependent chain.
         fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export";
-        /// Further instructions where quads are merged.
+        /// Additional instructions with quad merging.
         merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test";
-        /// Further cycles of latency where quads are merged.
+        /// Additional cycles of latency with quad merging.
         merge_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "a shuffle of about 24 cycles and two dependent instructions";
     }
 }
@@ -59,7 +60,7 @@ impl CoresSpec {
 }
 
 statistics! {
-    /// What became of fragments and quads in the shader.
+    /// Outcomes of fragments and quads in the shader.
     pub struct CoresCounters {
         /// Warps run.
         pub warps: u64,
@@ -67,35 +68,35 @@ statistics! {
         pub quads_shaded: u64,
         /// Quads without a fragment over the cut.
         pub quads_pruned: u64,
-        /// Quads that were blended into their partner: pairs of which both had a fragment left.
+        /// Quads removed by quad merging: pairs in which both quads had a surviving fragment.
         pub quads_merged: u64,
-        /// Fragments shaded (covered and not killed before).
+        /// Fragments shaded: covered, and not killed by an earlier test.
         pub fragments_shaded: u64,
         /// Fragments below the cut on alpha.
         pub fragments_pruned: u64,
-        /// Fragments that were blended into one of their partner.
+        /// Fragments removed by quad merging.
         pub fragments_merged: u64,
         /// Warp instructions issued for fragments.
         pub instructions: u64,
     }
 }
 
-/// The unit.
+/// The shader cores of one GPC.
 #[derive(Debug)]
 pub struct Cores {
     program: Program,
     /// Slots and schedulers.
     pub schedule: Schedule,
-    /// Results of the warp at hand.
+    /// Results of the current warp.
     shaded: [ShadedQuad; WARP_QUADS],
-    /// What is left of them.
+    /// Surviving quads of the current warp.
     out: ArrayVec<ColourQuad, WARP_QUADS>,
-    /// Counters.
+    /// Statistics so far.
     pub counters: CoresCounters,
 }
 
 impl Cores {
-    /// Cores whose shader merges pairs or does not.
+    /// Creates idle cores, whose shader merges pairs of quads if `merging`.
     pub fn new(spec: &CoresSpec, merging: bool) -> Self {
         let (more, longer) = if merging {
             (spec.merge_instructions, spec.merge_latency_cycles)
@@ -114,7 +115,7 @@ impl Cores {
         }
     }
 
-    /// Shades the quads and merges the pairs; leaves in `out` what is left of them.
+    /// Shades the quads of a warp and merges its pairs; leaves the surviving quads in `out`.
     fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) {
         self.out.clear();
         let shaded = &mut self.shaded;

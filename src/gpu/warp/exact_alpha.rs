@@ -1,23 +1,23 @@
-//! Fragments so near the cut on alpha that f32 cannot tell on which side they lie.
+//! Exact decision of fragments so near the alpha cut that f32 cannot tell their side.
 
 use crate::preprocess::exact::ExactSplat;
 use crate::preprocess::{ProjectedSplat, ViewTransform};
 use crate::scene::{BLOCK, Splat, Splats};
 use crate::shading::fragment_alpha;
 
-/// Decides fragments that f32 cannot.
+/// Decides fragments near the alpha cut.
 pub trait NearCut: Sync {
     /// Alpha of `splat` at pixel (`x`, `y`) of the picture, capped; `None` when the fragment is
     /// below the cut.
     fn alpha(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f64>;
 }
 
-/// Decides as the reference renderer does: recomputes the fragment from the scene, in f64.
+/// Recomputes the fragment from the scene in f64, as the reference renderer does.
 #[derive(Debug, Clone)]
 pub struct ExactAlpha<'a> {
-    /// The scene, which `ProjectedSplat::index` counts.
+    /// Splats of the scene, indexed by `ProjectedSplat::index`.
     pub splats: &'a Splats,
-    /// The frame's view.
+    /// View transform of the frame.
     pub view: ViewTransform,
     /// Largest alpha of a fragment.
     pub cap: f64,

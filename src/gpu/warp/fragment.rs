@@ -1,12 +1,12 @@
-//! The fragment shader: falloff, cut and colour of a warp's fragments.
+//! The fragment shader: falloff, alpha cut and colour of a warp's fragments.
 //!
 //! [`FragmentShader::fragment`] is the definition, one fragment at a time;
 //! [`FragmentShader::shade`] does a warp in lanes and gives the same bits on every SIMD level,
 //! since no step fuses a multiply-add.
 //!
-//! Alpha is f32, as a shader core computes it. Which fragments exist is not left to rounding,
-//! though: one whose exponent is so near the cut's that f32 cannot tell its side is decided by
-//! [`NearCut`], so that counts of fragments are those of the reference renderer.
+//! Alpha is f32, as in a shader core. Rounding does not decide which fragments exist: a fragment so
+//! near the cut that f32 cannot tell its side is decided by [`NearCut`], so that fragment counts match
+//! the reference renderer.
 
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
@@ -32,11 +32,11 @@ const BAND: f32 = 1.0 / 524_288.0;
 /// How far off an exponent near the cut may be, as a share of its own [`reach`]. Measured: 1.4e-6 at
 /// most over the same.
 const DOUBT: f32 = 1.0 / 262_144.0;
-/// Added to the reach: what exponent, opacity and the constants themselves lose.
+/// Added to the reach: rounding errors of the exponent, the opacity and the constants.
 const LEAST_REACH: f32 = 16.0;
 
-/// Places of a quad's four pixels within their tile, by the quad's column and row: added to the
-/// tile's origin these are exact, and conversions from integers would take longer.
+/// Positions of a quad's four pixels in their tile, by the quad's column. Adding them to the tile's
+/// origin is exact, and faster than converting integers.
 const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
     let mut columns = [[0.0, 1.0, 0.0, 1.0]; TILE_QUADS as usize];
     let mut i = 1;
@@ -59,7 +59,7 @@ const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
     rows
 };
 
-/// A quad once its fragments are shaded.
+/// A shaded quad.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C, align(16))]
 pub struct ShadedQuad {
@@ -70,7 +70,7 @@ pub struct ShadedQuad {
     pub mask: u8,
 }
 
-/// The shader with all that its fragments share.
+/// The fragment shader of a draw.
 #[derive(Clone, Copy)]
 pub struct FragmentShader<'a> {
     splats: &'a [ProjectedSplat],
@@ -122,8 +122,8 @@ impl<'a> FragmentShader<'a> {
         (exponent >= LOG2_ALPHA_CUT).then_some(alpha)
     }
 
-    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`), each into its place
-    /// in `out`; places beyond them become empty, quads beyond that number are left out.
+    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`) into the elements of
+    /// `out` at the same index. The remaining elements become empty; further quads are ignored.
     ///
     /// # Panics
     /// When a quad's splat is not among the shader's.
@@ -155,7 +155,7 @@ impl<'a> FragmentShader<'a> {
         dispatch!(self.level.level(), simd => self.shade_warp(simd, origin, warp, out));
     }
 
-    /// A pixel's centre, from the picture's.
+    /// Centre of a pixel relative to the centre of the picture.
     #[inline(always)]
     #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
     fn position(&self, x: u32, y: u32) -> [f32; 2] {
@@ -241,8 +241,8 @@ impl<'a> FragmentShader<'a> {
         (lane(splat.log2_opacity) - u * u) - v * v
     }
 
-    /// Decides the lanes of `near` one by one: the bits of those that survive. Alphas that f32 puts
-    /// below the cut become the exact ones.
+    /// Decides the lanes of `near` one by one; returns the mask of those that survive. Alphas that f32
+    /// puts below the cut are replaced by exact ones.
     #[cold]
     #[inline(never)]
     fn decide_all(
@@ -270,7 +270,7 @@ impl<'a> FragmentShader<'a> {
         survive
     }
 
-    /// Alpha of a fragment near the cut, `None` when it is below.
+    /// Alpha of a fragment near the cut; `None` when it is below.
     #[allow(clippy::cast_possible_truncation, reason = "the shader's alpha is f32")]
     fn decide(
         &self,

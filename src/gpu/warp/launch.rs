@@ -1,6 +1,4 @@
-//! Warp launch: hands warps to the shader cores, one per cycle, once one of their slots is free.
-//!
-//! In and out: warps, in order.
+//! Warp launch: passes warps to the shader cores in order, one per cycle, when a warp slot is free.
 
 use crate::pipeline::packets::Warp;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
@@ -20,7 +18,7 @@ spec! {
 }
 
 statistics! {
-    /// What was launched.
+    /// Statistics of warp launch.
     pub struct LaunchCounters {
         /// Warps launched.
         pub warps: u64,

@@ -1,4 +1,4 @@
-//! Warps: launch, execution on the shader cores, and the program that they run.
+//! Warps: launch, timing on the shader cores, and the fragment shader.
 
 pub mod cores;
 pub mod exact_alpha;

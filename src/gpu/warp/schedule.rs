@@ -1,13 +1,13 @@
-//! When warps run: slots, schedulers, and the order in which warps leave. The times of the shader
-//! cores, whatever the program.
+//! Timing of the shader cores for any program: warp slots, schedulers, and the order in which warps
+//! leave.
 
 use crate::math::index;
 use crate::pipeline::timing::{Activity, Cycle, StallReason};
 
-/// What a warp costs.
+/// Cost of a warp.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// Instructions issued.
+    /// Instructions to issue.
     pub instructions: u64,
     /// Cycles of its chain of dependent instructions.
     pub latency: u64,
@@ -17,21 +17,21 @@ pub struct Program {
 #[derive(Debug)]
 pub struct Schedule {
     issue_cycles: u64,
-    /// When each scheduler has issued all that it has been given.
+    /// Cycle at which each scheduler has issued all its instructions.
     issued: Vec<Cycle>,
     next_scheduler: usize,
-    /// For each slot, in turn: when the warp in it left, and whether the next unit kept it waiting.
+    /// By slot: cycle at which its last warp left, and whether the next unit delayed that warp.
     slots: Vec<(Cycle, bool)>,
     next_slot: usize,
-    /// Whether the next unit kept the last warp waiting.
+    /// Whether the next unit delayed the last warp.
     held_up: bool,
     left_at: Cycle,
-    /// Issue cycles of all schedulers: totals are `schedulers` times the draw's cycles.
+    /// Issue cycles by scheduler.
     pub activity: Vec<Activity>,
 }
 
 impl Schedule {
-    /// Creates schedulers and warp slots with no warp in them.
+    /// Creates idle schedulers and empty warp slots.
     pub fn new(schedulers: u64, issue_cycles: u64, slots: u64) -> Self {
         let schedulers = index(schedulers);
         Self {
@@ -51,8 +51,8 @@ impl Schedule {
         self.next_scheduler
     }
 
-    /// Why nothing was issued before a warp came at `arrival`: if that is when its slot was given
-    /// up, slots were what was lacking; and if the slot was given up late, the next unit's taking.
+    /// Reason why nothing was issued before a warp arrived at `arrival`. If the warp waited for its
+    /// slot, slots were lacking; if the next unit delayed the slot's last warp, the cores were blocked.
     fn idle_before(&self, arrival: Cycle) -> StallReason {
         match self.slots[self.next_slot] {
             (left, true) if left == arrival => StallReason::Blocked,
@@ -61,7 +61,8 @@ impl Schedule {
         }
     }
 
-    /// When a warp that got its slot at `arrival` is done, on a scheduler that owes `owed` cycles.
+    /// Runs a warp that got its slot at `arrival` on a scheduler that owes `owed` cycles; returns the
+    /// cycle at which it is done.
     pub fn run(&mut self, arrival: Cycle, program: Program, owed: u64) -> Cycle {
         let scheduler = self.next_scheduler;
         self.next_scheduler += 1;
@@ -80,8 +81,8 @@ impl Schedule {
         end.max(arrival + program.latency)
     }
 
-    /// The warp that was done at `done` leaves: in launch order, whatever finishes first, when
-    /// `take` says that what comes next has taken it. Returns when it left.
+    /// Retires the warp that was done at `done`, in launch order. `take` maps the cycle at which the
+    /// warp is offered to the cycle at which the next unit accepts it, which is returned.
     pub fn leave(&mut self, done: Cycle, take: impl FnOnce(Cycle) -> Cycle) -> Cycle {
         let ready = done.max(self.left_at);
         self.left_at = take(ready);
@@ -95,7 +96,7 @@ impl Schedule {
         self.left_at
     }
 
-    /// When the last warp left.
+    /// Cycle at which the last warp left.
     pub(crate) fn left_at(&self) -> Cycle {
         self.left_at
     }
