@@ -12,6 +12,7 @@
 
 mod bench;
 mod compare;
+mod docs;
 mod info;
 #[cfg(unix)]
 mod interrupt;

@@ -1,0 +1,166 @@
+//! The commands in the README and in `docs/` run as they stand there.
+//!
+//! A block fenced as `sh` is run whole by a shell, in a folder of its own with links to `scenes` and
+//! `benches`. Of a block fenced as `sh slow`, which would take minutes, the flags are checked against
+//! the help of the command.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{shared, skipped};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_quadrille");
+
+/// A fenced block of shell commands.
+struct Block {
+    /// Page and line, for messages.
+    place: String,
+    is_slow: bool,
+    commands: String,
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn pages() -> Vec<PathBuf> {
+    let docs = fs::read_dir(root().join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = docs
+        .filter(|p| p.extension().is_some_and(|e| e == "md"))
+        .collect();
+    pages.push(root().join("README.md"));
+    pages.sort();
+    pages
+}
+
+fn blocks(page: &Path) -> Vec<Block> {
+    let name = page.file_name().unwrap().to_str().unwrap();
+    let text = fs::read_to_string(page).unwrap();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut inside = false;
+    for (line, number) in text.lines().zip(1..) {
+        if let Some(info) = line.strip_prefix("```") {
+            inside = matches!(info, "sh" | "sh slow") && !inside;
+            if inside {
+                blocks.push(Block {
+                    place: format!("{name}:{number}"),
+                    is_slow: info == "sh slow",
+                    commands: String::new(),
+                });
+            }
+        } else if inside {
+            let commands = &mut blocks.last_mut().unwrap().commands;
+            *commands += &line.replace("cargo run --release --", "quadrille");
+            commands.push('\n');
+        }
+    }
+    // The test command is the one that runs this test.
+    blocks.retain(|block| !block.commands.starts_with("cargo test"));
+    blocks
+}
+
+/// Checks that the help of each command knows the flags that a block gives it.
+fn check_flags(block: &Block) {
+    let commands = block.commands.replace("\\\n", " ");
+    for command in commands
+        .lines()
+        .filter(|line| line.starts_with("quadrille "))
+    {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let help = Command::new(PROGRAM)
+            .args([words[1], "--help"])
+            .output()
+            .unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        for flag in words.iter().filter(|word| word.starts_with("--")) {
+            let flag = flag.split('=').next().unwrap();
+            assert!(
+                help.contains(flag),
+                "{}: {} has no flag {flag}",
+                block.place,
+                words[1]
+            );
+        }
+    }
+}
+
+fn run(block: &Block, shared: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["scenes", "benches"] {
+        symlink(root().join(name), folder.path().join(name)).unwrap();
+    }
+    let programs = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-euc", &block.commands])
+        .current_dir(folder.path())
+        .env("PATH", format!("{programs}:{path}"))
+        .env("SCENES", shared.join("scenes"))
+        .env("MESHES", shared.join("meshes"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{}:\n{}{errors}",
+        block.place,
+        block.commands
+    );
+}
+
+#[test]
+fn commands_of_the_readme_and_the_docs_run() {
+    let mut counts = [0, 0];
+    for block in pages().iter().flat_map(|page| blocks(page)) {
+        check_flags(&block);
+        counts[usize::from(block.is_slow)] += 1;
+        if block.is_slow {
+            continue;
+        }
+        let needs_shared = block.commands.contains("$SCENES") || block.commands.contains("$MESHES");
+        let shared = if needs_shared {
+            shared::path("")
+        } else {
+            Some(root())
+        };
+        match shared {
+            Some(shared) => run(&block, &shared),
+            None => skipped::note(format!("{} needs $SCENES or $MESHES", block.place)),
+        }
+    }
+    assert!(
+        counts[0] > 10 && counts[1] > 2,
+        "blocks were not found: {counts:?}"
+    );
+}
+
+#[test]
+fn the_readme_is_short_and_its_pages_exist() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(
+        readme.len() <= 6 * 1024,
+        "README.md has {} bytes",
+        readme.len()
+    );
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split([')', '#']).next())
+        {
+            let is_file = !link.is_empty() && !link.starts_with("http");
+            let target = page.parent().unwrap().join(link);
+            assert!(
+                !is_file || target.exists(),
+                "{} links to {link}",
+                page.display()
+            );
+        }
+    }
+}
