@@ -111,7 +111,10 @@ pub use gpu::variant::Variant;
 pub use gpu::view::simulate;
 pub use image::Frame;
 pub use image::difference::{SHOWN_SCALE, heat_picture, scaled_difference};
-pub use image::files::{decode as decode_picture, read as read_picture, write as write_picture};
+pub use image::files::{
+    PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
+    write_to as encode_picture,
+};
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
 pub use math::SimdLevel;
 pub use mesh::draw::{MeshDrawSettings, draw_mesh};
@@ -143,6 +146,7 @@ pub use synth::{Order, Recipe, Synthetic};
 /// notice.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::image::{from_8_bit, to_8_bit};
     pub use crate::math::SH_C0;
     pub use crate::math::lanes::exp2;
     pub use crate::preprocess::exact::ExactSplat;

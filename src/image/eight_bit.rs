@@ -13,11 +13,12 @@ const MAX_8_BIT: f32 = 255.0;
     clippy::cast_sign_loss,
     reason = "clamped to 0..=255 and rounded; the cast of NaN is 0"
 )]
-pub(crate) fn to_8_bit(value: f32) -> u8 {
+pub fn to_8_bit(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * MAX_8_BIT).round() as u8
 }
 
-pub(crate) fn from_8_bit(value: u8) -> f32 {
+/// The value that an 8-bit code stands for, 0 to 1.
+pub fn from_8_bit(value: u8) -> f32 {
     f32::from(value) / MAX_8_BIT
 }
 

@@ -9,7 +9,7 @@ mod frame;
 pub(crate) mod metrics;
 pub(crate) mod srgb;
 
-pub(crate) use eight_bit::{from_8_bit, to_8_bit};
+pub use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::Frame;
 #[allow(unused_imports, reason = "for the command line")]
 pub(crate) use frame::check_memory;

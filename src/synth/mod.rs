@@ -211,6 +211,3 @@ impl Synthetic {
 fn share(count: u64, fraction: f64) -> u64 {
     ((count as f64 * fraction).round() as u64).min(count)
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,9 +13,11 @@
 
 mod determinism;
 mod goldens;
+mod metrics;
 mod oracle;
 mod poison;
 mod reference_pictures;
+mod synthetic;
 
 #[path = "../support/mod.rs"]
 mod support;

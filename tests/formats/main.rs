@@ -15,6 +15,7 @@ mod mesh_gltf;
 mod mesh_obj;
 mod mesh_ply;
 mod mesh_torture;
+mod pictures;
 mod ply_files;
 mod scene_files;
 mod scene_headers;

@@ -99,3 +99,17 @@ pub(super) fn check_compressed_length(
         format!("{} bytes", content.len()),
     ))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_file_cannot_claim_a_large_picture() {
+        let named = Path::new("test picture");
+        let size = stated_size(named, 16384, 16384).unwrap();
+        let error = check_compressed_length(named, &[0; 100], size, 1).unwrap_err();
+        assert!(error.to_string().contains("16384 x 16384"), "{error}");
+    }
+}

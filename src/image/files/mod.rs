@@ -27,9 +27,12 @@ use limits::{MAX_FILE_BYTES, check_size};
 
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum PictureFormat {
+pub enum PictureFormat {
+    /// 8 or 16 bits per channel, straight alpha.
     Png,
+    /// OpenEXR, 32-bit float RGBA.
     Exr,
+    /// NumPy array, height x width x 3 or 4.
     Npy,
 }
 
@@ -42,7 +45,7 @@ impl PictureFormat {
     ];
 
     /// The format of the extension of `path`, in upper or lower case.
-    pub(crate) fn of_name(path: &Path) -> Option<Self> {
+    pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         let mut all = Self::ALL.into_iter();
         all.find_map(|(format, own, _)| own.eq_ignore_ascii_case(extension).then_some(format))
@@ -131,11 +134,7 @@ pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
 }
 
 /// Writes `frame` to `out` in `format`; [`write()`] also checks the size.
-pub(crate) fn write_to(
-    out: &mut impl Write,
-    format: PictureFormat,
-    frame: &Frame,
-) -> io::Result<()> {
+pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> io::Result<()> {
     if frame.pixels().is_empty() {
         let reason = "a picture without pixels";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -161,6 +160,3 @@ pub(crate) fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Resul
     }
     write_whole(path, |mut out| npy::encode_counts(&mut out, size, counts))
 }
-
-#[cfg(test)]
-mod tests;

@@ -109,6 +109,3 @@ pub fn compare_with_map(
     };
     Ok((comparison, errors))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
-//! Against other people's programs, and against closed forms.
+//! Metrics of pictures against other people's programs and against closed forms.
 
-use super::*;
-use crate::image::to_8_bit;
+use quadrille::internals::to_8_bit;
+use quadrille::{Frame, Protocol, compare, compare_with_map};
 
 /// How far the numbers may lie from the independent ones.
 ///

@@ -1,5 +1,7 @@
-use super::*;
-use nalgebra::Vector3;
+//! Procedural scenes: every splat is sound, depends on its index alone, and measures like a trained one.
+
+use quadrille::nalgebra::Vector3;
+use quadrille::{Camera, Order, Recipe, Splat, Splats, Synthetic};
 
 /// The value that `percent` of the values are below.
 fn quantile(mut values: Vec<f32>, percent: usize) -> f32 {
