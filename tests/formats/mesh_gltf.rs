@@ -305,3 +305,83 @@ fn materials_are_read() {
     set(&mut document, "/textures/0/source", json!(1));
     assert!(parse(&document).is_err());
 }
+
+/// A GLB of a claimed length beyond the real one, and of chunks.
+fn glb(beyond: i32, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (kind, content) in chunks {
+        body.extend_from_slice(&u32::try_from(content.len()).unwrap().to_le_bytes());
+        body.extend_from_slice(*kind);
+        body.extend_from_slice(content);
+    }
+    let mut bytes = b"glTF\x02\0\0\0".to_vec();
+    bytes.extend_from_slice(&(i32::try_from(body.len()).unwrap() + 12 + beyond).to_le_bytes());
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+fn parse_bytes(bytes: &[u8]) -> Result<Loaded, Error> {
+    read(bytes, Path::new("a.gltf"), &mut |_| unreachable!())
+}
+
+#[test]
+fn containers_are_taken_apart_and_their_sizes_checked() {
+    let mut inside = document();
+    let uri = inside["buffers"][0]["uri"].take();
+    let (_, data) = uri.as_str().unwrap().split_once("base64,").unwrap();
+    let data = STANDARD.decode(data).unwrap();
+    let text = inside.to_string();
+    let json: (&[u8; 4], &[u8]) = (b"JSON", text.as_bytes());
+    let chunks = [json, (b"BIN\0", &data), (b"BIN\0", b"5")];
+    assert_eq!(parse_bytes(&glb(0, &chunks)).unwrap().mesh.faces(), 2);
+    let marked = format!("\u{feff}{}", document());
+    assert_eq!(parse_bytes(marked.as_bytes()).unwrap().mesh.faces(), 2);
+    for bad in [
+        glb(1, &chunks),
+        glb(-1, &chunks[..2]),
+        glb(0, &[]),
+        glb(0, &chunks[1..]),
+        glb(0, &chunks[..1]),
+        b"glTF".to_vec(),
+        b"glTF\x01\0\0\0\x0c\0\0\0".to_vec(),
+    ] {
+        assert!(parse_bytes(&bad).is_err(), "{:?}", bad.escape_ascii());
+    }
+}
+
+#[test]
+fn uris_are_data_or_names_of_files() {
+    let data = document()["buffers"][0]["uri"].as_str().unwrap().to_owned();
+    let (_, encoded) = data.split_once("base64,").unwrap();
+    let bytes = STANDARD.decode(encoded).unwrap();
+    let parse = |uri: &str| {
+        let document = with("/buffers/0/uri", json!(uri));
+        read(
+            document.to_string().as_bytes(),
+            Path::new("a.gltf"),
+            &mut |name| match name {
+                "a b.bin" => Ok(bytes.clone()),
+                _ => Err(Error::file(Path::new("a"), name, "a file", "none")),
+            },
+        )
+    };
+    let padded = STANDARD.encode([&bytes[..], &[0]].concat());
+    assert!(padded.ends_with('='));
+    let unpadded = padded.trim_end_matches('=');
+    for good in [&data, "a%20b.bin", &format!("data:;base64,{padded}")] {
+        assert!(parse(good).is_ok(), "{good}");
+    }
+    assert!(parse(&format!("data:;base64,{unpadded}")).is_ok());
+    for bad in [
+        "data:,a",
+        "data:;base64,A*",
+        "%2",
+        "%zz",
+        "%ff",
+        "http://a",
+        "b",
+        "file:a",
+    ] {
+        assert!(parse(bad).is_err(), "{bad}");
+    }
+}

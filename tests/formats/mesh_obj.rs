@@ -1,6 +1,9 @@
 //! Wavefront OBJ: all forms of its lines, and errors that name the line.
+use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
+use image::{ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use quadrille::Error;
 use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Crease;
@@ -8,6 +11,8 @@ use quadrille::mesh::files::Loaded;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::NONE;
+use quadrille::mesh::files::Texture;
+use quadrille::mesh::files::load;
 use quadrille::mesh::files::parse as read;
 
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
@@ -155,4 +160,143 @@ fn what_cannot_be_read_is_a_warning() {
         assert!(warnings.iter().any(|w| w.contains(part)), "{warnings:?}");
     }
     assert!(read_text("").1.iter().any(|w| w.contains("\"m\"")));
+}
+
+#[test]
+fn lines_of_every_system() {
+    let square = format!("{SQUARE}f 1 2 3 4");
+    let continued = square.replace("f 1 2", "# C:\\\nf 1 \\\r\n2");
+    for text in [
+        square.replace('\n', "\r\n"),
+        format!("\u{feff}{}", square.replace('\n', "\r")),
+        continued,
+        format!("{square}\\"),
+    ] {
+        let mesh = parse(&text).unwrap().mesh;
+        assert_eq!(positions(&mesh), [0, 1, 2, 3], "{text:?}");
+    }
+    for word in ["inf", "1,0", "0x1"] {
+        assert!(parse(&format!("v 0 0 {word}\n")).is_err(), "{word}");
+    }
+}
+
+#[test]
+fn normals_get_length_1_or_none() {
+    let loaded = parse(&format!(
+        "{SQUARE}vn 0 3e-30 4e-30\nvn 0 0 0\nf 1//1 2//2 3//1\n"
+    ));
+    let Loaded { mesh, warnings, .. } = loaded.unwrap();
+    assert_eq!(mesh.normals, [[0.0, 0.6, 0.8]]);
+    assert_eq!(mesh.corners[1].normal, NONE);
+    assert!(
+        warnings.iter().any(|w| w.contains("length 0")),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn warnings_are_said_once_and_bounded() {
+    let tags = (0..1000).map(|i| format!("t tag{} 0/0/0\n", i / 2));
+    let text: String = std::iter::once(SQUARE.to_owned()).chain(tags).collect();
+    let warnings = parse(&text).unwrap().warnings;
+    assert_eq!(warnings.len(), 101);
+    assert!(warnings[0].contains("tag0") && warnings[1].contains("tag1"));
+    assert!(warnings.last().unwrap().ends_with(" more warnings"));
+}
+
+/// Names of libraries that leave the mesh's folder, also by a link, are refused.
+#[test]
+fn libraries_stay_in_the_folder() {
+    let outer = tempfile::tempdir().unwrap();
+    let inner = outer.path().join("inner");
+    fs::create_dir_all(inner.join("sub")).unwrap();
+    let library = "newmtl m\nKd 1 0 0\n";
+    fs::write(outer.path().join("secret"), library).unwrap();
+    fs::write(inner.join("sub/a b.mtl"), library).unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(outer.path().join("secret"), inner.join("out")).unwrap();
+        std::os::unix::fs::symlink(inner.join("sub/a b.mtl"), inner.join("in")).unwrap();
+    }
+    let colour = |name: &str| {
+        let path = inner.join("mesh.obj");
+        fs::write(&path, format!("mtllib {name}\n{SQUARE}usemtl m\nf 1 2 3\n")).unwrap();
+        let loaded = load(&path).unwrap();
+        (loaded.mesh.materials[0].base_colour, loaded.warnings)
+    };
+    let inside = if cfg!(unix) { "in" } else { "sub/a b.mtl" };
+    for name in ["sub/a b.mtl", "./sub/a b.mtl", inside] {
+        assert_eq!(colour(name).0, [1.0, 0.0, 0.0], "{name}");
+    }
+    for name in [
+        "../secret",
+        "sub/../../secret",
+        "/etc/passwd",
+        "sub",
+        "none",
+        "out",
+    ] {
+        let (colour, warnings) = colour(name);
+        assert_ne!(colour, [1.0, 0.0, 0.0], "{name}");
+        assert!(
+            warnings
+                .iter()
+                .any(|w| w.contains("materials are left out")),
+            "{warnings:?}"
+        );
+    }
+}
+
+#[test]
+fn textures_are_png_or_jpeg_and_their_claims_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |bytes: &[u8]| {
+        let path = folder.path().join("a");
+        fs::write(&path, bytes).unwrap();
+        Texture::read(&path)
+    };
+    let picture = RgbaImage::from_fn(2, 3, |x, y| Rgba([x as u8, y as u8, 7, 128]));
+    let mut png = Cursor::new(Vec::new());
+    picture.write_to(&mut png, ImageFormat::Png).unwrap();
+    let png = png.into_inner();
+    let texture = read(&png).unwrap();
+    assert_eq!((texture.width, texture.height), (2, 3));
+    assert_eq!(texture.texels[3], [1, 1, 7, 128]);
+    let mut jpeg = Cursor::new(Vec::new());
+    let grey = RgbImage::from_pixel(8, 8, Rgb([128; 3]));
+    grey.write_to(&mut jpeg, ImageFormat::Jpeg).unwrap();
+    let texture = read(jpeg.get_ref()).unwrap();
+    assert_eq!(texture.texels.len(), 64);
+    assert!(texture.texels[9][0].abs_diff(128) < 3);
+    let claim = |width: u32, height: u32| {
+        let mut header = *b"IHDR\0\0\0\0\0\0\0\0\x08\x06\0\0\0";
+        header[4..8].copy_from_slice(&width.to_be_bytes());
+        header[8..12].copy_from_slice(&height.to_be_bytes());
+        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\r".to_vec();
+        bytes.extend_from_slice(&header);
+        bytes.extend_from_slice(&crc(&header).to_be_bytes());
+        bytes.extend_from_slice(b"\0\0\0\x04IDAT\0\0\0\0\0\0\0\0");
+        read(&bytes).unwrap_err().to_string()
+    };
+    for (width, height, said) in [
+        (8000, 8000, "texels in"),
+        (20_000, 1, "sides 1 to"),
+        (9000, 9000, "are left"),
+    ] {
+        assert!(
+            claim(width, height).contains(said),
+            "{}",
+            claim(width, height)
+        );
+    }
+    assert!(read(b"GIF89a").is_err() && read(&png[..40]).is_err());
+}
+
+/// The checksum of a PNG chunk.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
+        })
+    })
 }

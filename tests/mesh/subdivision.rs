@@ -148,7 +148,7 @@ fn edges_of_three_faces_are_cut_apart() {
     let faces = [vec![0, 3, 2, 1], vec![0, 1, 4, 5], vec![0, 1, 6, 7]];
     let surface = Surface::catmull_clark(&mesh(&points, &faces), 2).unwrap();
     let owner = surface.side_owner(2, 0);
-    assert_eq!((owner.patch, owner.side, owner.is_reversed), (0, 3, true));
+    assert_eq!((owner.patch, owner.part, owner.is_reversed), (0, 3, true));
     let middle = |patch, [u, v]: [f32; 2]| Vector3::from(surface.position(patch, u, v));
     let gap = middle(0, [0.0, 0.5]) - middle(2, [0.5, 0.0]);
     assert!(gap.norm() < 1e-6);

@@ -9,7 +9,7 @@ mod patches;
 mod procedural;
 
 pub use displaced::{HeightChannel, HeightMap};
-pub use owners::{CornerOwner, SideOwner};
+pub use owners::Owner;
 pub(crate) use patches::along_side;
 #[cfg(feature = "cli")]
 pub(crate) use patches::box_corners;

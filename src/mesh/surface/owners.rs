@@ -3,38 +3,27 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The patch that evaluates a side of another patch.
+/// The patch that evaluates a side or a corner of another patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SideOwner {
-    /// The patch of lowest number that has the side.
+pub struct Owner {
+    /// The patch of lowest number that has the side or corner.
     pub patch: u32,
-    /// Which of its sides it is, 0 to 3.
-    pub side: u8,
-    /// Whether the owner's side runs the other way.
+    /// Which of its sides or corners it is, 0 to 3.
+    pub part: u8,
+    /// Whether the owner's side runs the other way; `false` of corners.
     pub is_reversed: bool,
-    /// Whether the surface is smooth across the side, so that the owner's normals hold too.
+    /// Whether the surface is smooth there, so that the owner's normals hold too.
     pub is_smooth: bool,
-    /// Whether the whole side is one point, that of its corners.
+    /// Whether the whole side is one point, that of its corners; `false` of corners.
     pub is_point: bool,
-}
-
-/// The patch that evaluates a corner of another patch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CornerOwner {
-    /// The patch of lowest number that has the corner.
-    pub patch: u32,
-    /// Which of its corners it is, 0 to 3.
-    pub corner: u8,
-    /// Whether the surface is smooth there, so that the owner's normal holds too.
-    pub is_smooth: bool,
 }
 
 /// The owners of all sides and corners; patches beyond the tables share nothing and own their
 /// sides and corners themselves.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    sides: Vec<[SideOwner; 4]>,
-    corners: Vec<[CornerOwner; 4]>,
+    pub(super) sides: Vec<[Owner; 4]>,
+    pub(super) corners: Vec<[Owner; 4]>,
 }
 
 /// Keys of the sides and corners of a patch: equal where patches meet.
@@ -77,9 +66,9 @@ impl Owners {
             owners.sides.push(keys.sides.map(|(key, against)| {
                 let at = sides.next().unwrap_or(0);
                 let first = first_side.entry(key).or_insert((number, at, against));
-                SideOwner {
+                Owner {
                     patch: first.0,
-                    side: first.1,
+                    part: first.1,
                     is_reversed: first.2 != against,
                     is_smooth: keys.smooth_sides[usize::from(at)],
                     is_point: keys.point_sides[usize::from(at)],
@@ -89,37 +78,15 @@ impl Owners {
             owners.corners.push(keys.corners.map(|key| {
                 let at = corners.next().unwrap_or(0);
                 let first = first_corner.entry(key).or_insert((number, at));
-                CornerOwner {
+                Owner {
                     patch: first.0,
-                    corner: first.1,
+                    part: first.1,
+                    is_reversed: false,
                     is_smooth: keys.smooth_corners[usize::from(at)],
+                    is_point: false,
                 }
             }));
         }
         owners
-    }
-
-    pub(super) fn side(&self, patch: usize, side: usize) -> SideOwner {
-        self.sides.get(patch).map_or_else(
-            || SideOwner {
-                patch: u32::try_from(patch).unwrap_or(u32::MAX),
-                side: u8::try_from(side).unwrap_or(0),
-                is_reversed: false,
-                is_smooth: true,
-                is_point: false,
-            },
-            |sides| sides[side],
-        )
-    }
-
-    pub(super) fn corner(&self, patch: usize, corner: usize) -> CornerOwner {
-        self.corners.get(patch).map_or_else(
-            || CornerOwner {
-                patch: u32::try_from(patch).unwrap_or(u32::MAX),
-                corner: u8::try_from(corner).unwrap_or(0),
-                is_smooth: true,
-            },
-            |corners| corners[corner],
-        )
     }
 }

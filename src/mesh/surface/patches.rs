@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 
-use super::owners::{CornerOwner, Owners, SideOwner};
+use super::owners::{Owner, Owners};
 use crate::mesh::files::{Material, Texture, bounds};
+use crate::mesh::index::index32;
 
 /// Parameters of the corners of a patch, in order.
 pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
@@ -131,29 +132,30 @@ impl Surface {
     }
 
     /// The patch that evaluates side `side` (0 to 3) of a patch.
-    pub fn side_owner(&self, patch: usize, side: usize) -> SideOwner {
-        let (first, own) = self.copy_of(patch);
-        let owner = self.owners.side(own, side);
-        SideOwner {
-            patch: first + owner.patch,
-            ..owner
-        }
+    pub fn side_owner(&self, patch: usize, side: usize) -> Owner {
+        self.owner(&self.owners.sides, patch, side)
     }
 
     /// The patch that evaluates corner `corner` (0 to 3) of a patch.
-    pub fn corner_owner(&self, patch: usize, corner: usize) -> CornerOwner {
-        let (first, own) = self.copy_of(patch);
-        let owner = self.owners.corner(own, corner);
-        CornerOwner {
-            patch: first + owner.patch,
-            ..owner
-        }
+    pub fn corner_owner(&self, patch: usize, corner: usize) -> Owner {
+        self.owner(&self.owners.corners, patch, corner)
     }
 
-    /// First patch of the copy that holds `patch`, and the number of `patch` in that copy.
-    fn copy_of(&self, patch: usize) -> (u32, usize) {
+    fn owner(&self, table: &[[Owner; 4]], patch: usize, part: usize) -> Owner {
         let own = patch % self.period;
-        (u32::try_from(patch - own).unwrap_or(u32::MAX), own)
+        match table.get(own) {
+            Some(owners) => Owner {
+                patch: index32(patch - own) + owners[part].patch,
+                ..owners[part]
+            },
+            None => Owner {
+                patch: index32(patch),
+                part: u8::try_from(part).unwrap_or(0),
+                is_reversed: false,
+                is_smooth: true,
+                is_point: false,
+            },
+        }
     }
 
     /// Least and greatest corner of a box around a patch.

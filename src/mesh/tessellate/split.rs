@@ -172,7 +172,7 @@ impl Splitter<'_> {
                     (patch, uv, false)
                 } else {
                     let t = if owner.is_reversed { ONE - t } else { t };
-                    let uv = along_side(owner.side, real(t));
+                    let uv = along_side(owner.part, real(t));
                     (owner.patch as usize, uv, owner.is_smooth)
                 }
             }
@@ -183,7 +183,7 @@ impl Splitter<'_> {
 
     fn corner_owner(&self, corner: usize) -> (usize, [f32; 2], bool) {
         let owner = self.surface.corner_owner(self.patch, corner);
-        let uv = CORNERS[usize::from(owner.corner)];
+        let uv = CORNERS[usize::from(owner.part)];
         (owner.patch as usize, uv, owner.is_smooth)
     }
 
