@@ -1,7 +1,7 @@
 //! Procedural scenes: every splat is sound, depends on its index alone, and measures like a trained one.
 
 use quadrille::nalgebra::Vector3;
-use quadrille::{Camera, Order, Recipe, Splat, Splats, Synthetic};
+use quadrille::{Order, Recipe, Splat, Splats, Synthetic};
 
 /// The value that `percent` of the values are below.
 fn quantile(mut values: Vec<f32>, percent: usize) -> f32 {
@@ -108,7 +108,7 @@ fn cameras_see_their_scene() {
         let splats = scene.splats();
         assert!(scene.cameras().len() >= 4);
         for camera in scene.cameras() {
-            let seen = crate::scene::Visibility::of(&splats, camera, 0.2);
+            let seen = quadrille::internals::Visibility::of(&splats, camera, 0.2);
             assert!(seen.in_view > 0.15, "{recipe:?} {}: {seen:?}", camera.name);
         }
     }
@@ -118,7 +118,7 @@ fn cameras_see_their_scene() {
 #[test]
 fn the_island_has_its_cameras() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.cameras.json");
-    let file = crate::scene::cameras::load(&path).unwrap();
+    let file = quadrille::load_cameras(&path).unwrap();
     let scene = Synthetic::new(Recipe::World, 0, 1000, 0).unwrap();
     assert_eq!(file.cameras.len(), scene.cameras().len());
     for (saved, made) in file.cameras.iter().zip(scene.cameras()) {
