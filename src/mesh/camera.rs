@@ -1,37 +1,37 @@
-//! From the world to the picture: a camera with a near plane.
+//! A camera with a near plane: from the world to the picture.
 
 use nalgebra::Vector3;
 
 use crate::scene::Camera;
 
-/// A camera with a near plane and the size of a cell.
+/// A camera with a near plane.
 #[derive(Debug, Clone)]
 pub struct MeshCamera {
-    /// The camera.
+    /// Position, orientation and lens.
     pub camera: Camera,
-    /// Distance of the near plane, in world units, above zero.
+    /// Distance of the near plane in world units, above zero.
     pub near: f64,
 }
 
-/// A point as the camera sees it.
+/// A point in homogeneous picture coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// Across, in pixels times `z`.
+    /// Column in pixels, times `z`.
     pub xz: f64,
-    /// Down, in pixels times `z`.
+    /// Row in pixels, times `z`.
     pub yz: f64,
-    /// Distance along the view axis, in world units: negative behind the camera.
+    /// Distance along the view axis in world units; negative behind the camera.
     pub z: f64,
 }
 
 impl MeshCamera {
-    /// A camera with a near plane.
+    /// Adds a near plane to a camera.
     #[must_use]
     pub fn new(camera: Camera, near: f64) -> Self {
         Self { camera, near }
     }
 
-    /// A point of the world in homogeneous picture coordinates.
+    /// Projects a point of the world.
     #[must_use]
     #[inline]
     pub fn see(&self, position: [f32; 3]) -> Seen {
@@ -45,8 +45,8 @@ impl MeshCamera {
         }
     }
 
-    /// Where a point of the world lies on the picture, in pixels; points nearer than the near plane
-    /// are taken as far as it.
+    /// Position of a point of the world on the picture, in pixels. Points nearer than the near plane
+    /// count as lying on it.
     #[must_use]
     #[inline]
     pub fn place(&self, position: [f32; 3]) -> [f64; 2] {
@@ -55,8 +55,8 @@ impl MeshCamera {
         [seen.xz / z, seen.yz / z]
     }
 
-    /// Whether points, and so all within their hull, lie wholly outside the view: all beyond one
-    /// side of the picture or all nearer than the near plane.
+    /// Whether the convex hull of some points lies outside the view: all of them beyond one side of
+    /// the picture, or all nearer than the near plane.
     #[must_use]
     pub fn misses(&self, positions: impl IntoIterator<Item = [f32; 3]>) -> bool {
         let size = [self.camera.width, self.camera.height].map(f64::from);
@@ -80,7 +80,7 @@ impl MeshCamera {
         true
     }
 
-    /// Whether a box, given by its least and greatest corner, lies wholly outside the view.
+    /// Whether a box, given by its least and greatest corner, lies outside the view.
     #[must_use]
     pub fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
         self.misses(
@@ -89,7 +89,7 @@ impl MeshCamera {
         )
     }
 
-    /// Where the camera stands in the world.
+    /// Position of the camera in the world.
     #[must_use]
     pub fn eye(&self) -> [f64; 3] {
         let camera = &self.camera;

@@ -1,5 +1,5 @@
-//! Grids: groups of connected triangles, what the tessellator hands on and what quad-fragment
-//! merging works within ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3).
+//! Grids: groups of connected triangles, the output of the tessellator and the scope of quad-fragment
+//! merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3).
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use super::camera::MeshCamera;
 use super::index::index16;
 use crate::mesh::files::{Material, Texture};
 
-/// Most triangles of a grid: the bits of a triangle mask (QFM, section 3).
+/// Most triangles of a grid: the size of a triangle mask in bits (QFM, section 3).
 pub const MAX_GRID_TRIANGLES: usize = 512;
-/// In [`Topology::neighbours`]: no triangle of the grid lies across the edge.
+/// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
 
 /// A vertex of a grid.
@@ -21,18 +21,18 @@ pub struct GridVertex {
     pub normal: [f32; 3],
     /// Texture coordinates, v down.
     pub uv: [f32; 2],
-    /// Names the vertex across grids: equal where two grids meet.
+    /// Identifier of the vertex across grids: equal where two grids meet.
     pub id: u32,
 }
 
-/// Which vertices make triangles, and which triangles share edges.
+/// The triangles of a grid, and which of them share edges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Vertices of each triangle, counter-clockwise seen from the front; at most
     /// [`MAX_GRID_TRIANGLES`] triangles.
     pub triangles: Vec<[u16; 3]>,
-    /// For each triangle: the one across the edge from corner 0 to 1, from 1 to 2, from 2 to 0, or
-    /// [`NO_NEIGHBOUR`]. Symmetric: a neighbour has this one as a neighbour.
+    /// For each triangle: the neighbours across the edges from corner 0 to 1, from 1 to 2 and from
+    /// 2 to 0, or [`NO_NEIGHBOUR`]. Symmetric: a neighbour has this triangle as its neighbour.
     pub neighbours: Vec<[u16; 3]>,
 }
 
@@ -47,19 +47,18 @@ pub struct Grid {
     pub topology: Arc<Topology>,
 }
 
-/// What is drawn: batches of grids in submission order.
+/// A scene as batches of grids in submission order.
 ///
-/// A batch is what is made at once: a patch, a group of triangles of a mesh. Batches can be made on
-/// any thread and always come out the same.
+/// A batch is the unit of work: a patch, or a group of triangles of a mesh. The grids of a batch do
+/// not depend on the thread that makes them.
 pub trait Source: Sync {
-    /// Batches.
+    /// Number of batches.
     fn batches(&self) -> usize;
 
-    /// The draw that a batch belongs to; does not decrease from batch to batch.
+    /// The draw that a batch belongs to. Draws never decrease from batch to batch.
     fn draw(&self, batch: usize) -> u32;
 
-    /// Appends the grids of a batch, as tessellated for `view`. Grids wholly outside the view may
-    /// be left out.
+    /// Appends the grids of a batch, tessellated for `view`. Grids outside the view may be left out.
     fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>);
 
     /// Materials of all grids, at least one.
@@ -68,15 +67,16 @@ pub trait Source: Sync {
     /// Textures of the materials.
     fn textures(&self) -> &[Texture];
 
-    /// A box around everything: least and greatest corner.
+    /// Bounding box: least and greatest corner.
     fn bounds(&self) -> [[f32; 3]; 2];
 }
 
-/// The triangles across each triangle's edges, corners being named by their positions.
+/// The neighbours of each triangle, as in [`Topology::neighbours`]; corners are vertex identifiers.
 ///
-/// Two triangles are neighbours when they run along an edge in opposite directions and no third one
-/// has that edge: on an edge of three faces, or of two that face opposite ways (as on a Möbius
-/// strip), nothing says which belong together. Edges without length join nothing.
+/// Two triangles are neighbours when they run along an edge in opposite directions and no third
+/// triangle has that edge. An edge of three faces, or of two with opposite orientations (as on a
+/// Möbius strip), joins none, because it is open which belong together. Edges without length join
+/// none either.
 #[must_use]
 pub fn neighbours<T: Copy + Ord>(triangles: &[[T; 3]]) -> Vec<[u16; 3]> {
     let mut edges = Vec::with_capacity(triangles.len() * 3);

@@ -3,7 +3,7 @@
 //! they are shaded.
 //!
 //! ```text
-//! scene::mesh::Mesh --triangles-----------------------------+
+//! files::Mesh --triangles-----------------------------------+
 //! control cage, Bezier patches, procedural --surface        +--> grids in submission order
 //!                              --tessellate-----------------+
 //!
@@ -11,25 +11,25 @@
 //!       --pipeline--> the same counts and the same picture, in cycles
 //! ```
 //!
-//! Between the depth test and the shader stands a unit, or none: quad-fragment merging ([`qfm`](merge::qfm)),
-//! the pixel merge unit ([`pmu`](merge::pmu)). Their function is defined once, in those modules; `frame` runs it
-//! as fast as the host allows, `pipeline` as stages with queues, rates and latencies. Coverage and
-//! depth test are the emulated pipeline's own ([`crate::raster::sampled`],
-//! [`crate::raster::sample_depth`]).
+//! A unit may stand between the depth test and the shader: quad-fragment merging
+//! ([`qfm`](merge::qfm)) or the pixel merge unit ([`pmu`](merge::pmu)). Their function is defined once,
+//! in those modules; `frame` runs it as fast as the host allows, `pipeline` as stages with queues,
+//! rates and latencies. Coverage and depth test are those of the emulated pipeline
+//! ([`crate::raster::sampled`], [`crate::raster::sample_depth`]).
 
 pub mod camera;
 pub mod draw;
 pub mod files;
 pub mod frame;
 pub mod grid;
-pub mod heat;
+pub(crate) mod heat;
 mod index;
 pub mod merge;
 pub mod pipeline;
 pub mod project;
 pub mod result;
 pub mod shade;
-pub mod supersampled;
+pub(crate) mod supersampled;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;

@@ -1,5 +1,5 @@
-//! The one walk over triangles: those of a grid as triangles on the picture, projected, clipped,
-//! snapped to 1/256 px, with their depth planes; and the quads of each.
+//! Walks over the triangles of a grid on the picture: projected, clipped, snapped to 1/256 px, with
+//! their depth planes; and over the quads of each triangle.
 
 use super::camera::{MeshCamera, Seen};
 use super::grid::Grid;
@@ -9,10 +9,10 @@ use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::{SampledPolygon, SampledQuad};
 use crate::raster::samples::SamplePattern;
 
-/// How far from the picture's corner a vertex may lie, in pixels: half of what the edge functions
-/// bear.
+/// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions'
+/// guard band.
 const GUARD_PX: f64 = 1_048_576.0;
-/// Subpixel units a pixel.
+/// Subpixel units per pixel.
 const UNITS: f64 = 256.0;
 
 /// A vertex of a grid as the camera sees it.
@@ -45,7 +45,7 @@ pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
     }
 }
 
-/// The place and the depth of a point in front of the near plane and inside the guard band.
+/// Position and depth of a point in front of the near plane and inside the guard band.
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,
@@ -60,9 +60,8 @@ fn snap(view: &MeshCamera, seen: &Seen) -> (Vertex, f32) {
     (vertex, (view.near / seen.z) as f32)
 }
 
-/// The triangles on the picture that a triangle becomes: one, or when it reaches past the near plane
-/// or the guard band as many as it takes to fill what is left, in order around it. All share the
-/// depth plane.
+/// Visits the triangles on the picture that a triangle becomes: itself, or a fan that fills the
+/// part in front of the near plane and inside the guard band. All of a fan share the depth plane.
 pub fn triangles(
     view: &MeshCamera,
     corners: [&ProjectedVertex; 3],
@@ -76,7 +75,7 @@ pub fn triangles(
     }
     let clipped = clip(view.near, corners.map(|c| c.seen));
     let snapped: Vec<_> = clipped.iter().map(|seen| snap(view, seen)).collect();
-    // The piece with the largest area has the best known plane.
+    // The piece with the largest area gives the most accurate plane.
     let fans = || (2..snapped.len()).map(|k| [snapped[0], snapped[k - 1], snapped[k]]);
     let largest = fans().max_by_key(|f| area(f.map(|v| v.0)).abs());
     if let Some(plane) = largest.and_then(depth_plane) {
@@ -89,7 +88,7 @@ fn area([a, b, c]: [Vertex; 3]) -> i64 {
     i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
 }
 
-/// The plane through three places with depths; `None` when they lie on a line.
+/// The plane through three positions with depths; `None` when they lie on a line.
 #[inline]
 #[allow(
     clippy::cast_precision_loss,
@@ -222,7 +221,7 @@ pub(crate) fn touched_quads(
 }
 
 /// The part of a triangle in front of the near plane and inside the guard band, as a polygon
-/// (Sutherland and Hodgman, in homogeneous coordinates); empty when nothing is.
+/// (Sutherland and Hodgman, in homogeneous coordinates); may be empty.
 fn clip(near: f64, corners: [Seen; 3]) -> Vec<Seen> {
     let planes: [&dyn Fn(&Seen) -> f64; 5] = [
         &|p| p.z - near,
@@ -238,7 +237,7 @@ fn clip(near: f64, corners: [Seen; 3]) -> Vec<Seen> {
             let from = &polygon[(k + polygon.len() - 1) % polygon.len()];
             let (at_from, at_to) = (inside(from), inside(to));
             if (at_from >= 0.0) != (at_to >= 0.0) {
-                // From the inner end always, so that both triangles of an edge cut it alike.
+                // Always from the inner end, so that both triangles of an edge cut it alike.
                 let (p, q, s) = if at_from >= 0.0 {
                     (from, to, at_from / (at_from - at_to))
                 } else {

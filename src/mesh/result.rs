@@ -1,31 +1,31 @@
-//! What a unit made of a frame, in numbers.
+//! The counts of a frame.
 
 use super::frame::{Shading, Visible};
 use super::merge::MergeCounters;
 
-/// Counts of a frame.
+/// The counts of a frame that was shaded through a merging unit.
 #[derive(Debug, Clone, Default)]
 pub struct MeshResult {
-    /// Grids tessellated.
+    /// Number of grids tessellated.
     pub grids: u64,
-    /// Triangles in them.
+    /// Number of triangles in them.
     pub triangles: u64,
-    /// Grids of which a part was not known to be hidden.
+    /// Number of grids that were not known to be hidden.
     pub grids_visible: u64,
-    /// Vertices of those: what Reyes shades.
+    /// Number of vertices of those grids: what Reyes shades.
     pub vertices: u64,
-    /// Quads in, and what the unit counted.
+    /// Quads before the unit, and the unit's own counters.
     pub merging: MergeCounters,
-    /// Quads sent to the shader.
+    /// Number of quads sent to the shader.
     pub quads_shaded: u64,
-    /// Pixels of which a sample shows the scene.
+    /// Number of pixels with a sample that shows the scene.
     pub pixels_covered: u64,
-    /// Pixels along the side of a shaded cell.
+    /// Side of a shading pixel, in pixels.
     pub cell_px: u32,
 }
 
 impl MeshResult {
-    /// The counts of a frame that was shaded as `shading` has it.
+    /// Collects the counts of a frame and its shading.
     #[must_use]
     pub fn of(visible: &Visible, shading: &Shading) -> Self {
         let grids = visible.chunks.iter().map(|c| c.visible().count() as u64);
@@ -41,31 +41,32 @@ impl MeshResult {
         }
     }
 
-    /// Quads that were merged into another one.
+    /// Number of quads merged into another one.
     #[must_use]
     pub fn quads_merged(&self) -> u64 {
         self.merging.tested() - self.quads_shaded
     }
 
-    /// Fragments that the shader runs on: four a quad, covered or not.
+    /// Number of fragments that the shader runs on: four per quad, covered or not.
     #[must_use]
     pub fn fragments_shaded(&self) -> u64 {
         4 * self.quads_shaded
     }
 
-    /// Fragments shaded for each pixel covered; 0 where nothing is.
+    /// Fragments shaded per covered pixel; 0 if no pixel is covered.
     #[must_use]
     pub fn fragments_per_covered_pixel(&self) -> f64 {
         ratio(self.fragments_shaded(), self.pixels_covered)
     }
 
-    /// Quads merged, of all that came to the unit (PMU, section 5: savings).
+    /// Share of merged quads among all that reached the unit (PMU, section 5: savings).
     #[must_use]
     pub fn savings(&self) -> f64 {
         ratio(self.quads_merged(), self.merging.tested())
     }
 
-    /// Quads merged, of those with a cell covered in part (PMU, section 5: efficiency).
+    /// Share of merged quads among those with a partially covered shading pixel (PMU, section 5:
+    /// efficiency).
     #[must_use]
     pub fn efficiency(&self) -> f64 {
         ratio(self.quads_merged(), self.merging.partial)

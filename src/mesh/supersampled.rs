@@ -1,8 +1,8 @@
-//! What pictures are measured against: 64 shaded samples a pixel.
+//! The reference for image quality: 64 shaded samples per pixel.
 //!
-//! The picture is drawn eight times as wide and as high, one sample and one shading a pixel, part by
-//! part, each part as large as the picture itself; blocks of 8x8 pixels are then averaged in linear
-//! light. Tessellation stays that of the picture's own size.
+//! The picture is drawn eight times as wide and as high with one shaded sample per pixel, in parts as
+//! large as the picture itself; blocks of 8x8 pixels are then averaged in linear light. Tessellation
+//! stays that of the picture's own size.
 
 use super::camera::MeshCamera;
 use super::frame::{FrameSettings, Visible};
@@ -15,15 +15,12 @@ use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
 use crate::raster::samples::SamplePattern;
 
-/// Samples along the side of a pixel.
+/// Number of samples along the side of a pixel.
 const SIDE: u32 = 8;
 
-/// The picture of `source` in `view` with 64 samples a pixel, each shaded for itself; `shader` makes
-/// the shader of a view.
-///
-/// # Errors
-/// As [`Visible::new`].
-pub fn supersampled<'a>(
+/// Draws `source` in `view` with 64 samples per pixel, each shaded on its own; `shader` creates the
+/// shader of a view.
+pub(crate) fn supersampled<'a>(
     source: &dyn Source,
     view: &MeshCamera,
     settings: &FrameSettings,
@@ -45,7 +42,7 @@ pub fn supersampled<'a>(
         for (pixel, at) in picture.pixels().iter().zip(0..) {
             let (x, y) = (corner[0] + at % width, corner[1] + at / width);
             let sum = &mut sums[(y / SIDE * width + x / SIDE) as usize];
-            // One sample a pixel: alpha is 0 or 1, so nothing is premultiplied.
+            // One sample per pixel: alpha is 0 or 1, so nothing is premultiplied.
             let [r, g, b, a] = *pixel;
             let linear = decode_srgb([r, g, b]);
             (0..3).for_each(|k| sum[k] += linear[k] * a);
@@ -62,8 +59,8 @@ pub fn supersampled<'a>(
     Ok(Frame::from_pixels(width, height, pixels.collect()))
 }
 
-/// The view itself, which says how finely to tessellate, and the view of the part of the picture,
-/// eight times as large, that begins at `corner`.
+/// The view itself, which determines the tessellation, and the view of the part of the enlarged
+/// picture that begins at `corner`.
 fn enlarged(view: &MeshCamera, corner: [u32; 2]) -> (MeshCamera, MeshCamera) {
     let mut part = view.clone();
     let scale = f64::from(SIDE);

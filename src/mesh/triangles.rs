@@ -1,5 +1,5 @@
-//! A polygon mesh as grids: its triangles in the order of the file, cut into runs that a triangle
-//! mask can hold, with adjacency from shared positions ("Reducing Shading on GPUs using
+//! A polygon mesh as grids: its triangles in the order of the file, in runs of at most 512, with
+//! adjacency from shared positions ("Reducing Shading on GPUs using
 //! Quad-Fragment Merging", section 5: connectivity from an index buffer).
 
 use std::borrow::Borrow;
@@ -16,8 +16,8 @@ use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 #[derive(Debug)]
 pub struct Triangles<M = Mesh> {
     mesh: M,
-    /// Normals by position, where a corner has none of its own: means of the faces around, weighted
-    /// with their areas.
+    /// Normals by position, for corners without a normal: means of the faces around, weighted by
+    /// area.
     smooth: Vec<[f32; 3]>,
     /// Corners of all triangles.
     triangles: Vec<[Corner; 3]>,
@@ -74,13 +74,13 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         }
     }
 
-    /// Triangles in all.
+    /// Number of triangles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.triangles.len()
     }
 
-    /// Whether there are none.
+    /// Whether there is no triangle.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
@@ -148,7 +148,7 @@ impl<M: Borrow<Mesh> + Sync> Source for Triangles<M> {
     }
 }
 
-/// Means of the normals of the triangles around each position, weighted with their areas.
+/// Means of the normals of the triangles around each position, weighted by area.
 fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
     use nalgebra::Vector3;
     let mut sums = vec![Vector3::zeros(); mesh.positions.len()];

@@ -180,7 +180,7 @@ fn of_frame(
                     }
                     let (found, number) = visible.find(owner);
                     let chunk = &visible.chunks[found];
-                    let grid = &chunk.grids[chunk.grid_of(number)];
+                    let grid = &chunk.grids[chunk.grid_of(number)].grid;
                     let index = grids.iter().position(|g| g.vertices == grid.vertices);
                     let triangle = chunk.quads[number as usize].triangle;
                     shown[(y * cells.x1 + x) as usize * count + k] =

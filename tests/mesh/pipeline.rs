@@ -66,7 +66,7 @@ fn owners(visible: &Visible) -> Vec<([u16; 2], Vec<u32>)> {
         }
         let (found, quad) = visible.find(owner);
         let chunk = &visible.chunks[found];
-        let span = &chunk.spans[chunk.grid_of(quad)];
+        let span = &chunk.grids[chunk.grid_of(quad)];
         let of_grid = usize::from(chunk.quads[quad as usize].triangle);
         (firsts[found] + span.first_plane as usize + of_grid) as u32
     };

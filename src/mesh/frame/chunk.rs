@@ -30,9 +30,11 @@ pub struct RasterQuad {
     pub is_front: bool,
 }
 
-/// The quads of a grid.
+/// A grid and its quads.
 #[derive(Debug)]
-pub struct GridQuads {
+pub struct RasterGrid {
+    /// The grid.
+    pub grid: Grid,
     /// Indices into [`Chunk::quads`].
     pub quads: Range<u32>,
     /// Index into [`Chunk::planes`] of its first triangle's.
@@ -50,10 +52,8 @@ pub struct GridQuads {
 pub struct Chunk {
     /// The draw it is part of.
     pub(crate) draw: u32,
-    /// Its grids, those without any triangle to draw left out.
-    pub grids: Vec<Grid>,
-    /// The quads of each grid.
-    pub spans: Vec<GridQuads>,
+    /// Its grids; those without any triangle to draw are left out.
+    pub grids: Vec<RasterGrid>,
     /// Depth planes of all triangles of all grids.
     pub planes: Vec<DepthPlane>,
     /// The quads, grid by grid, triangle by triangle, raster tile by raster tile.
@@ -137,14 +137,14 @@ impl Chunk {
             self.planes.truncate(first_plane);
             return;
         };
-        self.spans.push(GridQuads {
+        self.grids.push(RasterGrid {
+            grid,
             quads: index32(first_quad)..index32(self.quads.len()),
             first_plane: index32(first_plane),
             bounds,
             nearest: projected.nearest,
             is_visible: AtomicBool::new(false),
         });
-        self.grids.push(grid);
     }
 
     /// Adds the quads of a triangle, or a piece of one.
@@ -199,15 +199,15 @@ impl Chunk {
         }
     }
 
-    /// The grids that the depth test found visible, with their quads.
-    pub(crate) fn visible(&self) -> impl Iterator<Item = (&Grid, &GridQuads)> {
-        let grids = self.grids.iter().zip(&self.spans);
-        grids.filter(|(_, span)| span.is_visible.load(Ordering::Relaxed))
+    /// The grids that the depth test found visible.
+    pub(crate) fn visible(&self) -> impl Iterator<Item = &RasterGrid> {
+        let grids = self.grids.iter();
+        grids.filter(|grid| grid.is_visible.load(Ordering::Relaxed))
     }
 
-    /// The grid that a quad is of.
+    /// The grid of a quad.
     #[must_use]
     pub fn grid_of(&self, quad: u32) -> usize {
-        self.spans.partition_point(|span| span.quads.end <= quad)
+        self.grids.partition_point(|grid| grid.quads.end <= quad)
     }
 }

@@ -155,11 +155,12 @@ impl Group {
     fn merge(&mut self, chunks: &[Chunk], source: &dyn Source, settings: &FrameSettings) {
         let rules = self.driver.unit.rules();
         for (number, chunk) in (0..).zip(chunks) {
-            for (grid, span) in chunk.visible() {
+            for visible in chunk.visible() {
+                let grid = &visible.grid;
                 let material = &source.materials()[grid.material as usize];
                 let is_barred = rules.bypassed_by_effects && material.effects.any();
                 self.driver.unit.begin_grid(&grid.topology);
-                for quad in span.quads.clone() {
+                for quad in visible.quads.clone() {
                     let coverage = self.count(chunk, quad, settings);
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
                     if coverage != 0 || only_touched && rules.takes_empties {

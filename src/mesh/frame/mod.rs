@@ -7,8 +7,8 @@
 //!         --picture--> shaded, resolved
 //! ```
 //!
-//! It uses the emulated pipeline's own edge functions, coverage and depth test, and the merging
-//! units themselves: the timed pipeline gives the same counts and the same picture.
+//! Edge functions, coverage, depth test and merging units are those of the pipeline in cycles, which
+//! gives the same counts and the same picture.
 
 pub mod chunk;
 pub mod merging;

@@ -1,4 +1,4 @@
-//! Shading and the resolve: what the samples show, averaged to pixels.
+//! Shading, and the resolve of samples to pixels.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,26 +14,25 @@ use crate::mesh::shade::TrianglePlanes;
 use crate::mesh::shade::{QuadInputs, Sampling, TriangleRef, sampling_point};
 use crate::raster::sample_depth::NO_OWNER;
 
-/// Quads that one task shades.
-const QUADS_A_TASK: usize = 1024;
+/// Number of quads that one task shades.
+const QUADS_PER_TASK: usize = 1024;
 
-/// Colours of a quad's cells, linear light.
+/// Colours of a quad's shading pixels in linear light.
 type QuadColours = [[f32; 3]; 4];
 
-/// What colours a sample.
+/// Gives samples their colours.
 pub(super) trait Colours: Sync {
-    /// What is worked out of a sample's owner, a quad's number in the frame, in a cell of it: the
-    /// same for all samples of the cell.
+    /// What all samples of a shading pixel with the same owner have in common.
     type Key: Copy;
 
-    /// The key of a cell.
+    /// The key of a shading pixel of an owner, which is a quad's number in the frame.
     fn key(&self, owner: u32, cell: usize) -> Self::Key;
 
-    /// The colour, linear light, of a sample of a cell with that key.
+    /// The colour in linear light of a sample of a shading pixel with this key.
     fn colour(&self, key: Self::Key, position: [u16; 2], cell: usize, sample: usize) -> [f32; 3];
 }
 
-/// A frame that is being coloured.
+/// A frame and its shader.
 #[derive(Clone, Copy)]
 pub(super) struct Coloured<'a> {
     pub(super) visible: &'a Visible,
@@ -41,7 +40,9 @@ pub(super) struct Coloured<'a> {
 }
 
 impl Visible {
-    /// The picture that a unit leaves.
+    /// Shades the quads that a merging unit has left, and resolves the picture.
+    ///
+    /// The background is an sRGB colour; without one the picture has premultiplied alpha.
     #[must_use]
     pub fn picture(
         &self,
@@ -64,8 +65,8 @@ impl Visible {
 }
 
 impl Coloured<'_> {
-    /// Runs the shader on the quads of `shading` that show in the picture. (Those that do not cost
-    /// a GPU as much, and are counted, but colour nothing.)
+    /// Runs the shader on the quads of `shading` that show in the picture. (A GPU shades the others
+    /// as well, and they are counted.)
     fn shade_quads(&self, shading: &Shading, sampling: Sampling) -> Vec<QuadColours> {
         let mut shows = Vec::new();
         shows.resize_with(shading.quads.len(), AtomicBool::default);
@@ -85,9 +86,9 @@ impl Coloured<'_> {
             });
         });
         let mut colours = vec![QuadColours::default(); shading.quads.len()];
-        let tasks = colours.par_chunks_mut(QUADS_A_TASK);
-        let quads = shading.quads.par_chunks(QUADS_A_TASK);
-        let shows = shows.par_chunks(QUADS_A_TASK);
+        let tasks = colours.par_chunks_mut(QUADS_PER_TASK);
+        let quads = shading.quads.par_chunks(QUADS_PER_TASK);
+        let shows = shows.par_chunks(QUADS_PER_TASK);
         tasks
             .zip(quads)
             .zip(shows)
@@ -101,7 +102,7 @@ impl Coloured<'_> {
         colours
     }
 
-    /// Calls `visit` with position, shading pixel and owners of each cell of a bin.
+    /// Visits the shading pixels of a bin: position of the quad, number in it, owners of its samples.
     fn each_cell(&self, bin: &VisibilityBuffer, mut visit: impl FnMut([u16; 2], usize, &[u32])) {
         let count = self.visible.settings.pattern.count() as usize;
         for quad in &bin.quads {
@@ -115,7 +116,7 @@ impl Coloured<'_> {
     fn shade(&self, quad: &ShaderQuad, sampling: Sampling) -> QuadColours {
         let pattern = self.visible.settings.pattern;
         let chunk = &self.visible.chunks[quad.chunk as usize];
-        let grid = &chunk.grids[chunk.grid_of(quad.inputs[0])];
+        let grid = &chunk.grids[chunk.grid_of(quad.inputs[0])].grid;
         let inputs = quad.inputs.map(|q| &chunk.quads[q as usize]);
         let corners = inputs.map(|input| {
             let corners = grid.topology.triangles[usize::from(input.triangle)];
@@ -129,7 +130,7 @@ impl Coloured<'_> {
                 None => TrianglePlanes::new(corners[cell], &self.visible.view),
             };
         }
-        // A triangle seen exactly edge-on has no planes: its cells do with those of another.
+        // A triangle seen exactly edge-on has no planes: its shading pixels use those of another.
         let Some((some, fallback)) = (0..4).find_map(|k| planes[k].map(|p| (k, p))) else {
             return QuadColours::default();
         };
@@ -155,12 +156,12 @@ impl Coloured<'_> {
         })
     }
 
-    /// The picture: the mean of each pixel's samples in linear light, encoded as sRGB. The
-    /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share
-    /// of their samples that show anything.
+    /// Averages the samples of each pixel in linear light and encodes the mean as sRGB. The
+    /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share of
+    /// their samples that show anything.
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "cells of a quad, pixels of a cell"
+        reason = "shading pixels of a quad, pixels of a shading pixel"
     )]
     pub(super) fn resolve(&self, colours: &impl Colours, background: Option<[f32; 3]>) -> Frame {
         let [width, height] = self.visible.settings.size;
@@ -215,7 +216,7 @@ impl Coloured<'_> {
     }
 }
 
-/// A pixel from the sum of its covered samples' colours and their number.
+/// A pixel, from the sum of the colours of its covered samples and their number.
 fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
     let alpha = covered * share;
     if let Some(behind) = behind {

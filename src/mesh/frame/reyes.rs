@@ -1,8 +1,8 @@
-//! Reyes, for comparison: the vertices of visible grids are shaded before the raster, and samples
-//! take the colour interpolated between them ("Reducing Shading on GPUs using Quad-Fragment
+//! Reyes, for comparison: the vertices of visible grids are shaded before the raster, and colours are
+//! interpolated at the samples ("Reducing Shading on GPUs using Quad-Fragment
 //! Merging", sections 2.2 and 4: VERTEX).
 //!
-//! Grids are culled by depth as a whole or not at all.
+//! Depth culls whole grids only.
 
 use std::sync::atomic::Ordering;
 
@@ -22,7 +22,7 @@ impl Visible {
     /// Number of vertices of grids that are not hidden: what Reyes shades.
     pub(crate) fn vertices_shaded(&self) -> u64 {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
-        grids.map(|(grid, _)| grid.vertices.len() as u64).sum()
+        grids.map(|g| g.grid.vertices.len() as u64).sum()
     }
 
     /// Vertices shaded by Reyes at each pixel, row by row; those outside the picture are left out.
@@ -35,8 +35,8 @@ impl Visible {
     pub fn vertices_per_pixel(&self) -> Vec<u32> {
         let [width, height] = self.settings.size;
         let mut counts = vec![0; (width * height) as usize];
-        for (grid, _) in self.chunks.iter().flat_map(Chunk::visible) {
-            for vertex in &grid.vertices {
+        for visible in self.chunks.iter().flat_map(Chunk::visible) {
+            for vertex in &visible.grid.vertices {
                 let seen = self.view.see(vertex.position);
                 let [x, y] = [seen.xz / seen.z, seen.yz / seen.z];
                 let is_inside = seen.z >= self.view.near && x >= 0.0 && y >= 0.0;
@@ -48,7 +48,7 @@ impl Visible {
         counts
     }
 
-    /// The picture that Reyes leaves.
+    /// Shades vertices as Reyes does, and resolves the picture.
     #[must_use]
     pub fn reyes_picture(&self, shader: &Shader<'_>, background: Option<[f32; 3]>) -> Frame {
         let frame = Coloured {
@@ -61,8 +61,8 @@ impl Visible {
 
 /// Colours of all vertices of visible grids.
 ///
-/// A vertex of a grid that shows both its sides has a colour for each: its triangles take that of
-/// the side that they show. It counts once.
+/// A vertex of a grid that shows both sides has a colour for each; triangles take the colour of the
+/// side that they show. The vertex counts once.
 struct VertexColours<'a> {
     visible: &'a Visible,
     /// By chunk, grid by grid.
@@ -72,16 +72,16 @@ struct VertexColours<'a> {
 }
 
 impl<'a> VertexColours<'a> {
-    /// Shades the vertices.
+    /// Shades the vertices of visible grids.
     fn new(frame: &Coloured<'a>) -> Self {
         let shade = |chunk: &Chunk| {
             let (mut colours, mut firsts) = (Vec::new(), Vec::new());
-            for (grid, span) in chunk.grids.iter().zip(&chunk.spans) {
+            for grid in &chunk.grids {
                 firsts.push(index32(colours.len()));
-                if span.is_visible.load(Ordering::Relaxed) {
-                    let quads = &chunk.quads[span.quads.start as usize..span.quads.end as usize];
+                if grid.is_visible.load(Ordering::Relaxed) {
+                    let quads = &chunk.quads[grid.quads.start as usize..grid.quads.end as usize];
                     let shows = [true, false].map(|side| quads.iter().any(|q| q.is_front == side));
-                    shade_grid(frame, grid, shows, &mut colours);
+                    shade_grid(frame, &grid.grid, shows, &mut colours);
                 }
             }
             (colours, firsts)
@@ -98,8 +98,8 @@ impl<'a> VertexColours<'a> {
 /// Colours of a vertex seen from the front and from the back.
 type SideColours = [[f32; 3]; 2];
 
-/// Shades the vertices of a grid for the sides, front and back, that it `shows`; each takes its
-/// derivatives along two edges of a triangle.
+/// Shades the vertices of a grid for the sides, front and back, that it `shows`. The derivatives at a
+/// vertex are taken along two edges of a triangle.
 fn shade_grid(frame: &Coloured<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<SideColours>) {
     let mut around: Vec<Option<[u16; 2]>> = vec![None; grid.vertices.len()];
     for corners in &grid.topology.triangles {
@@ -123,7 +123,7 @@ fn shade_grid(frame: &Coloured<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec
     }
 }
 
-/// The triangle that a sample shows: its planes and its corners' colours.
+/// A triangle that samples show: its planes and the colours of its corners.
 #[derive(Clone, Copy)]
 pub(super) struct ColouredTriangle {
     planes: Option<TrianglePlanes>,
@@ -137,7 +137,7 @@ impl Colours for VertexColours<'_> {
         let (number, quad) = self.visible.find(owner);
         let chunk = &self.visible.chunks[number];
         let at = chunk.grid_of(quad);
-        let grid = &chunk.grids[at];
+        let grid = &chunk.grids[at].grid;
         let shown = &chunk.quads[quad as usize];
         let (triangle, side) = (usize::from(shown.triangle), usize::from(!shown.is_front));
         let corners = grid.topology.triangles[triangle];

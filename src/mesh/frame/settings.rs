@@ -1,4 +1,4 @@
-//! What a frame is made with.
+//! The settings of a frame.
 
 use crate::math::SimdLevel;
 use crate::mesh::files::Material;
@@ -23,21 +23,21 @@ pub enum Cull {
     Quads,
 }
 
-/// Sides of a bin, in quads: what one task tests the depth of.
+/// Side of a bin in quads. One task tests the depths of a bin.
 const BIN_QUADS: u16 = 32;
 
-/// What a frame is made with.
+/// The settings of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameSettings {
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
-    /// Where the samples lie.
+    /// The sample positions.
     pub pattern: &'static SamplePattern,
     /// Which sides are drawn.
     pub faces: Faces,
     /// What is culled.
     pub cull: Cull,
-    /// The host's SIMD level; changes no result.
+    /// The host's SIMD level, which changes no result.
     pub level: SimdLevel,
 }
 

@@ -47,11 +47,11 @@ pub struct VisibilityBuffer {
 struct Tile {
     /// The farthest depth; `None` where it has changed since.
     farthest: Option<f32>,
-    /// The quad that was too far when that was asked last: it is likely to be so again.
+    /// The quad that was too far at the last test; it is tried first.
     far_quad: usize,
 }
 
-/// A tile that nothing was drawn in.
+/// An empty tile.
 const EMPTY: Tile = Tile {
     farthest: Some(0.0),
     far_quad: 0,
@@ -79,7 +79,7 @@ impl DepthBin {
         }
     }
 
-    /// Turns it into the empty buffer of another bin.
+    /// Reuses the memory as the empty buffer of another bin.
     fn begin(&mut self, bin: usize) {
         self.corner = self.settings.bin_corner(bin);
         self.quads.fill(QuadDepths::default());
@@ -170,8 +170,8 @@ impl DepthBin {
         let mut end = 0;
         for &number in quads {
             if number >= end {
-                grid += chunk.spans[grid..].partition_point(|s| s.quads.end <= number);
-                let span = &chunk.spans[grid];
+                grid += chunk.grids[grid..].partition_point(|g| g.quads.end <= number);
+                let span = &chunk.grids[grid];
                 end = span.quads.end;
                 is_hidden = self.hides(span.bounds, span.nearest);
                 if !is_hidden {
@@ -182,7 +182,7 @@ impl DepthBin {
             if is_hidden || quad.coverage == 0 {
                 continue;
             }
-            let plane = chunk.spans[grid].first_plane + u32::from(quad.triangle);
+            let plane = chunk.grids[grid].first_plane + u32::from(quad.triangle);
             let fragment = DepthFragment {
                 corner: quad.position.map(|q| i32::from(q) * unit),
                 coverage: quad.coverage,

@@ -1,13 +1,13 @@
-//! The memory of a merging unit: entries found by what they hold, and by their age.
+//! The memory of a merging unit: entries are found by key and by age.
 //!
-//! A content-addressable memory compares a key with all its entries at once. Here entries of one
-//! bucket of a hash table form a chain, newest first, so that a look-up reads only those that can
-//! match; a second chain through all entries gives the order in which they came. Nothing is
-//! allocated for an entry unless the memory has no bound and grows.
+//! A content-addressable memory compares a key with all its entries at once. Here the entries of one
+//! bucket of a hash table form a chain, newest first, so that a look-up reads only entries that may
+//! match; a second chain links all entries by age. Entries are allocated only when an unbounded
+//! memory grows.
 
 /// No entry.
 const NONE: u32 = u32::MAX;
-/// Entries that a memory without bound begins with.
+/// Initial capacity of an unbounded memory.
 const FIRST_ENTRIES: usize = 1024;
 
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ struct Links {
     /// Neighbours in the chain of the bucket.
     older: u32,
     newer: u32,
-    /// Neighbours in the order of coming; `after` also joins the free entries.
+    /// Neighbours by age; `after` also links the free entries.
     before: u32,
     after: u32,
 }
@@ -26,7 +26,7 @@ struct Links {
 pub(crate) struct AssociativeMemory<T> {
     links: Vec<Links>,
     values: Vec<T>,
-    /// Newest entry of each bucket; a power of two of them.
+    /// Newest entry of each bucket; their number is a power of two.
     heads: Vec<u32>,
     shift: u32,
     oldest: u32,
@@ -36,7 +36,7 @@ pub(crate) struct AssociativeMemory<T> {
 }
 
 impl<T> AssociativeMemory<T> {
-    /// A memory that has room for `entries` from the start; it grows when it gets more.
+    /// Creates an empty memory with room for `entries`; it grows if there are more.
     pub(crate) fn new(entries: Option<u32>) -> Self {
         let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
         let mut memory = Self {
@@ -86,13 +86,13 @@ impl<T> AssociativeMemory<T> {
         }
     }
 
-    /// Entries held.
+    /// Number of entries.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
-    /// The entry that came first.
+    /// The oldest entry.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
@@ -104,7 +104,7 @@ impl<T> AssociativeMemory<T> {
         self.links[slot as usize].key
     }
 
-    /// Entries of a key, newest first.
+    /// The entries of a key, newest first.
     #[inline]
     pub(crate) fn of(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
         let mut next = self.heads[self.bucket(key)];
@@ -120,19 +120,17 @@ impl<T> AssociativeMemory<T> {
         })
     }
 
-    /// What an entry holds.
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> &T {
         &self.values[slot as usize]
     }
 
-    /// What an entry holds, to change it.
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
         &mut self.values[slot as usize]
     }
 
-    /// Adds an entry, the newest; returns its slot.
+    /// Adds the newest entry; returns its slot.
     #[inline]
     pub(crate) fn push(&mut self, key: u64, value: T) -> u32 {
         let links = Links {
@@ -168,7 +166,7 @@ impl<T> AssociativeMemory<T> {
         slot
     }
 
-    /// Removes an entry; what it held stays readable until the next one is added.
+    /// Removes an entry. Its value stays readable until the next entry is added.
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
         let links = self.links[slot as usize];

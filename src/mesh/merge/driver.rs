@@ -103,11 +103,7 @@ impl MergeUnit for Passthrough {
 fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
     let leader = stream.fragments.push();
     if fragment.coverage != 0 {
-        stream.out.push(MergedQuad {
-            leader,
-            coverage: fragment.coverage,
-            inputs: [leader; 4],
-        });
+        stream.out.push(MergedQuad::of(leader, fragment.coverage));
     }
 }
 

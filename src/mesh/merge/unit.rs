@@ -49,6 +49,17 @@ pub struct MergedQuad {
     pub inputs: [u32; 4],
 }
 
+impl MergedQuad {
+    /// A quad with the shading inputs of its leader alone.
+    pub(crate) fn of(leader: u32, coverage: u64) -> Self {
+        Self {
+            leader,
+            coverage,
+            inputs: [leader; 4],
+        }
+    }
+}
+
 /// Which fragments were merged into which: a disjoint set for each of the four shading pixels.
 ///
 /// Fragments are numbered from 0 in the order in which they arrive.

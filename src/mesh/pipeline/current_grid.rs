@@ -5,7 +5,7 @@ use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::Grid;
 use crate::mesh::index::index32;
-use crate::mesh::project::{ProjectedGrid, touched_quads};
+use crate::mesh::project::{Piece, ProjectedGrid, touched_quads};
 use crate::pipeline::packets::Primitive;
 use crate::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use crate::raster::sample_depth::DepthPlane;
@@ -20,16 +20,6 @@ pub(super) struct MaterialFlags {
     pub(super) is_barred: bool,
 }
 
-/// A triangle of the current grid, or a piece of one that was clipped.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GridPiece {
-    pub(super) triangle: u16,
-    pub(super) is_front: bool,
-    pub(super) plane: DepthPlane,
-    /// No sample of it is nearer.
-    pub(super) nearest: f32,
-}
-
 /// The grid whose triangles are in the pipeline.
 #[derive(Debug, Default)]
 pub(super) struct CurrentGrid {
@@ -40,7 +30,8 @@ pub(super) struct CurrentGrid {
     pub(super) flags: MaterialFlags,
     /// Vertex ids of each triangle.
     pub(super) corners: Vec<[u32; 3]>,
-    pub(super) pieces: Vec<GridPiece>,
+    /// Its triangles; no sample of a piece is nearer than `nearest`.
+    pub(super) pieces: Vec<Piece>,
     /// Bins in which all of it is hidden.
     pub(super) hidden_bins: Vec<usize>,
     projected: ProjectedGrid,
@@ -117,7 +108,7 @@ impl CurrentGrid {
         self.pieces.clear();
         let mut around: Option<PixelRect> = None;
         let target = (settings.cells(), settings.pattern);
-        self.projected.pieces(view, grid, target, |piece| {
+        self.projected.pieces(view, grid, target, |mut piece| {
             if piece.is_drawn(self.flags.draws_backs) {
                 around = Some(around.map_or(piece.bounds, |a| a.around(piece.bounds)));
             }
@@ -126,12 +117,8 @@ impl CurrentGrid {
                 shape: PrimitiveShape::Triangle(piece.corners),
                 bounds: piece.bounds,
             });
-            self.pieces.push(GridPiece {
-                triangle: piece.triangle,
-                is_front: piece.is_front(),
-                plane: piece.plane,
-                nearest: piece.nearest + rounding(&piece.plane, piece.corners),
-            });
+            piece.nearest += rounding(&piece.plane, piece.corners);
+            self.pieces.push(piece);
         });
         around
     }

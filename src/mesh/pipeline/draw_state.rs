@@ -160,7 +160,7 @@ impl MeshDrawState {
                 position,
                 coverage,
                 centres,
-                is_front: piece.is_front,
+                is_front: piece.is_front(),
                 triangle: piece.triangle,
                 ids: grid.corners[usize::from(piece.triangle)],
             },

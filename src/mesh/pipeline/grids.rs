@@ -97,25 +97,6 @@ impl Grids {
             spec: spec.clone(),
         }
     }
-
-    /// Takes a grid; returns whether its triangles go on.
-    fn take(&mut self, (draw, grid): &SubmittedGrid, state: &mut MeshDrawState) -> bool {
-        let counters = &mut self.counters;
-        counters.grids += 1;
-        counters.triangles += grid.topology.triangles.len() as u64;
-        self.triangles.clear();
-        match state.take(*draw, grid, &mut self.triangles) {
-            GridVisibility::Outside => counters.outside += 1,
-            GridVisibility::Hidden => counters.hidden += 1,
-            GridVisibility::Visible => {
-                counters.visible += 1;
-                counters.vertices += grid.vertices.len() as u64;
-                counters.triangles_out += self.triangles.len() as u64;
-                return true;
-            }
-        }
-        false
-    }
 }
 
 impl Unit for Grids {
@@ -132,12 +113,12 @@ impl Stage<MeshDrawState> for Grids {
 
     fn accept(
         &mut self,
-        submitted: SubmittedGrid,
+        (draw, grid): SubmittedGrid,
         arrival: Cycle,
         state: &mut MeshDrawState,
         next: &mut impl Sink<Primitive, MeshDrawState>,
     ) -> Cycle {
-        let vertices = submitted.1.vertices.len() as u64;
+        let vertices = grid.vertices.len() as u64;
         self.input.start(arrival);
         self.input
             .hold_until(self.kept.entry(arrival), StallReason::Full);
@@ -145,10 +126,21 @@ impl Stage<MeshDrawState> for Grids {
         let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
         self.input.work(start, cycles);
         let placed = start + cycles;
-        if !self.take(&submitted, state) {
+        let counters = &mut self.counters;
+        counters.grids += 1;
+        counters.triangles += grid.topology.triangles.len() as u64;
+        self.triangles.clear();
+        match state.take(draw, &grid, &mut self.triangles) {
+            GridVisibility::Outside => counters.outside += 1,
+            GridVisibility::Hidden => counters.hidden += 1,
+            GridVisibility::Visible => counters.visible += 1,
+        }
+        if self.triangles.is_empty() {
             self.kept.leave(placed);
             return start;
         }
+        counters.vertices += vertices;
+        counters.triangles_out += self.triangles.len() as u64;
         for _ in 0..vertices.div_ceil(WARP_LANES) {
             let number = self.counters.warps;
             state

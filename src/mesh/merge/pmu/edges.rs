@@ -1,7 +1,8 @@
-//! The outer edges of each cell of each entry (PMU, section 4: `outerEdges`, `MergeOuterEdges`).
+//! The outer edges of each shading pixel of each entry (PMU, section 4: `outerEdges`,
+//! `MergeOuterEdges`).
 //!
-//! An edge is a pair of vertex names, in the direction in which its triangle goes round: two
-//! triangles that share it name it in opposite directions.
+//! An edge is a pair of vertex ids in the winding direction of its triangle: two triangles that share
+//! it have it in opposite directions.
 
 /// An edge from the vertex in the high half to that in the low half.
 type Edge = u64;
@@ -12,43 +13,22 @@ fn reversed(edge: Edge) -> Edge {
     edge.rotate_left(32)
 }
 
-/// Which edges of a cell two entries have in common: bit `k` for edge `k` of the one and of the other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Shared {
-    one: u64,
-    two: u64,
-}
+/// The edges of a shading pixel that two entries have in common: bit `k` for edge `k` of each.
+pub(super) type Shared = [u64; 2];
 
-impl Shared {
-    /// Whether there is none.
-    #[inline]
-    pub(crate) fn is_empty(self) -> bool {
-        self.one == 0
-    }
-
-    /// The same with the other entry first.
-    #[inline]
-    pub(crate) fn swapped(self) -> Self {
-        Self {
-            one: self.two,
-            two: self.one,
-        }
-    }
-}
-
-/// Edges by entry and cell, in one array.
+/// Edges by entry and shading pixel, in one array.
 #[derive(Debug, Clone)]
-pub(crate) struct OuterEdges {
+pub(super) struct OuterEdges {
     edges: Vec<Edge>,
-    /// Edges kept, by entry and cell.
+    /// Number of edges kept, by entry and shading pixel.
     counts: Vec<[u8; 4]>,
-    /// Most of a cell.
+    /// Most edges of a shading pixel.
     most: usize,
 }
 
 impl OuterEdges {
-    /// Room for 1 to 64 edges a cell.
-    pub(crate) fn new(most: u32) -> Self {
+    /// Creates an empty store for 1 to 64 edges per shading pixel.
+    pub(super) fn new(most: u32) -> Self {
         Self {
             edges: Vec::new(),
             counts: Vec::new(),
@@ -56,9 +36,9 @@ impl OuterEdges {
         }
     }
 
-    /// Gives the cells `cells` of an entry the edges of its triangle, the others none; returns how
-    /// many had no room. An edge between two vertices of one name is none.
-    pub(crate) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], cells: u8) -> u64 {
+    /// Gives the shading pixels `cells` of an entry the edges of its triangle, the others none; returns
+    /// how many had no room. Edges between vertices with the same id are left out.
+    pub(super) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], cells: u8) -> u64 {
         let slot = slot as usize;
         if slot >= self.counts.len() {
             self.counts.resize(slot + 1, [0; 4]);
@@ -90,37 +70,37 @@ impl OuterEdges {
         &self.edges[first..first + usize::from(self.counts[slot as usize][cell])]
     }
 
-    /// The edges that two entries have in common in a cell.
+    /// The edges that two entries have in common in a shading pixel.
     #[inline]
-    pub(crate) fn shared(&self, one: u32, two: u32, cell: usize) -> Shared {
+    pub(super) fn shared(&self, one: u32, two: u32, cell: usize) -> Shared {
         let others = self.of(two, cell);
-        let mut shared = Shared::default();
+        let mut shared = [0; 2];
         for (k, &edge) in self.of(one, cell).iter().enumerate() {
             let sought = reversed(edge);
-            // Few: a loop of compares is faster run to its end than left early.
+            // For a few edges, running the loop to its end is faster than leaving early.
             let equal = (0..)
                 .zip(others)
                 .map(|(at, &e)| u64::from(e == sought) << at);
             let hits = equal.fold(0, |all: u64, hit: u64| all | hit);
-            shared.one |= u64::from(hits != 0) << k;
-            shared.two |= hits;
+            shared[0] |= u64::from(hits != 0) << k;
+            shared[1] |= hits;
         }
         shared
     }
 
-    /// Moves the edges of a cell of `from` to `to`, less those that are `shared` between `to` and
-    /// `from`; returns how many had no room.
-    pub(crate) fn join(&mut self, to: u32, from: u32, cell: usize, shared: Shared) -> u64 {
+    /// Moves the edges of a shading pixel of `from` to `to`, without the `shared` ones; returns how
+    /// many had no room.
+    pub(super) fn join(&mut self, to: u32, from: u32, cell: usize, shared: Shared) -> u64 {
         let most = self.most;
         let [into, start] = [to, from].map(|slot| (slot as usize * 4 + cell) * most);
         let [owned, more] = [to, from].map(|slot| usize::from(self.counts[slot as usize][cell]));
         let mut kept = 0;
-        for k in (0..owned).filter(|k| shared.one >> k & 1 == 0) {
+        for k in (0..owned).filter(|k| shared[0] >> k & 1 == 0) {
             self.edges[into + kept] = self.edges[into + k];
             kept += 1;
         }
         let mut lost = 0;
-        for k in (0..more).filter(|k| shared.two >> k & 1 == 0) {
+        for k in (0..more).filter(|k| shared[1] >> k & 1 == 0) {
             if kept < most {
                 self.edges[into + kept] = self.edges[start + k];
                 kept += 1;
@@ -144,8 +124,9 @@ mod tests {
         assert_eq!(edges.begin(0, [1, 2, 3], 15), 0);
         assert_eq!(edges.begin(1, [3, 2, 4], 15), 0);
         assert_eq!(edges.begin(2, [4, 2, 5], 15), 0);
-        assert!(edges.shared(0, 2, 3).is_empty());
-        let shared = edges.shared(1, 0, 3).swapped();
+        assert!(edges.shared(0, 2, 3) == [0; 2]);
+        let [one, two] = edges.shared(1, 0, 3);
+        let shared = [two, one];
         assert_eq!(shared, edges.shared(0, 1, 3));
         assert_eq!(edges.join(0, 1, 3, shared), 0);
         let pair = |a: u64, b: u64| a << 32 | b;

@@ -1,27 +1,27 @@
 //! Pixel merging ("Pixel Merge Unit", sections 3 and 4): quads at the edges between triangles share
-//! the shading of a neighbour, cell by cell.
+//! the shading of a neighbour, shading pixel by shading pixel (*pixel* for short below).
 //!
 //! In: quad fragments after the early depth test, in submission order, draw by draw; a flush ends a
-//! draw. Out: quads of one triangle each; cells that were merged away are missing from their
-//! coverage. Rate: one quad a cycle ([`PmuSpec`]). Order: at every sample, quads leave in the order
-//! in which the fragments that cover it were submitted; quads with no sample in common may change
-//! order.
+//! draw. Out: quads of one triangle each, without the pixels that were merged into other quads. Rate:
+//! one quad per cycle ([`PmuSpec`]). Order: at every sample, quads leave in the order in which the
+//! fragments that cover it were submitted; quads with no sample in common may change order.
 //!
-//! A quad first evicts those at its place that cover one of its samples, oldest first, whichever way
-//! they face: what is held at one place never overlaps. A quad with no partially covered cell then
-//! passes straight on. Of others, every cell is compared with that of each entry at the place, most
-//! recent first. Two cells merge when both are covered, their triangles face the same way, and one
-//! has an outer edge (a, b), by vertex names, where the other has (b, a). The triangle that covers
-//! the cell's centre keeps the cell, else the one with the covered sample nearest to it, the first
-//! submitted if both do; it takes over the other's coverage and outer edges, without the shared one.
-//! The comparison goes on with the merged cell: a triangle between two others joins all three. One
-//! pass is enough: had two entries an edge in common, the later one would have merged as it came.
+//! A new quad first evicts the entries at its position that cover one of its samples, oldest first,
+//! whichever way they face, so entries at one position never overlap. A quad without a partially
+//! covered pixel then passes straight on. Otherwise each of its pixels is compared with that of each
+//! entry at the position, most recent first. Two pixels merge when both are covered, their triangles
+//! face the same way, and one has an outer edge (a, b), by vertex ids, where the other has (b, a). The
+//! triangle that covers the centre of the pixel keeps it; else the one with the covered sample nearest
+//! to the centre; the first submitted if both are equal. It takes over the other's coverage and outer
+//! edges, without the shared one. The comparison goes on with the merged pixel, so a triangle between
+//! two others joins all three. One pass is enough: had two entries an edge in common, the later one
+//! would have merged on arrival.
 //!
-//! A quad that has lost all its cells vanishes: it is saved. One whose cells are all full or empty
-//! leaves at once. What remains of a new quad takes an entry, for which the oldest leaves if need be.
+//! A quad that has lost all its pixels vanishes: it is saved. A quad whose pixels are all full or
+//! empty leaves at once. The rest of a new quad takes an entry; if none is free, the oldest leaves.
 //!
 //! The unit is off for shaders that discard, write depth or unordered views, derive coverage from
-//! alpha, or read coverage or the primitive's number: they see what merging changes (section 3).
+//! alpha, or read coverage or the primitive id: they see what merging changes (section 3).
 
 mod edges;
 #[cfg(test)]
@@ -57,7 +57,7 @@ spec! {
 }
 
 impl PmuSpec {
-    /// What of it does not concern time.
+    /// The functional half of the specification; it does not affect timing.
     #[must_use]
     pub fn settings(&self) -> PmuSettings {
         let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
@@ -68,12 +68,12 @@ impl PmuSpec {
     }
 }
 
-/// How cells are merged.
+/// The functional settings of pixel merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PmuSettings {
-    /// Entries, at least 1.
+    /// Number of entries, at least 1.
     pub entries: u32,
-    /// Outer edges kept for each cell, 1 to 64.
+    /// Number of outer edges kept per shading pixel, 1 to 64.
     pub max_edges: u32,
 }
 
@@ -83,35 +83,25 @@ impl Default for PmuSettings {
     }
 }
 
-/// A quad that waits for its neighbours. Its place is its key in the memory.
+/// A quad that waits for its neighbours. Its position is its key.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     coverage: u64,
-    /// For each cell, how well its own triangle covers it: see [`QuadFragment::distance`].
+    /// How well its own triangle covers each shading pixel: see [`QuadFragment::distance`].
     distance: [u8; 4],
     is_front: bool,
     /// The fragment's number.
     number: u32,
 }
 
-impl Entry {
-    fn quad(&self) -> MergedQuad {
-        MergedQuad {
-            leader: self.number,
-            coverage: self.coverage,
-            inputs: [self.number; 4],
-        }
-    }
-}
-
 /// The unit, without time.
 #[derive(Debug)]
 pub(crate) struct PixelMerge {
     settings: PmuSettings,
-    /// Holds one entry more than the settings say while a new quad is merged.
+    /// Holds one entry more than the settings allow while a new quad is merged.
     entries: AssociativeMemory<Entry>,
     edges: OuterEdges,
-    /// Entries at the place of the new quad, oldest first.
+    /// Entries at the position of the new quad, oldest first.
     here: Vec<u32>,
     counters: PmuCounters,
 }
@@ -133,18 +123,21 @@ impl PixelMerge {
     }
 
     fn leave(&mut self, slot: u32, stream: &mut MergeStream) {
-        stream.out.push(self.entries.get(slot).quad());
+        let entry = self.entries.get(slot);
+        stream
+            .out
+            .push(MergedQuad::of(entry.number, entry.coverage));
         self.entries.remove(slot);
     }
 
-    /// Notes the entries at a place, oldest first.
+    /// Collects the entries of a key in `here`.
     fn look_up(&mut self, key: u64) {
         self.here.clear();
         self.here.extend(self.entries.of(key));
         self.here.reverse();
     }
 
-    /// Hands on the entries noted that cover a sample of `coverage`; forgets them.
+    /// Evicts the entries in `here` that cover a sample of `coverage`.
     fn evict_overlapping(&mut self, coverage: u64, stream: &mut MergeStream) {
         let entries = &mut self.entries;
         let counter = &mut self.counters.by_overlap;
@@ -152,7 +145,9 @@ impl PixelMerge {
             let entry = entries.get(slot);
             let stays = entry.coverage & coverage == 0;
             if !stays {
-                stream.out.push(entry.quad());
+                stream
+                    .out
+                    .push(MergedQuad::of(entry.number, entry.coverage));
                 entries.remove(slot);
                 *counter += 1;
             }
@@ -160,7 +155,8 @@ impl PixelMerge {
         });
     }
 
-    /// Merges cell `cell` of two entries that face the same way if it may; the slot that keeps it.
+    /// Merges a shading pixel of two entries with the same facing, if the rules allow; returns the
+    /// slot that keeps it.
     #[inline]
     fn merge_cell(
         &mut self,
@@ -175,7 +171,7 @@ impl PixelMerge {
             return None;
         }
         let shared = self.edges.shared(first, second, cell);
-        if shared.is_empty() {
+        if shared == [0; 2] {
             return None;
         }
         let two = self.entries.get(second);
@@ -183,7 +179,7 @@ impl PixelMerge {
         let (keeps, loses, shared) = if better(one) < better(two) {
             (first, second, shared)
         } else {
-            (second, first, shared.swapped())
+            (second, first, [shared[1], shared[0]])
         };
         let loser = self.entries.get_mut(loses);
         let number = loser.number;
@@ -198,12 +194,12 @@ impl PixelMerge {
         Some(keeps)
     }
 
-    /// Merges the cells `cells` of the newest entry with those of the entries noted; whether any
-    /// did.
+    /// Merges the shading pixels `cells` of the newest entry with those of the entries in `here`;
+    /// returns whether any merged.
     fn merge(&mut self, new: u32, cells: u8, stream: &mut MergeStream) -> bool {
         let is_front = self.entries.get(new).is_front;
         let entries = &self.entries;
-        // For the rest, only those that face the same way count.
+        // From here on only entries with the same facing count.
         self.here
             .retain(|&slot| entries.get(slot).is_front == is_front);
         let mut merged = false;
@@ -220,7 +216,7 @@ impl PixelMerge {
         merged
     }
 
-    /// Lets go of the entries noted that are empty or have nothing to wait for.
+    /// Removes the entries in `here` that are empty or have nothing to wait for.
     fn settle(&mut self, stream: &mut MergeStream) {
         for k in 0..self.here.len() {
             let slot = self.here[k];
@@ -265,7 +261,9 @@ impl MergeUnit for PixelMerge {
         let cells = stream.pattern.partial_cells(fragment.coverage);
         if cells == 0 {
             self.counters.straight += 1;
-            stream.out.push(entry.quad());
+            stream
+                .out
+                .push(MergedQuad::of(entry.number, entry.coverage));
             return;
         }
         self.counters.partial += 1;

@@ -44,13 +44,10 @@ impl<'a> SlowPixelMerge<'a> {
     fn submit(&mut self, e: &PmuEntry) {
         let count = self.pattern.count();
         let cells = (0..4).zip(e.coverage);
-        self.emitted.push(MergedQuad {
-            leader: e.number,
-            coverage: cells.fold(0, |all, (c, samples)| {
-                all | u64::from(samples) << (c * count)
-            }),
-            inputs: [e.number; 4],
+        let coverage = cells.fold(0, |all, (c, samples)| {
+            all | u64::from(samples) << (c * count)
         });
+        self.emitted.push(MergedQuad::of(e.number, coverage));
     }
 
     fn is_partial(&self, e: &PmuEntry) -> bool {

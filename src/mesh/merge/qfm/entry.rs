@@ -1,4 +1,4 @@
-//! An entry of the merge buffer: a quad under way, the triangles in it and around it (QFM, Figure 4).
+//! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4).
 
 use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
@@ -14,7 +14,7 @@ const WORDS: usize = MAX_GRID_TRIANGLES / 64;
 pub(crate) struct TriangleMask([u64; WORDS]);
 
 impl TriangleMask {
-    /// Adds a triangle; one past the mask's bits is left out, so it never meets another.
+    /// Adds a triangle. One past the mask's size is left out, so it never merges.
     #[inline]
     pub(crate) fn insert(&mut self, triangle: u16) {
         if let Some(word) = self.0.get_mut(usize::from(triangle >> 6)) {
@@ -42,21 +42,21 @@ impl TriangleMask {
     }
 }
 
-/// A quad under way. Place, facing and grid are its key in the memory.
+/// A quad in the buffer. Position, facing and grid are its key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
-    /// Triangles in it.
+    /// Its triangles.
     triangles: TriangleMask,
-    /// Triangles that share an edge with one of those.
+    /// Triangles that share an edge with one of its triangles.
     adjacent: TriangleMask,
     pub(crate) coverage: u64,
     selection: Selection,
-    /// The fragment that it began with.
+    /// Its first fragment.
     pub(crate) leader: u32,
 }
 
 impl Entry {
-    /// The entry of fragment `number`, whose triangle has these neighbours.
+    /// Creates an entry of one fragment, whose triangle has these neighbours.
     #[inline]
     pub(crate) fn new(
         fragment: &QuadFragment,
@@ -75,19 +75,19 @@ impl Entry {
         entry
     }
 
-    /// Whether the triangle of a fragment shares an edge with one in here.
+    /// Whether a triangle shares an edge with one of the entry's.
     #[inline]
     pub(crate) fn is_adjacent(&self, triangle: u16) -> bool {
         self.adjacent.contains(triangle)
     }
 
-    /// Whether the two may be one: `can_merge` for entries of one key.
+    /// `can_merge` of the paper for entries of one key.
     #[inline]
     pub(crate) fn can_merge(&self, other: &Self) -> bool {
         self.coverage & other.coverage == 0 && self.triangles.meets(&other.adjacent)
     }
 
-    /// Merges a fragment that has just come into this.
+    /// Merges a new fragment into the entry.
     #[inline]
     pub(crate) fn take(
         &mut self,
@@ -106,7 +106,7 @@ impl Entry {
         self.selection.take(fragment, number, pattern);
     }
 
-    /// Merges another entry into this.
+    /// Merges another entry into this one.
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.triangles.unite(&other.triangles);
         self.adjacent.unite(&other.adjacent);

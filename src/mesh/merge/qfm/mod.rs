@@ -2,21 +2,21 @@
 //! quad for the shader from quads of adjacent triangles.
 //!
 //! In: quad fragments after the early depth test, in submission order, grid by grid; also those that
-//! a triangle only touches (empty coverage: they connect, section 3.3). Out: merged quads. Rate: one
-//! fragment a cycle ([`QfmSpec`]). Order: quads leave in the order in which their entries were made,
-//! save those that are fully covered, which leave at once; so quads that overlap may change order,
-//! and the depth test after shading must decide between them.
+//! a triangle only touches (without coverage they still connect others, section 3.3). Out: merged
+//! quads. Rate: one fragment per cycle ([`QfmSpec`]). Order: quads leave in the order in which their
+//! entries were made, except fully covered ones, which leave at once. Quads that overlap may
+//! therefore change order, and the depth test after shading must decide between them.
 //!
-//! A fragment is compared with the most recently added entries at its place that face as it does
+//! A fragment is compared with the most recently added entries at its position with the same facing
 //! (two by default). Two quads merge when their coverage does not overlap and their triangles share
-//! an edge; the entry that was there keeps its age. A fragment that finds none takes a free entry;
-//! if there is none, the oldest entry leaves. Before it does, it is compared once more with the most
-//! recent other entries at its place, and rather than leave merges into one of them (section 3.3).
-//! Quads without coverage never leave.
+//! an edge; the older entry keeps its age. A fragment without a partner takes a free entry; if there
+//! is none, the oldest entry leaves. Before it leaves, it is compared once more with the most recent
+//! other entries at its position and merges into one of them if possible (section 3.3). Quads
+//! without coverage never leave.
 //!
-//! Grids: masks name triangles of one grid, so entries of different grids never merge; the grid is
-//! part of what is compared. Emptying the buffer between grids changes no merge: a new grid only
-//! evicts its own entries when those of older grids, which are evicted first, have all gone.
+//! Masks hold triangles of one grid, so entries of different grids never merge; the grid is part of
+//! the key. Emptying the buffer between grids changes no merge: entries of older grids are always
+//! evicted before those of the new grid.
 
 mod entry;
 #[cfg(test)]
@@ -56,7 +56,7 @@ spec! {
 }
 
 impl QfmSpec {
-    /// What of it does not concern time.
+    /// The functional half of the specification; it does not affect timing.
     #[must_use]
     pub fn settings(&self) -> QfmSettings {
         let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
@@ -69,12 +69,12 @@ impl QfmSpec {
     }
 }
 
-/// How quads are merged.
+/// The functional settings of quad-fragment merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QfmSettings {
-    /// Entries of the merge buffer, at least 1; `None` for as many as it takes.
+    /// Entries of the merge buffer, at least 1; `None` for an unbounded buffer.
     pub entries: Option<u32>,
-    /// Entries that a fragment is compared with: the most recently added ones at its place.
+    /// Number of the most recent entries at its position that a fragment is compared with.
     pub candidates: u32,
     /// Whether an entry that is evicted may merge with another one instead (section 3.3).
     pub merge_at_eviction: bool,
@@ -103,7 +103,7 @@ pub(crate) struct QuadMerge {
     buffer: AssociativeMemory<Entry>,
     /// Neighbours of each triangle of the grid that fragments come from.
     neighbours: Vec<[u16; 3]>,
-    /// Number of that grid; it wraps long after its entries have gone.
+    /// Number of that grid; it wraps long after its entries have left.
     grid: u32,
     counters: QfmCounters,
 }
@@ -236,7 +236,7 @@ impl MergeUnit for QuadMerge {
         };
         let entry = Entry::new(fragment, number, neighbours, stream.pattern);
         if entry.coverage == stream.pattern.full_quad() {
-            // Nothing can be merged with it any more.
+            // Nothing more can be merged with it.
             self.counters.passed_full += 1;
             stream.out.push(entry.quad());
             return;

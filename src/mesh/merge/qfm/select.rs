@@ -1,23 +1,23 @@
-//! Which triangle gives the shading inputs of each cell of a merged quad (QFM, section 3.2).
+//! Selects the triangle that gives the shading inputs of each shading pixel of a merged quad (QFM,
+//! section 3.2).
 //!
-//! Among the fragments merged: the first submitted whose triangle covers the cell's centre; if none,
-//! the one with the covered sample nearest to it; if the cell is not covered at all, the one that the
-//! horizontal, else the vertical, else the diagonal neighbour takes.
+//! Among the merged fragments: the first submitted whose triangle covers the centre of the shading
+//! pixel; if none does, the one with the covered sample nearest to the centre; if no sample is covered,
+//! the choice of the horizontal, else the vertical, else the diagonal neighbour.
 //!
-//! The first two are the least of (how far, which fragment), so the outcome does not depend on the
-//! order of merging. The third looks at the finished quad: a cell that is still uncovered then was
-//! so all along, and each merge would have chosen anew.
+//! The first two cases are a minimum of (distance, fragment), so the result does not depend on the
+//! order of merging. The third is decided on the finished quad: a shading pixel that is uncovered
+//! then was uncovered at every merge.
 
 use crate::mesh::merge::unit::QuadFragment;
 use crate::raster::samples::SamplePattern;
 
-/// No fragment covers the cell.
+/// No fragment covers the shading pixel.
 const UNCOVERED: u64 = u64::MAX;
-/// Bits of a fragment's number, below how far its nearest sample is.
+/// Bits of a fragment's number, below the distance of its nearest sample.
 const NUMBER_BITS: u32 = 32;
 
-/// For each cell: 0 if the centre is covered, else 1 + the rank of the nearest covered sample; and
-/// below that the fragment. Less is better.
+/// For each shading pixel the best (distance, fragment): see [`QuadFragment::distance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Selection([u64; 4]);
 
@@ -28,7 +28,7 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Takes one more fragment into account.
+    /// Adds a fragment.
     #[inline]
     pub(crate) fn take(&mut self, fragment: &QuadFragment, number: u32, pattern: &SamplePattern) {
         for (cell, best) in self.0.iter_mut().enumerate() {
@@ -38,21 +38,21 @@ impl Selection {
         }
     }
 
-    /// Takes all the fragments of another into account.
+    /// Adds all fragments of another selection.
     pub(crate) fn unite(&mut self, other: &Self) {
         for (best, also) in self.0.iter_mut().zip(&other.0) {
             *best = (*best).min(*also);
         }
     }
 
-    /// The fragment of each cell; `leader` where no cell is covered.
+    /// The fragment of each shading pixel; `leader` if none is covered.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the number is the low half"
     )]
     pub(crate) fn inputs(&self, leader: u32) -> [u32; 4] {
         std::array::from_fn(|cell| {
-            // Itself, then across, down, and both.
+            // Itself, then the horizontal, vertical and diagonal neighbours.
             let order = [cell, cell ^ 1, cell ^ 2, cell ^ 3].map(|c| self.0[c]);
             let found = order.into_iter().find(|&best| best != UNCOVERED);
             found.map_or(leader, |best| best as u32)
