@@ -1,5 +1,5 @@
-//! How fast the mesh path is: triangles rastered, samples tested, quads merged, quads shaded a
-//! second, each step of a frame on its own, on all cores.
+//! Throughput of each step of a mesh frame on all cores: triangles rasterized, samples tested, quads
+//! merged and quads shaded per second.
 #![allow(
     missing_docs,
     reason = "criterion's macros write undocumented functions"
@@ -33,7 +33,7 @@ use quadrille::raster::samples::SamplePattern;
 
 const SIZE: [u32; 2] = [864, 540];
 
-/// Target areas of triangles, in pixels, and samples a pixel.
+/// Target areas of triangles in pixels, and samples per pixel.
 const CASES: [(f64, u32); 3] = [(0.5, 16), (10.0, 16), (10.0, 4)];
 
 fn steps(criterion: &mut Criterion) {

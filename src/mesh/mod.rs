@@ -1,5 +1,5 @@
 //! The mesh path: triangle meshes and subdivision surfaces through the same kind of pipeline as
-//! splats, with 1 to 16 samples a pixel, and the units that merge quads of adjacent triangles before
+//! splats, with 1 to 16 samples per pixel, and the units that merge quads of adjacent triangles before
 //! they are shaded.
 //!
 //! ```text

@@ -75,41 +75,39 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
     }
 }
 
-/// A machine whose grid at hand has so many triangles.
-fn machine() -> MeshDrawState {
+/// A state whose current grid has [`ITEMS`] triangles.
+fn new_state() -> MeshDrawState {
     let settings = settings(pattern(4), Cull::Quads);
     let materials = [Material {
         two_sided: true,
         ..Material::default()
     }];
-    let mut machine = MeshDrawState::new(&materials, &view(), &settings, &Config::default());
-    let fate = machine.take(0, &grid(0..ITEMS), &mut Vec::new());
+    let mut state = MeshDrawState::new(&materials, &view(), &settings, &Config::default());
+    let fate = state.take(0, &grid(0..ITEMS), &mut Vec::new());
     assert_eq!(fate, GridVisibility::Visible);
-    machine
+    state
 }
 
-/// Where item `n` lies: screen tiles in turns, of which there are ten a row.
+/// The screen tile of item `n`; there are ten tiles per row.
 fn tile_of(n: u32) -> u32 {
     n % 16
 }
 
-fn place(machine: &MeshDrawState, n: u32, position: u8) -> [u16; 2] {
-    machine
-        .depths
-        .position(tile_of(n) * 64 + u32::from(position))
+fn quad_position(state: &MeshDrawState, n: u32, position: u8) -> [u16; 2] {
+    state.depths.position(tile_of(n) * 64 + u32::from(position))
 }
 
-/// A machine with a quad that is covered and three that are covered in part, of each triangle.
+/// A state with one full and three partially covered quads of each triangle.
 fn with_fragments() -> MeshDrawState {
-    let mut machine = machine();
+    let mut state = new_state();
     for n in 0..ITEMS {
         for position in 0..4_u8 {
-            let place = place(&machine, n, position);
+            let at = quad_position(&state, n, position);
             let coverage = if position == 0 { FULL } else { 1 << (n / 16) };
-            machine.fragment(n, place, coverage, 0);
+            state.fragment(n, at, coverage, 0);
         }
     }
-    machine
+    state
 }
 
 /// The quads of triangle `n`.
@@ -131,8 +129,8 @@ fn of_beat(beat: &Beat) -> Trail {
     beat.quads.iter().map(of).collect()
 }
 
-fn of_quad(quad: &Quad, machine: &MeshDrawState) -> Trail {
-    let record = machine.record_of(quad);
+fn of_quad(quad: &Quad, state: &MeshDrawState) -> Trail {
+    let record = state.record_of(quad);
     let parts = record.parts.iter();
     parts.map(|&(owner, _)| (record.index, owner)).collect()
 }
@@ -193,7 +191,7 @@ fn pixel_merging() {
 #[test]
 fn raster_tiles_to_quads() {
     Contract::<MeshDrawState, Quads> {
-        machine: Box::new(machine),
+        machine: Box::new(new_state),
         unit: Box::new(|| Quads::new(&MeshConfig::default().quads)),
         items: items(|n| {
             let mut samples = TileSamples {
@@ -220,10 +218,10 @@ fn raster_tiles_to_quads() {
                 .map(|p| (t.tile * 64 + p, t.primitive))
                 .to_vec()
         },
-        trail_out: Box::new(|beat: &Beat, machine| {
+        trail_out: Box::new(|beat: &Beat, state| {
             let of = |q: &Quad| {
-                let fragment = machine.fragment_of(q);
-                let index = machine.depths.index(fragment.quad.position);
+                let fragment = state.fragment_of(q);
+                let index = state.depths.index(fragment.quad.position);
                 assert_eq!(index, beat.tile * 64 + u32::from(q.position));
                 (index, fragment.owner)
             };
@@ -238,12 +236,14 @@ fn raster_tiles_to_quads() {
 
 /// Quads behind the merging unit: number `k` is of owner `k`, in draws of 20.
 fn with_quads(count: u32) -> MeshDrawState {
-    let mut machine = machine();
+    let mut state = new_state();
     for k in 0..count {
-        let index = machine.depths.index(place(&machine, k / 8, (k % 8) as u8));
-        machine.shader_quad(index, k / 20, vec![(k, FULL)]);
+        let index = state
+            .depths
+            .index(quad_position(&state, k / 8, (k % 8) as u8));
+        state.shader_quad(index, k / 20, vec![(k, FULL)]);
     }
-    machine
+    state
 }
 
 fn quad(k: u32) -> Quad {
@@ -275,8 +275,8 @@ fn packing() {
         unit: Box::new(|| Pack::new(&MeshConfig::default().pack)),
         items: items(quad),
         trail_in: |q| vec![(0, q.primitive)],
-        trail_out: Box::new(|warp, machine| {
-            let draw = |q: &Quad| machine.record_of(q).draw;
+        trail_out: Box::new(|warp, state| {
+            let draw = |q: &Quad| state.record_of(q).draw;
             let first = draw(&warp.quads[0]);
             assert!(warp.quads.iter().all(|q| draw(q) == first), "draws mixed");
             of_warp(warp)
@@ -316,7 +316,7 @@ fn shading() {
 #[test]
 fn writing() {
     let shown = || {
-        let mut machine = with_quads(8 * ITEMS);
+        let mut state = with_quads(8 * ITEMS);
         for k in (0..8 * ITEMS).filter(|k| k / 8 < 16 || k / 8 % 2 == 1) {
             let fragment = DepthFragment {
                 corner: [0, 0],
@@ -328,10 +328,10 @@ fn writing() {
                 },
                 owner: k,
             };
-            let position = place(&machine, k / 8, (k % 8) as u8);
-            machine.depths.test(position, &fragment);
+            let position = quad_position(&state, k / 8, (k % 8) as u8);
+            state.depths.test(position, &fragment);
         }
-        machine
+        state
     };
     Contract::<MeshDrawState, Colour> {
         machine: Box::new(shown),
@@ -358,11 +358,11 @@ fn writing() {
 fn tessellation() {
     let submitted = |n: u32| (0, grid(n..n + 1));
     Contract::<MeshDrawState, Grids> {
-        machine: Box::new(machine),
+        machine: Box::new(new_state),
         unit: Box::new(|| Grids::new(&MeshConfig::default().grids)),
         items: items(submitted),
         trail_in: |(_, grid)| vec![(0, grid.vertices[0].id)],
-        trail_out: Box::new(|primitive: &Primitive, machine| {
+        trail_out: Box::new(|primitive: &Primitive, state| {
             let mut triangles = Vec::new();
             let of = |n: u32, triangles: &mut Vec<Primitive>| {
                 triangles.clear();
@@ -370,7 +370,7 @@ fn tessellation() {
                 let mut fresh = MeshDrawState::new(
                     &[Material::default()],
                     &view(),
-                    &machine.settings,
+                    &state.settings,
                     &Config::default(),
                 );
                 fresh.take(0, &grid(n..n + 1), triangles);
@@ -387,10 +387,10 @@ fn tessellation() {
     .check();
 }
 
-/// Sends the fragments of a machine, given by triangle, column and coverage, through a unit in one
+/// Sends the fragments of a state, given by triangle, column and coverage, through a unit in one
 /// beat; when quads left, and the port's cycles.
 fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Activity) {
-    let mut machine = machine();
+    let mut state = new_state();
     let mut beat = Beat {
         tile: 0,
         quads: ArrayVec::new(),
@@ -398,14 +398,14 @@ fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Act
     };
     for &(triangle, column, coverage) in quads {
         beat.quads.push(Quad {
-            primitive: machine.fragment(triangle, [column, 0], coverage, 0),
+            primitive: state.fragment(triangle, [column, 0], coverage, 0),
             position: column as u8,
-            mask: machine.pattern().cells(coverage),
+            mask: state.pattern().cells(coverage),
         });
     }
     let mut link = Link::new(1, unit, Collector::new(0));
-    let entered = link.offer(beat, FIRST, &mut machine);
-    link.end(entered, &mut machine);
+    let entered = link.offer(beat, FIRST, &mut state);
+    link.end(entered, &mut state);
     let times = <Collector<Quad>>::times(&link.next);
     let times = times.iter().map(|at| at - FIRST).collect();
     (times, activities(&mut link.stage).remove(0))
@@ -472,19 +472,19 @@ fn comparisons_and_overlaps_take_their_time() {
 #[test]
 fn a_flush_is_as_long_as_what_is_held() {
     let spec = MeshConfig::default().qfm;
-    let mut machine = machine();
+    let mut state = new_state();
     let mut link = Link::new(
         4,
         TimedMerge::qfm(&spec, spec.settings(), pattern(4)),
         Collector::new(0),
     );
-    let send = |machine: &mut MeshDrawState, columns: std::ops::Range<u16>, coverage: u64| {
+    let send = |state: &mut MeshDrawState, columns: std::ops::Range<u16>, coverage: u64| {
         let mut quads = ArrayVec::new();
         for column in columns {
             quads.push(Quad {
-                primitive: machine.fragment(0, [column, 0], coverage, 0),
+                primitive: state.fragment(0, [column, 0], coverage, 0),
                 position: column as u8,
-                mask: machine.pattern().cells(coverage),
+                mask: state.pattern().cells(coverage),
             });
         }
         Beat {
@@ -493,15 +493,15 @@ fn a_flush_is_as_long_as_what_is_held() {
             last: false,
         }
     };
-    let first = send(&mut machine, 0..8, 1);
-    link.offer(first, FIRST, &mut machine);
-    machine.take(0, &grid(0..1), &mut Vec::new());
-    let second = send(&mut machine, 0..1, FULL);
-    link.offer(second, FIRST + 1, &mut machine);
+    let first = send(&mut state, 0..8, 1);
+    link.offer(first, FIRST, &mut state);
+    state.take(0, &grid(0..1), &mut Vec::new());
+    let second = send(&mut state, 0..1, FULL);
+    link.offer(second, FIRST + 1, &mut state);
     // Eight look-ups, eight entries that leave, then the quad.
     let times: Vec<_> = <Collector<Quad>>::times(&link.next);
     let expected: Vec<_> = (8..=16).map(|at| FIRST + at + 4).collect();
     assert_eq!(times, expected);
-    let done = link.stage.drain(FIRST, &mut machine, &mut link.next);
+    let done = link.stage.drain(FIRST, &mut state, &mut link.next);
     assert_eq!(done, FIRST + 16 + 4);
 }

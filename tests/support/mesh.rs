@@ -126,7 +126,7 @@ pub(crate) fn waves() -> Box<dyn Source> {
 /// A picture of an odd size, seen a little askew.
 pub(crate) const SIZE: [u32; 2] = [147, 101];
 
-/// The view of it.
+/// A camera for a picture of [`SIZE`].
 pub(crate) fn view() -> MeshCamera {
     let lens = Intrinsics::from_vertical_fov(SIZE[0], SIZE[1], FRAC_PI_2);
     let turned = Rotation3::from_euler_angles(0.05, -0.04, 0.2);
@@ -145,7 +145,7 @@ pub(crate) fn settings(pattern: &'static SamplePattern, cull: Cull) -> FrameSett
     }
 }
 
-/// The pattern of so many samples a pixel.
+/// The standard pattern with this number of samples per pixel.
 pub(crate) fn pattern(samples: u32) -> &'static SamplePattern {
     Box::leak(Box::new(SamplePattern::standard(samples).unwrap()))
 }

@@ -39,8 +39,8 @@ fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, Pm
     (stream.out.iter().map(|q| q.leader).collect(), unit.counters)
 }
 
-/// What must hold of any stream: beside what holds of any unit, one triangle a quad, order at every
-/// sample, and counters that add up.
+/// Checks what holds for any stream: the invariants of any unit, one triangle per quad, order at
+/// every sample, and counters that add up.
 fn check_all(fragments: &[QuadFragment], stream: &MergeStream, counters: &PmuCounters) {
     check(fragments, stream);
     let quads = &stream.out;
@@ -94,8 +94,8 @@ fn quads_of_full_and_empty_cells_pass() {
     );
 }
 
-/// What a new quad covers leaves before it, oldest first, whichever way it faces; what it does not
-/// cover stays.
+/// Entries that a new quad covers leave before it, oldest first, whichever way they face; the others
+/// stay.
 #[test]
 fn overlapped_quads_leave_in_order() {
     let back = QuadFragment {
@@ -150,8 +150,8 @@ fn a_triangle_joins_its_neighbours() {
     assert_eq!(merge_all(PmuSettings::default(), &both).0, [0]);
 }
 
-/// A fan has an outer edge more with every triangle: with room for three the second one's last edge
-/// is lost, and the third finds nothing.
+/// A fan gains an outer edge with every triangle: with room for three, the last edge of the second
+/// triangle is lost, and the third merges with nothing.
 #[test]
 fn lost_edges_merge_nothing() {
     let fan = [0, 1, 2].map(|k| QuadFragment {
@@ -168,7 +168,7 @@ fn lost_edges_merge_nothing() {
     assert_eq!((counters.saved, counters.edges_lost), (1, 1));
 }
 
-/// With one entry, what waits leaves when a quad elsewhere needs it.
+/// With one entry, a waiting quad leaves when a quad at another position needs the entry.
 #[test]
 fn the_oldest_makes_room() {
     let elsewhere = QuadFragment {

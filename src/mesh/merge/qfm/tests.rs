@@ -8,7 +8,7 @@ use crate::mesh::merge::test_fragments::{self, check, jittered, noise, run, topo
 use crate::mesh::merge::unit::MergedQuad;
 use crate::raster::samples::SamplePattern;
 
-/// Bits of cell `cell` at 4 samples a pixel.
+/// Samples of shading pixel `cell`, at 4 samples per pixel.
 fn cell(cell: u32, samples: u64) -> u64 {
     samples << (4 * cell)
 }
@@ -90,7 +90,7 @@ fn nothing_merges_across_a_silhouette() {
     assert_eq!((counters.alone, counters.apart, counters.merged), (2, 1, 3));
 }
 
-/// What covers a sample that is covered already hides it, adjacent or not.
+/// A quad that covers a sample of an entry does not merge with it, adjacent or not.
 #[test]
 fn overlapping_quads_do_not_merge() {
     let fragments = [fragment(0, 0x3, 0), fragment(1, 0x6, 0)];
@@ -111,7 +111,7 @@ fn three_cases_of_shading_inputs() {
     assert_eq!(quads[0].inputs, [1, 1, 1, 0]);
 }
 
-/// Case 3 looks across, then down, then both ways, at what those cells take in the end.
+/// Case 3 takes the final choice of the horizontal, then the vertical, then the diagonal neighbour.
 #[test]
 fn uncovered_cells_follow_their_neighbours() {
     let settings = QfmSettings::default();
