@@ -20,7 +20,10 @@ const SIDE: u32 = 8;
 
 /// Draws `source` in `view` with 64 samples per pixel, each shaded on its own; `shader` creates the
 /// shader of a view.
-pub(crate) fn supersampled<'a>(
+///
+/// # Errors
+/// As [`Visible::new`].
+pub fn supersampled<'a>(
     source: &dyn Source,
     view: &MeshCamera,
     settings: &FrameSettings,
