@@ -51,13 +51,11 @@ impl Timed {
 pub(crate) struct MeshRow {
     /// The mesh, as the command line names it.
     pub mesh: String,
-    /// The view's name.
     pub view: String,
     /// Target area of triangles in pixels, if it was tessellated.
     pub area_px: Option<f64>,
     /// Samples a pixel.
     pub msaa: u32,
-    /// The unit's name.
     pub unit: &'static str,
     /// Entries of its buffer, "unbounded", or nothing.
     pub buffer: Option<String>,
@@ -65,7 +63,6 @@ pub(crate) struct MeshRow {
     pub shades_vertices: bool,
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
-    /// The counts.
     pub outcome: MeshResult,
     /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
     pub psnr_db: Option<f64>,

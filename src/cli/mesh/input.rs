@@ -12,8 +12,9 @@ use crate::mesh::draw::near_plane;
 use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
 use crate::mesh::grid::Source;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
-use crate::mesh::surface::{HAIRS, MAX_HAIRS, PICTURE_PX, ProceduralScene};
-use crate::mesh::surface::{HeightChannel, HeightMap};
+use crate::mesh::surface::{
+    HAIRS, HeightChannel, HeightMap, MAX_HAIRS, PICTURE_PX, ProceduralScene,
+};
 use crate::mesh::surface::{Surface, box_corners};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;

@@ -8,8 +8,7 @@ use crate::error::{Error, Result};
 use crate::math::SimdLevel;
 use crate::mesh::frame::{Cull, Faces, FrameSettings};
 use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use crate::mesh::shade::Sampling;
-use crate::mesh::shade::{Albedo, ShadeSettings};
+use crate::mesh::shade::{Albedo, Sampling, ShadeSettings};
 use crate::mesh::tessellate::AREA_RANGE_PX;
 use crate::raster::samples::SamplePattern;
 use crate::scene::Camera;
@@ -82,37 +81,6 @@ static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
     ]
 });
 
-const CULLS: &Values<Cull> = &[
-    ("grids", "Grids that are hidden wholly", Cull::Grids),
-    (
-        "quads",
-        "As well, samples that fail the depth test",
-        Cull::Quads,
-    ),
-];
-
-const FACES: &Values<Faces> = &[
-    (
-        "front",
-        "Fronts, and both sides of two-sided materials",
-        Faces::Front,
-    ),
-    ("both", "Both", Faces::Both),
-];
-
-const SAMPLINGS: &Values<Sampling> = &[
-    (
-        "centre",
-        "At pixel centres, covered or not",
-        Sampling::Centre,
-    ),
-    (
-        "centroid",
-        "At the covered sample nearest to the centre where the centre is not covered",
-        Sampling::Centroid,
-    ),
-];
-
 /// What is done to a frame. Flags that take several values, separated by commas, make a table of
 /// all combinations.
 #[derive(Debug, Clone, clap::Args)]
@@ -128,16 +96,16 @@ pub(super) struct PipelineFlags {
     #[arg(long = "buffer", value_name = "N", value_delimiter = ',')]
     pub(super) buffers: Vec<String>,
     /// What depth culls before shading
-    #[arg(long, value_parser = one_of(CULLS), default_value = "quads")]
+    #[arg(long, value_enum, default_value = "quads")]
     cull: Cull,
     /// Which sides of triangles are drawn
-    #[arg(long, value_parser = one_of(FACES), default_value = "front")]
+    #[arg(long, value_enum, default_value = "front")]
     faces: Faces,
     /// Shade 2x2 pixels at once, with all their samples (1, 2 or 4 a pixel)
     #[arg(long)]
     pub(super) coarse: bool,
     /// Where shading inputs are sampled
-    #[arg(long, value_parser = one_of(SAMPLINGS), default_value = "centre")]
+    #[arg(long, value_enum, default_value = "centre")]
     pub(super) sampling: Sampling,
     /// Colour what has no texture with a checker of this many checks a unit of texture space
     #[arg(long, value_name = "CHECKS")]

@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 
 use super::mesh::{Corner, Loaded, Material, Mesh, NONE};
 use crate::error::{Error, Result};
+use crate::math::narrow;
 
 /// Most triangles of a mesh, an n-gon counted as n - 2.
 pub(crate) const MAX_TRIANGLES: u64 = 1 << 26;
@@ -109,8 +110,7 @@ impl MeshBuilder {
             return Ok(NONE);
         }
         let at = self.index(self.mesh.normals.len(), "normals")?;
-        #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
-        let unit = normal.map(|c| (c / length) as f32);
+        let unit = normal.map(|c| narrow(c / length));
         self.mesh.normals.push(unit.into());
         Ok(at)
     }

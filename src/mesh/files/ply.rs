@@ -9,6 +9,7 @@ use std::path::Path;
 use super::build::{MeshBuilder, Mismatch, ReadFailure, finite};
 use super::mesh::{Corner, Loaded, NONE};
 use crate::error::{Error, Result};
+use crate::math::narrow;
 use crate::scene::formats::ply::{Body, Element, Header, Kind, Row};
 
 /// Names of the list of a polygon's vertices.
@@ -183,6 +184,5 @@ impl PlyReader {
 }
 
 fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
-    #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
-    finite(at.map(|at| row.property(at).first().map_or(0.0, |value| *value as f32)))
+    finite(at.map(|at| row.property(at).first().map_or(0.0, |value| narrow(*value))))
 }

@@ -9,9 +9,8 @@ use super::visibility::VisibilityBuffer;
 use super::visible::Visible;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
-use crate::mesh::shade::Shader;
-use crate::mesh::shade::TrianglePlanes;
 use crate::mesh::shade::{QuadInputs, Sampling, TriangleRef, sampling_point};
+use crate::mesh::shade::{Shader, TrianglePlanes};
 use crate::raster::sample_depth::NO_OWNER;
 
 /// Number of quads that one task shades.

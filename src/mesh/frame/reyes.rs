@@ -14,9 +14,7 @@ use super::visible::Visible;
 use crate::image::Frame;
 use crate::mesh::grid::Grid;
 use crate::mesh::index::index32;
-use crate::mesh::shade::Shader;
-use crate::mesh::shade::TrianglePlanes;
-use crate::mesh::shade::VertexStep;
+use crate::mesh::shade::{Shader, TrianglePlanes, VertexStep};
 
 impl Visible {
     /// Number of vertices of grids that are not hidden: what Reyes shades.

@@ -7,6 +7,7 @@ use crate::raster::samples::SamplePattern;
 
 /// Which sides of triangles are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Faces {
     /// Fronts, and both sides of two-sided materials.
     Front,
@@ -16,10 +17,11 @@ pub enum Faces {
 
 /// What is culled by depth before it is shaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Cull {
-    /// Grids that earlier ones hide wholly.
+    /// Grids that are hidden as a whole.
     Grids,
-    /// Grids, and samples of quads: the early depth test.
+    /// As well, samples that fail the depth test.
     Quads,
 }
 

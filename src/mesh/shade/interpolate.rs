@@ -14,6 +14,7 @@
 
 use nalgebra::Vector3;
 
+use crate::math::narrow;
 use crate::mesh::camera::{MeshCamera, Seen};
 use crate::mesh::grid::GridVertex;
 
@@ -36,9 +37,8 @@ impl Barycentrics {
     /// As differences from the first corner, so that the large weights far outside a small triangle
     /// cost no accuracy.
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "rounding")]
     pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
-        let [_, w1, w2] = self.weights.map(|w| w as f32);
+        let [_, w1, w2] = self.weights.map(narrow);
         let [c0, c1, c2] = corners;
         std::array::from_fn(|k| c0[k] + (w1 * (c1[k] - c0[k]) + w2 * (c2[k] - c0[k])))
     }

@@ -12,11 +12,12 @@ const UNITS_A_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
 /// Where in a cell shading inputs are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sampling {
-    /// At the cell's centre, covered or not.
+    /// At the pixel's centre, covered or not.
     #[default]
     Centre,
-    /// At the cell's centre where it is covered, else at the covered sample nearest to it.
+    /// At the centre where it is covered, else at the covered sample nearest to it.
     Centroid,
 }
 

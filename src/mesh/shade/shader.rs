@@ -5,6 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::texture::{MipChain, TextureRole, Textures};
+use crate::math::narrow;
 use crate::math::unfused::exp2;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
@@ -78,9 +79,8 @@ impl<'a> Shader<'a> {
 
     /// Where the eye is, seen from a point of the world.
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "rounding")]
     pub(super) fn eye_from(&self, point: [f32; 3]) -> [f32; 3] {
-        std::array::from_fn(|k| (self.eye[k] - f64::from(point[k])) as f32)
+        std::array::from_fn(|k| narrow(self.eye[k] - f64::from(point[k])))
     }
 }
 
@@ -122,11 +122,10 @@ pub(super) struct Lights {
 }
 
 impl Lights {
-    #[allow(clippy::cast_possible_truncation, reason = "rounding")]
     pub(super) fn new(view_from_world: &Matrix3<f64>) -> Self {
         let towards = LIGHTS.map(|(direction, _)| {
             let world = view_from_world.transpose() * Vector3::from(direction).normalize();
-            [world.x, world.y, world.z].map(|v| v as f32)
+            world.map(narrow).into()
         });
         Self { towards }
     }

@@ -2,6 +2,7 @@
 
 use super::derivatives::from_steps;
 use super::shader::{Shader, SurfacePoints};
+use crate::math::narrow;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridVertex;
 
@@ -18,13 +19,12 @@ pub struct VertexStep {
 
 impl VertexStep {
     /// The step between two vertices; those nearer than the near plane are taken as far as it.
-    #[allow(clippy::cast_possible_truncation, reason = "rounding")]
     pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.place(from.position), view.place(to.position));
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),
             uv: std::array::from_fn(|k| to.uv[k] - from.uv[k]),
-            px: std::array::from_fn(|k| (end[k] - start[k]) as f32),
+            px: std::array::from_fn(|k| narrow(end[k] - start[k])),
         }
     }
 }

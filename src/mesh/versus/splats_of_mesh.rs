@@ -9,11 +9,10 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::image::srgb::encode_srgb;
-use crate::math::SH_C0;
+use crate::math::{SH_C0, narrow};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, Source};
-use crate::mesh::shade::Shader;
-use crate::mesh::shade::VertexStep;
+use crate::mesh::shade::{Shader, VertexStep};
 use crate::scene::Splat;
 
 /// Standard deviations of a splat over those of its triangle, taken as a plate of even weight: an
@@ -80,7 +79,6 @@ pub fn splats_of(
 }
 
 /// The splat of a triangle; `None` where it has no area.
-#[allow(clippy::cast_possible_truncation, reason = "scenes are f32")]
 fn splat(
     grid: &Grid,
     corners: [&GridVertex; 3],
@@ -97,12 +95,12 @@ fn splat(
     let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
     let light = shader.vertex(&middle, &steps, grid.material, is_front);
     let mut sh = [[0.0; 3]; 25];
-    sh[0] = encode_srgb(light).map(|c| ((f64::from(c) - 0.5) / SH_C0) as f32);
+    sh[0] = encode_srgb(light).map(|c| narrow((f64::from(c) - 0.5) / SH_C0));
     let rotation = plate.rotation();
     let splat = Splat {
-        mean: plate.centre.map(|v| v as f32).into(),
-        scale: plate.deviations().map(|v| v as f32),
-        rotation: [rotation.w, rotation.i, rotation.j, rotation.k].map(|v| v as f32),
+        mean: plate.centre.map(narrow).into(),
+        scale: plate.deviations().map(narrow),
+        rotation: [rotation.w, rotation.i, rotation.j, rotation.k].map(narrow),
         opacity: OPACITY,
         sh,
     };
@@ -111,11 +109,10 @@ fn splat(
 }
 
 /// The vertex in the middle of a triangle.
-#[allow(clippy::cast_possible_truncation, reason = "rounding")]
 fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
     let mean = |values: [f32; 3]| values.iter().sum::<f32>() / 3.0;
     GridVertex {
-        position: centre.map(|v| v as f32).into(),
+        position: centre.map(narrow).into(),
         normal: std::array::from_fn(|k| mean(corners.map(|v| v.normal[k]))),
         uv: std::array::from_fn(|k| mean(corners.map(|v| v.uv[k]))),
         id: 0,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::json::{Accessor, Document};
 use super::uri;
 use crate::error::{Error, Result};
+use crate::math::narrow;
 use crate::mesh::files::Resolve;
 
 /// Elements that an accessor without a buffer may have: they are all zero, and cost no bytes in
@@ -292,11 +293,10 @@ impl<'a> BufferStore<'a> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
 fn decode<const N: usize>(bytes: &[u8], component: Component, normalised: bool) -> [f32; N] {
     let scale = component.scale().filter(|_| normalised);
     std::array::from_fn(|at| {
         let value = component.read(&bytes[at * component.size_bytes()..]);
-        scale.map_or(value, |scale| (value / scale).max(-1.0)) as f32
+        narrow(scale.map_or(value, |scale| (value / scale).max(-1.0)))
     })
 }

@@ -8,16 +8,11 @@ use crate::error::{Error, Result};
 const HEADER_BYTES: usize = 12;
 const CHUNK_HEADER_BYTES: usize = 8;
 
-pub(crate) struct Parts<'a> {
-    pub(crate) json: &'a [u8],
-    /// The buffer of a GLB.
-    pub(crate) binary: Option<&'a [u8]>,
-}
-
-pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<Parts<'a>> {
+/// The JSON of a file, and the buffer of a GLB.
+pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     if !bytes.starts_with(b"glTF") {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        return Ok(Parts { json, binary: None });
+        return Ok((json, None));
     }
     let wrong =
         |place: &str, expected: &str, found: String| Err(Error::file(path, place, expected, found));
@@ -55,10 +50,7 @@ pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<Parts<'a>> {
         chunk.map(|(_, body)| *body)
     };
     match chunk(0, b"JSON") {
-        Some(json) => Ok(Parts {
-            json,
-            binary: chunk(1, b"BIN\0"),
-        }),
+        Some(json) => Ok((json, chunk(1, b"BIN\0"))),
         None => wrong("GLB chunk 0", "JSON", "another kind or none".into()),
     }
 }

@@ -32,15 +32,15 @@ const EXTENSIONS: [&str; 3] = [
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
-    let parts = container::split(bytes, path)?;
-    let document: Document = serde_json::from_slice(parts.json).map_err(|error| {
+    let (json, binary) = container::split(bytes, path)?;
+    let document: Document = serde_json::from_slice(json).map_err(|error| {
         let place = format!("JSON, line {}, column {}", error.line(), error.column());
         Error::file(path, place, "a glTF document", error.to_string())
     })?;
     check_version(&document, path)?;
     let mut builder = MeshBuilder::new(path);
     check_extensions(&document, &mut builder, path)?;
-    let store = BufferStore::new(&document, parts.binary, path, resolve);
+    let store = BufferStore::new(&document, binary, path, resolve);
     let instances = nodes::instances(&document, &store)?;
     let shapes = document
         .meshes

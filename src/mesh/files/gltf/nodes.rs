@@ -5,6 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::accessor::BufferStore;
 use super::json::{Document, Node};
 use crate::error::Result;
+use crate::math::narrow;
 
 /// Farthest that the last row of a node's matrix may be from (0, 0, 0, 1).
 const AFFINE_TOLERANCE: f64 = 1e-6;
@@ -73,20 +74,18 @@ impl Placement {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
     pub(crate) fn point(&self, point: [f32; 3]) -> [f32; 3] {
         if *self == Self::identity() {
             return point;
         }
         let placed = self.linear * Vector3::from(point.map(f64::from)) + self.offset;
-        placed.map(|v| v as f32).into()
+        placed.map(narrow).into()
     }
 
     /// A function that turns normals into the world, without their length.
     ///
     /// The matrix of cofactors, with the sign that keeps normals on the front, is the inverse
     /// transpose but for a factor, and exists for singular matrices too.
-    #[allow(clippy::cast_possible_truncation, reason = "rounding is the point")]
     pub(crate) fn normals(&self) -> impl Fn([f32; 3]) -> [f32; 3] {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column).into_owned());
         let sign = if self.mirrors() { -1.0 } else { 1.0 };
@@ -96,7 +95,7 @@ impl Placement {
             // Scales differ widely: the length must fit f32 before it is taken.
             let largest = turned.amax();
             let factor = if largest > 0.0 { largest.recip() } else { 1.0 };
-            turned.map(|v| (v * factor) as f32).into()
+            turned.map(|v| narrow(v * factor)).into()
         }
     }
 

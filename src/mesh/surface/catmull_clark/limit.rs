@@ -11,6 +11,7 @@ use nalgebra::Vector3;
 use super::cage::{Cage, Edges, index};
 use super::fans::{Fan, Walks};
 use super::refine::{Rule, Rules};
+use crate::math::narrow;
 use crate::mesh::surface::cubic::Cubic;
 
 /// Control points by the corner of the face that they lie next to.
@@ -148,7 +149,7 @@ impl ControlPoints {
         ];
         let mut control = [[0.0; 3]; 16];
         for (slot, point) in control.iter_mut().zip(points.iter().flatten()) {
-            *slot = single(*point);
+            *slot = point.map(narrow).into();
         }
         Cubic::new(control)
     }
@@ -187,12 +188,4 @@ impl Tangents {
         }
         sum
     }
-}
-
-fn single(point: Vector3<f64>) -> [f32; 3] {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "cages hold single precision, and their surfaces lie within them"
-    )]
-    [point.x as f32, point.y as f32, point.z as f32]
 }
