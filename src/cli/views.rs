@@ -9,6 +9,7 @@ use super::console::Verbosity;
 use super::outputs::parse_numbers;
 use super::usage::{finite, whole};
 use crate::error::{Error, Result};
+use crate::image::check_memory;
 use crate::scene::cameras::{
     self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, PictureSize,
 };
@@ -105,12 +106,19 @@ impl ViewArgs {
         verbosity: Verbosity,
     ) -> Result<Vec<Camera>> {
         let view = self.view.as_deref();
-        let Some(path) = &self.cameras else {
-            return cameras::select(self.made_up(&framing())?, view.unwrap_or("all"));
+        let cameras = match &self.cameras {
+            None => cameras::select(self.made_up(&framing())?, view.unwrap_or("all"))?,
+            Some(path) => {
+                let view = view.unwrap_or("0");
+                let (cameras, warnings) = cameras::load_views(path, view, self.size())?;
+                for warning in &warnings {
+                    verbosity.warn(warning);
+                }
+                cameras
+            }
         };
-        let (cameras, warnings) = cameras::load_views(path, view.unwrap_or("0"), self.size())?;
-        for warning in &warnings {
-            verbosity.warn(warning);
+        for camera in &cameras {
+            check_memory([camera.width, camera.height])?;
         }
         Ok(cameras)
     }

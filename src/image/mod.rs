@@ -6,10 +6,12 @@ pub(crate) mod difference;
 mod eight_bit;
 pub(crate) mod files;
 mod frame;
+#[cfg(feature = "cli")]
+mod memory;
 pub(crate) mod metrics;
 pub(crate) mod srgb;
 
 pub use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::Frame;
-#[allow(unused_imports, reason = "for the command line")]
-pub(crate) use frame::check_memory;
+#[cfg(feature = "cli")]
+pub(crate) use memory::check_memory;

@@ -39,6 +39,7 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// Whether the process has enough address space left for `len` items.
+    #[cfg(feature = "cli")]
     pub(crate) fn can_hold(len: usize) -> bool {
         let bytes = len.checked_mul(size_of::<T>());
         bytes.is_some_and(|bytes| bytes < HUGE_PAGE_BYTES || MmapMut::map_anon(bytes).is_ok())

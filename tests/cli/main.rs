@@ -16,6 +16,8 @@ mod docs;
 mod info;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod memory;
 mod mesh;
 mod sim;
 mod usage;
