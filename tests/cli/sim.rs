@@ -405,8 +405,8 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
     error(UNREADABLE, &["absent.ply"], &["absent.ply"]);
     error(
         UNWRITABLE,
-        &["scene.ply", "--trace", "absent/t.json"],
-        &["absent/t.json"],
+        &["scene.ply", "--trace", "scene.ply/t.json"],
+        &["scene.ply/t.json"],
     );
     error(
         UNWRITABLE,

@@ -91,8 +91,8 @@ fn each_fault_has_its_exit_code() {
     error(USAGE, &["scene.ply"], &["--output"]);
     error(
         UNWRITABLE,
-        &["scene.ply", "-o", "absent/a.png"],
-        &["absent/a.png"],
+        &["scene.ply", "-o", "scene.ply/a.png"],
+        &["scene.ply/a.png"],
     );
     let names = place.names();
     assert!(!names.iter().any(|n| n.starts_with("a.")), "{names:?}");
