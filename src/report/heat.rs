@@ -36,7 +36,7 @@ const MOST_TIMES: usize = 8;
 const WIDTH_A_SIZE_PX: usize = 640;
 const MOST_TICKS: u32 = 8;
 
-/// Counts a pixel, and what to write below them.
+/// Counts per pixel, and what to write below them.
 #[derive(Debug, Clone)]
 pub(crate) struct HeatMap<'a> {
     /// What is shown, and of which variant.

@@ -54,7 +54,7 @@ pub(crate) struct MeshRow {
     pub view: String,
     /// Target area of triangles in pixels, if it was tessellated.
     pub area_px: Option<f64>,
-    /// Samples a pixel.
+    /// Samples per pixel.
     pub msaa: u32,
     pub unit: &'static str,
     /// Entries of its buffer, "unbounded", or nothing.
@@ -66,7 +66,7 @@ pub(crate) struct MeshRow {
     pub outcome: MeshResult,
     /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
     pub psnr_db: Option<f64>,
-    /// PSNR against 64 shaded samples a pixel in dB, if asked for.
+    /// PSNR against 64 shaded samples per pixel in dB, if asked for.
     pub psnr_vs_truth_db: Option<f64>,
     /// The frame in cycles, if asked for.
     pub timed: Option<Timed>,

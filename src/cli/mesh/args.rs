@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Compare each picture with the unmerged one: PSNR, colours as floats
     #[arg(long)]
     pub(super) psnr: bool,
-    /// Compare each picture with one of 64 shaded samples a pixel
+    /// Compare each picture with one of 64 shaded samples per pixel
     #[arg(long)]
     pub(super) truth: bool,
     /// Of the picture, keep W by H pixels from column X and row Y on, each enlarged to a square of
@@ -87,14 +87,14 @@ const EXAMPLES: &str = "Examples:
 #[command(next_help_heading = "Splats")]
 pub(super) struct VersusFlags {
     /// Compare with splats of the same subject, from the same camera: each merging unit on each,
-    /// quads saved and PSNR, at one sample a pixel and at those of --msaa
+    /// quads saved and PSNR, at one sample per pixel and at those of --msaa
     #[arg(
         long,
         value_name = "SPLATS",
         conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse"]
     )]
     pub(super) versus: Option<PathBuf>,
-    /// Write the mesh as splats: one flat Gaussian a triangle, coloured as lit in the view
+    /// Write the mesh as splats: one flat Gaussian per triangle, coloured as lit in the view
     #[arg(long, value_name = "OUT.ply")]
     pub(super) to_splats: Option<PathBuf>,
 }

@@ -89,7 +89,7 @@ pub(super) struct PipelineFlags {
     /// The unit between the depth test and the shader
     #[arg(long = "unit", value_name = "UNIT", value_parser = one_of(&*UNITS), value_delimiter = ',', default_value = "none")]
     pub(super) units: Vec<Units>,
-    /// Samples a pixel: 1, 2, 4, 8 or 16
+    /// Samples per pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4")]
     pub(super) msaa: Vec<u32>,
     /// Entries of the unit's buffer, or "unbounded" (qfm alone) [default: 32 of qfm, 512 of pmu]
@@ -101,13 +101,13 @@ pub(super) struct PipelineFlags {
     /// Which sides of triangles are drawn
     #[arg(long, value_enum, default_value = "front")]
     faces: Faces,
-    /// Shade 2x2 pixels at once, with all their samples (1, 2 or 4 a pixel)
+    /// Shade 2x2 pixels at once, with all their samples (1, 2 or 4 per pixel)
     #[arg(long)]
     pub(super) coarse: bool,
     /// Where shading inputs are sampled
     #[arg(long, value_enum, default_value = "centre")]
     pub(super) sampling: Sampling,
-    /// Colour what has no texture with a checker of this many checks a unit of texture space
+    /// Colour what has no texture with a checker of this many checks per unit of texture space
     #[arg(long, value_name = "CHECKS")]
     checker: Option<f32>,
 }
@@ -165,7 +165,7 @@ impl PipelineFlags {
         })
     }
 
-    /// The sample pattern of so many samples a pixel.
+    /// The sample pattern of so many samples per pixel.
     pub(super) fn pattern(&self, samples: u32) -> Result<&'static SamplePattern> {
         let pattern = if self.coarse {
             SamplePattern::coarse(samples)

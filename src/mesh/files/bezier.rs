@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::build::{MAX_VERTICES, Mismatch};
+use super::build::MAX_VERTICES;
 use super::text::{self, Lines};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::scene::bytes::Bytes;
 
 /// Points of a patch.

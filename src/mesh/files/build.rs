@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use nalgebra::Vector3;
 
 use super::mesh::{Corner, Loaded, Material, Mesh, NONE};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
 
 /// Most triangles of a mesh, an n-gon counted as n - 2.
@@ -17,9 +17,6 @@ pub(crate) const MAX_VERTICES: u64 = 1 << 26;
 
 /// Most warnings kept; the rest are counted.
 const MAX_WARNINGS: usize = 100;
-
-/// What was expected, and what was found.
-pub(crate) type Mismatch = (String, String);
 
 /// Why a line or row of a file stops its reader.
 pub(crate) enum ReadFailure {

@@ -47,7 +47,7 @@ pub struct Mesh {
     pub corners: Vec<Corner>,
     /// Where each face's corners begin in `corners`; one more entry than there are faces.
     pub face_starts: Vec<u32>,
-    /// Index into `materials`, one a face.
+    /// Index into `materials`, one per face.
     pub face_materials: Vec<u32>,
     /// Faces of each draw, in order, without gaps.
     pub draws: Vec<Range<u32>>,

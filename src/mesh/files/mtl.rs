@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
-use super::build::{MeshBuilder, Mismatch};
+use super::build::MeshBuilder;
 use super::mesh::{Material, Resolve};
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
+use crate::error::Mismatch;
 use crate::scene::formats::ply::quoted;
 
 /// Largest Phong exponent that `Ns` may give.

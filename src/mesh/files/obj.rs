@@ -10,11 +10,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::build::{MeshBuilder, Mismatch, ReadFailure};
+use super::build::{MeshBuilder, ReadFailure};
 use super::mesh::{Corner, Crease, Loaded, Mesh, NONE, Resolve};
 use super::mtl;
 use super::text::{self, Lines, numbers, words};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::scene::formats::ply::quoted;
 
 /// The sharpness from which on an edge never gets smooth, as Pixar's tools have it.

@@ -6,11 +6,11 @@
 
 use std::path::Path;
 
-use super::build::{MeshBuilder, Mismatch, ReadFailure, finite};
+use super::build::{MeshBuilder, ReadFailure, finite};
 use super::mesh::{Corner, Loaded, NONE};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
-use crate::scene::formats::ply::{Body, Element, Header, Kind, Row};
+use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, whole};
 
 /// Names of the list of a polygon's vertices.
 const LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
@@ -153,18 +153,12 @@ impl PlyReader {
             return Err(("a face of 3 vertices or more".into(), found));
         }
         for &index in indices {
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "the comparison tells whether the value is a whole number of 32 bits"
-            )]
-            let whole = index as u32;
-            let fits = f64::from(whole).to_bits() == (index + 0.0).to_bits();
-            if !fits || u64::from(whole) >= count {
+            let vertex = whole(index).filter(|vertex| (*vertex as u64) < count);
+            let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
+            self.polygons.push(vertex.ok_or_else(|| {
                 let expected = format!("a vertex of {count}, numbered from 0");
-                return Err((expected, index.to_string()));
-            }
-            self.polygons.push(whole);
+                (expected, index.to_string())
+            })?);
         }
         self.ends.push(self.polygons.len());
         Ok(())

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::build::{Mismatch, finite};
+use super::build::finite;
+use crate::error::Mismatch;
 use crate::scene::formats::ply::quoted;
 
 /// Lines of a text with their numbers, from 1. Lines that end in a backslash, comments aside, go

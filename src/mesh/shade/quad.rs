@@ -7,7 +7,7 @@ use crate::mesh::grid::GridVertex;
 use crate::raster::geometry::SUBPIXEL_BITS;
 use crate::raster::samples::SamplePattern;
 
-/// Subpixel units a pixel, as [`SamplePattern::offsets`] counts.
+/// Subpixel units per pixel, as [`SamplePattern::offsets`] counts.
 const UNITS_A_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
 /// Where in a cell shading inputs are sampled.

@@ -32,9 +32,9 @@ impl VertexStep {
 impl Shader<'_> {
     /// Colour of a vertex, linear light, 0 to 1.
     ///
-    /// Derivatives a pixel come from the steps to two neighbours, best along different edges of a
+    /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a
     /// triangle. Where the steps lie along one line on the picture, as on outlines, each stands
-    /// for itself: changes a pixel along it.
+    /// for itself: changes per pixel along it.
     pub fn vertex(
         &self,
         vertex: &GridVertex,

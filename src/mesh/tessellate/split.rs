@@ -223,7 +223,7 @@ impl Splitter<'_> {
         };
         match (size(0), size(1)) {
             (None, None) => {
-                // Two triangles a cell of the lattice at most.
+                // At most two triangles per lattice cell.
                 let [across, along] =
                     [0, 1].map(|first: usize| part[first].size().max(part[first + 2].size()));
                 let is_full = 2 * across as usize * along as usize > MAX_GRID_TRIANGLES;

@@ -1,4 +1,4 @@
-//! A mesh made into splats: one flat Gaussian a triangle.
+//! A mesh made into splats: one flat Gaussian per triangle.
 //!
 //! A splat lies in its triangle's plane, with the triangle's own second moments, stretched so that
 //! neighbours overlap into a closed surface. Its colour is what the shader gives at the triangle's

@@ -8,6 +8,7 @@ use super::uri;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::mesh::files::Resolve;
+use crate::scene::formats::ply::{Encoding, Scalar, read_number};
 
 /// Elements that an accessor without a buffer may have: they are all zero, and cost no bytes in
 /// the file. More are allowed where the buffers are larger.
@@ -21,60 +22,21 @@ pub(crate) struct BufferStore<'a> {
     path: PathBuf,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Component {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
+/// The type of a component by its code in the document.
+fn component(code: u32) -> Option<Scalar> {
+    Some(match code {
+        5120 => Scalar::I8,
+        5121 => Scalar::U8,
+        5122 => Scalar::I16,
+        5123 => Scalar::U16,
+        5125 => Scalar::U32,
+        5126 => Scalar::F32,
+        _ => return None,
+    })
 }
 
-impl Component {
-    fn of(code: u32) -> Option<Self> {
-        Some(match code {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            _ => return None,
-        })
-    }
-
-    fn size_bytes(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::U32 | Self::F32 => 4,
-        }
-    }
-
-    /// The number at the start of `bytes`, which are enough.
-    fn read(self, bytes: &[u8]) -> f64 {
-        let [a, b, c, d] = std::array::from_fn(|at| bytes.get(at).copied().unwrap_or(0));
-        match self {
-            Self::I8 => f64::from(i8::from_le_bytes([a])),
-            Self::U8 => f64::from(a),
-            Self::I16 => f64::from(i16::from_le_bytes([a, b])),
-            Self::U16 => f64::from(u16::from_le_bytes([a, b])),
-            Self::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
-            Self::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
-        }
-    }
-
-    /// Divisor of a normalised number.
-    fn scale(self) -> Option<f64> {
-        Some(match self {
-            Self::I8 => i8::MAX.into(),
-            Self::U8 => u8::MAX.into(),
-            Self::I16 => i16::MAX.into(),
-            Self::U16 => u16::MAX.into(),
-            Self::U32 | Self::F32 => return None,
-        })
-    }
+fn read(bytes: &[u8], component: Scalar) -> f64 {
+    read_number(bytes, component, Encoding::LittleEndian)
 }
 
 /// Elements in a buffer: all lie inside `bytes`.
@@ -83,7 +45,7 @@ struct Strided<'s> {
     bytes: &'s [u8],
     stride: usize,
     count: usize,
-    component: Component,
+    component: Scalar,
 }
 
 impl<'s> Strided<'s> {
@@ -175,7 +137,7 @@ impl<'a> BufferStore<'a> {
         count: usize,
         (width, code): (usize, u32),
     ) -> Result<Strided<'_>> {
-        let Some(component) = Component::of(code) else {
+        let Some(component) = component(code) else {
             let found = code.to_string();
             return Err(self.wrong(place, "a component type of glTF", found));
         };
@@ -257,7 +219,7 @@ impl<'a> BufferStore<'a> {
     ) -> Result<Vec<u32>> {
         let elements = self.strided(place, from, count, (1, code))?;
         let component = elements.component;
-        if !matches!(component, Component::U8 | Component::U16 | Component::U32) {
+        if !matches!(component, Scalar::U8 | Scalar::U16 | Scalar::U32) {
             let found = format!("{component:?}");
             return Err(self.wrong(place, "indices of an unsigned type", found));
         }
@@ -266,7 +228,7 @@ impl<'a> BufferStore<'a> {
             clippy::cast_sign_loss,
             reason = "the types hold whole numbers of at most 32 bits"
         )]
-        let whole = |bytes| component.read(bytes) as u32;
+        let whole = |bytes| read(bytes, component) as u32;
         Ok(elements.elements().map(whole).collect())
     }
 
@@ -293,10 +255,17 @@ impl<'a> BufferStore<'a> {
     }
 }
 
-fn decode<const N: usize>(bytes: &[u8], component: Component, normalised: bool) -> [f32; N] {
-    let scale = component.scale().filter(|_| normalised);
+fn decode<const N: usize>(bytes: &[u8], component: Scalar, normalised: bool) -> [f32; N] {
+    let scale: Option<f64> = match component {
+        _ if !normalised => None,
+        Scalar::I8 => Some(i8::MAX.into()),
+        Scalar::U8 => Some(u8::MAX.into()),
+        Scalar::I16 => Some(i16::MAX.into()),
+        Scalar::U16 => Some(u16::MAX.into()),
+        _ => None,
+    };
     std::array::from_fn(|at| {
-        let value = component.read(&bytes[at * component.size_bytes()..]);
+        let value = read(&bytes[at * component.size_bytes()..], component);
         narrow(scale.map_or(value, |scale| (value / scale).max(-1.0)))
     })
 }

@@ -10,7 +10,8 @@ mod write;
 
 pub(crate) use body::{Body, Row};
 pub use header::Header;
-pub(crate) use header::{Element, Kind};
+pub(crate) use header::{Element, Encoding, Kind, Scalar};
 pub(crate) use lines::quoted;
+pub(crate) use number::{read as read_number, whole};
 pub(super) use rows::FORMAT;
 pub use write::PlyWriter;
