@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 /// How much goes to stderr.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Verbosity {
-    /// Say nothing but errors
+    /// Print no warnings, remarks or progress bars; results and errors are printed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Say more on stderr
+    /// Print remarks on stderr: what was read, chosen and done
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
 }

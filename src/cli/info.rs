@@ -8,9 +8,10 @@ use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
+use super::inputs::load_scene;
 use crate::error::Result;
 use crate::report::table::TextTable;
-use crate::scene::{Distribution, Scene, SceneStatistics, load};
+use crate::scene::{Distribution, Scene, SceneStatistics};
 
 /// Print what a scene file holds
 #[derive(Debug, clap::Args)]
@@ -33,14 +34,8 @@ const BAR_CHARS: f64 = 40.0;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let start = Instant::now();
-    let scene = load(&args.scene)?;
+    let scene = load_scene(&args.scene, verbosity)?;
     let load_ms = start.elapsed().as_secs_f64() * 1e3;
-    if scene.splats.is_empty() {
-        verbosity.warn(&format!(
-            "{}: the scene holds no splat",
-            args.scene.display()
-        ));
-    }
     let statistics = SceneStatistics::of(&scene.splats);
     if args.json {
         print_json(&document(&args.scene, &scene, &statistics, load_ms))?;

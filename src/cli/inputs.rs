@@ -1,6 +1,7 @@
 //! Scenes as commands read them, with warnings about what does not show.
 
 use std::path::Path;
+use std::time::Instant;
 
 use super::console::Verbosity;
 use crate::error::Result;
@@ -8,8 +9,16 @@ use crate::scene::{Camera, Scene, Visibility, load};
 
 /// Reads a scene and warns about rows that hold no splat.
 pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
+    let start = Instant::now();
     let scene = load(path)?;
     let file = path.display();
+    verbosity.remark(&format!(
+        "{file}: {}, {} splats of degree {}, read in {:.0} ms",
+        scene.format.name(),
+        scene.splats.len(),
+        scene.splats.sh_degree(),
+        start.elapsed().as_secs_f64() * 1e3
+    ));
     if scene.dropped.total() > 0 {
         verbosity.warn(&format!(
             "{file}: {} rows held no splat and were dropped; `quadrille info` says why",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
-use super::frames::{Backend, FrameTimer, STAGES, Timed, peak_rss_bytes};
+use super::frames::{Backend, FrameTimer, STAGES, StageMs, Timed, peak_rss_bytes};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, Host};
 use super::outputs::{Output, Outputs, VIEW};
@@ -13,7 +13,7 @@ use super::usage::whole;
 use super::views::ViewArgs;
 use crate::error::{Error, Result};
 use crate::image::Frame;
-use crate::report::table::{TextTable, or_dash};
+use crate::report::table::{TextTable, or_dash, shortened};
 use crate::scene::{Camera, Scene};
 use crate::shading::{Profile, StopRule};
 
@@ -153,7 +153,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "views": views.collect::<Vec<_>>(),
         }))?;
     } else if !output.as_ref().is_some_and(Output::is_stdout) {
-        print(table(&rendered))?;
+        print(table(&rendered, args.repeat))?;
     }
     Ok(Exit::Done)
 }
@@ -205,23 +205,31 @@ impl Rendered {
     }
 }
 
-/// The same for people: a line a view.
-fn table(rendered: &[Rendered]) -> String {
+/// The same for people: a line per view, and if it is timed, one more with the minima.
+fn table(rendered: &[Rendered], repeat: Option<u32>) -> String {
     let facts = ["<view", "pixels", "splats", "fragments"];
     let mut table = TextTable::new(&[&facts[..], &STAGES, &["total ms", "<output"]].concat());
     for r in rendered {
         let fragments = r.timed.counts.fragments_blended as f64 / 1e6;
         let facts = [
-            r.camera.name.clone(),
+            shortened(&r.camera.name),
             format!("{}x{}", r.camera.width, r.camera.height),
             r.timed.counts.splats_in_frustum.to_string(),
             format!("{fragments:.2}M"),
         ];
-        let ms = r.timed.median_ms;
-        let stages = ms.stages().map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
-        let output = r.output.as_deref().unwrap_or("(timed)");
-        let end = [format!("{:.2}", ms.total), output.to_owned()];
-        table.row(facts.into_iter().chain(stages).chain(end));
+        let mut line = |facts: [String; 4], ms: StageMs, end: String| {
+            let stages = ms.stages().map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
+            let end = [format!("{:.2}", ms.total), end];
+            table.row(facts.into_iter().chain(stages).chain(end));
+        };
+        if let Some(repeat) = repeat {
+            line(facts, r.timed.median_ms, format!("(median of {repeat})"));
+            let none = [const { String::new() }; 4];
+            line(none, r.timed.least_ms, "(minimum)".to_owned());
+        } else {
+            let output = r.output.as_deref().unwrap_or_default();
+            line(facts, r.timed.median_ms, output.to_owned());
+        }
     }
     table.to_string()
 }

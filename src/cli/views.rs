@@ -118,6 +118,12 @@ impl ViewArgs {
             }
         };
         for camera in &cameras {
+            let [x, y, z] = camera.eye().into();
+            let [wide, high] = camera.focal_px;
+            verbosity.remark(&format!(
+                "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
+                camera.name, camera.width, camera.height
+            ));
             check_memory([camera.width, camera.height])?;
         }
         Ok(cameras)

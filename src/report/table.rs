@@ -45,6 +45,18 @@ impl fmt::Display for TextTable {
     }
 }
 
+/// A name in at most 40 characters: the middle of a longer one is left out.
+pub(crate) fn shortened(name: &str) -> String {
+    const MOST: usize = 40;
+    let count = name.chars().count();
+    if count <= MOST {
+        return name.to_owned();
+    }
+    let start = name.chars().take(MOST / 2);
+    let end = name.chars().skip(count - (MOST / 2 - 1));
+    start.chain(['…']).chain(end).collect()
+}
+
 /// The number in a cell, or a dash for none.
 pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
@@ -53,6 +65,14 @@ pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(shortened("bay"), "bay");
+        let long = shortened(&("a".repeat(100) + "_end"));
+        assert_eq!(long.chars().count(), 40);
+        assert!(long.starts_with("aaa") && long.contains('…') && long.ends_with("_end"));
+    }
 
     #[test]
     fn words_stand_left_and_numbers_right() {
