@@ -1,13 +1,14 @@
 //! `bench`: every view of a suite through the variants of the emulated pipeline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
 use super::options::{GpuFlags, HostFlags};
-use crate::error::Result;
+use super::outputs::Outputs;
+use crate::error::{Error, Result};
 use crate::suite::runner::{Event, Runner};
 use crate::suite::suite_file::Suite;
 use crate::suite::table::{summaries, table};
@@ -21,7 +22,8 @@ use crate::suite::table::{summaries, table};
 pub(super) struct Args {
     /// The suite, a TOML file; "-" for standard input
     suite: PathBuf,
-    /// The results, a JSON object a line: read for views that are done, and added to
+    /// Results file, one JSON object per line: views that it holds are not run again, new ones are
+    /// added; "-" prints the lines instead of the table
     #[arg(short, long, value_name = "RESULTS.jsonl")]
     output: Option<PathBuf>,
     /// Print one JSON document instead of a table
@@ -52,6 +54,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let host = args.host.check()?;
     let pool = host.pool()?;
     let suite = Suite::read(&args.suite)?;
+    let prints_rows = args.output.as_deref() == Some(Path::new("-"));
+    if prints_rows && args.json {
+        let found = "the rows on stdout as well";
+        return Err(Error::caller("-o -", "a file beside --json", found));
+    }
+    let file = args.output.as_deref().filter(|_| !prints_rows);
+    match file {
+        Some(path) => Outputs::beside([args.suite.as_path()]).add("-o", path)?,
+        None if prints_rows || args.json => {}
+        None => verbosity.warn("the rows are kept nowhere: -o RESULTS.jsonl keeps them"),
+    }
+    let mut printed = Ok(());
     let mut bar = ProgressBar::hidden();
     let mut watch = |event: Event<'_>| match event {
         Event::Resumed { views, done } => {
@@ -62,12 +76,19 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             bar.set_position(done as u64);
         }
         Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
-        Event::Done => bar.inc(1),
+        Event::Done(row) => {
+            if prints_rows {
+                let line = serde_json::to_string(row).unwrap_or_default();
+                printed = print(format!("{line}\n"));
+            }
+            bar.inc(1);
+        }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
     };
     let runner = Runner::new(&suite, &config, host.level, &mut watch)?;
-    let rows = pool.install(|| runner.run(args.output.as_deref(), &mut watch))?;
+    let rows = pool.install(|| runner.run(file, &mut watch))?;
     bar.finish_and_clear();
+    printed?;
     if args.json {
         print_json(&json!({
             "suite": args.suite.display().to_string(),
@@ -75,7 +96,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "rows": rows,
             "summaries": summaries(&rows),
         }))?;
-    } else {
+    } else if !prints_rows {
         print(table(&rows))?;
     }
     Ok(Exit::Done)

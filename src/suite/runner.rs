@@ -26,8 +26,8 @@ pub(crate) enum Event<'a> {
     Resumed { views: usize, done: usize },
     /// A view begins.
     Begun(&'a RowKey),
-    /// A view's row is in the results file.
-    Done,
+    /// A view has its row, which is in the results file.
+    Done(&'a Row),
     /// Something is odd.
     Warning(String),
 }
@@ -142,8 +142,8 @@ impl<'a> Runner<'a> {
             if let Some(file) = &mut file {
                 file.append(&row)?;
             }
+            watch(Event::Done(&row));
             done.insert(index, row);
-            watch(Event::Done);
         }
         let all = (0..self.jobs.len()).filter_map(|index| done.remove(&index));
         Ok(all.collect())
@@ -171,6 +171,11 @@ impl<'a> Runner<'a> {
             .iter()
             .map(|run| VariantRow::of(&run.outcome, clock_mhz));
         let splats = u64::from(view.draw().len());
+        if splats == 0 {
+            let (scene, view) = (&job.key.scene, &job.key.view.name);
+            let text = format!("{scene} {view}: no splat is in view; ratios leave the view out");
+            watch(Event::Warning(text));
+        }
         Row::new(&job.key, splats, variants.collect(), start.elapsed())
     }
 }

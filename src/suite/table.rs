@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::row::Row;
 use crate::report::ratios::ratio;
-use crate::report::table::{TextTable, or_dash};
+use crate::report::table::{TextTable, or_dash, shortened};
 
 /// A column of the table: what `from` needs over what `to` needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -144,6 +144,9 @@ VR-Pipe, section VI, figures 16 and 18.
 /// The table: mean, minimum and maximum of every scene, of all views, and what was published.
 pub(crate) fn table(rows: &[Row]) -> String {
     let summaries = summaries(rows);
+    if summaries.first().is_none_or(|s| s.statistics.is_empty()) {
+        return cycles_table(rows);
+    }
     let metrics = summaries.first().map_or(&[][..], |s| &s.statistics);
     let metrics: Vec<_> = metrics.iter().map(|s| s.metric).collect();
     let columns = metrics
@@ -175,6 +178,25 @@ pub(crate) fn table(rows: &[Row]) -> String {
     line("published", "", "mean", published(|m| m.published_mean));
     line("", "", "max", published(|m| m.published_max));
     format!("{table}{LEGEND}")
+}
+
+/// The cycles of every view, where no two variants have a ratio.
+fn cycles_table(rows: &[Row]) -> String {
+    let names: Vec<_> = rows.first().map_or(Vec::new(), |row| {
+        row.variants
+            .iter()
+            .map(|v| format!("cycles\n{}", v.name))
+            .collect()
+    });
+    let names = names.iter().map(String::as_str);
+    let headings: Vec<_> = ["<\nscene", "<\nview"].into_iter().chain(names).collect();
+    let mut table = TextTable::new(&headings);
+    for row in rows {
+        let labels = [row.key.scene.clone(), shortened(&row.key.view.name)];
+        let cycles = row.variants.iter().map(|v| v.cycles.to_string());
+        table.row(labels.into_iter().chain(cycles));
+    }
+    format!("{table}Ratios need the variant baseline beside the others.\n")
 }
 
 #[cfg(test)]
