@@ -11,7 +11,7 @@ use clap::builder::PossibleValue;
 
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
-use super::console::{Exit, Verbosity, print, print_json};
+use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::outputs::{NAME, Outputs, Template};
 use super::usage::finite;
 use crate::error::{Error, Result};
@@ -74,26 +74,45 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
     let protocol = args.protocol;
     let mut measured = Vec::with_capacity(found.pairs.len());
+    // The last error; those before it have been printed.
+    let mut unmeasured = None;
     for pair in &found.pairs {
         let diff = diff.as_ref().map(|d| d.filled(&[(NAME, &pair.name)]));
         let (a, b) = (pair.a.display(), pair.b.display());
         let one = measure(pair, protocol, diff.as_deref())
-            .with_context(|| format!("comparing {a} and {b}"))?;
+            .with_context(|| format!("comparing {a} and {b}"));
+        let one = match one {
+            Ok(one) => one,
+            // The other pairs of folders can still be compared.
+            Err(error) if found.are_folders => {
+                progress.suspend(|| unmeasured.iter().for_each(|e| fail(&format!("{e:#}"))));
+                unmeasured = Some(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         if one.comparison.non_finite_pixels > 0 {
             let pixels = one.comparison.non_finite_pixels;
             progress.suspend(|| {
                 verbosity.warn(&format!("{a} and {b}: {pixels} pixels are NaN or infinite"));
             });
         }
+        verbosity.remark(&format!("{a} and {b}: compared"));
         measured.push(one);
         progress.inc(1);
     }
     progress.finish_and_clear();
+    if let Some(error) = unmeasured.take_if(|_| measured.is_empty()) {
+        return Err(error);
+    }
     let results = Results::new(protocol, measured);
     if args.json {
         print_json(&results)?;
     } else {
         print(results.table())?;
+    }
+    if let Some(error) = unmeasured {
+        return Err(error);
     }
     Ok(match args.fail_under_psnr {
         Some(least_db) => verdict(&results, least_db, verbosity),

@@ -100,7 +100,11 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     }
     if matched.is_empty() {
         let expected = format!("pictures with the names of those in {}", b.display());
-        let found = format!("none: {} pictures here, {} there", in_a.len(), in_b.len());
+        let found = format!(
+            "none: {} pictures here, {} there (.png, .exr and .npy are compared, other files left out)",
+            in_a.len(),
+            in_b.len()
+        );
         return Err(Error::file(a, "folder", expected, found));
     }
     matched.sort();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::pairs::PicturePair;
 use crate::image::metrics::{Comparison, Protocol};
-use crate::report::table::TextTable;
+use crate::report::table::{TextTable, shortened};
 
 /// One pair's numbers.
 #[derive(Debug, Serialize)]
@@ -105,7 +105,13 @@ impl Results {
         for pair in &self.pairs {
             let c = &pair.comparison;
             let middle = [c.ssim, c.flip, c.max_abs, c.p99_9_abs];
-            table.row(row(&pair.name, c.psnr_db, middle, c.mse, c.alpha_max_abs));
+            table.row(row(
+                &shortened(&pair.name),
+                c.psnr_db,
+                middle,
+                c.mse,
+                c.alpha_max_abs,
+            ));
         }
         let m = &self.mean;
         if self.pairs.len() > 1 {
