@@ -96,7 +96,7 @@ struct Job<'a> {
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let config = args.emulation.gpu.config()?;
     if args.config_dump {
-        print(report::config::toml(&config))?;
+        print(report::config::toml(&config, &args.emulation.gpu.preset))?;
         return Ok(Exit::Done);
     }
     let variants = args.emulation.variants()?;
@@ -204,6 +204,13 @@ impl Job<'_> {
         };
         let simulators = Simulator::all(self.config, self.variants, watch)?;
         let prepared = PreparedView::new(splats, camera, &self.profile, self.level);
+        if prepared.draw().len() == 0 {
+            let text = format!(
+                "view \"{}\": no splat is in view: all counts are 0",
+                camera.name
+            );
+            self.verbosity.warn(&text);
+        }
         let start = Instant::now();
         let runs = prepared.run_all(&simulators);
         let host = [prepared.prepared_in, start.elapsed()];

@@ -2,18 +2,22 @@
 
 use std::fmt::Write;
 
-use crate::gpu::config::Config;
+use crate::gpu::config::{Config, PRESETS};
 use crate::pipeline::spec::Source;
 
-/// The whole configuration. The source that a field names is its default's, so that stands there as
-/// well.
+/// The whole configuration, which began as `preset`. The source that a field names is its default's,
+/// so that stands there as well.
 #[must_use]
-pub fn toml(config: &Config) -> String {
+pub fn toml(config: &Config, preset: &str) -> String {
     let mut text = String::from(
         "# Configuration of the emulated graphics pipeline; `quadrille sim --config FILE` reads it.\n\
          # \"source:\" names what states a default, \"assumption:\" why a value was chosen that nothing \
          states.\n",
     );
+    for preset in PRESETS.iter().filter(|p| p.name == preset) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);
+    }
     let mut table = "";
     let fields = config.fields();
     let defaults = Config::default().fields();
@@ -40,23 +44,22 @@ pub fn toml(config: &Config) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::config::PRESETS;
 
     #[test]
     fn a_dump_reads_back_and_dumps_the_same() {
         for preset in PRESETS {
             let config = Config::preset(preset.name).unwrap();
-            let text = toml(&config);
+            let text = toml(&config, preset.name);
             let read = Config::default().overlaid(&text, "dump").unwrap();
             assert_eq!(read, config);
-            assert_eq!(toml(&read), text);
+            assert_eq!(toml(&read, preset.name), text);
         }
     }
 
     /// Every field has a line with its source before it.
     #[test]
     fn every_field_is_explained() {
-        let text = toml(&Config::preset("orin").unwrap());
+        let text = toml(&Config::preset("orin").unwrap(), "orin");
         let lines: Vec<_> = text.lines().collect();
         let mut fields = 0;
         for pair in lines.windows(2) {
@@ -70,6 +73,7 @@ mod tests {
             }
         }
         assert_eq!(fields, Config::default().fields().len());
+        assert!(text.contains("# Preset orin: Jetson AGX Orin"));
         assert!(text.contains("Default 612.0; source: VR-Pipe Table I.\nclock_mhz = 1300.0"));
     }
 }

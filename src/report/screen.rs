@@ -87,7 +87,8 @@ fn page(simulated: &Simulated<'_>, runs: &[VariantRun]) -> String {
         format!("{} {times}", short(run.outcome.quads.blended))
     });
     row(&mut text, "limited by", runs, |run| {
-        run.outcome.limiting_unit().map_or("-".to_owned(), |unit| {
+        let limiting = run.outcome.limiting_unit().filter(|unit| unit.busy > 0);
+        limiting.map_or("-".to_owned(), |unit| {
             format!("{} {:.0}%", unit.name, unit.utilisation() * 100.0)
         })
     });

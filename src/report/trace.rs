@@ -22,6 +22,13 @@ const MAX_SAMPLES: usize = 40_000;
 pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     let units: usize = simulated.runs.iter().map(|r| r.outcome.units.len()).sum();
     let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
+    // Variants differ in optional units only: the run with most has all, and a unit has one number.
+    let all = simulated.runs.iter().map(|run| &run.outcome.units);
+    let all = all.max_by_key(|units| units.len());
+    let number = |name: &str| {
+        let place = all.and_then(|units| units.iter().position(|u| u.name == name));
+        place.map_or(0, |place| place + 1)
+    };
     let mut first = true;
     let mut event = |out: &mut dyn Write, event: &Value| {
         let separator = if first { "\n" } else { ",\n" };
@@ -33,14 +40,14 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
         for metadata in frame_events(simulated, run, pid) {
             event(out, &metadata)?;
         }
-        for (unit, number) in run.outcome.units.iter().zip(1..) {
+        for unit in &run.outcome.units {
             let Some(timeline) = &unit.timeline else {
                 continue;
             };
             let track = Track {
                 pid,
                 // Perfetto sorts by name: the number keeps the order of the pipeline.
-                name: format!("{number:02} {}", unit.name),
+                name: format!("{:02} {}", number(unit.name), unit.name),
                 us_per_cycle: 1.0 / simulated.config.gpu.clock_mhz,
                 end: run.outcome.cycles,
             };
