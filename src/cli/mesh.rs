@@ -10,14 +10,20 @@ use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
 use crate::error::Result;
+use crate::report;
 use crate::report::mesh::{MeshRow, cycles_table, table};
 pub(super) use args::Args;
 use job::Job;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    if args.config_dump {
+        let config = args.gpu.mesh_config()?;
+        print(report::config::mesh_toml(&config, &args.gpu.preset))?;
+        return Ok(Exit::Done);
+    }
     let host = args.host.check()?;
     let job = Job::new(args, host.level)?;
-    let input = args.input.load(&args.mesh, verbosity)?;
+    let input = args.input.load(args.mesh(), verbosity)?;
     let cameras = args.views.views_of(|| input.framing(), verbosity)?;
     job.prepare_outputs(&cameras)?;
     let pool = host.pool()?;

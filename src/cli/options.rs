@@ -138,9 +138,13 @@ impl GpuFlags {
     /// The configuration of the mesh path: as [`Self::config`], with assignments to its own units
     /// as well.
     pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
-        let base = MeshConfig {
-            gpu: self.base()?,
+        let preset = MeshConfig {
+            gpu: self.preset()?,
             ..MeshConfig::default()
+        };
+        let base = match &self.config {
+            Some(path) => preset.overlaid(&read_config(path)?, &path.display().to_string())?,
+            None => preset,
         };
         let assigned = |config: MeshConfig, assignment: &String| {
             config.with(assignment).map_err(|e| of_set(e, assignment))
@@ -153,9 +157,13 @@ impl GpuFlags {
         self.config.as_deref().into_iter()
     }
 
+    fn preset(&self) -> Result<Config> {
+        Config::preset(&self.preset).map_err(|e| e.about("--preset"))
+    }
+
     /// Preset and file.
     fn base(&self) -> Result<Config> {
-        let config = Config::preset(&self.preset).map_err(|e| e.about("--preset"))?;
+        let config = self.preset()?;
         match &self.config {
             Some(path) => config.overlaid(&read_config(path)?, &path.display().to_string()),
             None => Ok(config),

@@ -3,14 +3,27 @@
 use std::fmt::Write;
 
 use crate::gpu::config::{Config, PRESETS};
-use crate::pipeline::spec::Source;
+#[cfg(feature = "cli")]
+use crate::mesh::pipeline::MeshConfig;
+use crate::pipeline::spec::{Field, Source};
 
 /// The whole configuration, which began as `preset`. The source that a field names is its default's,
 /// so that stands there as well.
 #[must_use]
 pub fn toml(config: &Config, preset: &str) -> String {
-    let mut text = String::from(
-        "# Configuration of the emulated graphics pipeline; `quadrille sim --config FILE` reads it.\n\
+    text(&config.fields(), &Config::default().fields(), preset, "sim")
+}
+
+/// The same of the mesh path, its own units after those of the emulated GPU.
+#[cfg(feature = "cli")]
+pub(crate) fn mesh_toml(config: &MeshConfig, preset: &str) -> String {
+    let default = MeshConfig::default().fields();
+    text(&config.fields(), &default, preset, "mesh --cycles")
+}
+
+fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> String {
+    let mut text = format!(
+        "# Configuration of the emulated graphics pipeline; `quadrille {command} --config FILE` reads it.\n\
          # \"source:\" names what states a default, \"assumption:\" why a value was chosen that nothing \
          states.\n",
     );
@@ -19,9 +32,7 @@ pub fn toml(config: &Config, preset: &str) -> String {
         let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);
     }
     let mut table = "";
-    let fields = config.fields();
-    let defaults = Config::default().fields();
-    for (field, default) in fields.iter().zip(&defaults) {
+    for (field, default) in fields.iter().zip(defaults) {
         let Some((unit, name)) = field.name.split_once('.') else {
             continue;
         };
@@ -54,6 +65,19 @@ mod tests {
             assert_eq!(read, config);
             assert_eq!(toml(&read, preset.name), text);
         }
+    }
+
+    #[test]
+    fn a_dump_of_the_mesh_path_reads_back() {
+        let config = MeshConfig::default();
+        let config = config.with("qfm.quads_per_cycle=2").unwrap();
+        let config = config.with("l2.bytes=1048576").unwrap();
+        let text = mesh_toml(&config, "vr-pipe");
+        assert_eq!(
+            MeshConfig::default().overlaid(&text, "dump").unwrap(),
+            config
+        );
+        assert!(text.contains("[qfm]") && text.contains("[l2]"));
     }
 
     /// Every field has a line with its source before it.

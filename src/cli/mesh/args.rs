@@ -22,7 +22,8 @@ use crate::image::crop::Crop;
 pub(crate) struct Args {
     /// The mesh: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
     /// procedural one: plane, sinewave, ptcloud, furball
-    pub(super) mesh: PathBuf,
+    #[arg(required_unless_present = "config_dump")]
+    pub(super) mesh: Option<PathBuf>,
     /// The picture: .png, .exr or .npy; "{view}" and "{variant}" in it become the view's name and the
     /// combination of settings; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
@@ -55,6 +56,9 @@ pub(crate) struct Args {
     /// reyes)
     #[arg(long)]
     pub(super) cycles: bool,
+    /// Print the whole configuration as TOML, each field explained, and draw nothing
+    #[arg(long)]
+    pub(super) config_dump: bool,
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
@@ -100,12 +104,17 @@ pub(super) struct VersusFlags {
 }
 
 impl Args {
+    /// The mesh, which clap asks for unless a configuration is to be dumped.
+    pub(super) fn mesh(&self) -> &Path {
+        self.mesh.as_deref().unwrap_or(Path::new("-"))
+    }
+
     /// The files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         let flags = &self.input;
         let pictures = [&flags.displace, &flags.texture, &flags.normal_map];
         let more = pictures.into_iter().chain([&self.versus.versus]).flatten();
         let more = more.map(PathBuf::as_path).chain(self.views.files());
-        more.chain(self.gpu.files()).chain([self.mesh.as_path()])
+        more.chain(self.gpu.files()).chain([self.mesh()])
     }
 }

@@ -219,7 +219,7 @@ impl<'j> Job<'j> {
         let merging_ms = milliseconds(begun);
         let view = prepared.camera.name.as_str();
         let mut row = MeshRow {
-            mesh: self.args.mesh.display().to_string(),
+            mesh: self.args.mesh().display().to_string(),
             view: view.to_owned(),
             area_px: prepared.area,
             msaa: prepared.msaa,

@@ -67,6 +67,24 @@ config! {
 }
 
 impl MeshConfig {
+    /// This configuration with what a TOML text gives in place of its own values: tables named after
+    /// its own units or those of the emulated GPU. `from` names the text in errors.
+    ///
+    /// # Errors
+    /// [`Error::Caller`] naming the line or field that does not fit.
+    pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
+        let malformed =
+            |e: toml::de::Error| Error::caller(from, "TOML", e.to_string().trim().to_owned());
+        let all: toml::Table = toml::from_str(text).map_err(malformed)?;
+        let (own, gpu): (toml::Table, toml::Table) = all
+            .into_iter()
+            .partition(|(unit, _)| Self::OWN.contains(&unit.as_str()));
+        let mut config: Self = overlaid(self, &own.to_string(), from)?;
+        config.gpu = config.gpu.overlaid(&gpu.to_string(), from)?;
+        config.validate()?;
+        Ok(config)
+    }
+
     /// This configuration with one assignment `unit.field=value`, of its own units or of those of
     /// the emulated GPU.
     ///
