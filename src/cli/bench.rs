@@ -13,14 +13,14 @@ use crate::suite::runner::{Event, Runner};
 use crate::suite::suite_file::Suite;
 use crate::suite::table::{summaries, table};
 
-/// Run a suite of views through the variants of the emulated pipeline
+/// Run a suite of views through variants of the emulated pipeline
 ///
-/// One JSON line a view goes to the results file as soon as the view is done; a run that was
-/// stopped goes on where it was, and one that is complete prints its table at once.
+/// Every view writes one JSON line to the results file as soon as it is done. A run that was stopped
+/// continues where it was; one that is complete prints its table at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The suite, a TOML file; "-" for standard input
+    /// Suite to run, a TOML file; "-" reads standard input
     suite: PathBuf,
     /// Results file, one JSON object per line: views that it holds are not run again, new ones are
     /// added; "-" prints the lines instead of the table

@@ -22,33 +22,41 @@ use crate::image::metrics::{Protocol, compare_with_map};
 /// How many files without a partner are named; the rest are counted.
 const LISTED_UNMATCHED: usize = 10;
 
-/// Measure how far two pictures, or two folders of like-named pictures, lie apart
+/// Compare two pictures, or two folders of pictures with the same names
+///
+/// Prints PSNR (in dB; higher is closer), SSIM (1 is identical), FLIP (0 is identical), the largest
+/// and the 99.9th percentile of the absolute differences, their mean square, and the largest
+/// difference of alpha. Colours are compared over black.
+///
+/// Pictures are .png, .exr or .npy files, recognised by their content. In folders, files with the
+/// same name form pairs; a file without a partner is paired with one whose name differs only in its
+/// extension.
 #[derive(Debug, clap::Args)]
-#[command(
-    long_about = "Measure how far two pictures, or two folders of like-named pictures, lie apart.\n\n\
-    Pictures are .png, .exr or .npy files, recognised by their content. Colours are compared over \
-    black; the difference of alpha is reported by itself. In folders, files of the same name are \
-    pairs, then files of the same name but for the extension."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A picture, a folder of pictures, or - for a picture from stdin
+    /// Picture or folder of pictures; "-" reads a picture from standard input
     a: PathBuf,
-    /// What to compare it with, of the same size
+    /// Picture of the same size, or folder, to compare with
     b: PathBuf,
-    /// What is done to the values first
+    /// How values are prepared before they are compared
     #[arg(long, value_enum, default_value_t = Protocol::Inria)]
     protocol: Protocol,
-    /// Write the FLIP error of every pixel as a heat map, black for 0 to cream for 1; for folders,
-    /// {name} in the file's name stands for the pair's
+    /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1); for folders the
+    /// name must contain "{name}", which is replaced by the name of the pair
     #[arg(long, value_name = "OUT.png")]
     diff: Option<PathBuf>,
-    /// Exit with 1 when the PSNR of any pair is below this; identical pictures never are
+    /// Exit with code 1 if the PSNR of any pair is below this, in dB; identical pictures always pass
     #[arg(long, value_name = "DB", value_parser = finite)]
     fail_under_psnr: Option<f64>,
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "Examples:
+  quadrille compare ours.png photo.png
+  quadrille compare renders references --protocol float --json
+  quadrille compare renders references --diff 'diff/{name}.png' --fail-under-psnr 40";
 
 impl ValueEnum for Protocol {
     fn value_variants<'a>() -> &'a [Self] {

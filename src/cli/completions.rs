@@ -5,8 +5,11 @@ use crate::error::Result;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  quadrille completions bash > ~/.local/share/bash-completion/completions/quadrille"
+)]
 pub(super) struct Args {
-    /// The shell
+    /// Shell to complete commands in
     shell: clap_complete::Shell,
 }
 

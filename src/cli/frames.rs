@@ -17,11 +17,11 @@ use crate::shading::Profile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Backend {
-    /// The fast one
+    /// The fast renderer
     Cpu,
-    /// The scalar definition
+    /// The scalar renderer that defines the result
     Reference,
-    /// The emulated graphics pipeline
+    /// The baseline of the emulated graphics pipeline (see `quadrille sim`)
     Gpu,
 }
 

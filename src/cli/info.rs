@@ -13,12 +13,18 @@ use crate::error::Result;
 use crate::report::table::TextTable;
 use crate::scene::{Distribution, Scene, SceneStatistics};
 
-/// Print what a scene file holds
+/// Print what a scene file contains
+///
+/// Prints the format, the number of splats and the degree of their spherical harmonics, the rows that
+/// were dropped and why, the bounds, and quantiles of opacity, scale and anisotropy.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.splat --json"
+)]
 pub(super) struct Args {
-    /// The scene file; "-" for standard input
+    /// Scene file (.ply, .splat); "-" reads standard input
     scene: PathBuf,
-    /// Print one JSON document instead of a page for people
+    /// Print a JSON document instead of a page
     #[arg(long)]
     json: bool,
 }

@@ -1,14 +1,23 @@
 //! Scenes as commands read them, with warnings about what does not show.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Instant;
 
 use super::console::Verbosity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scene::{Camera, Scene, Visibility, load};
+
+/// Extensions of meshes that no scene has.
+const MESHES: [&str; 4] = ["obj", "gltf", "glb", "bpt"];
 
 /// Reads a scene and warns about rows that hold no splat.
 pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
+    let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
+    if path.extension().is_some_and(is_mesh) {
+        let found = "a mesh, which `quadrille mesh` draws";
+        return Err(Error::file(path, "format", "a scene of splats", found));
+    }
     let start = Instant::now();
     let scene = load(path)?;
     let file = path.display();

@@ -3,10 +3,13 @@
 use super::console::{Exit, print};
 use crate::error::{Error, Result};
 
-/// Print the manual page, or a command's
+/// Print the manual page of the program or of a command
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  quadrille man | man -l -\n  quadrille man render > quadrille-render.1"
+)]
 pub(super) struct Args {
-    /// The command whose page to print; without it, the program's
+    /// Command to print the page of [default: the program itself]
     command: Option<String>,
 }
 

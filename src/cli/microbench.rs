@@ -8,17 +8,19 @@ use crate::error::Result;
 use crate::gpu::microbench::{ALL, Check, Microbenchmark};
 use crate::report::table::TextTable;
 
-/// Measure the emulated pipeline as VR-Pipe's authors measured hardware
+/// Run the microbenchmarks of the VR-Pipe paper on the emulated pipeline
+///
+/// They measure the emulated pipeline from outside, by drawing rectangles, as the paper measures real
+/// GPUs (section VII-A). The exit code is 1 if a measurement differs from the hardware's, as it may
+/// for other configurations than the default.
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Measure the emulated pipeline as VR-Pipe's authors measured hardware (section \
-    VII-A).\n\nExits with 1 when a measurement is not that of the hardware, as it may well be for \
-    another configuration."
+    after_help = "Examples:\n  quadrille microbench\n  quadrille microbench tile-bins --set tc.bins=64"
 )]
 pub(super) struct Args {
-    /// Run this one only: tile-bins, crop-footprint, pixels-per-clock or quads-per-pixel
+    /// Microbenchmark to run, instead of all: tile-bins, crop-footprint, pixels-per-clock or quads-per-pixel
     name: Option<String>,
-    /// Print one JSON document instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -28,7 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::error::{Error, Fault};
 use console::{Exit, Verbosity};
 
-/// Render trained 3D Gaussian-splatting scenes on the CPU, exactly as the reference renderer would.
+/// Render Gaussian-splatting scenes exactly, and emulate the GPUs that draw them
 #[derive(Debug, Parser)]
 #[command(
     name = "quadrille",

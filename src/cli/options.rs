@@ -19,13 +19,15 @@ const MAX_THREADS: usize = 4096;
 /// The longest configuration file, in bytes: a whole one is some 10 KB.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// What of the host to use.
+/// Threads and vector instructions of the host.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Host")]
 pub(super) struct HostFlags {
-    /// Threads; 0 for one a core
+    /// Number of threads; 0 uses one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     threads: usize,
-    /// Vector instructions: auto, avx512, avx2, sse4.2, sse2, neon
+    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon; results do not depend on
+    /// them
     #[arg(long, value_name = "LEVEL", default_value = "auto")]
     simd: String,
 }
@@ -70,12 +72,12 @@ impl Host {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 pub(super) struct DrawFlags {
-    /// What shows where nothing covers a pixel: R,G,B from 0 to 1, or "transparent" [default:
-    /// 0,0,0 for .png, transparent for .exr and .npy]
+    /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
+    /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// The renderer to agree with: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
-    /// brush-aa [default: what the scene's file says it was trained for, else inria]
+    /// Renderer whose constants to use: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
+    /// brush-aa [default: the one that the scene's file names, else inria]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
@@ -113,15 +115,15 @@ fn named_profile(name: &str) -> Result<Profile> {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulated GPU")]
 pub(super) struct GpuFlags {
-    /// The configuration to begin with: vr-pipe (the paper's simulated GPU), orin (Jetson AGX Orin)
-    /// or ampere-gpc (a cluster of a GA102)
+    /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin)
+    /// or ampere-gpc (one graphics processing cluster of a GA102)
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
-    /// What to change in the preset: TOML, as `sim --config-dump` prints it or any part of that;
-    /// "-" for standard input
+    /// TOML file with values that replace the preset's: the output of --config-dump or a part of it;
+    /// "-" reads standard input
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
-    /// One field more, after the preset and the file; may be repeated
+    /// Set one field, after the preset and the file, as in tc.bins=64; may be repeated
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
 }
@@ -210,8 +212,9 @@ fn read_config(path: &Path) -> Result<String> {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulation")]
 pub(super) struct EmulationFlags {
-    /// Which pipelines, separated by commas or by repeating the flag: baseline, qm, het, het+qm,
-    /// tgc, other switches joined by + (tgc, qru, qm, het), or all
+    /// Variants of the pipeline to run, separated by commas: baseline, qm (quad merging), het (early
+    /// termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), others joined by +,
+    /// or all
     #[arg(
         long = "variant",
         value_name = "VARIANT",

@@ -40,7 +40,7 @@ impl Template {
             if is_word(&found[..length]) && !placeholders.contains(&found) {
                 let expected = match placeholders {
                     [] => "a name without placeholders".to_owned(),
-                    some => format!("{} as placeholders", some.join(" and ")),
+                    some => format!("no placeholder but {}", some.join(" and ")),
                 };
                 return Err(Error::caller(flag, expected, found));
             }

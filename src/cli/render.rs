@@ -19,25 +19,27 @@ use crate::shading::{Profile, StopRule};
 
 /// Render pictures of a scene
 ///
-/// Without camera flags, a view is chosen that shows the scene's main content.
+/// Without camera flags, the program chooses a view that shows the main content of the scene; -v
+/// prints where the camera is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The scene file; "-" for standard input
+    /// Scene file (.ply, .splat); "-" reads standard input
     scene: PathBuf,
-    /// The picture: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}" in
-    /// it becomes the view's name; "-" writes a PNG to standard output
+    /// Picture to write: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}"
+    /// is replaced by the name of the view, missing folders are created; "-" writes a PNG to
+    /// standard output
     #[arg(short, long, value_name = "OUT", required_unless_present = "repeat")]
     output: Option<PathBuf>,
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
     flags: RenderFlags,
-    /// Time each view: render it N times and write nothing; the median and the minimum of each
-    /// stage are printed
+    /// Time each view: render it N times without writing it, and print the median and the minimum of
+    /// each stage in ms
     #[arg(long, value_name = "N", conflicts_with = "output", value_parser = repetitions)]
     repeat: Option<u32>,
-    /// Print one JSON document instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
 }
@@ -54,14 +56,12 @@ const EXAMPLES: &str = "Examples:
 struct RenderFlags {
     #[command(flatten)]
     draw: DrawFlags,
-    /// When a pixel takes no more fragments, instead of the profile's rule: none, inria[:T],
-    /// gsplat[:T] (before transmittance falls below T, or to it), hw[:ALPHA] (after ALPHA is
-    /// reached)
+    /// Rule by which a pixel stops blending, instead of the profile's: none; inria[:T], before the
+    /// transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], after the
+    /// accumulated alpha reaches ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE")]
     stop: Option<String>,
-    /// The renderer: the fast one; the scalar one in double precision that defines it; or the
-    /// emulated graphics pipeline's baseline, whose colour buffer holds 16-bit floats and which no
-    /// stop rule applies to (`sim` says more)
+    /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and knows no --stop
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
 }

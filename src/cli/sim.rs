@@ -26,43 +26,41 @@ use crate::report::{self, maps, screen, trace};
 use crate::scene::{Camera, Scene};
 use crate::shading::{Profile, StopRule};
 
-/// Emulate the graphics pipeline of a GPU, and VR-Pipe's additions to it, on a scene
+/// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
-/// Every variant draws the view through all units of the pipeline, cycle by cycle: the page says
-/// how many cycles each took, which unit limits it, and how busy every unit was. Of a unit's bar,
-/// the solid part is time at work, the shaded part time in which it was held up (the unit behind it
-/// took nothing, data were on their way, its storage was full, its port was taken), the rest time
-/// without work. "x" is baseline over variant.
+/// Every variant draws the view through all units of the pipeline, cycle by cycle. The page shows
+/// the cycles of each variant, the unit that limits it, and how busy every unit was: in a unit's
+/// bar, the solid part is time at work, the shaded part is time held up (blocked by the next unit,
+/// waiting for data, storage full, port taken), and the rest is time without work. "x" is the
+/// baseline's number divided by the variant's.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The scene file; "-" for standard input
+    /// Scene file (.ply, .splat); "-" reads standard input
     #[arg(required_unless_present = "config_dump")]
     scene: Option<PathBuf>,
-    /// The picture left in the colour buffer: .png, .exr or .npy, as `render` writes them; "{view}"
-    /// and "{variant}" in it become their names; "-" writes a PNG to standard output
+    /// Picture of the colour buffer to write: .png, .exr or .npy, as `render` writes them; "{view}"
+    /// and "{variant}" are replaced by their names; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Write counts a pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend, one scale for
-    /// all variants of a view) and .npy (u32, height x width; 0 where nothing was counted): shaded,
-    /// blended, with quad merging merged, with early termination late, blends_until_termination and
-    /// termination_cycle
+    /// Write counts per pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend; all variants
+    /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
+    /// maps are shaded and blended; with quad merging also merged; with early termination also late,
+    /// blends_until_termination and termination_cycle
     #[arg(long, value_name = "DIR")]
     maps: Option<PathBuf>,
-    /// Write a trace that Perfetto (ui.perfetto.dev) opens: a process a variant, a track a unit and
-    /// state in per cent, at most 512 windows, at most 8 MB; of units that there are several of, the
-    /// first; "{view}" in the name becomes the view's
+    /// Write a trace for Perfetto (ui.perfetto.dev): one process per variant and one track per unit,
+    /// with the percentage of time in each state in up to 512 windows (at most 8 MB; of identical
+    /// units, the first); "{view}" is replaced by the name of the view
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Compare each picture with the reference renderer's without early stop: PSNR, colours as
-    /// floats
+    /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
     reference: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
     config_dump: bool,
-    /// Print one JSON document instead of a page: the view's, or of several views
-    /// {"views": [...]} with each one's
+    /// Print a JSON document, {"views": [...]}, instead of pages
     #[arg(long)]
     json: bool,
     #[command(flatten)]

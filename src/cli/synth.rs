@@ -21,27 +21,33 @@ use crate::synth::{Order, Recipe, Synthetic};
 /// Splats made at once, before they are written: 23 MB, and enough to keep every core busy.
 const BATCH: u64 = 1 << 16;
 
-/// Make a procedural splat scene, the same for the same recipe, seed and count
+/// Write a procedural splat scene
+///
+/// The same recipe, number of splats, seed and degree always give the same file.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  quadrille synth island -o island.ply --cameras-out island.cameras.json\n  quadrille synth room --splats 2e6 --seed 7 -o room.ply"
+)]
 pub(super) struct Args {
-    /// What to build
+    /// Scene to build
     recipe: Recipe,
-    /// The PLY file to write; - for stdout
+    /// PLY file to write; "-" writes to standard output
     #[arg(short, long, value_name = "OUT.ply")]
     output: PathBuf,
     /// Number of splats
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = whole::<u64>)]
     splats: u64,
-    /// Seed of everything random
+    /// Seed of the random numbers
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
     /// Degree of the spherical harmonics, 0 to 3
     #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole::<u8>)]
     sh_degree: u8,
-    /// Order of the splats: mixed, as trainers leave them, or space, as most exporters sort them
+    /// Order of the splats in the file: mixed, as trainers write them, or space, sorted along a
+    /// space-filling curve as most exporters write them
     #[arg(long, value_name = "ORDER", default_value = "mixed")]
     order: Order,
-    /// Also write viewpoints, as a cameras.json
+    /// Also write viewpoints of the scene, as a cameras.json
     #[arg(long, value_name = "FILE")]
     cameras_out: Option<PathBuf>,
 }

@@ -55,7 +55,8 @@ pub(super) fn message(error: &clap::Error) -> String {
             format!("{flag}: expected no {other} beside it, found both")
         }
         ErrorKind::MissingRequiredArgument => {
-            format!("{}: expected, found none", listed(ContextKind::InvalidArg))
+            let missing = listed(ContextKind::InvalidArg);
+            format!("expected {missing}, found none; `--help` lists all flags with examples")
         }
         _ => first_line(error),
     }

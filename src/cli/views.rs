@@ -22,33 +22,32 @@ use crate::scene::{Camera, Intrinsics, Splats};
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ViewArgs {
-    /// Cameras: a cameras.json, a transforms.json, or the folder of a COLMAP model
+    /// Camera file: a cameras.json, a transforms.json, or the folder of a COLMAP model
     #[arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "fov", "orbit"])]
     cameras: Option<PathBuf>,
-    /// Which views: an index from 0, a name, a range A..B (B excluded; either may be left out), or
+    /// Views to draw: an index from 0, a name, a range A..B (without B; either end may be omitted) or
     /// all [default: 0 with --cameras, all with --orbit]
     #[arg(long, value_name = "INDEX|NAME|A..B|all")]
     view: Option<String>,
-    /// Where the camera stands, in world units
+    /// Position of the camera in world units [default: chosen to show the main content]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     eye: Option<[f64; 3]>,
-    /// What the camera looks at [default: the middle of the scene's main content]
+    /// Point that the camera looks at [default: the centre of the main content]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     target: Option<[f64; 3]>,
-    /// Direction that is up in the picture [default: 0,-1,0, as trained scenes have it; 0,1,0 of
-    /// meshes]
+    /// Direction that points up in the picture [default: 0,-1,0 for splats, 0,1,0 for meshes]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     up: Option<[f64; 3]>,
-    /// Vertical field of view in degrees [default: 50; of procedural meshes their own]
+    /// Vertical field of view in degrees [default: 50]
     #[arg(long, value_name = "DEGREES", value_parser = finite)]
     fov: Option<f64>,
-    /// That many views on a circle around the target, the first at --eye if given
+    /// Draw N views on a circle around the target, starting at --eye
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     orbit: Option<u32>,
-    /// Width of the picture in pixels; alone, the height follows
+    /// Width of the picture in pixels; without --height, the height keeps the proportions
     #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
     width: Option<u32>,
-    /// Height of the picture in pixels; alone, the width follows
+    /// Height of the picture in pixels; without --width, the width keeps the proportions
     #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
     height: Option<u32>,
 }

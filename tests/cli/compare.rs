@@ -196,9 +196,9 @@ fn the_difference_picture_is_written_or_exit_code_4() {
     );
     let far = heat.pixels()[107];
     assert!(far[0] < 0.3, "the far corner is cold: {far:?}");
-    let absent = folder.named("absent/diff.png");
-    let output = expect(UNWRITABLE, &[&a, &b, "--diff", &absent]);
-    assert!(text(&output.stderr).contains("absent/diff.png"));
+    let impossible = folder.named("a.npy/diff.png");
+    let output = expect(UNWRITABLE, &[&a, &b, "--diff", &impossible]);
+    assert!(text(&output.stderr).contains("a.npy/diff.png"));
 }
 
 #[test]

@@ -13,6 +13,7 @@
 mod bench;
 mod compare;
 mod docs;
+mod first_contact;
 mod info;
 #[cfg(unix)]
 mod interrupt;

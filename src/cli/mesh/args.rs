@@ -9,23 +9,22 @@ use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
 use crate::image::crop::Crop;
 
-/// Draw triangle meshes and subdivision surfaces with multi-sample anti-aliasing, and merge quads of
-/// adjacent triangles
+/// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///
-/// A mesh goes through tessellation, raster and depth test on samples, then through a unit that
-/// merges quads before they are shaded: quad-fragment merging (qfm), the pixel merge unit (pmu), or
-/// none. The table says how many quads each step left, how often a covered pixel is shaded, and what
-/// the unit saved.
+/// A mesh is tessellated, rasterized and depth-tested per sample. Then a unit merges quads of
+/// adjacent triangles before they are shaded: quad-fragment merging (qfm), the pixel merge unit
+/// (pmu), or none. The table shows how many quads each step leaves, how often a covered pixel is
+/// shaded, and what the unit saves.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The mesh: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
+    /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
     /// procedural one: plane, sinewave, ptcloud, furball
     #[arg(required_unless_present = "config_dump")]
     pub(super) mesh: Option<PathBuf>,
-    /// The picture: .png, .exr or .npy; "{view}" and "{variant}" in it become the view's name and the
-    /// combination of settings; "-" writes a PNG to standard output
+    /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
+    /// by the combination of settings; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
     /// Write how often each pixel is shaded, as a picture: dark blue once, green four times, dark red
@@ -38,18 +37,18 @@ pub(crate) struct Args {
     /// Write the difference to the unmerged picture, 100 times as strong
     #[arg(long, value_name = "OUT")]
     pub(super) diff: Option<PathBuf>,
-    /// Compare each picture with the unmerged one: PSNR, colours as floats
+    /// Print the PSNR of each picture against the unmerged one, in dB
     #[arg(long)]
     pub(super) psnr: bool,
-    /// Compare each picture with one of 64 shaded samples per pixel
+    /// Print the PSNR of each picture against one with 64 shaded samples per pixel, in dB
     #[arg(long)]
     pub(super) truth: bool,
     /// Of the picture, keep W by H pixels from column X and row Y on, each enlarged to a square of
     /// ZOOM by ZOOM
     #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = Crop::parse, requires = "output")]
     pub(super) crop: Option<Crop>,
-    /// What shows behind the mesh: R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png,
-    /// transparent for .exr and .npy]
+    /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
+    /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// Run the emulated pipeline as well, unit by unit: cycles, and which unit limits them (not of
@@ -59,7 +58,7 @@ pub(crate) struct Args {
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
     pub(super) config_dump: bool,
-    /// Print one JSON document instead of a table
+    /// Print a JSON document, {"rows": [...]}, instead of a table
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -54,8 +54,7 @@ pub(super) struct MeshInputFlags {
     /// Phong exponent of the highlight of all materials, 0 for none
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,
-    /// What the pixel shader of all materials does beside giving a colour: any of these bars the
-    /// pixel merge unit
+    /// Effects of the pixel shader of all materials; any of them disables the pixel merge unit
     #[arg(long, value_parser = one_of(EFFECTS), value_delimiter = ',')]
     shader_effects: Vec<SetEffect>,
     /// Draw an army: that many columns and rows of the tessellated figure
@@ -230,6 +229,14 @@ impl MeshInputFlags {
             verbosity.warn(warning);
         }
         let mut mesh = loaded.mesh;
+        if mesh.corners.is_empty()
+            && path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("ply"))
+        {
+            let expected = "at least one (a scene of splats is drawn by `quadrille render`)";
+            return Err(Error::file(path, "faces", expected, "none"));
+        }
         for material in &mut mesh.materials {
             material.shininess = self.shininess.unwrap_or(material.shininess);
             for effect in &self.shader_effects {

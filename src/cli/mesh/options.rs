@@ -95,16 +95,16 @@ pub(super) struct PipelineFlags {
     /// Entries of the unit's buffer, or "unbounded" (qfm alone) [default: 32 of qfm, 512 of pmu]
     #[arg(long = "buffer", value_name = "N", value_delimiter = ',')]
     pub(super) buffers: Vec<String>,
-    /// What depth culls before shading
+    /// What the depth test culls before shading
     #[arg(long, value_enum, default_value = "quads")]
     cull: Cull,
-    /// Which sides of triangles are drawn
+    /// Sides of triangles to draw
     #[arg(long, value_enum, default_value = "front")]
     faces: Faces,
     /// Shade 2x2 pixels at once, with all their samples (1, 2 or 4 per pixel)
     #[arg(long)]
     pub(super) coarse: bool,
-    /// Where shading inputs are sampled
+    /// Position in a pixel at which shading inputs are sampled
     #[arg(long, value_enum, default_value = "centre")]
     pub(super) sampling: Sampling,
     /// Colour what has no texture with a checker of this many checks per unit of texture space
