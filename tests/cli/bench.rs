@@ -294,8 +294,8 @@ fn wrong_usage_and_wrong_results_files_are_refused() {
     place.expect_error(UNREADABLE, &run(&["--config", "no.toml"]), &["no.toml"]);
     place.expect_error(
         UNWRITABLE,
-        &run(&["-o", "no/rows.jsonl"]),
-        &["no/rows.jsonl"],
+        &run(&["-o", "scene.ply/rows.jsonl"]),
+        &["scene.ply/rows.jsonl"],
     );
     // Files that are no results stay as they are.
     for content in ["not json\n", "{}\n[1]\n", "some text", "{}\n\u{89}PNG"] {
