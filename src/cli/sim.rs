@@ -202,7 +202,7 @@ impl Job<'_> {
         };
         let simulators = Simulator::all(self.config, self.variants, watch)?;
         let prepared = PreparedView::new(splats, camera, &self.profile, self.level);
-        if prepared.draw().len() == 0 {
+        if prepared.draw().is_empty() {
             let text = format!(
                 "view \"{}\": no splat is in view: all counts are 0",
                 camera.name
