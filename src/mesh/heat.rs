@@ -19,12 +19,11 @@ const COLOURS: [[f32; 3]; 8] = [
 const NOTHING: [f32; 3] = [0.1; 3];
 
 /// Shadings per pixel that have the last colour of Figure 11.
-pub const DEFAULT_MOST: u32 = 8;
+pub(crate) const DEFAULT_MOST: u32 = 8;
 
 /// The colour, sRGB, of a number of shadings per pixel, where `most` (at least 2) or more have the
 /// last colour.
-#[must_use]
-pub fn shading_rate_colour(shadings: u32, most: u32) -> [f32; 3] {
+pub(crate) fn shading_rate_colour(shadings: u32, most: u32) -> [f32; 3] {
     if shadings == 0 {
         return NOTHING;
     }
@@ -42,8 +41,7 @@ pub fn shading_rate_colour(shadings: u32, most: u32) -> [f32; 3] {
 ///
 /// `size_px` is width and height; counts come row by row from the top. Pixels without a count are
 /// drawn as none.
-#[must_use]
-pub fn shading_rate_picture(size_px: [u32; 2], shadings: &[u32], most: u32) -> Frame {
+pub(crate) fn shading_rate_picture(size_px: [u32; 2], shadings: &[u32], most: u32) -> Frame {
     let mut frame = Frame::new(size_px[0], size_px[1]);
     let counts = shadings.iter().copied().chain(std::iter::repeat(0));
     for (pixel, count) in frame.pixels_mut().iter_mut().zip(counts) {

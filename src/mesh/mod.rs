@@ -18,18 +18,18 @@
 //! ([`crate::raster::sampled`], [`crate::raster::sample_depth`]).
 
 pub mod camera;
-pub mod draw;
+pub(crate) mod draw;
 pub mod files;
 pub mod frame;
 pub mod grid;
-pub mod heat;
+pub(crate) mod heat;
 mod index;
 pub mod merge;
 pub mod pipeline;
 pub mod project;
 pub mod result;
 pub mod shade;
-pub mod supersampled;
+pub(crate) mod supersampled;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;

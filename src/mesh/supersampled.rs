@@ -23,7 +23,7 @@ const SIDE: u32 = 8;
 ///
 /// # Errors
 /// As [`Visible::new`].
-pub fn supersampled<'a>(
+pub(crate) fn supersampled<'a>(
     source: &dyn Source,
     view: &MeshCamera,
     settings: &FrameSettings,

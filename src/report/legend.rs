@@ -24,7 +24,6 @@ pub(crate) struct Scale {
 impl Scale {
     /// A scale that all but a thousandth of the counts above 0 lie on: up to their 99.9th
     /// percentile (nearest rank).
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -50,7 +49,6 @@ impl Scale {
     }
 
     /// Where `count` lies, from 0 to 1.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a position on a scale of colours"

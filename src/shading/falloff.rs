@@ -7,7 +7,6 @@
 use crate::math::unfused::exp2;
 
 /// Alpha's logarithm to base 2 at (u, v), before the cap: `log2_opacity - u^2 - v^2`.
-#[must_use]
 #[inline(always)]
 pub(crate) fn falloff_exponent(u: f32, v: f32, log2_opacity: f32) -> f32 {
     (log2_opacity - u * u) - v * v
@@ -15,7 +14,6 @@ pub(crate) fn falloff_exponent(u: f32, v: f32, log2_opacity: f32) -> f32 {
 
 /// `min(cap, 2^exponent)`, relative error below 3e-7 for exponents of -126 to 126; others count as
 /// the nearer of these, and NaN as -126.
-#[must_use]
 #[inline(always)]
 pub(crate) fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
     let alpha = exp2(exponent);
@@ -27,7 +25,6 @@ pub(crate) fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
 /// Two fragments at a cap of 0.99 leave 1e-4, the very threshold of the usual stop rule: rounded to
 /// the nearest, 0.99 is above itself and they would leave less, so that the second one, which may
 /// show with a hundredth of its colour, would be refused where the definition accepts it.
-#[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
 pub(crate) fn cap_rounded_down(cap: f64) -> f32 {
     let nearest = cap as f32;

@@ -14,7 +14,6 @@ pub type QuadColour = [[f32; 4]; 4];
 /// would turn into NaN. With that, and alphas of 0 to 1, a side that is exactly zero in all
 /// channels (a fragment that is not covered) leaves the other side as it is, however large: the
 /// factors are 1 for a zero front, and finite for a zero back.
-#[must_use]
 #[inline(always)]
 pub(crate) fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
     let left = 1.0 - front_alpha;

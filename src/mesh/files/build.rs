@@ -40,7 +40,7 @@ impl From<Error> for ReadFailure {
 
 impl ReadFailure {
     /// The error at `place` of the file `path`.
-    pub(crate) fn at(self, path: &Path, place: impl FnOnce() -> String) -> Error {
+    pub(super) fn at(self, path: &Path, place: impl FnOnce() -> String) -> Error {
         match self {
             Self::Mismatch((expected, found)) => Error::file(path, place(), expected, found),
             Self::Error(error) => error,
@@ -63,7 +63,7 @@ pub(crate) struct MeshBuilder {
 }
 
 impl MeshBuilder {
-    pub(crate) fn new(path: &Path) -> Self {
+    pub(super) fn new(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
             mesh: Mesh {
@@ -79,7 +79,7 @@ impl MeshBuilder {
     }
 
     /// The index of a finite position: that of an equal one, if there is one.
-    pub(crate) fn position(&mut self, position: [f32; 3]) -> Result<u32> {
+    pub(super) fn position(&mut self, position: [f32; 3]) -> Result<u32> {
         // Adding zero makes -0 into 0.
         let position = position.map(|x| x + 0.0);
         let bits = position.map(f32::to_bits);
@@ -92,7 +92,7 @@ impl MeshBuilder {
         Ok(at)
     }
 
-    pub(crate) fn uv(&mut self, uv: [f32; 2]) -> Result<u32> {
+    pub(super) fn uv(&mut self, uv: [f32; 2]) -> Result<u32> {
         let at = self.index(self.mesh.uvs.len(), "texture coordinates")?;
         self.mesh.uvs.push(uv);
         Ok(at)
@@ -143,7 +143,7 @@ impl MeshBuilder {
     }
 
     /// Adds a face of at least three corners, whose indices came from this builder.
-    pub(crate) fn face(&mut self, corners: &[Corner], material: u32) -> Result<()> {
+    pub(super) fn face(&mut self, corners: &[Corner], material: u32) -> Result<()> {
         let triangles = (corners.len() as u64).saturating_sub(2);
         self.check_triangles(triangles)?;
         self.triangles += triangles;

@@ -17,7 +17,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(super) fn of(path: &Path) -> Self {
         Self {
             named: path.to_path_buf(),
             root: None,
@@ -26,7 +26,7 @@ impl Folder {
     }
 
     /// The content of the file `name`, a path relative to the folder.
-    pub(crate) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
+    pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
         let path = self.confined(name)?;
         let mut bytes = Vec::new();
         let file = File::open(&path).map_err(|e| Error::read(&path, e))?;

@@ -74,7 +74,7 @@ impl Mesh {
 }
 
 /// Least and greatest corner of a box around points; the origin twice if there are none.
-pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
+pub(crate) fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
     let boxes = points.into_iter().map(|p| [*p.borrow(); 2]);
     let around = boxes.reduce(|[a, b], [p, q]| {
         let axes = [0, 1, 2];

@@ -14,6 +14,5 @@ mod texture;
 
 pub use bezier::BezierPatches;
 pub use load::{MeshFile, load, parse};
-pub use mesh::{
-    Corner, Crease, Loaded, Material, Mesh, NONE, Resolve, ShaderEffects, Texture, bounds,
-};
+pub(crate) use mesh::bounds;
+pub use mesh::{Corner, Crease, Loaded, Material, Mesh, NONE, Resolve, ShaderEffects, Texture};

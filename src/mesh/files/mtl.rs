@@ -30,7 +30,7 @@ struct MtlMaterial {
 
 /// Adds the materials called `names` to `builder`, in order, from the material libraries that the
 /// lines `mtllib` name.
-pub(crate) fn read(
+pub(super) fn read(
     libraries: &[String],
     names: &[String],
     builder: &mut MeshBuilder,

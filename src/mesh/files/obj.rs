@@ -23,7 +23,7 @@ const INFINITE_SHARPNESS: f32 = 10.0;
 /// Most material libraries that a file may name.
 const MAX_LIBRARIES: usize = 256;
 
-pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let place = format!("byte {at}");
         return Err(Error::file(path, place, "text", "a zero byte"));

@@ -17,7 +17,7 @@ const LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
 
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
 
-pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
+pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
     let Some(vertices) = element("vertex") else {

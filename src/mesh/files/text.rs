@@ -17,7 +17,7 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// The lines of `text`, without its byte order mark.
-    pub(crate) fn new(text: &'a [u8]) -> Self {
+    pub(super) fn new(text: &'a [u8]) -> Self {
         let rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let mark = if rest.contains(&b'\n') { b'\n' } else { b'\r' };
         Self {

@@ -38,7 +38,7 @@ pub(crate) struct TextureReader {
 impl TextureReader {
     /// The index of the texture `name`, with its file's content from `bytes`; where it cannot be
     /// had, a warning says why.
-    pub(crate) fn get<B: AsRef<[u8]>>(
+    pub(super) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
         builder: &mut MeshBuilder,

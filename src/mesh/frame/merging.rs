@@ -45,7 +45,7 @@ type Parts = Vec<u32>;
 impl Shading {
     /// The quad of the shader that colours a shading pixel of a chunk's quad.
     #[inline]
-    pub(crate) fn of(&self, visible: &Visible, chunk: usize, quad: u32, cell: usize) -> u32 {
+    pub fn of(&self, visible: &Visible, chunk: usize, quad: u32, cell: usize) -> u32 {
         let (parts, base) = &self.parts[chunk];
         let is_split = parts.len() > visible.chunks[chunk].quads.len();
         let local = if is_split {
@@ -96,9 +96,8 @@ impl Visible {
 
     /// Number of fragments shaded at each shading pixel of the picture, row by row: four per quad,
     /// covered or not.
-    #[must_use]
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
-    pub fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
+    pub(crate) fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
         let picture = self.settings.cells();
         let (width, height) = (picture.x1 as usize, picture.y1 as usize);
         let mut counts = vec![0; width * height];

@@ -24,13 +24,12 @@ impl Visible {
     }
 
     /// Vertices shaded by Reyes at each pixel, row by row; those outside the picture are left out.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "casts of floats saturate, and the result is compared with the picture's size"
     )]
-    pub fn vertices_per_pixel(&self) -> Vec<u32> {
+    pub(crate) fn vertices_per_pixel(&self) -> Vec<u32> {
         let [width, height] = self.settings.size;
         let mut counts = vec![0; (width * height) as usize];
         for visible in self.chunks.iter().flat_map(Chunk::visible) {

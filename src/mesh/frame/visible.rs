@@ -82,8 +82,7 @@ impl Visible {
     }
 
     /// Number of pixels with a sample that shows anything.
-    #[must_use]
-    pub fn pixels_covered(&self) -> u64 {
+    pub(crate) fn pixels_covered(&self) -> u64 {
         let per_pixel = self.settings.pattern.per_pixel() as usize;
         let covered = |bin: &VisibilityBuffer| {
             let pixels = bin.samples.chunks_exact(per_pixel);

@@ -20,8 +20,7 @@ pub enum MergeUnitKind {
 
 impl MergeUnitKind {
     /// An empty unit.
-    #[must_use]
-    pub fn unit(self) -> Box<dyn MergeUnit> {
+    pub(crate) fn unit(self) -> Box<dyn MergeUnit> {
         match self {
             Self::None => Box::new(Passthrough),
             Self::Qfm(settings) => Box::new(QuadMerge::new(settings)),
@@ -31,8 +30,7 @@ impl MergeUnitKind {
 
     /// The same unit with another number of entries, `None` for an unbounded buffer (of
     /// quad-fragment merging alone).
-    #[must_use]
-    pub fn with_entries(self, entries: Option<u32>) -> Self {
+    pub(crate) fn with_entries(self, entries: Option<u32>) -> Self {
         match (self, entries) {
             (Self::Qfm(settings), entries) => Self::Qfm(QfmSettings {
                 entries,
@@ -47,8 +45,7 @@ impl MergeUnitKind {
     }
 
     /// Name in configurations and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Qfm(_) => "qfm",
@@ -57,8 +54,7 @@ impl MergeUnitKind {
     }
 
     /// Number of entries, or "unbounded"; `None` for a unit without a buffer.
-    #[must_use]
-    pub fn buffer(self) -> Option<String> {
+    pub(crate) fn buffer(self) -> Option<String> {
         match self {
             Self::None => None,
             Self::Qfm(settings) => Some(
@@ -130,7 +126,7 @@ impl MergeDriver {
 
     /// Sends a fragment to the unit, or past it if its shader bars merging there.
     #[inline]
-    pub fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
+    pub(crate) fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
         let partial = self.stream.pattern.partial_cells(fragment.coverage);
         self.counters.partial += u64::from(partial != 0);
         if is_barred {
@@ -144,13 +140,12 @@ impl MergeDriver {
     }
 
     /// Empties the unit.
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         self.unit.flush(&mut self.stream);
     }
 
     /// What was counted so far; quads rasterized and culled are the caller's to count.
-    #[must_use]
-    pub fn counters(&self) -> MergeCounters {
+    pub(crate) fn counters(&self) -> MergeCounters {
         let mut counters = self.counters;
         self.unit.report(&mut counters);
         counters

@@ -2,16 +2,16 @@
 //! interface ([`MergeUnit`]), its implementations, and the driver that feeds them.
 
 mod associative;
-pub mod counters;
-pub mod driver;
+pub(crate) mod counters;
+pub(crate) mod driver;
 pub mod pmu;
 pub mod qfm;
 #[cfg(test)]
 mod test_fragments;
-pub mod unit;
+pub(crate) mod unit;
 
-pub use counters::{MergeCounters, PmuCounters, QfmCounters};
+pub(crate) use counters::{MergeCounters, QfmCounters};
 pub use driver::{MergeDriver, MergeUnitKind};
 pub use pmu::PmuSettings;
 pub use qfm::QfmSettings;
-pub use unit::{DisjointSet, MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
+pub(crate) use unit::{DisjointSet, MergeStream, MergedQuad, QuadFragment, Scope};

@@ -70,25 +70,24 @@ pub struct DisjointSet {
 
 impl DisjointSet {
     /// Adds a fragment that stands for itself; returns its number.
-    pub fn push(&mut self) -> u32 {
+    pub(crate) fn push(&mut self) -> u32 {
         let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
         self.parents.push([number; 4]);
         number
     }
 
     /// Shades one shading pixel of fragment `from` with that of `to` from now on.
-    pub fn merge_cell(&mut self, from: u32, to: u32, cell: usize) {
+    pub(crate) fn merge_cell(&mut self, from: u32, to: u32, cell: usize) {
         self.parents[from as usize][cell] = to;
     }
 
     /// Shades all of fragment `from` with `to` from now on.
-    pub fn merge(&mut self, from: u32, to: u32) {
+    pub(crate) fn merge(&mut self, from: u32, to: u32) {
         self.parents[from as usize] = [to; 4];
     }
 
     /// The fragment that a shading pixel of `fragment` is shaded with.
-    #[must_use]
-    pub fn find(&self, fragment: u32, cell: usize) -> u32 {
+    pub(crate) fn find(&self, fragment: u32, cell: usize) -> u32 {
         let mut at = fragment;
         loop {
             let parent = self.parents[at as usize][cell];
@@ -100,14 +99,13 @@ impl DisjointSet {
     }
 
     /// Number of fragments.
-    #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    #[allow(clippy::len_without_is_empty, reason = "no caller asks for emptiness")]
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
     /// Removes all fragments.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.parents.clear();
     }
 }
@@ -125,8 +123,7 @@ pub struct MergeStream {
 
 impl MergeStream {
     /// An empty stream of fragments of this pattern.
-    #[must_use]
-    pub fn new(pattern: &'static SamplePattern) -> Self {
+    pub(crate) fn new(pattern: &'static SamplePattern) -> Self {
         Self {
             pattern,
             fragments: DisjointSet::default(),

@@ -31,7 +31,7 @@ macro_rules! config {
             ///
             /// # Errors
             /// A caller's error naming the field, its bounds and its value.
-            pub fn validate(&self) -> Result<()> {
+            pub(crate) fn validate(&self) -> Result<()> {
                 self.gpu.validate()?;
                 $(self.$field.validate()?;)+
                 if self.gpu.gpu.gpcs == 1 {
@@ -90,7 +90,7 @@ impl MeshConfig {
     ///
     /// # Errors
     /// [`Error::Caller`] naming what does not fit.
-    pub fn with(&self, assignment: &str) -> Result<Self> {
+    pub(crate) fn with(&self, assignment: &str) -> Result<Self> {
         let text = as_toml(assignment)?;
         let unit = assignment.split('.').next().unwrap_or_default().trim();
         let config = if Self::OWN.contains(&unit) {

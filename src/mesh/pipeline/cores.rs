@@ -30,7 +30,7 @@ spec! {
 statistics! {
     /// Work of the cores.
     #[derive(Serialize)]
-    pub struct MeshCoresCounters {
+    pub(crate) struct MeshCoresCounters {
         /// Warps run.
         pub warps: u64,
         /// Quads shaded.

@@ -20,8 +20,7 @@ pub struct DepthBuffer {
 
 impl DepthBuffer {
     /// A buffer for a picture with these settings, everything infinitely far.
-    #[must_use]
-    pub fn new(settings: &FrameSettings) -> Self {
+    pub(crate) fn new(settings: &FrameSettings) -> Self {
         let cells = settings.cells();
         let [across, down] = [cells.x1, cells.y1].map(|c| c.unsigned_abs().div_ceil(TILE_PX));
         Self {

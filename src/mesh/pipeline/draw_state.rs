@@ -37,7 +37,7 @@ const CELLS: u64 = 4;
 
 /// A quad of a triangle between the raster and the merging unit.
 #[derive(Debug, Clone, Copy)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     /// The quad as merging units take it.
     pub quad: QuadFragment,
     /// Number of its triangle in the frame, which marks its samples in the depth buffer.
@@ -180,7 +180,6 @@ impl MeshDrawState {
     }
 
     /// The fragment of a quad between the raster and the merging unit.
-    #[must_use]
     pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
         &self.fragments[quad.primitive as usize]
     }

@@ -68,7 +68,7 @@ statistics! {
 }
 
 /// A grid and the draw it belongs to.
-pub type SubmittedGrid = (u32, Grid);
+pub(crate) type SubmittedGrid = (u32, Grid);
 
 /// Tessellation, the depth test of grids, and vertex shading.
 #[derive(Debug)]

@@ -22,10 +22,10 @@
 //! Hi-Z lags by what is in flight).
 
 pub mod colour;
-pub mod config;
+pub(crate) mod config;
 pub mod cores;
 mod current_grid;
-pub mod depth;
+pub(crate) mod depth;
 pub mod draw_state;
 pub mod grids;
 mod merged_samples;

@@ -34,7 +34,7 @@ spec! {
 statistics! {
     /// Quads by coverage.
     #[derive(Serialize)]
-    pub struct QuadsCounters {
+    pub(crate) struct QuadsCounters {
         /// Raster tiles in.
         pub tiles: u64,
         /// Quads out with a sample covered.

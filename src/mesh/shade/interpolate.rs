@@ -63,7 +63,7 @@ impl TrianglePlanes {
 
     /// As [`TrianglePlanes::new`], of corners already seen.
     #[inline]
-    pub fn from_seen(corners: [Seen; 3]) -> Option<Self> {
+    pub(crate) fn from_seen(corners: [Seen; 3]) -> Option<Self> {
         let farthest = corners
             .iter()
             .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });

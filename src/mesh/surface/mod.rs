@@ -1,7 +1,7 @@
 //! Surfaces made of quadrilateral patches: the input of the tessellator.
 
 mod bezier;
-pub(crate) mod catmull_clark;
+pub mod catmull_clark;
 mod cubic;
 mod displaced;
 mod owners;
@@ -9,8 +9,7 @@ mod patches;
 mod procedural;
 
 pub use displaced::{HeightChannel, HeightMap};
-pub use owners::Owner;
-pub(crate) use patches::along_side;
+pub use patches::along_side;
 #[cfg(feature = "cli")]
 pub(crate) use patches::box_corners;
 pub use patches::{CORNERS, Surface, SurfacePoint};

@@ -159,7 +159,7 @@ impl Surface {
     }
 
     /// Least and greatest corner of a box around a patch.
-    pub fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
+    pub(crate) fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         self.geometry.patch_bounds(patch)
     }
 
@@ -169,12 +169,12 @@ impl Surface {
     }
 
     /// Index of a patch's material in [`Surface::materials`].
-    pub fn material(&self, patch: usize) -> u32 {
+    pub(crate) fn material(&self, patch: usize) -> u32 {
         self.look.part(patch % self.period)[0]
     }
 
     /// The draw that a patch belongs to; it does not decrease from patch to patch.
-    pub fn draw(&self, patch: usize) -> u32 {
+    pub(crate) fn draw(&self, patch: usize) -> u32 {
         let [_, own] = self.look.part(patch % self.period);
         let copy = u32::try_from(patch / self.period).unwrap_or(u32::MAX);
         let draws = self.look.part(self.period - 1)[1] + 1;
@@ -182,18 +182,18 @@ impl Surface {
     }
 
     /// Materials of all patches, at least one.
-    pub fn materials(&self) -> &[Material] {
+    pub(crate) fn materials(&self) -> &[Material] {
         &self.look.materials
     }
 
     /// Textures of the materials.
-    pub fn textures(&self) -> &[Texture] {
+    pub(crate) fn textures(&self) -> &[Texture] {
         &self.look.textures
     }
 }
 
 /// The parameters of a point of side `side`, at the share `t` (0 to 1) of its length.
-pub(crate) fn along_side(side: u8, t: f32) -> [f32; 2] {
+pub fn along_side(side: u8, t: f32) -> [f32; 2] {
     match side {
         0 => [t, 0.0],
         1 => [1.0, t],

@@ -22,7 +22,7 @@ use topology::Topologies;
 
 /// Smallest and greatest target area of a triangle, in pixels: what the paper on quad-fragment
 /// merging measures is 0.5 to 10 (section 4).
-pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
+pub(crate) const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
 
 /// A surface as grids; a batch is a patch.
 #[derive(Debug)]

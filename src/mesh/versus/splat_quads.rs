@@ -131,7 +131,7 @@ impl SplatQuads {
     }
 
     /// Quads that cover a sample.
-    pub fn covered(&self) -> u64 {
+    pub(crate) fn covered(&self) -> u64 {
         self.quads.iter().filter(|q| q.coverage != 0).count() as u64
     }
 

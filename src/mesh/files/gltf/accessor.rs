@@ -56,7 +56,7 @@ impl<'s> Strided<'s> {
 
 impl<'a> BufferStore<'a> {
     /// Reads the buffers of `document`; `binary` is that of a GLB.
-    pub(crate) fn new(
+    pub(super) fn new(
         document: &'a Document,
         binary: Option<&'a [u8]>,
         path: &Path,
@@ -94,7 +94,7 @@ impl<'a> BufferStore<'a> {
     }
 
     /// The element `at` of the document's array called `name`.
-    pub(crate) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
+    pub(super) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
         array.get(at).ok_or_else(|| {
             let expected = format!("one of {} in the document", array.len());
             self.wrong(format!("{name}[{at}]"), expected, "an index beyond them")

@@ -60,7 +60,7 @@ pub(crate) struct Node {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Mesh {
+pub(super) struct Mesh {
     pub(crate) primitives: Vec<Primitive>,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct Buffer {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Material {
+pub(super) struct Material {
     pub(crate) name: String,
     pub(crate) pbr_metallic_roughness: Roughness,
     pub(crate) normal_texture: Option<TextureInfo>,
@@ -160,7 +160,7 @@ pub(crate) struct TextureInfo {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Texture {
+pub(super) struct Texture {
     pub(crate) source: Option<usize>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Materials<'a> {
 }
 
 impl<'a> Materials<'a> {
-    pub(crate) fn new(document: &'a Document, store: &'a BufferStore<'a>) -> Self {
+    pub(super) fn new(document: &'a Document, store: &'a BufferStore<'a>) -> Self {
         Self {
             document,
             store,
@@ -36,7 +36,7 @@ impl<'a> Materials<'a> {
     }
 
     /// The index in the mesh of the document's material `at`; of the default one for `None`.
-    pub(crate) fn index(
+    pub(super) fn index(
         &mut self,
         at: Option<usize>,
         builder: &mut MeshBuilder,

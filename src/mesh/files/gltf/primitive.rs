@@ -42,7 +42,7 @@ pub(crate) struct CheckedPrimitive<'a> {
 
 impl<'a> CheckedPrimitive<'a> {
     /// The primitive at `place` of the document; `None`, with a warning, where it has no triangles.
-    pub(crate) fn of(
+    pub(super) fn of(
         json: &'a Primitive,
         place: String,
         document: &Document,
@@ -112,7 +112,7 @@ impl<'a> CheckedPrimitive<'a> {
     }
 
     /// Triangles that it makes.
-    pub(crate) fn triangles(&self) -> u64 {
+    pub(super) fn triangles(&self) -> u64 {
         let indices = self.indices as u64;
         match self.topology {
             TriangleMode::List => indices / 3,
@@ -121,7 +121,7 @@ impl<'a> CheckedPrimitive<'a> {
     }
 
     /// Adds its triangles, placed in the world, as a draw.
-    pub(crate) fn place(
+    pub(super) fn place(
         &self,
         instance: &MeshInstance,
         material: u32,

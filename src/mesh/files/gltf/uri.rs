@@ -13,7 +13,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The content of a URI; or why there is none.
-pub(crate) fn read(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
+pub(super) fn read(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
     if let Some(data) = uri.strip_prefix("data:") {
         let Some((_, text)) = data.split_once(";base64,") else {
             return Err("a data URI that is not base64".into());

@@ -58,7 +58,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// Creates an entry of one fragment, whose triangle has these neighbours.
     #[inline]
-    pub(crate) fn new(
+    pub(super) fn new(
         fragment: &QuadFragment,
         number: u32,
         neighbours: [u16; 3],
@@ -89,7 +89,7 @@ impl Entry {
 
     /// Merges a new fragment into the entry.
     #[inline]
-    pub(crate) fn take(
+    pub(super) fn take(
         &mut self,
         fragment: &QuadFragment,
         number: u32,
@@ -115,7 +115,7 @@ impl Entry {
     }
 
     /// The quad for the shader.
-    pub(crate) fn quad(&self) -> MergedQuad {
+    pub(super) fn quad(&self) -> MergedQuad {
         MergedQuad {
             leader: self.leader,
             coverage: self.coverage,

@@ -30,7 +30,7 @@ impl Default for Selection {
 impl Selection {
     /// Adds a fragment.
     #[inline]
-    pub(crate) fn take(&mut self, fragment: &QuadFragment, number: u32, pattern: &SamplePattern) {
+    pub(super) fn take(&mut self, fragment: &QuadFragment, number: u32, pattern: &SamplePattern) {
         for (cell, best) in self.0.iter_mut().enumerate() {
             if let Some(far) = fragment.distance(cell, pattern) {
                 *best = (*best).min(u64::from(far) << NUMBER_BITS | u64::from(number));

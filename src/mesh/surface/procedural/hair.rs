@@ -31,7 +31,7 @@ struct FurBall(Vec<Hair>);
 
 impl Surface {
     /// A ball of radius 1 with `hairs` hairs, at most [`MAX_HAIRS`].
-    pub fn fur_ball(seed: u64, hairs: u32) -> Self {
+    pub(crate) fn fur_ball(seed: u64, hairs: u32) -> Self {
         let hairs = u64::from(hairs.min(MAX_HAIRS));
         let named = |name: &str, colour, two_sided| Material {
             name: name.to_owned(),

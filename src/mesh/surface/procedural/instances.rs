@@ -48,7 +48,7 @@ impl Surface {
     ///
     /// # Errors
     /// [`Error::Limit`] when there are more than 2^32 patches in all.
-    pub fn instances(self, copies: Vec<Instance>) -> Result<Self> {
+    pub(crate) fn instances(self, copies: Vec<Instance>) -> Result<Self> {
         let found = (self.patches() as u64).saturating_mul(copies.len() as u64);
         if found > u64::from(u32::MAX) {
             return Err(Error::Limit {
