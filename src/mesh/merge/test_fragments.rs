@@ -109,7 +109,7 @@ pub(crate) fn noise(
 }
 
 /// Sends fragments through a unit.
-pub fn run(
+pub(super) fn run(
     unit: &mut impl MergeUnit,
     fragments: &[QuadFragment],
     pattern: &SamplePattern,

@@ -37,7 +37,7 @@ const CELLS: u64 = 4;
 
 /// A quad of a triangle between the raster and the merging unit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fragment {
+pub struct Fragment {
     /// The quad as merging units take it.
     pub quad: QuadFragment,
     /// Number of its triangle in the frame, which marks its samples in the depth buffer.
