@@ -126,51 +126,45 @@ impl Config {
     /// [`Error::Caller`] naming the fields, their bounds and their values.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
-        let gpcs = ("gpu.gpcs", self.gpu.gpcs);
-        let cores = ("cores.cores", self.cores.cores);
-        let products = [
-            (
-                MAX_ENTRIES,
-                [("tc.bins", self.tc.bins), ("tc.bin_size", self.tc.bin_size)],
-            ),
-            (
-                MAX_ENTRIES,
-                [
-                    ("tgc.bins", self.tgc.bins),
-                    ("tgc.bin_size", self.tgc.bin_size),
-                ],
-            ),
-            (
-                MAX_ENTRIES,
-                [cores, ("cores.warps_per_core", self.cores.warps_per_core)],
-            ),
-            (
-                MAX_ENTRIES,
-                [cores, ("cores.schedulers", self.cores.schedulers)],
-            ),
-            (
-                MAX_CACHE_BYTES,
-                [("crop.cache_bytes", self.crop.cache_bytes), ("", 1)],
-            ),
-            (
-                MAX_CACHE_BYTES,
-                [("zrop.cache_bytes", self.zrop.cache_bytes), ("", 1)],
-            ),
-        ];
-        for (most, [a, b]) in products {
-            let factors: Vec<_> = [gpcs, a, b].into_iter().filter(|f| f.1 != 1).collect();
-            let product: u64 = factors.iter().map(|(_, value)| value).product();
-            if product > most {
-                let names: Vec<_> = factors.iter().map(|(name, _)| *name).collect();
-                let values: Vec<_> = factors.iter().map(|(_, v)| v.to_string()).collect();
-                return Err(Error::caller(
-                    names.join(" * "),
-                    format!("a product of at most {most}"),
-                    values.join(" * "),
-                ));
-            }
+        let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
+        let tiles = [("tc.bins", tc.bins), ("tc.bin_size", tc.bin_size)];
+        self.check_product(&tiles, MAX_ENTRIES)?;
+        let grids = [("tgc.bins", tgc.bins), ("tgc.bin_size", tgc.bin_size)];
+        self.check_product(&grids, MAX_ENTRIES)?;
+        for other in [
+            ("cores.warps_per_core", cores.warps_per_core),
+            ("cores.schedulers", cores.schedulers),
+        ] {
+            self.check_product(&[("cores.cores", cores.cores), other], MAX_ENTRIES)?;
         }
-        Ok(())
+        self.check_product(
+            &[("crop.cache_bytes", self.crop.cache_bytes)],
+            MAX_CACHE_BYTES,
+        )?;
+        self.check_product(
+            &[("zrop.cache_bytes", self.zrop.cache_bytes)],
+            MAX_CACHE_BYTES,
+        )
+    }
+
+    /// Checks that the product of `sizes` over all GPCs is at most `most`.
+    fn check_product(&self, sizes: &[(&str, u64)], most: u64) -> Result<()> {
+        let mut factors = vec![("gpu.gpcs", self.gpu.gpcs)];
+        factors.extend_from_slice(sizes);
+        factors.retain(|(_, size)| *size != 1);
+        if factors.iter().map(|(_, size)| size).product::<u64>() <= most {
+            return Ok(());
+        }
+        let (names, sizes): (Vec<_>, Vec<_>) = factors
+            .iter()
+            .map(|(n, size)| (*n, size.to_string()))
+            .unzip();
+        let expected = format!("a product of at most {most}");
+        Err(Error::caller(
+            names.join(" * "),
+            expected,
+            sizes.join(" * "),
+        ))
     }
 
     /// The preset called `name`.

@@ -160,45 +160,28 @@ impl SimulationResult {
     #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         let (f, q, r) = (&self.fragments, &self.quads, &self.raster);
-        let sums = [
-            (
-                "fragments rasterized",
-                f.rasterized,
-                f.hidden + f.terminated + f.shaded,
-            ),
-            (
-                "fragments shaded",
-                f.shaded,
-                f.pruned + f.merged + f.dropped + f.blended,
-            ),
-            (
-                "quads rasterized",
-                q.rasterized,
-                q.hidden + q.terminated + q.shaded,
-            ),
-            (
-                "quads shaded",
-                q.shaded,
-                q.pruned + q.merged_pairs + q.dropped + q.blended,
-            ),
-            ("quads flushed", q.rasterized, self.tc.items),
-            (
-                "quads packed",
-                q.shaded,
-                2 * self.qru.pairs + self.qru.singles,
-            ),
-            ("warps", self.warps, self.qru.warps),
-            (
-                "primitives flushed",
-                if self.variant.tgc() { r.set_up } else { 0 },
-                self.tgc.items,
-            ),
-        ];
-        let mut wrong: Vec<_> = sums
-            .iter()
-            .filter(|(_, total, parts)| total != parts)
-            .map(|(what, total, parts)| format!("{what}: {total}, but their fates make {parts}"))
-            .collect();
+        let mut wrong = Vec::new();
+        let mut check = |what: &str, total: u64, parts: u64| {
+            if total != parts {
+                wrong.push(format!(
+                    "{what}: {total}, but the outcomes add up to {parts}"
+                ));
+            }
+        };
+        let ended = f.hidden + f.terminated + f.shaded;
+        check("fragments rasterized", f.rasterized, ended);
+        let ended = f.pruned + f.merged + f.dropped + f.blended;
+        check("fragments shaded", f.shaded, ended);
+        let ended = q.hidden + q.terminated + q.shaded;
+        check("quads rasterized", q.rasterized, ended);
+        let ended = q.pruned + q.merged_pairs + q.dropped + q.blended;
+        check("quads shaded", q.shaded, ended);
+        check("quads flushed", q.rasterized, self.tc.items);
+        let packed = 2 * self.qru.pairs + self.qru.singles;
+        check("quads packed", q.shaded, packed);
+        check("warps", self.warps, self.qru.warps);
+        let set_up = if self.variant.tgc() { r.set_up } else { 0 };
+        check("primitives flushed", set_up, self.tgc.items);
         wrong.extend(UnitCycles::discrepancies(&self.units, self.cycles));
         wrong
     }

@@ -1,15 +1,15 @@
 //! Vertices, rectangles of pixels, and the shapes of primitives on the screen.
 
-/// Bits of a coordinate below the pixel: vertices are in 1/256 px, as in D3D11 (section 3.4.1).
+/// Fraction bits of vertex coordinates: 1/256 px, as in D3D11 (section 3.4.1).
 pub const SUBPIXEL_BITS: u32 = 8;
 /// Largest |x| and |y| of a vertex, in 1/256 px: edge functions then fit `i64`.
 pub const GUARD_BAND: i32 = 1 << 29;
-/// A corner on the picture, in 1/256 px from the picture's top left corner: x right, y down.
+/// A vertex on the picture, in 1/256 px from the top left corner: x to the right, y down.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Vertex {
-    /// Across, |x| <= [`GUARD_BAND`].
+    /// Horizontal coordinate, |x| <= [`GUARD_BAND`].
     pub x: i32,
-    /// Down, |y| <= [`GUARD_BAND`].
+    /// Vertical coordinate, |y| <= [`GUARD_BAND`].
     pub y: i32,
 }
 
@@ -33,7 +33,7 @@ pub struct PixelRect {
 }
 
 impl PixelRect {
-    /// The pixels in both.
+    /// Intersection of both.
     pub fn intersect(self, other: Self) -> Self {
         Self {
             x0: self.x0.max(other.x0),
@@ -53,12 +53,12 @@ impl PixelRect {
         }
     }
 
-    /// Whether it holds no pixel.
+    /// Whether the rectangle is empty.
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
-    /// Whether it holds pixel (x, y).
+    /// Whether the rectangle contains pixel (x, y).
     pub fn contains(self, x: i32, y: i32) -> bool {
         (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
     }

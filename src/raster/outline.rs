@@ -1,40 +1,40 @@
-//! What the raster units ask of a primitive's outline, so that they work on pixels covered at their
-//! centres and on samples alike.
+//! Interface of a primitive's outline, so that the raster units work with one sample at the pixel's
+//! centre and with several samples alike.
 
 use crate::raster::geometry::PixelRect;
 use crate::raster::polygon::Polygon;
 use crate::raster::spans::{RowSpans, tile_quads};
 use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
 
-/// The edges of a primitive, set up.
+/// Edge functions of a primitive.
 pub trait Outline: Copy {
-    /// What is worked out once for the pixels of 16 rows.
+    /// Precomputed data for 16 rows of pixels.
     type Rows;
-    /// What is known of a raster tile's samples beside which pixels hold one.
+    /// Coverage of the samples in a raster tile, beside the mask of covered pixels.
     type Samples: TileCover;
 
-    /// The pixels that may be covered, not clipped to any picture.
+    /// Bounds of the pixels that may be covered, not clipped to a picture.
     fn bounds(&self) -> PixelRect;
 
-    /// Prepares the 16 rows from `y0` on, the pixels in `clip` alone.
+    /// Prepares the 16 rows from `y0`, clipped to `clip`.
     fn rows(&self, y0: i32, clip: PixelRect) -> Self::Rows;
 
-    /// Whether it may cover a part of the pixels `[x0, x0 + size) x [y0, y0 + size)`: never false
-    /// when it does.
+    /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of them
+    /// is covered.
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
 
-    /// The raster tile at (x0, y0), of which the rows have been prepared, the pixels in `clip`
-    /// alone: bit `8 y + x` of the mask for each pixel that concerns it.
+    /// Coverage of the raster tile at `origin`, clipped to `clip`, from its prepared rows: a mask with
+    /// bit `8 y + x` for each covered pixel, and the coverage of samples.
     fn tile(&self, rows: &Self::Rows, origin: [i32; 2], clip: PixelRect) -> (u64, Self::Samples);
 }
 
-/// What a raster tile holds, to be counted.
+/// Counts of a raster tile's coverage.
 pub trait TileCover: Copy {
-    /// Quads that a fine raster hands on.
+    /// Number of quads that the fine raster emits.
     fn quads(&self, mask: u64) -> u64;
-    /// Of those, quads with coverage.
+    /// Number of those quads that have coverage.
     fn covered_quads(&self, mask: u64) -> u64;
-    /// Pixels covered.
+    /// Number of covered pixels.
     fn fragments(&self, mask: u64) -> u64;
 }
 
@@ -78,9 +78,9 @@ impl Outline for Polygon {
     }
 }
 
-/// The raster tiles that an outline touches inside `bounds` (inside the picture): screen tile by
-/// screen tile, row by row, of those that `owns` (column, row) accepts. Each is visited with the
-/// screen tile's column and row, which quarter of it, and what [`Outline::tile`] says.
+/// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture: row by row
+/// of the screen tiles for which `owns(column, row)` holds. Passes the column and row of the screen
+/// tile, the quarter of it, and the result of [`Outline::tile`].
 #[inline]
 #[allow(
     clippy::cast_sign_loss,

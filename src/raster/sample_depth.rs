@@ -1,44 +1,44 @@
-//! The early depth test of samples, and the depth buffer behind it.
+//! Early depth test of samples, and the depths of a quad.
 //!
 //! Depth is the near plane's distance over that of the surface: 1 at the near plane, 0 infinitely
-//! far, linear on the picture along a plane, and finest where f32 is. Greater is nearer. Samples
-//! start at 0; a fragment that is nearer passes and leaves its depth.
+//! far. It is linear on the picture along a plane, and finest where f32 is. Greater is nearer. Samples
+//! start at 0; a nearer fragment passes and writes its depth.
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 
 use crate::math::SimdLevel;
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
 
-/// The depth of a triangle's plane as a function of the place on the picture.
+/// Depth of a triangle's plane as a function of the position on the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthPlane {
     /// A corner of the triangle, in 1/256 px.
     pub origin: [i32; 2],
-    /// Depth there.
+    /// Depth at the origin.
     pub depth: f32,
-    /// Change of depth a 1/256 px, right and down.
+    /// Change of depth per 1/256 px to the right and down.
     pub slope: [f32; 2],
 }
 
-/// A quad of one triangle, as the test sees it.
+/// A quad of one triangle for the depth test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthFragment {
     /// The first cell's corner, in 1/256 px.
     pub corner: [i32; 2],
     /// Samples covered.
     pub coverage: u64,
-    /// Their depths.
+    /// Depth of the triangle.
     pub plane: DepthPlane,
-    /// What samples that pass are marked with.
+    /// Id stored with the samples that pass.
     pub owner: u32,
 }
 
-/// Depth and fragment of every sample of a quad of cells.
+/// Depth and visible fragment of every sample of a quad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuadDepths {
     /// Depths, cell by cell; those past the pattern's count are not used.
     pub depths: [[f32; MAX_SAMPLES]; 4],
-    /// Which fragment each sample shows.
+    /// Id of the visible fragment of each sample.
     pub owners: [[u32; MAX_SAMPLES]; 4],
 }
 
@@ -129,7 +129,7 @@ impl QuadDepths {
         passed
     }
 
-    /// The farthest of its samples.
+    /// Farthest depth of all samples.
     pub(crate) fn farthest(&self, pattern: &SamplePattern) -> f32 {
         let count = pattern.count() as usize;
         let samples = self.depths.iter().flat_map(|cell| &cell[..count]);

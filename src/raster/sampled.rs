@@ -1,5 +1,5 @@
-//! Which samples a triangle covers: the same edge functions as for pixel centres (see
-//! [`crate::raster::polygon`]), at the samples of a [`SamplePattern`].
+//! Coverage of samples by a triangle: the edge functions of [`crate::raster::polygon`], evaluated at the
+//! samples of a [`SamplePattern`].
 //!
 //! At a point (X, Y) in 1/256 px the edge function is `a X + b Y + c`, with the fill rule's 1 taken
 //! off `c` for edges that are neither left nor top; it is at least 0 at samples inside. With
@@ -7,7 +7,7 @@
 //!
 //! [`SampledPolygon::covers`] is the definition. A quad's 64 samples are tested in 32-bit lanes:
 //! the value at the quad's corner is clamped to +-2^30, which keeps every sign as long as the value
-//! changes by less than that over the quad; larger triangles take the slow way.
+//! changes by less than that over the quad; larger triangles are tested sample by sample.
 
 use fearless_simd::{Simd, dispatch, i32x16, prelude::*};
 
@@ -58,12 +58,12 @@ impl Edge {
     }
 }
 
-/// A triangle with its edges set up for samples. Coordinates of pixels are those of cells, which are
-/// larger than pixels when shading is coarse.
+/// A triangle with its edge functions for samples. Pixel coordinates count shading pixels ("cells"),
+/// which are blocks of 2x2 pixels with coarse shading.
 #[derive(Debug, Clone, Copy)]
 pub struct SampledPolygon {
     edges: [Edge; 3],
-    /// What each edge function changes from a cell's corner to its samples.
+    /// Change of each edge function from a cell's corner to its samples.
     offsets: [[i32; MAX_SAMPLES]; 3],
     /// Least and greatest corner of the bounding box, in 1/256 px.
     corners: [[i32; 2]; 2],
@@ -78,18 +78,18 @@ pub struct SampledPolygon {
 /// A quad of a raster tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampledQuad {
-    /// Samples covered, cell by cell.
+    /// Coverage mask of samples, cell by cell.
     pub coverage: u64,
-    /// Cells whose centre is covered.
+    /// Mask of the cells whose centre is covered.
     pub centres: u8,
 }
 
 /// The samples of a raster tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TileSamples {
-    /// Its quads, row by row.
+    /// Quads of the tile, row by row.
     pub quads: [SampledQuad; 16],
-    /// Quads that the triangle touches: bit `4 row + column`. They may hold no sample.
+    /// Mask of the quads that the triangle touches: bit `4 row + column`. They may have no coverage.
     pub touched: u16,
 }
 
@@ -136,7 +136,7 @@ impl SampledPolygon {
         cells_around([least, greatest], pattern.cell_units())
     }
 
-    /// A triangle of either winding; `None` when its area is zero or a vertex is outside the guard
+    /// Sets up a triangle of either winding; `None` if its area is zero or a vertex is outside the guard
     /// band.
     #[allow(
         clippy::cast_possible_truncation,
@@ -178,12 +178,12 @@ impl SampledPolygon {
         })
     }
 
-    /// Whether its corners come counter-clockwise on the picture, seen with y up.
+    /// Whether the corners are counter-clockwise on the picture, with y up.
     pub fn is_front(&self) -> bool {
         self.is_front
     }
 
-    /// Whether it covers the point (x, y), in 1/256 px: the definition.
+    /// Whether the triangle covers the point (x, y), in 1/256 px. This is the definition of coverage.
     pub fn covers(&self, x: i32, y: i32) -> bool {
         self.edges.iter().all(|e| e.at(x, y) >= 0)
     }

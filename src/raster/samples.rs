@@ -1,58 +1,35 @@
-//! Where the samples of a pixel lie, and which of a set of samples is nearest to its centre.
+//! Sample patterns, and the nearest sample of a set to the centre.
 //!
-//! The rasterizer works on cells: a cell is what is shaded once, a pixel or, with coarse shading, a
-//! block of 2x2 pixels that holds the samples of all four.
+//! The rasterizer works on shading pixels, called cells here: a cell is shaded once and is a pixel or,
+//! with coarse shading, a block of 2x2 pixels with the samples of all four.
 
 use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 use crate::raster::geometry::SUBPIXEL_BITS;
 
-/// Most samples of a cell: the coverage of four cells fits 64 bits.
+/// Maximum number of samples per cell: the coverage of four cells fits 64 bits.
 pub(crate) const MAX_SAMPLES: usize = 16;
 
 /// Subpixel units per pixel.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
 
-/// Positions in 1/16 px, as D3D's standard patterns place them.
-const STANDARD: [&[[i32; 2]]; 5] = [
-    &[[8, 8]],
-    &[[4, 4], [12, 12]],
-    &[[6, 2], [14, 6], [2, 10], [10, 14]],
+/// Positions of D3D's standard patterns in 1/16 px: x and y as hexadecimal digits.
+const STANDARD: [&[u8]; 5] = [
+    &[0x88],
+    &[0x44, 0xcc],
+    &[0x62, 0xe6, 0x2a, 0xae],
+    &[0x95, 0x7b, 0xd9, 0x53, 0x3d, 0x17, 0xbf, 0xf1],
     &[
-        [9, 5],
-        [7, 11],
-        [13, 9],
-        [5, 3],
-        [3, 13],
-        [1, 7],
-        [11, 15],
-        [15, 1],
-    ],
-    &[
-        [9, 9],
-        [7, 5],
-        [5, 10],
-        [12, 7],
-        [3, 6],
-        [10, 13],
-        [13, 11],
-        [11, 3],
-        [6, 14],
-        [8, 1],
-        [4, 2],
-        [2, 12],
-        [0, 8],
-        [15, 4],
-        [14, 15],
-        [1, 0],
+        0x99, 0x75, 0x5a, 0xc7, 0x36, 0xad, 0xdb, 0xb3, 0x6e, 0x81, 0x42, 0x2c, 0x08, 0xf4, 0xef,
+        0x10,
     ],
 ];
 
-/// The rank of none.
+/// Rank of an empty set of samples.
 const NO_RANK: u8 = u8::MAX;
 
-/// The samples of a cell.
+/// Positions of the samples of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplePattern {
     per_pixel: u32,
@@ -69,7 +46,7 @@ pub struct SamplePattern {
 }
 
 impl SamplePattern {
-    /// The pattern of so many samples per pixel: 1, 2, 4, 8 or 16; one cell a pixel.
+    /// The standard pattern of 1, 2, 4, 8 or 16 samples per pixel; a cell is a pixel.
     ///
     /// # Errors
     /// [`Error::Caller`] for another number of samples.
@@ -80,12 +57,12 @@ impl SamplePattern {
         })?;
         let offsets: Vec<_> = positions
             .iter()
-            .map(|p| p.map(|v| v * PIXEL / 16))
+            .map(|&p| [p >> 4, p & 15].map(|v| i32::from(v) * PIXEL / 16))
             .collect();
         Ok(Self::new(samples, 1, &offsets))
     }
 
-    /// The pattern of a cell of 2x2 pixels, pixel by pixel, row by row: 1, 2 or 4 samples per pixel.
+    /// The pattern of a cell of 2x2 pixels with 1, 2 or 4 samples per pixel, pixel by pixel in row order.
     ///
     /// # Errors
     /// [`Error::Caller`] for another number of samples.

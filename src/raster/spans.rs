@@ -1,11 +1,11 @@
-//! What a polygon covers of 16 rows: as columns, as masks of 8x8 pixels, as quads.
+//! Coverage of 16 rows by a polygon: as columns, as masks of 8x8 pixels, and as quads.
 
 use std::ops::Range;
 
-/// Rows of a strip: those that spans are made for at once.
+/// Number of rows in a strip.
 pub const SPAN_ROWS: usize = 16;
 
-/// The covered columns of 16 rows: one half-open range each.
+/// Covered columns of the 16 rows of a strip, one half-open range per row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSpans {
     start: [[i32; 8]; 2],
@@ -26,8 +26,8 @@ impl RowSpans {
         self.start.as_flattened()[row]..self.end.as_flattened()[row]
     }
 
-    /// The coverage of the 8x8 pixels at column `x0`, rows `row` to `row + 8` of the strip, `row`
-    /// being 0 or 8: bit `8 y + x`.
+    /// Coverage mask of the 8x8 pixels at column `x0` and row `row` of the strip, which is 0 or 8: bit
+    /// `8 y + x`.
     pub fn tile_mask(&self, x0: i32, row: usize) -> u64 {
         let (starts, ends) = (self.start[row / 8], self.end[row / 8]);
         let mut mask = 0;
@@ -47,12 +47,11 @@ pub struct TileQuad {
     pub column: u8,
     /// Row of quads, 0 to 3.
     pub row: u8,
-    /// Pixels covered, never none: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    /// Coverage mask, never zero: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     pub mask: u8,
 }
 
-/// The quads of an 8x8 tile that have pixels in `mask` (as from [`RowSpans::tile_mask`]), row by
-/// row.
+/// Iterates over the covered quads of an 8x8 tile with coverage `mask`, row by row.
 pub fn tile_quads(mask: u64) -> TileQuads {
     let rows = mask | mask >> 1;
     TileQuads {

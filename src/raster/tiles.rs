@@ -1,4 +1,4 @@
-//! Sizes of screen tiles and raster tiles, and where a pixel lies among them.
+//! Screen tiles and raster tiles, and the storage order of pixels in them.
 
 /// Pixels along the side of a screen tile (VR-Pipe, section II-A: 16x16 pixels).
 pub const TILE_PX: u32 = 16;
@@ -28,7 +28,7 @@ pub struct TileLayout {
 }
 
 impl TileLayout {
-    /// The layout of a picture of `width` by `height` pixels.
+    /// Creates the layout of a picture of `width` by `height` pixels.
     pub fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -47,7 +47,7 @@ impl TileLayout {
         self.tiles() * QUADS_PER_TILE as usize
     }
 
-    /// Index of the quad of a pixel, as [`quad_index`] counts them, and the pixel's number in it.
+    /// Index of a pixel's quad, in the order of [`quad_index`], and the pixel's number in the quad.
     pub fn locate(&self, x: u32, y: u32) -> (usize, usize) {
         let tile = (y / TILE_PX) * self.tiles_across + x / TILE_PX;
         let (qx, qy) = (x % TILE_PX / 2, y % TILE_PX / 2);
@@ -55,7 +55,7 @@ impl TileLayout {
         (quad as usize, ((y % 2) * 2 + x % 2) as usize)
     }
 
-    /// Values of all pixels, row by row; `value` gives that of a quad's pixel.
+    /// Collects `value(quad, pixel in the quad)` of all pixels, row by row.
     pub fn rows<T>(&self, mut value: impl FnMut(usize, usize) -> T) -> Vec<T> {
         let mut pixels = Vec::with_capacity((self.width * self.height) as usize);
         for y in 0..self.height {

@@ -84,6 +84,11 @@ impl Check {
         }
     }
 
+    /// A number of warps that should be just `expected`.
+    pub(super) fn warps(name: impl Into<String>, expected: u64, measured: u64) -> Self {
+        Self::count(name, expected, measured, "warps")
+    }
+
     /// Whether the measurement is as expected.
     pub fn ok(&self) -> bool {
         self.expected.meets(self.measured)

@@ -1,7 +1,7 @@
 //! Tile binning (VR-Pipe, section VII-A): rectangles of 2x2 pixels visit screen tiles in turns, and
 //! the warps launched tell how many tiles were gathered at once.
 
-use super::bench::{Rectangle, rectangles, round_robin, run as draw};
+use super::bench::{rectangles, round_robin, run as draw};
 use super::check::Check;
 use crate::gpu::coalesce::flush_policy::Evict;
 use crate::gpu::config::Config;
@@ -16,27 +16,17 @@ const GATHERED: u64 = 2;
 /// Rectangles before the bubble.
 const BEFORE_BUBBLE: u32 = 3;
 
-fn warps(config: &Config, side_px: u32, list: &[Rectangle], bubble: Option<(u32, u64)>) -> u64 {
-    let mut rectangles = rectangles(side_px, list);
+fn warps_on(config: &Config, tiles: u32, bubble: Option<(u32, u64)>) -> u64 {
+    let (side_px, list) = round_robin(tiles, A_TILE);
+    let mut rectangles = rectangles(side_px, &list);
     rectangles.bubble = bubble;
     draw(&rectangles, config, &Tests::default()).warps
 }
 
-fn warps_on(config: &Config, tiles: u32) -> u64 {
-    let (side_px, list) = round_robin(tiles, A_TILE);
-    warps(config, side_px, &list, None)
-}
-
 pub(super) fn run(config: &Config) -> Vec<Check> {
-    let mut checks = vec![
-        Check::count(
-            "320 rectangles over 32 tiles",
-            64,
-            warps_on(config, 32),
-            "warps",
-        ),
-        bubble(config),
-    ];
+    let on_32 = warps_on(config, 32, None);
+    let mut checks = vec![Check::warps("320 rectangles over 32 tiles", 64, on_32)];
+    checks.push(bubble(config));
     checks.extend(bin_sizes(config));
     checks.push(short_timeout(config));
     checks.extend(one_tile_too_many(config));
@@ -46,15 +36,9 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
 
 /// The hardware's 67: three tiles that were flushed once too often.
 fn bubble(config: &Config) -> Check {
-    let (side_px, list) = round_robin(32, A_TILE);
     let pause = 2 * config.tc.timeout_cycles;
-    let warps = warps(config, side_px, &list, Some((BEFORE_BUBBLE, pause)));
-    Check::count(
-        "320 rectangles over 32 tiles, bubble after 3",
-        67,
-        warps,
-        "warps",
-    )
+    let warps = warps_on(config, 32, Some((BEFORE_BUBBLE, pause)));
+    Check::warps("320 rectangles over 32 tiles, bubble after 3", 67, warps)
 }
 
 /// Ten quads per tile make two warps whether a bin is flushed on the way or not.
@@ -63,7 +47,7 @@ fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
         let mut config = config.clone();
         config.tc.bin_size = bin_size;
         let name = format!("320 rectangles over 32 tiles, bins of {bin_size} quads");
-        Check::count(name, 64, warps_on(&config, 32), "warps")
+        Check::warps(name, 64, warps_on(&config, 32, None))
     })
 }
 
@@ -71,12 +55,8 @@ fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
 fn short_timeout(config: &Config) -> Check {
     let mut config = config.clone();
     config.tc.timeout_cycles = 16;
-    Check::count(
-        "320 rectangles over 32 tiles, timeout 16",
-        320,
-        warps_on(&config, 32),
-        "warps",
-    )
+    let warps = warps_on(&config, 32, None);
+    Check::warps("320 rectangles over 32 tiles, timeout 16", 320, warps)
 }
 
 /// 33 tiles: each rectangle is a warp, whichever bin makes room and whenever bins time out.
@@ -91,7 +71,7 @@ fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
             config.tc.evict = evict;
             config.tc.timeout_cycles = timeout;
             let name = format!("330 rectangles over 33 tiles, {rule} goes, timeout {timeout}");
-            Check::count(name, 330, warps_on(&config, 33), "warps")
+            Check::warps(name, 330, warps_on(&config, 33, None))
         })
     })
 }
@@ -99,7 +79,7 @@ fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
 /// Where gathering ends, and that it ends at once.
 fn sweep(config: &Config) -> [Check; 2] {
     let counts: Vec<_> = (1..=MOST_TILES)
-        .map(|tiles| (u64::from(tiles), warps_on(config, tiles)))
+        .map(|tiles| (u64::from(tiles), warps_on(config, tiles, None)))
         .collect();
     let gathered = counts.iter().take_while(|(n, w)| *w == GATHERED * n);
     let most = gathered.last().map_or(0, |(n, _)| *n);

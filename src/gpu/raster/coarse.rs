@@ -1,11 +1,11 @@
-//! Coarse raster: the raster tiles (8x8 pixels) that a primitive may touch, screen tile by screen
-//! tile (VR-Pipe, section V-A).
+//! The coarse raster finds the raster tiles (8x8 pixels) that a primitive may touch (VR-Pipe, section
+//! V-A).
 //!
-//! In: primitives with their edges. Out: raster tiles, row by row of screen tiles and within each
-//! row by row. Rate: one raster tile per cycle; a primitive that touches none takes a cycle. The test
-//! is the usual conservative one, each edge at the tile's most inside corner, so tiles may turn out
-//! to be empty in the fine raster. What pixels each tile covers is worked out here, for whole rows
-//! at once, and travels along; the fine raster is where it counts.
+//! Input: primitives with edge functions. Output: raster tiles, row by row of screen tiles and row by row
+//! within each. Rate: one raster tile per cycle; a primitive that touches none takes a cycle. The test
+//! is conservative: each edge at the innermost corner of the tile, so tiles may turn out to be empty in
+//! the fine raster. The coverage of a tile is computed here, for whole rows at once, and used by the
+//! fine raster.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
 use crate::gpu::tile_owner::TileOwner;
@@ -23,7 +23,7 @@ spec! {
     CoarseSpec in "coarse" {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles a raster tile.
+        /// Cycles per raster tile.
         cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle; bounded below by the published speedups";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
@@ -31,7 +31,7 @@ spec! {
 }
 
 statistics! {
-    /// What the unit found.
+    /// Statistics of the coarse raster.
     pub struct CoarseCounters {
         /// Primitives in.
         pub primitives_in: u64,
@@ -42,19 +42,19 @@ statistics! {
     }
 }
 
-/// The unit.
+/// The coarse rasterizer.
 #[derive(Debug)]
 pub struct Coarse {
     cycles: u64,
     owner: TileOwner,
     /// Issue port.
     pub pipe: IssuePort,
-    /// Counters.
+    /// Statistics so far.
     pub counters: CoarseCounters,
 }
 
 impl Coarse {
-    /// A unit of this specification, for the screen tiles of `owner`.
+    /// Creates an idle unit for the screen tiles of `owner`.
     pub fn new(spec: &CoarseSpec, owner: TileOwner) -> Self {
         Self {
             cycles: spec.cycles_per_tile,

@@ -1,9 +1,7 @@
-//! Fine raster: which pixels of a raster tile the primitive covers, as 2x2 quads (VR-Pipe, section
-//! V-A).
+//! The fine raster cuts raster tiles into 2x2 quads (VR-Pipe, section V-A).
 //!
-//! In: raster tiles. Out: those with a covered pixel, or with samples those that the primitive
-//! touches, in order. Rate: one raster tile per cycle, up to
-//! 16 quads.
+//! Input: raster tiles. Output: tiles with a covered pixel, or with several samples per pixel those that
+//! the primitive touches, in order. Rate: one raster tile per cycle, up to 16 quads.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
 use crate::pipeline::packets::RasterTile;
@@ -17,7 +15,7 @@ spec! {
     FineSpec in "fine" {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles a raster tile.
+        /// Cycles per raster tile.
         cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle, up to 16 quads";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
@@ -25,11 +23,11 @@ spec! {
 }
 
 statistics! {
-    /// What the unit found.
+    /// Statistics of the fine raster.
     pub struct FineCounters {
         /// Raster tiles in.
         pub tiles_in: u64,
-        /// Raster tiles dropped: no pixel covered.
+        /// Raster tiles dropped because no pixel is covered.
         pub tiles_empty: u64,
         /// Quads out.
         pub quads: u64,

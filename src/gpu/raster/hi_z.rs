@@ -1,7 +1,7 @@
-//! Hi-Z: drops raster tiles that lie behind everything in front of them.
+//! Hi-Z drops raster tiles that fail the depth test as a whole.
 //!
-//! In and out: raster tiles, in order. Rate: one per cycle. Splats have one depth each and are drawn
-//! without a depth buffer unless one is given; then the greatest depth of each raster tile decides.
+//! Input and output: raster tiles in order. Rate: one per cycle. Splats have one depth each and are drawn
+//! without a depth buffer unless one is given; then the depth range of each raster tile decides.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
 use crate::pipeline::packets::RasterTile;
@@ -15,7 +15,7 @@ spec! {
     HiZSpec in "hi_z" {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles a raster tile.
+        /// Cycles per raster tile.
         cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
@@ -23,15 +23,15 @@ spec! {
 }
 
 statistics! {
-    /// What the unit found.
+    /// Statistics of Hi-Z.
     pub struct HiZCounters {
         /// Raster tiles in.
         pub tiles_in: u64,
-        /// Raster tiles dropped: all of them hidden.
+        /// Raster tiles dropped because all their pixels are hidden.
         pub hidden: u64,
-        /// Pixels covered in them.
+        /// Covered pixels of the dropped tiles.
         pub hidden_fragments: u64,
-        /// Quads with coverage in them.
+        /// Covered quads of the dropped tiles.
         pub hidden_quads: u64,
     }
 }

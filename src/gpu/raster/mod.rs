@@ -1,4 +1,4 @@
-//! From primitives to the pixels they cover.
+//! Raster units: from primitives to covered pixels.
 
 pub mod coarse;
 pub mod fine;

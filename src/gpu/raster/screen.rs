@@ -1,26 +1,26 @@
-//! What the raster units ask of the state that all units of a draw share.
+//! Interface of the shared state to the raster units.
 
 use crate::pipeline::packets::RasterTile;
 use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::outline::Outline;
 
-/// What the raster units ask of the state that all units of a draw share.
+/// The shared state as the raster units see it.
 pub trait Screen {
-    /// Outlines of its primitives.
+    /// Edge functions of a primitive.
     type Outline: Outline;
 
-    /// The outline of a primitive; `None` when it has no area.
+    /// Computes the outline of a primitive; `None` if it has no area.
     fn outline(&self, shape: &PrimitiveShape) -> Option<Self::Outline>;
 
-    /// The picture.
+    /// Bounds of the picture.
     fn rect(&self) -> PixelRect;
 
     /// Screen tiles per row.
     fn tiles_across(&self) -> u32;
 
-    /// Whether all of a raster tile is known to be hidden.
+    /// Whether a raster tile is hidden as a whole.
     fn hides(&self, tile: &RasterTile<SamplesOf<Self>>) -> bool;
 }
 
-/// What raster tiles of a machine carry.
+/// Sample coverage that raster tiles carry over state `M`.
 pub type SamplesOf<M> = <<M as Screen>::Outline as Outline>::Samples;

@@ -1,6 +1,6 @@
-//! Setup: the edge functions of a primitive.
+//! Setup computes the edge functions of primitives.
 //!
-//! In: primitives. Out: the same with their edges, in order. Rate: one per cycle.
+//! Input: primitives. Output: primitives with edge functions, in order. Rate: one per cycle.
 
 use crate::gpu::raster::screen::Screen;
 use crate::pipeline::packets::{Primitive, SetUp};
@@ -21,9 +21,9 @@ spec! {
 }
 
 statistics! {
-    /// What went through.
+    /// Statistics of setup.
     pub struct SetupCounters {
-        /// Primitives in, all of which go out: assembly dropped those without area.
+        /// Primitives in, all of which are emitted: assembly drops those without area.
         pub primitives: u64,
     }
 }

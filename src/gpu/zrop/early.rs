@@ -1,25 +1,25 @@
-//! What the unit of the early tests asks of the state that all units of a draw share.
+//! Interface of the shared state to ZROP.
 
 use crate::gpu::zrop::framebuffer::Failed;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::packets::Quad;
 use crate::pipeline::timing::Cycle;
 
-/// Tests before shading, and what they read.
+/// The shared state as ZROP sees it.
 pub trait EarlyTests {
-    /// Bytes that the tests read for a quad.
+    /// Bytes per quad that the tests read.
     fn bytes_per_quad(&self) -> u64;
 
-    /// Whether there are stencil or depth tests.
+    /// Whether a stencil or depth test is enabled.
     fn has_tests(&self) -> bool;
 
-    /// Whether they write what they read.
+    /// Whether the tests write what they read.
     fn tests_write(&self) -> bool;
 
     /// L2 and DRAM.
     fn memory(&mut self) -> &mut Memory;
 
-    /// Tests the fragments of a quad and makes the updates they cause.
+    /// Tests the fragments of a quad and performs the updates that follow.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;
 
     /// Fragments of a quad whose pixel was terminated before `at`.
@@ -27,7 +27,7 @@ pub trait EarlyTests {
         0
     }
 
-    /// Takes the next termination update of GPC `gpc` that has arrived by `now`: when it did, and
+    /// Removes the next termination update of GPC `gpc` that arrives by `now`; returns its cycle and
     /// its quad.
     fn next_update(&mut self, _gpc: usize, _now: Cycle) -> Option<(Cycle, u64)> {
         None

@@ -1,8 +1,5 @@
-//! The picture as the pipeline holds it: colours, stencil, depth, and when each pixel was
-//! terminated.
-//!
-//! Values are stored quad by quad, screen tile by screen tile; [`quad_index`] maps a place
-//! in a tile.
+//! The framebuffer: colours, stencil, depth, and the cycle at which each pixel was terminated. Values are
+//! stored quad by quad in the order of [`quad_index`].
 
 use std::ops::Range;
 
@@ -15,10 +12,10 @@ use crate::shading::{
     ColourFormat, Comparison, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
 
-/// Never.
+/// Cycle of an event that does not happen.
 pub const NEVER: Cycle = Cycle::MAX;
 
-/// What a draw starts from beside an empty colour buffer, and the tests that are on.
+/// Enabled tests of a draw, with the initial buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Tests {
     /// Stencil test and the buffer it starts with: a byte per pixel, row by row.
@@ -28,7 +25,7 @@ pub struct Tests {
     pub depth: Option<(DepthTest, Vec<f32>)>,
 }
 
-/// Fragments of a quad that failed a test, as masks.
+/// Masks of the fragments of a quad that failed a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Failed {
     /// By the stencil test.
@@ -37,7 +34,7 @@ pub struct Failed {
     pub depth_failed: u8,
 }
 
-/// Whether a comparison that fails at two values fails at all between them.
+/// Whether a comparison that fails at two values fails at all values between them.
 fn is_ordered(compare: Comparison) -> bool {
     use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
     matches!(
@@ -46,25 +43,25 @@ fn is_ordered(compare: Comparison) -> bool {
     )
 }
 
-/// The buffers.
+/// Colour, stencil and depth buffers of a draw.
 #[derive(Debug)]
 pub struct Framebuffer {
-    /// Where its pixels are stored.
+    /// Storage order of the pixels.
     pub layout: TileLayout,
     /// Colours as stored, premultiplied.
     pub colour: Vec<QuadColour>,
-    /// When each pixel's termination bit was written.
+    /// Cycle at which each pixel's termination bit was written.
     terminated_at: Vec<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
     depth: Option<(DepthTest, Vec<[f32; 4]>)>,
     /// Least and greatest depth of each raster tile, four a screen tile.
     depth_range: Vec<[f32; 2]>,
-    /// Colour format.
+    /// Format of the colours.
     pub format: ColourFormat,
 }
 
 impl Framebuffer {
-    /// A cleared surface. `terminating` reserves room for termination times.
+    /// Creates cleared buffers. `terminating` allocates termination times.
     pub fn new(
         width: u32,
         height: u32,

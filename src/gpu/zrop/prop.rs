@@ -1,7 +1,7 @@
-//! PROP: takes flushed quads in order and passes them to the tests (VR-Pipe, sections III-B and
-//! V-A). Its other port, towards the shader cores, is where quad reordering packs warps.
+//! PROP passes flushed quads to the tests in order (VR-Pipe, sections III-B and V-A). Quad reordering
+//! packs warps at its other port, towards the shader cores.
 //!
-//! In and out: beats of quads, in order. Rate: quads per cycle.
+//! Input and output: beats of quads in order. Rate: quads per cycle.
 
 use crate::pipeline::packets::Beat;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
@@ -23,9 +23,9 @@ spec! {
 }
 
 statistics! {
-    /// What went through.
+    /// Statistics of PROP.
     pub struct PropCounters {
-        /// Quads in, all of which go out.
+        /// Quads in, all of which are emitted.
         pub quads_in: u64,
     }
 }

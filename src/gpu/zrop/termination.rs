@@ -1,5 +1,4 @@
-//! Early termination: what CROP knows of it, and the updates that it sends to ZROP (VR-Pipe, section
-//! V-B).
+//! Early termination: the parameters of CROP, and its updates to ZROP (VR-Pipe, section V-B).
 
 use std::collections::VecDeque;
 
@@ -7,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::pipeline::timing::Cycle;
 
-/// Whether termination bits take time to land.
+/// Timing of termination bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
     /// A fragment is terminated only if its pixel's bit was written before its test.
     Timed,
-    /// As well, no fragment is blended whose pixel has reached the threshold: what a pipeline
-    /// without latency would do.
+    /// In addition, no fragment is blended into a pixel that has reached the threshold, as in a
+    /// pipeline without latency.
     Ideal,
 }
 
-/// Termination updates on their way from CROP to ZROP, in the order of their times.
+/// Termination updates in flight from CROP to ZROP, in time order.
 #[derive(Debug, Default)]
 pub struct Updates {
     due: VecDeque<(Cycle, u64)>,
 }
 
 impl Updates {
-    /// Sends an update of `quad` that arrives at `due`, no earlier than those before it.
+    /// Sends an update of `quad` that arrives at `due`, which never decreases.
     pub fn push(&mut self, due: Cycle, quad: usize) {
         self.due.push_back((due, quad as u64));
     }
 
-    /// Takes the next update that has arrived by `now`: when it did, and its quad.
+    /// Removes the next update that arrives by `now`; returns its cycle and its quad.
     #[inline]
     pub fn next_due(&mut self, now: Cycle) -> Option<(Cycle, u64)> {
         let first = *self.due.front()?;
@@ -41,13 +40,13 @@ impl Updates {
     }
 }
 
-/// What CROP knows of early termination.
+/// Parameters of early termination.
 #[derive(Debug, Clone, Copy)]
 pub struct Termination {
     /// Alpha at which a pixel is terminated.
     pub threshold: f32,
-    /// Cycles from a blend to the bit.
+    /// Cycles from the end of a blend to the termination bit.
     pub feedback_cycles: u64,
-    /// Whether the bit lands in time or ideally.
+    /// Timing of the bits.
     pub feedback: Feedback,
 }

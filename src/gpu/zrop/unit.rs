@@ -1,11 +1,10 @@
-//! ZROP: the termination, stencil and depth tests before shading, and the termination update
+//! ZROP performs the termination, stencil and depth tests before shading, and the termination updates
 //! (VR-Pipe, section V-B).
 //!
-//! In: beats of quads. Out: the same beats without the quads that have no fragment left; a flush's
-//! last beat always goes on, so that its end is seen. Quads that come without a fragment, which only
-//! units that merge quads ask for, pass untested. Rate: quads per cycle, less the cycles that
-//! termination updates take the port for. A fragment is terminated only if its pixel's bit was
-//! written before the cycle of its test.
+//! Input: beats of quads. Output: the same beats without quads that have no fragment left. The last beat
+//! of a flush is always emitted, as it marks the end. Quads without coverage, which only quad-fragment
+//! merging uses, pass untested. Rate: quads per cycle, less the cycles in which termination updates hold
+//! the port. A fragment is terminated only if its pixel's bit was written before the cycle of its test.
 
 use arrayvec::ArrayVec;
 use std::ops::Range;
@@ -49,7 +48,7 @@ spec! {
 }
 
 statistics! {
-    /// Fragments or quads by what became of them.
+    /// Outcomes of fragments or quads.
     pub struct Tested {
         /// Tested.
         pub tested: u64,
@@ -63,14 +62,14 @@ statistics! {
 }
 
 impl Tested {
-    /// What is left.
+    /// Number that passed all tests.
     pub fn passed(&self) -> u64 {
         self.tested - self.terminated - self.stencil_failed - self.depth_failed
     }
 }
 
 statistics! {
-    /// The unit's counters.
+    /// Statistics of ZROP.
     pub struct ZropCounters {
         /// Fragments.
         pub fragments: Tested,
@@ -81,7 +80,7 @@ statistics! {
     }
 }
 
-/// The unit.
+/// The depth raster operation unit.
 #[derive(Debug)]
 pub struct Zrop {
     spec: ZropSpec,
@@ -92,7 +91,7 @@ pub struct Zrop {
     waiting: Queue,
     /// Issue port.
     pub pipe: IssuePort,
-    /// Counters.
+    /// Statistics so far.
     pub counters: ZropCounters,
 }
 
@@ -117,7 +116,8 @@ impl Zrop {
         &self.cache
     }
 
-    /// Lets the updates that came by `cycle` go first; returns when the port is free.
+    /// Performs the termination updates that arrive by `cycle`; returns the cycle at which the port is
+    /// free.
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
         while let Some((due, quad)) = state.next_update(self.gpc, start) {
@@ -133,7 +133,7 @@ impl Zrop {
         start
     }
 
-    /// When the stencil and depth values of a beat are there.
+    /// Fetches the stencil and depth values of a beat; returns the cycle at which they arrive.
     fn fetch(&mut self, beat: &Beat, at: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let per_quad = state.bytes_per_quad();
         let lines = line_at(per_quad).max(1);
@@ -162,7 +162,7 @@ impl Zrop {
         state: &mut impl EarlyTests,
     ) -> Option<Quad> {
         if quad.mask == 0 {
-            // Came without a fragment: there is nothing to test.
+            // Without coverage there is nothing to test.
             return Some(quad);
         }
         let mut mask = quad.mask;

@@ -1,4 +1,4 @@
-//! The cache of stencil and depth values in front of ZROP. Holds tags only: values live in the
+//! Cache of stencil and depth values. It holds tags; the values are in the
 //! [`Framebuffer`](crate::gpu::zrop::framebuffer::Framebuffer).
 
 use std::ops::Range;
@@ -12,12 +12,12 @@ use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 
 statistics! {
-    /// Hits and misses.
+    /// Statistics of the cache.
     #[derive(Serialize)]
     pub struct ZCacheCounters {
-        /// Accesses that found their line.
+        /// Accesses to resident lines.
         pub hits: u64,
-        /// Accesses that did not.
+        /// Accesses to other lines.
         pub misses: u64,
         /// Lines written back.
         pub written_back: u64,
@@ -30,11 +30,11 @@ struct Line {
     dirty: bool,
 }
 
-/// The cache: fully associative, least recently used.
+/// Fully associative cache with least-recently-used replacement.
 #[derive(Debug)]
 pub struct ZCache {
     lines: LruLines<Line>,
-    /// Lines that were ever written back: others are in their cleared state and need no reading.
+    /// Lines that were written back; all others are in their cleared state and are not fetched.
     in_memory: Vec<bool>,
     /// Number of the first line in memory.
     base: u32,
@@ -43,7 +43,7 @@ pub struct ZCache {
 }
 
 impl ZCache {
-    /// A cache of `bytes` for values that take `memory_lines` of memory.
+    /// Creates an empty cache of `bytes` for values that lie in `memory_lines`.
     pub fn new(bytes: u64, memory_lines: Range<u32>) -> Self {
         let lines = memory_lines.end - memory_lines.start;
         Self {
@@ -54,7 +54,7 @@ impl ZCache {
         }
     }
 
-    /// Accesses line `line` at `at`; returns when it is there.
+    /// Accesses `line` at `at`; returns the cycle at which it is resident.
     pub(crate) fn access(
         &mut self,
         line: u32,
