@@ -8,7 +8,7 @@
 //!                                 +--preprocess--> ProjectedSplats
 //! file --scene::cameras--> Camera +     |            (cull, project, colour, box)
 //!                                       +--cpu--> Frame     (bin into tiles, sort, coverage, blend)
-//!                                       +--gpu--> Outcome   (sort, then unit by unit: picture,
+//!                                       +--gpu--> SimulationResult (sort, then unit by unit: picture,
 //!                                                  |         cycles, counters)
 //!                    report, image::files <--------+-------> image::metrics
 //!                                                  |

@@ -1,5 +1,4 @@
-//! The configuration of the emulated GPU: every unit's specification, presets, and how both are
-//! changed from outside.
+//! Configuration of the emulated GPU: specifications of all units, presets, and overlays.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,10 +32,10 @@ spec! {
     }
 }
 
-/// Declares the configuration: one field per unit.
+/// Declares the configuration with one field per unit.
 macro_rules! config {
     ($($field:ident: $spec:ty),+ $(,)?) => {
-        /// Every unit's specification.
+        /// Specifications of all units.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
@@ -53,7 +52,7 @@ macro_rules! config {
                 Ok(())
             }
 
-            /// Every field of every unit.
+            /// Describes every field of every unit.
             #[must_use]
             pub fn fields(&self) -> Vec<Field> {
                 [$(self.$field.fields()),+].concat()
@@ -82,17 +81,17 @@ config! {
     dram: DramSpec,
 }
 
-/// A named configuration.
+/// A predefined configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset.
     pub name: &'static str,
-    /// What it stands for, and what its values rest on.
+    /// Modelled hardware, and the source of the values.
     pub about: &'static str,
     toml: &'static str,
 }
 
-/// Every preset; the first is the default.
+/// All presets; the first is the default.
 pub const PRESETS: [Preset; 3] = [
     Preset {
         name: "vr-pipe",
@@ -114,9 +113,9 @@ pub const PRESETS: [Preset; 3] = [
     },
 ];
 
-/// Most entries that bins, warp slots or schedulers of all GPCs have together.
+/// Maximum number of bin entries, warp slots or schedulers over all GPCs.
 const MAX_ENTRIES: u64 = 1 << 23;
-/// Most bytes that the caches of all GPCs hold together.
+/// Maximum capacity of one kind of cache over all GPCs, in bytes.
 const MAX_CACHE_BYTES: u64 = 1 << 30;
 
 impl Config {
@@ -167,10 +166,10 @@ impl Config {
         ))
     }
 
-    /// The preset called `name`.
+    /// Returns a preset.
     ///
     /// # Errors
-    /// [`Error::Caller`] listing the names there are.
+    /// [`Error::Caller`] listing the valid names.
     pub fn preset(name: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
@@ -179,8 +178,7 @@ impl Config {
         Self::default().overlaid(preset.toml, preset.name)
     }
 
-    /// This configuration with what a TOML text gives in place of its own values. `from` names the
-    /// text in errors.
+    /// Returns the configuration with the values in a TOML text. `from` names the text in errors.
     ///
     /// # Errors
     /// [`Error::Caller`] naming the line or field that does not fit.
@@ -190,27 +188,24 @@ impl Config {
         Ok(config)
     }
 
-    /// This configuration with one assignment `unit.field=value`.
+    /// Returns the configuration with one assignment `unit.field=value`.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming what does not fit.
+    /// [`Error::Caller`] naming the unit, field or value that does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }
 }
 
-/// What errors call an assignment.
+/// Name of an assignment in errors.
 pub(crate) const ASSIGNMENT: &str = "assignment";
 
-/// An assignment `unit.field=value` as TOML.
-///
-/// # Errors
-/// [`Error::Caller`] when it has another form.
+/// Converts an assignment `unit.field=value` to TOML.
 pub(crate) fn as_toml(assignment: &str) -> Result<String> {
     let malformed = || Error::caller(ASSIGNMENT, "unit.field=value", assignment);
     let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
     let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
-    // A value that is no TOML by itself is taken for a word.
+    // A value that is not valid TOML is taken as a string.
     let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
     let value = parsed
         .ok()
@@ -223,15 +218,12 @@ pub(crate) fn as_toml(assignment: &str) -> Result<String> {
     Ok(overlay.to_string())
 }
 
-/// A struct of units' specifications with what a TOML text gives in place of its own values; not
-/// validated. `from` names the text in errors.
-///
-/// # Errors
-/// [`Error::Caller`] naming the line or field that does not fit.
+/// Replaces fields of a struct of specifications by the values in a TOML text, without validation.
+/// `from` names the text in errors.
 pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
     let overlay: toml::Table = toml::from_str(text)
         .map_err(|e| Error::caller(from, "TOML", e.to_string().trim().to_owned()))?;
-    // Numbers, words and truth values only: TOML holds them all.
+    // All fields are numbers, strings or booleans, which TOML can represent.
     let mut table = toml::Table::try_from(units).unwrap_or_default();
     for (unit, fields) in overlay {
         let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
@@ -258,12 +250,12 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
         .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", one_line(&e)))
 }
 
-/// What a value fails of, and the field it stands in.
+/// The error on one line.
 fn one_line(error: &toml::de::Error) -> String {
     error.to_string().trim().replace('\n', " ")
 }
 
-/// Replaces a field that exists; whole numbers serve for fractional ones.
+/// Replaces an existing field. Integers are accepted for fractional fields.
 fn put(
     unit_table: &mut toml::Table,
     unit: &str,

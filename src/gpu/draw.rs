@@ -1,4 +1,4 @@
-//! What is drawn: splats with their boxes, or plain triangles and rectangles.
+//! Draw calls: splats with their boxes, or flat triangles and rectangles.
 
 use rayon::prelude::*;
 
@@ -12,12 +12,12 @@ use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 /// Largest alpha of a fragment, as in the reference renderer.
 const ALPHA_CAP: f64 = 0.99;
 
-/// How splats are drawn.
+/// Primitives of a draw.
 #[derive(Debug)]
 enum Boxes {
-    /// Two triangles each.
+    /// A box of two triangles per splat.
     Splats(Vec<[Vertex; 4]>),
-    /// One primitive each.
+    /// One primitive per splat.
     Primitives(Vec<PrimitiveShape>),
 }
 
@@ -26,15 +26,15 @@ enum Boxes {
 pub struct FlatTriangle {
     /// Corners, either winding.
     pub corners: [Vertex; 3],
-    /// Red, green and blue, not multiplied by alpha.
+    /// Red, green and blue, not premultiplied.
     pub colour: [f32; 3],
-    /// Alpha from 0 to 1; a fragment below 1/255 is pruned, and one above 0.99 has 0.99.
+    /// Alpha from 0 to 1. Fragments below 1/255 are pruned; larger values are capped at 0.99.
     pub alpha: f32,
     /// Depth for Hi-Z and the depth test.
     pub depth: f32,
 }
 
-/// A splat with a falloff that is the same everywhere.
+/// A splat with constant alpha.
 fn flat(colour: [f32; 3], alpha: f32, depth: f32) -> ProjectedSplat {
     ProjectedSplat {
         log2_opacity: alpha.log2(),
@@ -54,7 +54,7 @@ pub struct Draw {
     /// The splats, in drawing order.
     pub splats: Vec<ProjectedSplat>,
     boxes: Boxes,
-    /// When the input is held up: before splat `.0`, until `.1` cycles after the one before it.
+    /// A pause in the input: before splat `.0`, of `.1` cycles after the splat before it.
     pub bubble: Option<(u32, u64)>,
 }
 
@@ -81,7 +81,7 @@ impl Iterator for Primitives {
 }
 
 impl Draw {
-    /// A frame's splats, each as the two triangles of its oriented bounding box.
+    /// Draws the splats of a frame, each as the two triangles of its oriented bounding box.
     pub fn splats(frame: &Preprocessed, width: u32, height: u32) -> Self {
         let splats: Vec<_> = frame.in_order().map(|(splat, _)| *splat).collect();
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
@@ -94,8 +94,8 @@ impl Draw {
         }
     }
 
-    /// Rectangles of one colour and alpha each, as fill-rectangle draws: one primitive each. Given
-    /// as x, y, width and height in pixels.
+    /// Draws rectangles of one colour and alpha as one primitive each. They are given as x, y, width and
+    /// height in pixels.
     #[allow(
         clippy::cast_possible_wrap,
         reason = "rectangles lie inside pictures of at most 2^16 pixels a side"
@@ -123,7 +123,7 @@ impl Draw {
         }
     }
 
-    /// Triangles of one colour and alpha each, in drawing order: the first lies in front.
+    /// Draws flat triangles front to back: the first lies in front.
     pub fn triangles(width: u32, height: u32, triangles: &[FlatTriangle]) -> Self {
         let splats = triangles.iter().map(|t| flat(t.colour, t.alpha, t.depth));
         let shapes = triangles
@@ -138,14 +138,14 @@ impl Draw {
         }
     }
 
-    /// The fragment shader of the draw: alphas are capped at 0.99, and fragments near the cut on
-    /// alpha fall where f32 puts them.
+    /// The fragment shader of the draw, which caps alphas at 0.99 and decides fragments near the alpha
+    /// cut in f32.
     pub fn shader(&self) -> FragmentShader<'_> {
         let size = [self.width, self.height];
         FragmentShader::new(&self.splats, size, ALPHA_CAP, SimdLevel::best(), None)
     }
 
-    /// Splats in the draw.
+    /// Number of splats.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "scenes hold fewer than 2^32 splats"
@@ -154,7 +154,7 @@ impl Draw {
         self.splats.len() as u32
     }
 
-    /// Whether nothing is drawn.
+    /// Whether the draw has no splats.
     pub fn is_empty(&self) -> bool {
         self.splats.is_empty()
     }

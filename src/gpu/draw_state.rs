@@ -1,4 +1,4 @@
-//! What all units of a draw share: the draw itself, the picture, memory, and the ways back from
+//! State shared by all units of a draw: the draw call, the framebuffer, memory, and the feedback from
 //! later units to earlier ones.
 
 use super::draw::Draw;
@@ -17,28 +17,28 @@ use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::polygon::Polygon;
 use crate::raster::tiles::quad_index;
 
-/// The shared state.
+/// State shared by all units of a draw.
 pub struct DrawState<'a> {
-    /// What is drawn.
+    /// The draw call.
     pub draw: &'a Draw,
-    /// The fragment shader's program.
+    /// Fragment shader of the draw.
     pub shader: FragmentShader<'a>,
-    /// Colours, stencil, depth.
+    /// Colour, stencil and depth buffers.
     pub framebuffer: Framebuffer,
-    /// The host's SIMD level; changes no result.
+    /// SIMD level of the host, which does not affect results.
     pub level: SimdLevel,
     /// L2 and DRAM.
     pub memory: Memory,
-    /// Issue slots that vertex warps take, for each GPC alike.
+    /// Issue cycles used by vertex warps, the same in each GPC.
     pub shader_issue: ShaderIssue,
-    /// Termination updates under way, by GPC.
+    /// Termination updates in flight, by GPC.
     pub updates: Vec<Updates>,
-    /// Counts per pixel, if asked for.
+    /// Counts per pixel, if kept.
     pub maps: Option<Box<Maps>>,
 }
 
 impl<'a> DrawState<'a> {
-    /// The state at the start of a draw; no maps are kept.
+    /// Creates the state at the start of a draw, without maps.
     pub fn new(
         draw: &'a Draw,
         shader: FragmentShader<'a>,
@@ -59,7 +59,7 @@ impl<'a> DrawState<'a> {
         }
     }
 
-    /// Runs the fragment shader on a warp.
+    /// Shades a warp.
     #[inline]
     pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {
         let across = self.framebuffer.layout.tiles_across;

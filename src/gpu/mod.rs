@@ -1,5 +1,5 @@
-//! The emulated graphics pipeline of a GPU: functional and timed, with VR-Pipe's additions ("VR-Pipe:
-//! Streamlining Hardware Graphics Pipeline for Volume Rendering").
+//! The emulated graphics pipeline of a GPU with VR-Pipe's additions ("VR-Pipe: Streamlining Hardware
+//! Graphics Pipeline for Volume Rendering"), functional and timed.
 //!
 //! ```text
 //! splats in drawing order
@@ -7,38 +7,33 @@
 //!   -> coalesce: [tile-grid coalescing]
 //!   -> raster: setup, coarse, Hi-Z, fine
 //!   -> coalesce: tile coalescing -> zrop: PROP, termination + stencil + depth tests
-//!   -> coalesce: [quad reordering], warp packing -> warp: launch, shader cores, [merge]
+//!   -> coalesce: [quad reordering], warp packing -> warp: launch, shader cores, [quad merging]
 //!   -> crop: cache, blend, [alpha test] -> [termination bit, back to zrop]
 //! ```
 //!
-//! In brackets: what VR-Pipe adds; a [`Variant`](variant::Variant) says which of it is on.
-//! [`pipeline::run`] wires the units and runs a [`Draw`](draw::Draw); an
-//! [`Outcome`](outcome::Outcome) holds the picture, the cycles and the counters.
-//!
-//! The raster units and the depth test also work on triangles with several samples per pixel: they are
-//! generic over the state that all units share, and the mesh path brings its own.
+//! Brackets mark VR-Pipe's additions, which a [`Variant`](variant::Variant) switches on. A
+//! [`Simulator`](wiring::Simulator) wires the units and runs a [`Draw`](draw::Draw); the
+//! [`SimulationResult`](result::SimulationResult) holds the picture, the cycles and the counters. The
+//! raster units and ZROP are generic over the shared state, so that the mesh path uses them too.
 //!
 //! # Time
 //!
-//! Function and time are one model: what a fragment does depends on whether its pixel's termination
+//! Function and time are one model: the outcome of a fragment depends on whether its pixel's termination
 //! bit was written before its test, in cycles.
 //!
-//! Every unit takes its packets in order, from a queue of finite depth, and each packet's times
-//! follow from those before it: it enters the queue when it is offered and the packet `depth` places
-//! ahead has left; work on it starts when it has entered and the unit is free; it leaves when the
-//! next unit's queue takes it, and until then a rigid pipeline behind it stands still. So units push
-//! packets into each other (see [`stage`](crate::pipeline::stage)), one packet all the way to the end before the next, and
-//! no queue of events is needed.
+//! Every unit processes packets in order from a queue of finite depth. A packet enters the queue when it
+//! is offered and the packet `depth` positions ahead has left. Work starts when the packet has entered and
+//! the unit is free. The packet leaves when the next unit's queue accepts it; until then a rigid pipeline
+//! stalls. All times of a packet therefore follow from packets ahead of it, so units push each packet
+//! through to the end before the next one (see [`stage`](crate::pipeline::stage)), without an event queue.
 //!
-//! This is exact, not an approximation, because nothing that happens to a packet depends on a packet
-//! behind it in the same order: queues are first-in-first-out, bins are flushed by what has come
-//! before, schedulers serve the oldest warp first, termination updates have the right of way over
-//! tests. The only way back, from CROP to ZROP, carries the time at which it lands: a test reads the
-//! bit as of its own cycle, and every blend that could have set it before that cycle belongs to a
-//! packet further ahead. Two resources are shared by packets whose times interleave: issue slots of
-//! the shader cores, which vertex warps take and the next fragment warps owe, and the bandwidth of
-//! memory, kept as a calendar; both conserve what they hand out, their order among equals is the
-//! order of packets.
+//! The model is exact for order and back-pressure: queues are first-in-first-out, bins are flushed by
+//! earlier packets, schedulers serve the oldest warp first, and termination updates have priority over
+//! tests. The feedback from CROP to ZROP carries the cycle at which it arrives: a test reads the bit as of
+//! its own cycle, and every blend that could set it before belongs to a packet further ahead. The model is
+//! approximate where packets with interleaved times share a resource: issue slots of the shader cores,
+//! which vertex warps use and later fragment warps do without, and memory, whose bandwidth is kept in a
+//! calendar and whose caches see accesses in packet order.
 
 pub mod coalesce;
 pub mod config;

@@ -1,65 +1,66 @@
-//! What became of fragments, quads and primitives on their way.
+//! Outcomes of fragments, quads and primitives.
 
 use serde::{Deserialize, Serialize};
 
-/// Fragments by what became of them; the sum of the fates is `rasterized`.
+/// Fragments by outcome. `hidden`, `terminated` and `shaded` add up to `rasterized`; `pruned`, `merged`,
+/// `dropped` and `blended` add up to `shaded`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FragmentCounts {
-    /// Covered pixels, before any test.
+    /// Covered pixels before any test.
     pub rasterized: u64,
     /// Dropped by Hi-Z, the stencil test or the depth test.
     pub hidden: u64,
     /// Dropped by the termination test.
     pub terminated: u64,
-    /// Shaded: the rest.
+    /// Shaded.
     pub shaded: u64,
-    /// Of those, below the cut on alpha.
+    /// Shaded, and below the alpha cut.
     pub pruned: u64,
-    /// Of those, merged into another in the shader.
+    /// Removed by quad merging in the shader.
     pub merged: u64,
-    /// Of those, kept from blending by an ideal termination.
+    /// Not blended because of ideal termination.
     pub dropped: u64,
-    /// Of those, blended by CROP.
+    /// Blended by CROP.
     pub blended: u64,
-    /// Of the blended, into pixels that had reached the threshold already.
+    /// Blended into pixels that had already reached the threshold; part of `blended`.
     pub late: u64,
 }
 
-/// Quads by what became of them; the sum of the fates is `rasterized`.
+/// Quads by outcome, which add up as those of fragments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuadCounts {
-    /// Out of the fine raster.
+    /// Emitted by the fine raster.
     pub rasterized: u64,
     /// Dropped by the stencil or the depth test.
     pub hidden: u64,
     /// Dropped by the termination test.
     pub terminated: u64,
-    /// Shaded: the rest.
+    /// Shaded.
     pub shaded: u64,
-    /// Of those, without a fragment over the cut.
+    /// Shaded, without a fragment above the alpha cut.
     pub pruned: u64,
-    /// Of those, merged into another in the shader.
+    /// Pairs of quads merged into one in the shader.
     pub merged_pairs: u64,
-    /// Of those, kept from blending by an ideal termination.
+    /// Not blended because of ideal termination.
     pub dropped: u64,
-    /// Of those, blended by CROP.
+    /// Blended by CROP.
     pub blended: u64,
 }
 
-/// Raster tiles and primitives on their way.
+/// Outcomes of primitives and raster tiles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PrimitiveCounts {
     /// Splats drawn.
     pub splats: u64,
     /// Primitives before assembly.
     pub primitives: u64,
-    /// Primitives that assembly dropped.
+    /// Primitives culled by assembly.
     pub culled: u64,
-    /// Primitives set up, once for each GPC and tile grid.
+    /// Primitives set up, counted once per GPC and tile grid.
     pub set_up: u64,
-    /// Primitives that touch no raster tile where they were to be drawn.
+    /// Primitives set up that touch no raster tile.
     pub missed: u64,
-    /// Raster tiles out of the coarse raster.
+    /// Raster tiles emitted by the coarse raster.
     pub tiles: u64,
     /// Raster tiles dropped by Hi-Z.
     pub tiles_hidden: u64,

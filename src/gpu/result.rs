@@ -1,4 +1,4 @@
-//! What a run leaves behind: the picture, the cycles, and every counter.
+//! Results of a simulation: the picture, the cycles, and all counters.
 
 use serde::Serialize;
 
@@ -28,19 +28,19 @@ use crate::pipeline::statistics::StatisticsByUnit;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
 
-/// The result of a run.
+/// Result of a simulation.
 #[derive(Debug, Serialize)]
 pub struct SimulationResult {
-    /// What ran.
+    /// Simulated variant.
     pub variant: Variant,
-    /// From the start of the draw to the end of the last raster operation, tests and termination
-    /// updates that hold up a test among them.
+    /// Cycles from the start of the draw to the end of the last raster operation, which may be a blend,
+    /// a test, or a termination update that delays a test.
     pub cycles: Cycle,
-    /// Fragments.
+    /// Outcomes of fragments.
     pub fragments: FragmentCounts,
-    /// Quads.
+    /// Outcomes of quads.
     pub quads: QuadCounts,
-    /// Primitives and raster tiles.
+    /// Outcomes of primitives and raster tiles.
     pub raster: PrimitiveCounts,
     /// Fragment warps launched.
     pub warps: u64,
@@ -50,34 +50,34 @@ pub struct SimulationResult {
     pub tgc: Flushes,
     /// Flushes of tile coalescing.
     pub tc: Flushes,
-    /// Quad reordering.
+    /// Statistics of quad reordering.
     pub qru: QruCounters,
-    /// Pixels brought to the threshold, and the updates that ZROP has made of it.
+    /// Pixels that reached the termination threshold.
     pub terminations: u64,
-    /// Termination updates done before the end of the draw.
+    /// Termination updates performed before the end of the draw, at most one per quad and blend.
     pub updates: u64,
-    /// CROP cache.
+    /// Statistics of the CROP cache.
     pub crop_cache: CropCacheCounters,
-    /// Stencil and depth cache.
+    /// Statistics of the stencil and depth cache.
     pub z_cache: ZCacheCounters,
-    /// L2.
+    /// Traffic of the L2.
     pub l2: L2Counters,
-    /// Bytes moved from and to DRAM.
+    /// Bytes moved to and from DRAM.
     pub dram_bytes: u64,
-    /// Every unit's cycles, in the order of the pipeline.
+    /// Cycles by port, in pipeline order.
     pub units: Vec<UnitCycles>,
-    /// What every unit counted.
+    /// Statistics of all units.
     pub statistics: StatisticsByUnit,
     /// The picture.
     #[serde(skip)]
     pub framebuffer: Framebuffer,
-    /// Counts per pixel, if asked for.
+    /// Counts per pixel, if kept.
     #[serde(skip)]
     pub maps: Option<Box<Maps>>,
 }
 
 impl SimulationResult {
-    /// Collects what the units of a chain and the state they share have to tell after a draw.
+    /// Collects the results of a chain of units and of the shared state.
     pub(super) fn collect(variant: Variant, units: &mut impl Unit, state: DrawState<'_>) -> Self {
         let run = Collected::of(units);
         let of = &run.statistics;
@@ -149,14 +149,14 @@ impl SimulationResult {
         self.framebuffer.frame()
     }
 
-    /// The unit that worked in the largest share of its cycles.
+    /// The port with the highest utilisation.
     #[must_use]
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::busiest(&self.units)
     }
 
-    /// What does not add up, one sentence each: nothing may be lost between units, and every unit's
-    /// cycles make the run's.
+    /// Describes counters and cycles that do not add up. The list is empty unless the simulator has a
+    /// bug.
     #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         let (f, q, r) = (&self.fragments, &self.quads, &self.raster);

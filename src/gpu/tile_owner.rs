@@ -1,16 +1,16 @@
-//! Which GPC owns a screen tile.
+//! Assignment of screen tiles to GPCs.
 
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::TILE_PX;
 
-/// The GPC, of `count`, that owns the screen tile in column `x` and row `y`: the only place that
-/// knows how screen tiles are shared out.
+/// The GPC, of `count`, that owns the screen tile in column `x` and row `y`. Another mapping changes this
+/// function only.
 #[inline]
 fn gpc_of_tile(x: u32, y: u32, count: u32) -> u32 {
     (x + y) % count
 }
 
-/// A GPC, as the owner of screen tiles.
+/// A GPC as the owner of screen tiles.
 #[derive(Debug, Clone, Copy)]
 pub struct TileOwner {
     /// Number of the GPC.
@@ -20,7 +20,7 @@ pub struct TileOwner {
 }
 
 impl TileOwner {
-    /// All of `count` GPCs.
+    /// Iterates over `count` GPCs.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the number of GPCs is validated to be small"

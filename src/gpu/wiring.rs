@@ -1,4 +1,4 @@
-//! The wiring: every unit of a variant joined in order, statically, and run over a draw.
+//! Wiring of the units into a pipeline, and runs of draws through it.
 
 use super::coalesce::flush_policy::{Evict, FlushPolicy, Timeout};
 use super::coalesce::quad_reorder::QuadReorder;
@@ -33,7 +33,7 @@ use crate::pipeline::stage::{Retired, Sink, chain};
 use crate::pipeline::unit::{Unit, keep_timelines};
 use crate::raster::tiles::TileLayout;
 
-/// What to watch beside the counters.
+/// Optional results of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Watch {
     /// Keep counts per pixel.
@@ -42,7 +42,7 @@ pub struct Watch {
     pub timelines: bool,
 }
 
-/// Builds the units of one GPC, in sections that are joined from the last to the first.
+/// Builder of the units of one GPC, in sections that are nested from the last to the first.
 #[derive(Debug, Clone)]
 pub struct Gpc<'c> {
     config: &'c Config,
@@ -53,7 +53,8 @@ pub struct Gpc<'c> {
 }
 
 impl Gpc<'_> {
-    /// From primitives to raster tiles: tile-grid coalescing, setup, coarse, Hi-Z, fine.
+    /// Units from primitives to raster tiles: tile-grid coalescing, setup, coarse raster, Hi-Z, fine
+    /// raster.
     pub fn raster<'m, N: Sink<RasterTile, DrawState<'m>> + Unit>(
         &self,
         next: N,
@@ -69,14 +70,13 @@ impl Gpc<'_> {
         }
     }
 
-    /// The flush policy of the configuration for tile coalescing.
+    /// The configured flush policy of tile coalescing.
     #[must_use]
     pub fn flush_policy(&self) -> Timeout<Evict> {
         self.config.tc.policy()
     }
 
-    /// From raster tiles to quads that passed the tests: tile coalescing with a flush policy, PROP,
-    /// ZROP.
+    /// Units from raster tiles to tested quads: tile coalescing with a flush policy, PROP, ZROP.
     pub fn tests<'m, P: FlushPolicy, N: Sink<Beat, DrawState<'m>> + Unit>(
         &self,
         policy: P,
@@ -92,7 +92,7 @@ impl Gpc<'_> {
         }
     }
 
-    /// From quads to the picture: quad reordering, launch, shader cores, CROP.
+    /// Units from tested quads to the framebuffer: quad reordering, launch, shader cores, CROP.
     #[must_use]
     pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
         let (c, variant) = (self.config, self.variant);
@@ -117,7 +117,7 @@ impl Gpc<'_> {
     }
 }
 
-/// The state of the units at the start of a draw, with early termination or without.
+/// Creates the shared state of a draw; `terminating` enables early termination.
 #[must_use]
 pub fn draw_state<'a>(
     draw: &'a Draw,
@@ -134,8 +134,8 @@ pub fn draw_state<'a>(
     DrawState::new(draw, shader, framebuffer, memory, issue, config.gpu.gpcs)
 }
 
-/// A variant of an emulated GPU, of a configuration that has been checked: by default the
-/// conventional pipeline of the default configuration.
+/// A variant of the emulated GPU with a checked configuration. The default is the conventional pipeline
+/// in the default configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Simulator {
     config: Config,
@@ -144,7 +144,7 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// Creates a simulator that watches nothing beside the counters.
+    /// Creates a simulator without optional results.
     ///
     /// # Errors
     /// [`Error::Caller`](crate::Error::Caller) naming a field of the configuration that does not
@@ -154,7 +154,7 @@ impl Simulator {
         Ok(Self::unchecked(config, variant))
     }
 
-    /// Creates a simulator of a configuration that follows from one that has been checked.
+    /// Creates a simulator of a configuration derived from a checked one.
     pub(super) fn unchecked(config: &Config, variant: Variant) -> Self {
         Self {
             config: config.clone(),
@@ -172,13 +172,13 @@ impl Simulator {
         simulators.map(|s| Ok(s?.watching(watch))).collect()
     }
 
-    /// The same simulator, which keeps what `watch` says.
+    /// Sets the optional results.
     #[must_use]
     pub fn watching(self, watch: Watch) -> Self {
         Self { watch, ..self }
     }
 
-    /// Runs a draw through the units of the variant.
+    /// Simulates a draw.
     #[must_use]
     pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
         self.run_with(draw, shader, tests, |gpc| {
@@ -186,8 +186,7 @@ impl Simulator {
         })
     }
 
-    /// Runs a draw through a pipeline whose GPCs are joined by `gpc`, from sections of [`Gpc`] and
-    /// any other stages.
+    /// Simulates a draw on GPCs wired by `gpc`, from sections of [`Gpc`] and any other stages.
     pub fn run_with<'a, C>(
         &self,
         draw: &'a Draw,

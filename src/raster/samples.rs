@@ -135,7 +135,7 @@ impl SamplePattern {
     }
 
     /// Pixels along the side of a cell: 1, or 2 with coarse shading.
-    pub(crate) fn cell_px(&self) -> i32 {
+    pub fn cell_px(&self) -> i32 {
         self.cell_px
     }
 
@@ -168,7 +168,7 @@ impl SamplePattern {
 
     /// All samples of a quad of cells. Cell `c` of a quad (0 top left, 1 top right, 2 bottom left,
     /// 3 bottom right) has the bits from `c * count` on.
-    pub(crate) fn full_quad(&self) -> u64 {
+    pub fn full_quad(&self) -> u64 {
         u64::MAX >> (64 - 4 * self.count)
     }
 

@@ -1,10 +1,10 @@
-//! Falloff and front-to-back blending, in f64: the definition.
+//! Definition of falloff and front-to-back blending, in f64.
 
 use super::profile::{ALPHA_CUT, StopRule};
 
 /// Alpha of a fragment at offset `d` (pixels) from the projected centre, for the inverse 2D
-/// covariance `conic` (xx, xy, yy) — `min(cap, opacity * exp(-d^T conic d / 2))` — or `None` when
-/// the exponent is positive or alpha is below `ALPHA_CUT`.
+/// covariance `conic` (xx, xy, yy): `min(cap, opacity * exp(-d^T conic d / 2))`, or `None` if the
+/// exponent is positive or alpha is below `ALPHA_CUT`.
 #[must_use]
 pub fn fragment_alpha(conic: [f64; 3], d: [f64; 2], opacity: f64, cap: f64) -> Option<f64> {
     let power = -0.5 * (conic[0] * d[0] * d[0] + conic[2] * d[1] * d[1]) - conic[1] * d[0] * d[1];
@@ -12,23 +12,23 @@ pub fn fragment_alpha(conic: [f64; 3], d: [f64; 2], opacity: f64, cap: f64) -> O
     (power <= 0.0 && alpha >= ALPHA_CUT).then_some(alpha)
 }
 
-/// A pixel while splats are blended into it, nearest first.
+/// State of a pixel during front-to-back blending.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Accumulated {
     /// Premultiplied colour.
     pub colour: [f64; 3],
-    /// Transmittance: the share of what lies behind that still shows, 1 to 0.
+    /// Transmittance, 1 to 0.
     pub transmittance: f64,
     /// Whether the stop rule has closed the pixel.
     pub stopped: bool,
 }
 
-/// What became of a fragment.
+/// Outcome of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blended {
-    /// It was blended.
+    /// Blended.
     Yes,
-    /// The pixel is closed, or this fragment closed it and was left out.
+    /// Not blended, since the pixel is closed.
     No,
 }
 
@@ -43,7 +43,7 @@ impl Default for Accumulated {
 }
 
 impl Accumulated {
-    /// Offers a fragment: `C += T alpha c; T *= 1 - alpha`, unless `stop` says otherwise.
+    /// Blends a fragment unless `stop` closes the pixel: `C += T alpha c; T *= 1 - alpha`.
     pub(crate) fn offer(&mut self, alpha: f64, colour: [f64; 3], stop: StopRule) -> Blended {
         if self.stopped {
             return Blended::No;

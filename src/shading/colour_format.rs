@@ -1,19 +1,19 @@
-//! Colour buffers' formats: what a value read back is after it was stored.
+//! Formats of colour buffers, and the rounding of stored values.
 
 use serde::{Deserialize, Serialize};
 
 use super::quad_blend::QuadColour;
 
-/// How a colour buffer stores a pixel: red, green, blue, alpha.
+/// Format of a pixel with red, green, blue and alpha.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColourFormat {
     /// Eight bits per channel, 0 to 1 in steps of 1/255.
     Rgba8,
-    /// IEEE 754 binary16 a channel.
+    /// IEEE 754 binary16 per channel.
     #[default]
     Rgba16F,
-    /// IEEE 754 binary32 a channel.
+    /// IEEE 754 binary32 per channel.
     Rgba32F,
 }
 
@@ -21,7 +21,7 @@ impl ColourFormat {
     /// Every format, smallest first.
     pub const ALL: [Self; 3] = [Self::Rgba8, Self::Rgba16F, Self::Rgba32F];
 
-    /// Bytes that a pixel takes.
+    /// Bytes per pixel.
     pub fn bytes_per_pixel(self) -> u32 {
         match self {
             Self::Rgba8 => 4,
@@ -30,7 +30,7 @@ impl ColourFormat {
         }
     }
 
-    /// The name that options and reports carry: `rgba8`, `rgba16f` or `rgba32f`.
+    /// Name in options and reports: `rgba8`, `rgba16f` or `rgba32f`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl ColourFormat {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
 
-    /// What reading `value` back gives after it was stored in this format.
+    /// Rounds `value` to the format: the value read back after it is stored.
     ///
     /// `Rgba8` clamps to 0..=1 (NaN to 0) and rounds to a multiple of 1/255, ties of the f32 product
     /// by 255 to even; `Rgba16F` rounds to the nearest binary16, ties to even, with its denormals
@@ -62,7 +62,7 @@ impl ColourFormat {
     }
 }
 
-/// `f` of every channel of every fragment: a plain loop, which compilers turn into vectors.
+/// Applies `f` to every channel of every fragment; a plain loop, which compilers vectorize.
 #[inline(always)]
 fn each(mut value: QuadColour, f: impl Fn(f32) -> f32) -> QuadColour {
     for channel in &mut value {

@@ -1,27 +1,26 @@
-//! The comparison of depth and stencil tests.
+//! Comparisons of depth and stencil tests.
 
 use serde::{Deserialize, Serialize};
 
-/// When a test passes: `incoming <comparison> stored`, as in OpenGL's `glDepthFunc` and
-/// `glStencilFunc`.
+/// Comparison `incoming <comparison> stored`, as in OpenGL's `glDepthFunc` and `glStencilFunc`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Comparison {
-    /// Never.
+    /// Never passes.
     Never,
-    /// When incoming is below stored.
+    /// Passes if incoming < stored.
     Less,
-    /// When incoming is at or below stored.
+    /// Passes if incoming <= stored.
     LessOrEqual,
-    /// When incoming is above stored.
+    /// Passes if incoming > stored.
     Greater,
-    /// When incoming is at or above stored.
+    /// Passes if incoming >= stored.
     GreaterOrEqual,
-    /// When both are equal.
+    /// Passes if both are equal.
     Equal,
-    /// When they differ.
+    /// Passes if both differ.
     NotEqual,
-    /// Always.
+    /// Always passes.
     #[default]
     Always,
 }

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
 
-/// When a fragment passes the depth test, and whether it then leaves its depth.
+/// Depth test: comparison, and whether fragments that pass write their depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DepthTest {
-    /// The fragment's depth compared with the stored one.
+    /// Comparison of the fragment's depth with the stored one.
     pub compare: Comparison,
     /// Whether a fragment that passes replaces the stored depth.
     pub write: bool,
 }
 
 impl Default for DepthTest {
-    /// Always passes, writes nothing: no depth test.
+    /// No depth test: always passes, writes nothing.
     fn default() -> Self {
         Self {
             compare: Comparison::Always,
@@ -25,8 +25,8 @@ impl Default for DepthTest {
 }
 
 impl DepthTest {
-    /// Whether a fragment at depth `fragment` passes where `stored` is; same units, any range. NaN
-    /// on either side passes `NotEqual` and `Always` only.
+    /// Whether depth `fragment` passes against depth `stored`, in the same unit. NaN on either side passes
+    /// `NotEqual` and `Always` only.
     #[must_use]
     #[inline]
     pub fn passes(self, fragment: f32, stored: f32) -> bool {

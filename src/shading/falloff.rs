@@ -1,8 +1,8 @@
-//! Falloff in f32: what the emulated fragment shader computes, operation by operation.
+//! Falloff in f32, operation by operation as in the emulated fragment shader.
 //!
-//! [`fragment_alpha`](super::fragment_alpha) is the falloff's definition; this is the form that a
-//! shader core would run, in the (u, v) of a splat's Cholesky factor, where no quadratic form
-//! cancels. No multiply-add is fused, so that lanes of every SIMD level give the same bits.
+//! [`fragment_alpha`](super::fragment_alpha) defines the falloff. This form works in the (u, v) of a
+//! splat's Cholesky factor, where the quadratic form has no cancellation. No multiply-add is fused, so
+//! all SIMD levels give the same bits.
 
 use crate::math::unfused::exp2;
 
@@ -12,8 +12,8 @@ pub(crate) fn falloff_exponent(u: f32, v: f32, log2_opacity: f32) -> f32 {
     (log2_opacity - u * u) - v * v
 }
 
-/// `min(cap, 2^exponent)`, relative error below 3e-7 for exponents of -126 to 126; others count as
-/// the nearer of these, and NaN as -126.
+/// `min(cap, 2^exponent)`, relative error below 3e-7 for exponents of -126 to 126; other exponents
+/// are clamped to that range, and NaN counts as -126.
 #[inline(always)]
 pub(crate) fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
     let alpha = exp2(exponent);
@@ -22,9 +22,9 @@ pub(crate) fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
 
 /// The alpha cap in f32, rounded down.
 ///
-/// Two fragments at a cap of 0.99 leave 1e-4, the very threshold of the usual stop rule: rounded to
-/// the nearest, 0.99 is above itself and they would leave less, so that the second one, which may
-/// show with a hundredth of its colour, would be refused where the definition accepts it.
+/// Two fragments at a cap of 0.99 leave a transmittance of 1e-4, which is the threshold of the usual stop
+/// rule. The f32 nearest to 0.99 is larger than 0.99, so that the second fragment would be refused where
+/// the definition accepts it.
 #[allow(clippy::cast_possible_truncation, reason = "lanes are f32")]
 pub(crate) fn cap_rounded_down(cap: f64) -> f32 {
     let nearest = cap as f32;

@@ -1,5 +1,5 @@
-//! What a fragment does to a pixel: falloff, blend and stop rules, buffers' formats, depth and
-//! stencil tests, each defined once, without time.
+//! Effects of a fragment on a pixel, without time: falloff, blending and stop rules, colour formats, depth
+//! and stencil tests.
 
 mod blend;
 mod colour_format;

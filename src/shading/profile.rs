@@ -6,48 +6,48 @@ use crate::error::{Error, Result};
 /// rasterizer).
 pub(crate) const ALPHA_CUT: f64 = 1.0 / 255.0;
 
-/// Where a ray's slopes x/z and y/z are clamped when the projection is linearised.
+/// Clamp of a ray's slopes x/z and y/z for the linearised projection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JacobianClamp {
-    /// To this multiple of the tangent of half the field of view, either side of the axis.
+    /// This multiple of the tangent of half the field of view, on both sides of the axis.
     FovTangent(f64),
-    /// To the picture's edges as the principal point places them, plus this multiple of the
-    /// tangent of half the field of view.
+    /// The picture's edges relative to the principal point, plus this multiple of the tangent of half
+    /// the field of view.
     EdgePlusTangent(f64),
-    /// To the picture's edges, plus this fraction of its width and height.
+    /// The picture's edges, plus this fraction of its width and height.
     EdgePlusSide(f64),
 }
 
-/// How opacity makes up for the low-pass filter, given the determinants of the 2D covariance
-/// before (`det`) and after (`det'`) it.
+/// Compensation of opacity for the low-pass filter, given the determinants of the 2D covariance before
+/// (`det`) and after (`det'`) the filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OpacityFactor {
-    /// Not at all.
+    /// No compensation.
     None,
-    /// By `sqrt(max(floor, det / det'))`.
+    /// Factor `sqrt(max(floor, det / det'))`.
     Determinants {
-        /// Least ratio.
+        /// Smallest ratio.
         floor: f64,
     },
 }
 
-/// When a pixel accepts no more fragments.
+/// Rule for when a pixel accepts no more fragments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StopRule {
-    /// Never: every fragment over the cut is blended.
+    /// Blend every fragment above the alpha cut.
     Never,
-    /// Before a fragment that would leave a transmittance below this; the fragment is left out.
+    /// Stop before a fragment that would leave a transmittance below this.
     Before(f64),
-    /// Before a fragment that would leave a transmittance at or below this; left out as well.
+    /// Stop before a fragment that would leave a transmittance at or below this.
     BeforeOrAt(f64),
-    /// After a fragment that brings accumulated alpha to this or above; the fragment counts.
+    /// Stop after a fragment that raises the accumulated alpha to this or above.
     After(f64),
 }
 
 /// A named set of the constants in which renderers differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
-    /// The name that outputs carry.
+    /// Name in outputs.
     pub name: &'static str,
     /// Depth in view space at or below which a splat is culled, in world units.
     pub near: f64,
@@ -55,11 +55,11 @@ pub struct Profile {
     pub jacobian_clamp: JacobianClamp,
     /// Variance added to both diagonal entries of the 2D covariance, in square pixels.
     pub low_pass_px2: f64,
-    /// Opacity's answer to the low-pass filter.
+    /// Compensation of opacity for the low-pass filter.
     pub opacity_factor: OpacityFactor,
     /// Largest alpha of a fragment.
     pub alpha_cap: f64,
-    /// When a pixel stops.
+    /// Rule for when a pixel stops.
     pub stop: StopRule,
 }
 

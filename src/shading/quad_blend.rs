@@ -1,19 +1,16 @@
-//! Blending quads: Porter and Duff's "over" of premultiplied colours, seen from the front
-//! ("under": the newcomer goes behind what is there), as `glBlendFunc(ONE_MINUS_DST_ALPHA, ONE)`
-//! sets it.
+//! Blending of quads, front to back: Porter and Duff's "over" of premultiplied colours with the new colour
+//! behind the stored one ("under"), as with `glBlendFunc(ONE_MINUS_DST_ALPHA, ONE)`.
 
-/// Premultiplied colours of a 2x2 quad of fragments, channel by channel: red, green, blue, alpha;
-/// each the quad's fragments in the order of a mask's bits: top left, top right, bottom left,
-/// bottom right.
+/// Premultiplied colours of a quad by channel (red, green, blue, alpha). Each channel holds the four
+/// fragments in the order of a coverage mask: top left, top right, bottom left, bottom right.
 pub type QuadColour = [[f32; 4]; 4];
 
 /// One channel of one fragment: `front + (1 - front_alpha) * back`, in f32, rounded after the
 /// multiplication and after the addition.
 ///
-/// A front of alpha 1 hides whatever is behind, an infinite colour too, which 0 times infinity
-/// would turn into NaN. With that, and alphas of 0 to 1, a side that is exactly zero in all
-/// channels (a fragment that is not covered) leaves the other side as it is, however large: the
-/// factors are 1 for a zero front, and finite for a zero back.
+/// A front of alpha 1 hides everything behind it, even an infinite colour, for which the product would
+/// be NaN. For alphas of 0 to 1, a side that is zero in all channels (a fragment without coverage)
+/// therefore leaves the other side unchanged.
 #[inline(always)]
 pub(crate) fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
     let left = 1.0 - front_alpha;
@@ -21,10 +18,10 @@ pub(crate) fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
     front + if left == 0.0 { 0.0 } else { shows }
 }
 
-/// `front + (1 - front.alpha) * back` in every channel, alpha among them: see `under_channel`.
+/// `front + (1 - front.alpha) * back` in every channel, including alpha.
 ///
-/// The one rule of both the colour unit (front: what the buffer holds) and the shader's merge of
-/// two quads (front: the older).
+/// The colour unit (front: the stored colour) and quad merging in the shader (front: the older quad) use
+/// the same rule.
 #[must_use]
 #[inline(always)]
 pub fn under(front: &QuadColour, back: &QuadColour) -> QuadColour {

@@ -1,73 +1,73 @@
-//! The stencil test, as in OpenGL, on bytes of which early termination may claim the top bit.
+//! The stencil test, as in OpenGL. Early termination may reserve the top bit of the stencil byte.
 
 use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
 
-/// The stencil bit that marks a pixel closed, when early termination is on.
+/// Stencil bit of a terminated pixel, when early termination is enabled.
 pub(crate) const TERMINATED: u8 = 0x80;
 
-/// What happens to the stored value.
+/// Update of the stored value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StencilOperation {
-    /// It stays.
+    /// Keeps the value.
     #[default]
     Keep,
-    /// It becomes 0.
+    /// Writes 0.
     Zero,
-    /// It becomes the reference.
+    /// Writes the reference.
     Replace,
-    /// One more, at most the greatest value.
+    /// Adds one, clamped to the largest value.
     IncrementClamp,
-    /// One less, at least 0.
+    /// Subtracts one, clamped to 0.
     DecrementClamp,
-    /// One more; 0 after the greatest value.
+    /// Adds one, wrapping to 0.
     IncrementWrap,
-    /// One less; the greatest value after 0.
+    /// Subtracts one, wrapping to the largest value.
     DecrementWrap,
-    /// Every bit the other way.
+    /// Inverts all bits.
     Invert,
 }
 
-/// What became of a fragment.
+/// Outcome of the stencil and depth tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StencilOutcome {
-    /// It failed the stencil test.
+    /// Failed the stencil test.
     Fail,
-    /// It passed that and failed the depth test.
+    /// Passed the stencil test and failed the depth test.
     DepthFail,
-    /// It passed both.
+    /// Passed both tests.
     Pass,
 }
 
-/// When a fragment passes the stencil test, and what it leaves behind.
+/// Stencil test: comparison, masks, and updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StencilTest {
-    /// The reference compared with the stored value, both under the read mask.
+    /// Comparison of the reference with the stored value, both under the read mask.
     pub compare: Comparison,
-    /// The value that fragments bring.
+    /// Reference value.
     pub reference: u8,
-    /// Bits that are compared.
+    /// Mask of the bits that are compared.
     pub read_mask: u8,
-    /// Bits that are written.
+    /// Mask of the bits that are written.
     pub write_mask: u8,
-    /// Done when the stencil test fails.
+    /// Update when the stencil test fails.
     pub fail: StencilOperation,
-    /// Done when the stencil test passes and the depth test fails.
+    /// Update when the stencil test passes and the depth test fails.
     pub depth_fail: StencilOperation,
-    /// Done when both pass.
+    /// Update when both tests pass.
     pub pass: StencilOperation,
-    /// Whether the top bit, `TERMINATED`, belongs to early termination. The application then
-    /// sees a stencil of seven bits: the greatest value is 127, references above it count as it,
-    /// and no mask reaches the top bit. Set by the pipeline, not by configuration files.
+    /// Whether early termination owns the top bit, `TERMINATED`. The application then sees a stencil of
+    /// seven bits: references are clamped to 127, and masks do not include the top bit. Set by the
+    /// pipeline, not by configuration files.
     #[serde(skip)]
     pub top_bit_taken: bool,
 }
 
 impl Default for StencilTest {
-    /// Always passes and keeps what is stored: no stencil test.
+    /// No stencil test: always passes and keeps the value.
     fn default() -> Self {
         Self {
             compare: Comparison::Always,
@@ -83,7 +83,7 @@ impl Default for StencilTest {
 }
 
 impl StencilTest {
-    /// The greatest value that the application sees; also the mask of its bits.
+    /// Largest value that the application sees, which is also the mask of its bits.
     #[must_use]
     #[inline]
     pub fn greatest(&self) -> u8 {
@@ -94,7 +94,7 @@ impl StencilTest {
         }
     }
 
-    /// Whether a fragment passes where `stored` is.
+    /// Whether a fragment passes against `stored`.
     #[must_use]
     #[inline]
     pub fn passes(&self, stored: u8) -> bool {
@@ -103,7 +103,7 @@ impl StencilTest {
         self.compare.passes(reference & mask, stored & mask)
     }
 
-    /// What is stored after a fragment of this outcome; bits outside the write mask stay.
+    /// The value stored after a fragment with this outcome. Bits outside the write mask are kept.
     #[inline]
     pub(crate) fn updated(&self, stored: u8, outcome: StencilOutcome) -> u8 {
         let operation = match outcome {

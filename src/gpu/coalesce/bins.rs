@@ -1,4 +1,4 @@
-//! Bins that gather items by key, as both coalescing units have them.
+//! Bins that gather items by key, shared by both coalescing units.
 
 use std::collections::VecDeque;
 
@@ -15,30 +15,30 @@ use crate::pipeline::unit::Visitor;
 const NONE: u32 = u32::MAX;
 
 statistics! {
-    /// Why bins were flushed, and how full they were.
+    /// Flushes of bins by reason.
     #[derive(Serialize)]
     pub struct Flushes {
-        /// The bin was full.
+        /// Flushes of full bins.
         pub full: u64,
-        /// All bins were occupied and an item with a new key came.
+        /// Flushes that made room for an item with a new key.
         pub evicted: u64,
-        /// Nothing had come for too long.
+        /// Flushes at a deadline.
         pub timeout: u64,
-        /// The draw ended.
+        /// Flushes at the end of the draw.
         pub end: u64,
-        /// Items flushed: over the sum of flushes, the mean occupancy.
+        /// Items flushed. Divided by the number of flushes, this is the mean occupancy.
         pub items: u64,
     }
 }
 
 impl Flushes {
-    /// Flushes in all.
+    /// Number of flushes.
     pub fn total(&self) -> u64 {
         self.full + self.evicted + self.timeout + self.end
     }
 }
 
-/// Why a bin is flushed.
+/// Reason for a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     Full,
@@ -59,20 +59,20 @@ impl Flushes {
     }
 }
 
-/// A bin: what it holds, and since when.
+/// A bin.
 ///
-/// Its storage is a ring: new items go behind those that are being flushed, and wait only where
-/// they would overtake them.
+/// Its storage is a ring: new items are written behind those that are being flushed, and wait only for
+/// entries that are still occupied.
 #[derive(Debug)]
 pub(super) struct Bin<T> {
     key: u32,
     pub(super) items: Vec<T>,
-    /// Order in which occupied bins were begun.
+    /// Sequence number of the bin's first item among all bins.
     begun: u64,
     pub(super) last_arrival: Cycle,
-    /// When the item that was last in each place of the ring left it.
+    /// By ring entry: cycle at which its last item left.
     left_at: Box<[Cycle]>,
-    /// Place of the first item.
+    /// Ring entry of the first item.
     first: usize,
 }
 
@@ -96,15 +96,15 @@ impl<T> Bin<T> {
         }
     }
 
-    /// When the places of the next `count` items are free.
+    /// Cycle at which the entries of the next `count` items are free.
     #[inline]
     pub(super) fn places_free_at(&self, count: usize) -> Cycle {
-        // Items leave in order, so the last place is free last.
+        // Items leave in order, so the last entry is free last.
         self.left_at[self.place(self.items.len() + count - 1)]
     }
 }
 
-/// A bin that is being flushed: its key and its items.
+/// Contents of a bin that is being flushed.
 #[derive(Debug)]
 pub(super) struct Flushed<T> {
     bin: u32,
@@ -113,11 +113,11 @@ pub(super) struct Flushed<T> {
     left: usize,
 }
 
-/// Bins with a port before them and a port behind them: all that coalescing units share.
+/// Bins with an input and an output port: the common part of the coalescing units.
 #[derive(Debug)]
 pub(super) struct Coalescer<T, P> {
     pub(super) bins: Bins<T, P>,
-    /// Where the cycles of the input port went.
+    /// Accounting of the input port.
     pub(super) input: Activity,
     /// First cycle at which the input port is free.
     pub(super) input_free: Cycle,
@@ -136,20 +136,20 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         }
     }
 
-    /// Takes the contents of a bin out, to be handed on for `reason`.
+    /// Empties a bin for `reason`; returns its contents.
     pub(super) fn take(&mut self, bin: u32, reason: Reason) -> Flushed<T> {
         let flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
         flushed
     }
 
-    /// The bin that has to make room before an item with `key` can be written, if one has to.
+    /// Bin to evict before an item with `key` can be written, if any.
     pub(super) fn victim_for(&self, key: u32) -> Option<u32> {
         let lacks_bin = self.bins.of(key).is_none() && self.bins.is_full();
         lacks_bin.then(|| self.bins.victim()).flatten()
     }
 
-    /// Shows the ports and the flushes of the unit `names[0]`, whose output port is `names[1]`.
+    /// Visits the ports `names` and the flushes of unit `names[0]`.
     pub(super) fn visit(&mut self, names: [&'static str; 2], visitor: &mut dyn Visitor) {
         visitor.activity(names[0], &mut self.input);
         visitor.activity(names[1], &mut self.output.activity);
@@ -157,13 +157,13 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
     }
 }
 
-/// All bins of a unit, flushed as policy `P` has it.
+/// All bins of a unit, with flush policy `P`.
 #[derive(Debug)]
 pub(super) struct Bins<T, P> {
     bins: Vec<Bin<T>>,
-    /// The bin of each key.
+    /// Bin by key.
     of_key: Vec<u32>,
-    /// Bins that hold nothing, in the order in which they were flushed.
+    /// Empty bins, in the order in which they were flushed.
     empty: VecDeque<u32>,
     begun: u64,
     policy: P,
@@ -201,8 +201,8 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.empty.is_empty()
     }
 
-    /// The bin that gathers `key`: the one that was flushed first, of which there has to be one,
-    /// where none does yet.
+    /// The bin that gathers `key`. Allocates the bin that was flushed first if there is none yet; an
+    /// empty bin has to exist.
     #[inline]
     pub(super) fn for_key(&mut self, key: u32) -> u32 {
         self.of(key).unwrap_or_else(|| self.begin(key))
@@ -217,8 +217,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         bin
     }
 
-    /// Takes the contents of a bin out, leaving it empty; give them back with
-    /// [`Bins::give_back`] so that nothing is allocated.
+    /// Empties a bin. [`Bins::give_back`] returns the storage, so that nothing is allocated.
     fn take(&mut self, bin: u32) -> Flushed<T> {
         let b = &mut self.bins[bin as usize];
         let key = std::mem::replace(&mut b.key, NONE);
@@ -232,8 +231,8 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         }
     }
 
-    /// Notes that the next `count` items of a bin leave at `cycle`; their places are free in the
-    /// next one.
+    /// Records that the next `count` items of a bin leave at `cycle`; their entries are free one cycle
+    /// later.
     #[inline]
     pub(super) fn leave(&mut self, flushed: &mut Flushed<T>, count: usize, cycle: Cycle) {
         let bin = &mut self.bins[flushed.bin as usize];
@@ -257,13 +256,13 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         &mut self.bins[bin as usize]
     }
 
-    /// When a bin is flushed if nothing comes to it.
+    /// Deadline of a bin.
     #[inline]
     pub(super) fn deadline(&self, bin: u32) -> Cycle {
         self.policy.deadline(&self.bins[bin as usize].status())
     }
 
-    /// The occupied bin that has to make room.
+    /// The occupied bin to evict.
     pub(super) fn victim(&self) -> Option<u32> {
         let least = self.least_by(|bin| self.policy.rank(bin));
         least.map(|(bin, _)| bin)
@@ -279,8 +278,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.least_by(|bin| bin.begun).map(|(bin, _)| bin)
     }
 
-    /// The occupied bin for which `value` is least, the one begun first of equal ones, and that
-    /// value.
+    /// The occupied bin with the smallest `value`, the oldest of equal ones, and its value.
     fn least_by(&self, value: impl Fn(&BinStatus) -> u64) -> Option<(u32, u64)> {
         let occupied = (0..).zip(&self.bins).filter(|(_, bin)| bin.key != NONE);
         let valued = occupied.map(|(i, bin)| (i, value(&bin.status()), bin.begun));

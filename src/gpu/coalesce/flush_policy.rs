@@ -1,41 +1,41 @@
-//! When a coalescing unit flushes a bin that is not full.
+//! Policies that decide when a coalescing unit flushes a bin before it is full.
 
 use serde::{Deserialize, Serialize};
 
 use crate::pipeline::timing::Cycle;
 
-/// What a policy knows of an occupied bin.
+/// State of an occupied bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BinStatus {
-    /// What the bin gathers: the number of a screen tile or of a tile grid.
+    /// Key of the bin: the number of a screen tile or a tile grid.
     pub key: u32,
-    /// Items in the bin.
+    /// Number of items in the bin.
     pub items: usize,
-    /// Order in which the occupied bins were begun.
+    /// Sequence number of the bin's first item among all bins.
     pub begun: u64,
-    /// Cycle at which its last item came.
+    /// Arrival cycle of the last item.
     pub last_arrival: Cycle,
 }
 
-/// Decides which bins are flushed before they are full.
+/// Policy for flushes of bins that are not full.
 pub trait FlushPolicy {
-    /// Rank of a bin when all bins are occupied and an item with another key comes: the bin of the
-    /// least rank makes room, of equal ones that which was begun first.
+    /// Rank of a bin for eviction. When all bins are occupied and an item with a new key arrives, the bin
+    /// with the lowest rank is flushed, the oldest of equal ones.
     fn rank(&self, bin: &BinStatus) -> u64;
 
-    /// Cycle at which the bin is flushed if it gets no item before.
+    /// Cycle at which the bin is flushed unless another item arrives before.
     fn deadline(&self, _bin: &BinStatus) -> Cycle {
         Cycle::MAX
     }
 }
 
-/// Which bin makes room when all are occupied.
+/// Eviction rule for when all bins are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evict {
-    /// The one that was begun first.
+    /// Evict the oldest bin.
     FirstIn,
-    /// The one whose last item is the oldest.
+    /// Evict the bin whose last item is the oldest.
     LeastRecentlyUsed,
 }
 
@@ -49,10 +49,10 @@ impl FlushPolicy for Evict {
     }
 }
 
-/// Evicts by `evict`, and flushes bins to which nothing comes for `timeout_cycles`.
+/// Evicts by `evict`, and flushes bins that get no item for `timeout_cycles`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout<E> {
-    /// Which bin makes room when all are occupied.
+    /// Eviction rule.
     pub evict: E,
     /// Cycles from a bin's last item to its flush.
     pub timeout_cycles: u64,

@@ -1,4 +1,4 @@
-//! Units that gather: primitives by tile grid, quads by screen tile, overlapping quads in pairs.
+//! Coalescing units: primitives by tile grid, quads by screen tile, overlapping quads in pairs.
 
 pub mod bins;
 pub mod flush_policy;

@@ -1,11 +1,11 @@
-//! Quad reordering (VR-Pipe, section V-C): finds quads of one flush that lie at the same place, so
-//! that the shader can merge them; and, merging or not, packs quads into warps.
+//! Quad reordering (VR-Pipe, section V-C) finds quads of one flush at the same position, so that the
+//! shader can merge them. With or without quad merging it packs quads into warps.
 //!
-//! In: beats of quads that passed the tests, flush by flush. Out: warps of one screen tile, each
-//! position's quads in order. Merging on: quads are scanned in arrival order; the second one at a
-//! place makes a pair with the first and clears its register, pairs fill warps as they are found,
-//! the rest follow in arrival order. Two flush buffers: one is scanned while the other empties.
-//! Merging off: quads fill warps as they come.
+//! Input: beats of quads that passed the tests, flush by flush. Output: warps of one screen tile, with the
+//! quads of each position in order. With quad merging, quads are scanned in arrival order: the second
+//! quad at a position forms a pair with the first and clears its register. Pairs fill warps as they are
+//! found, and the remaining quads follow in arrival order. Of two flush buffers, one is scanned while
+//! the other is emptied. Without quad merging, quads fill warps in arrival order.
 
 use arrayvec::ArrayVec;
 use serde::Serialize;
@@ -27,9 +27,9 @@ spec! {
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads that can be paired in one scan; a flush that is longer is scanned in parts.
         window: u64 = 128, 1..=65_536, Published "VR-Pipe V-C: quad IDs from 0 to 127";
-        /// Quads scanned a cycle.
+        /// Quads scanned per cycle.
         quads_per_cycle: u64 = 4, 1..=64, Assumed "as the port it sits at; 2 would make merging slower than not, against VR-Pipe's 1.49x";
-        /// Flush buffers.
+        /// Number of flush buffers.
         buffers: u64 = 2, 1..=64, Assumed "double buffering";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one register read and a comparison";
@@ -37,8 +37,8 @@ spec! {
 }
 
 impl QruSpec {
-    /// Bytes of storage: a pointer and a position a quad, a register of a valid bit and a quad ID
-    /// a place in the tile, and a bit per quad (VR-Pipe, Table III).
+    /// Bytes of storage: a pointer, a position and a bit per quad, and a register of a valid bit and a
+    /// quad ID per position in the tile (VR-Pipe, Table III).
     pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
@@ -50,7 +50,7 @@ impl QruSpec {
 }
 
 statistics! {
-    /// What the unit saw.
+    /// Statistics of quad reordering.
     #[derive(Serialize)]
     pub struct QruCounters {
         /// Quads in.
@@ -64,36 +64,37 @@ statistics! {
     }
 }
 
-/// No quad in a register.
+/// Content of an empty register.
 const NONE: u32 = u32::MAX;
 
-/// The unit.
+/// The quad reordering and warp packing unit.
 #[derive(Debug)]
 pub struct QuadReorder {
     spec: QruSpec,
     merging: bool,
-    /// Quads of the flush that is scanned, and whether each is in a pair.
+    /// Quads of the current flush, and whether each is part of a pair.
     window: Vec<(Quad, bool)>,
     registers: [u32; QUADS_PER_TILE as usize],
-    /// Quads that are packed in one cycle when none are merged.
+    /// Quads packed per cycle without quad merging.
     together: usize,
     scan: RateLimiter,
     buffers: Queue,
     warp: Warp,
-    /// When the flush that is scanned entered its buffer.
+    /// Cycle at which the current flush entered its buffer.
     entered: Option<Cycle>,
-    /// When the last quad was scanned.
+    /// Cycle at which the last quad was scanned.
     scanned: Cycle,
-    /// Quads are looked at through it.
+    /// Accounting of the scan port.
     pub input: Activity,
-    /// Warps leave through it.
+    /// Output port.
     pub pipe: IssuePort,
-    /// Counters.
+    /// Statistics so far.
     pub counters: QruCounters,
 }
 
 impl QuadReorder {
-    /// A unit that merges or only packs; `packed_per_cycle` quads per cycle leave it.
+    /// Creates an idle unit that pairs quads if `merging`, or else packs `packed_per_cycle` quads per
+    /// cycle.
     pub fn new(spec: &QruSpec, merging: bool, packed_per_cycle: u64) -> Self {
         Self {
             merging,
@@ -121,7 +122,7 @@ impl QuadReorder {
         self.input.busy_until(self.scanned + 1);
     }
 
-    /// Sends the warp off, if it holds anything, no earlier than `at`.
+    /// Emits the current warp at or after `at`, if it is not empty.
     fn emit<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         if self.warp.quads.is_empty() {
             return;
@@ -143,7 +144,7 @@ impl QuadReorder {
         }
     }
 
-    /// Looks a quad up at its place; emits a pair when an older one waits there.
+    /// Scans a quad; emits a pair if an older quad waits at its position.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "windows are validated to be small"
@@ -166,7 +167,7 @@ impl QuadReorder {
         self.push(quad, at, state, next);
     }
 
-    /// Ends a scan: what found no partner follows in arrival order.
+    /// Ends a scan: emits the quads without a partner in arrival order.
     fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         let window = std::mem::take(&mut self.window);
         for &(quad, paired) in &window {
@@ -236,7 +237,7 @@ impl<M> Stage<M> for QuadReorder {
                     self.emit(self.scanned, state, next);
                 }
                 self.warp.quads.extend(later.iter().copied());
-                // Quads wait where they are while warps do not leave.
+                // Quads wait in the queue while warps are not accepted.
                 self.scan.hold_until(self.pipe.free().saturating_sub(1));
             }
         }

@@ -1,10 +1,11 @@
-//! Tile coalescing (VR-Pipe, sections II-A, V-A and VII-A): gathers the quads of a screen tile, so
-//! that warps hold quads of one tile and the colour cache sees them together.
+//! Tile coalescing (VR-Pipe, sections II-A, V-A and VII-A) gathers the quads of a screen tile, so that
+//! warps hold quads of one tile and the colour cache sees them together.
 //!
-//! In: raster tiles with covered pixels. Out: beats of quads, flush by flush; in order within a
+//! Input: raster tiles with covered pixels. Output: beats of quads, flush by flush, in order within a
 //! tile. Rates: 8 quads per cycle in and out. A bin is flushed when it is full, when all bins are
-//! occupied and a quad of another tile comes, at its deadline, and at the end of the draw; a
-//! [`FlushPolicy`] decides which bin makes room and what deadlines are. Each quad's place is free again when it has left.
+//! occupied and a quad of another tile arrives, at its deadline, and at the end of the draw. A
+//! [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free again when the
+//! quad has left.
 
 use crate::math::index;
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
@@ -23,7 +24,7 @@ spec! {
     TcSpec in "tc" {
         /// Raster tiles in the queue before it.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
-        /// Bins, one screen tile each.
+        /// Number of bins, one screen tile each.
         bins: u64 = 32, 1..=65_536, Published "VR-Pipe Table I, measured in VII-A";
         /// Quads per bin.
         bin_size: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
@@ -33,7 +34,7 @@ spec! {
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
         /// Cycles after the last quad at which a bin is flushed.
         timeout_cycles: u64 = 1024, 1..=1_000_000_000, Assumed "longer than between two visits to a tile in the published microbenchmark";
-        /// Which bin makes room when all are occupied.
+        /// Eviction rule for when all bins are occupied.
         evict: Evict = Evict::FirstIn, .., Published "VR-Pipe V-A: the oldest bin";
     }
 }
@@ -52,16 +53,16 @@ impl TcSpec {
 #[derive(Debug)]
 pub struct TileCoalescing<P> {
     bins: Coalescer<Quad, P>,
-    /// Quads that leave a bin in one cycle.
+    /// Quads per cycle in and out.
     together: usize,
-    /// Quads that a bin holds.
+    /// Capacity of a bin in quads.
     size: usize,
     /// Lower bound on the deadlines of all bins; spares the search for bins that are due.
     next_deadline: Cycle,
 }
 
 impl<P: FlushPolicy> TileCoalescing<P> {
-    /// A unit for a picture of `tiles` screen tiles.
+    /// Creates an idle unit for a picture of `tiles` screen tiles.
     pub fn new(spec: &TcSpec, policy: P, tiles: usize) -> Self {
         let bins = Bins::new(spec.bins, spec.bin_size, tiles, policy);
         Self {
@@ -87,7 +88,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
     ) {
         let mut flushed = self.bins.take(bin, reason);
         let count = flushed.items.len();
-        // So that a beat's worth can be copied from anywhere.
+        // Padding, so that eight quads can be copied from any index.
         flushed.items.resize(count + BEAT_QUADS, Quad::default());
         for first in (0..count).step_by(self.together) {
             let end = count.min(first + self.together);

@@ -1,9 +1,9 @@
-//! Tile-grid coalescing (VR-Pipe, sections V-A and V-C): gathers primitives that meet the same grid
-//! of 4x4 screen tiles, so that the quads of many primitives reach the same few tile bins together.
+//! Tile-grid coalescing (VR-Pipe, sections V-A and V-C) gathers primitives that overlap the same grid of
+//! 4x4 screen tiles, so that the quads of many primitives reach the same few tile bins together.
 //!
-//! In: primitives in order. Out: primitives, each once for every tile grid that its bounding box
-//! meets, bounded to that grid; in order within a grid. Rates: one primitive per cycle and grid in,
-//! one per cycle out. Switched off, it hands primitives on as they come and takes no time.
+//! Input: primitives in order. Output: each primitive once per tile grid in its bounding box, clipped to
+//! that grid, in order within a grid. Rates: one primitive and grid per cycle in, one primitive per
+//! cycle out. A disabled unit passes primitives on without delay.
 
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
@@ -21,7 +21,7 @@ spec! {
     TgcSpec in "tgc" {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "as primitive assembly";
-        /// Bins.
+        /// Number of bins.
         bins: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
         /// Primitives per bin.
         bin_size: u64 = 16, 1..=65_536, Published "VR-Pipe Table I";
@@ -29,14 +29,14 @@ spec! {
         grid_tiles: u64 = 4, 1..=64, Published "VR-Pipe Table I: 64x64 pixels, 4x4 tiles";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write, one read of a small memory";
-        /// Which bin makes room when all are occupied.
+        /// Eviction rule for when all bins are occupied.
         evict: Evict = Evict::FirstIn, .., Assumed "VR-Pipe flushes the oldest tile bin; taken over for grids";
     }
 }
 
 impl TgcSpec {
-    /// Bytes of storage: a pointer to each of three vertices per entry and the grid's number a bin
-    /// (VR-Pipe, Table III).
+    /// Bytes of storage: pointers to three vertices per entry, and a grid number per bin (VR-Pipe,
+    /// Table III).
     pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BYTES: u64 = 4;
         const VERTICES: u64 = 3;
@@ -56,7 +56,7 @@ pub struct TileGridCoalescing {
 }
 
 impl TileGridCoalescing {
-    /// A unit for a picture of this layout.
+    /// Creates an idle unit for a picture of this layout.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "at most 64 tiles of 16 pixels"
@@ -97,7 +97,7 @@ impl TileGridCoalescing {
         self.bins.bins.give_back(flushed);
     }
 
-    /// Adds a primitive to the bin of a grid, from `start` on; returns when that was done.
+    /// Writes a primitive to the bin of a grid at or after `start`; returns the cycle of the write.
     fn insert<M>(
         &mut self,
         grid: u32,

@@ -1,4 +1,4 @@
-//! Drawing rectangles and looking at what came of it.
+//! Draws of rectangles.
 
 use crate::gpu::config::Config;
 use crate::gpu::draw::Draw;
@@ -11,21 +11,21 @@ use crate::raster::tiles::TILE_PX;
 /// A rectangle: x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];
 
-/// Alpha of rectangles: far from the cut and from 1.
+/// Alpha of rectangles, far from the alpha cut and from 1.
 const ALPHA: f32 = 0.25;
 
-/// Rectangles on a square picture.
+/// A draw of rectangles on a square picture.
 pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {
     Draw::rectangles(side_px, side_px, rectangles, [1.0, 0.5, 0.25], ALPHA)
 }
 
-/// Draws on the conventional wiring.
+/// Simulates a draw on the conventional pipeline.
 pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> SimulationResult {
     Simulator::unchecked(config, Variant::BASELINE).run(draw, draw.shader(), tests)
 }
 
-/// Rectangles of 2x2 pixels, `a_tile` on each of `tiles` screen tiles in turns, always at the same
-/// place in the tile; and the side of the picture that holds them, in pixels.
+/// Rectangles of 2x2 pixels, `a_tile` on each of `tiles` screen tiles in turn, always at the same position
+/// in the tile, with the side of the picture in pixels.
 pub(super) fn round_robin(tiles: u32, a_tile: u32) -> (u32, Vec<Rectangle>) {
     let across = (1..).find(|a| a * a >= tiles).unwrap_or(1);
     let at = |tile: u32| [tile % across * TILE_PX, tile / across * TILE_PX, 2, 2];
@@ -33,7 +33,7 @@ pub(super) fn round_robin(tiles: u32, a_tile: u32) -> (u32, Vec<Rectangle>) {
     (across * TILE_PX, rounds.map(at).collect())
 }
 
-/// `layers` rectangles that cover all of the picture each.
+/// A draw of `layers` rectangles that cover the whole picture.
 pub(super) fn layers(side_px: u32, layers: u32) -> Draw {
     rectangles(side_px, &vec![[0, 0, side_px, side_px]; layers as usize])
 }

@@ -1,40 +1,40 @@
-//! A measurement beside what it should be.
+//! Measurements with expected values.
 
 use serde::Serialize;
 
-/// What a measurement should be.
+/// Expected value of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expected {
-    /// Just this.
+    /// Exactly this value.
     Exactly(f64),
-    /// This, up to a share of it.
+    /// This value within a relative tolerance.
     Within {
-        /// The value.
+        /// Expected value.
         value: f64,
-        /// Largest distance from it, as a share of it.
+        /// Relative tolerance.
         share: f64,
     },
-    /// This or less.
+    /// At most this value.
     AtMost(f64),
-    /// Less than this.
+    /// Below this value.
     Below(f64),
 }
 
-/// The outcome of one measurement.
+/// A measurement with its expected value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What was measured.
+    /// Description of the measurement.
     pub name: String,
-    /// What it should be.
+    /// Expected value.
     pub expected: Expected,
-    /// What it is.
+    /// Measured value.
     pub measured: f64,
-    /// Unit of both.
+    /// Unit of both values.
     pub unit: &'static str,
 }
 
 impl Expected {
-    /// The number that is expected, or the bound.
+    /// The expected number or bound.
     pub fn value(self) -> f64 {
         match self {
             Self::Exactly(v) | Self::AtMost(v) | Self::Below(v) => v,
@@ -42,7 +42,7 @@ impl Expected {
         }
     }
 
-    /// Whether `measured` meets it; NaN never does.
+    /// Whether `measured` meets the expectation; NaN never does.
     #[allow(
         clippy::float_cmp,
         reason = "counts below 2^53, which f64 holds exactly"
@@ -56,7 +56,7 @@ impl Expected {
         }
     }
 
-    /// How it is to be read: `equal`, `within N %`, `at most`, `below`.
+    /// Rule as text: `equal`, `within N %`, `at most`, `below`.
     pub fn rule(self) -> String {
         match self {
             Self::Exactly(_) => "equal".to_owned(),
@@ -68,7 +68,7 @@ impl Expected {
 }
 
 impl Check {
-    /// A count that should be just `expected`.
+    /// A count that should equal `expected`.
     #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn count(
         name: impl Into<String>,
@@ -84,7 +84,7 @@ impl Check {
         }
     }
 
-    /// A number of warps that should be just `expected`.
+    /// A number of warps that should equal `expected`.
     pub(super) fn warps(name: impl Into<String>, expected: u64, measured: u64) -> Self {
         Self::count(name, expected, measured, "warps")
     }
@@ -97,7 +97,7 @@ impl Check {
 
 impl Serialize for Check {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// As JSON has it.
+        /// JSON form.
         #[derive(Serialize)]
         struct Row<'a> {
             name: &'a str,

@@ -1,8 +1,8 @@
-//! What the CROP cache holds (VR-Pipe, section VII-A, Fig. 20a): rectangles of 8x16 pixels, 1 KB of
-//! RGBA16F each, are drawn at more and more places until CROP reads from the L2.
+//! Capacity of the CROP cache (VR-Pipe, section VII-A, Fig. 20a): rectangles of 8x16 pixels, 1 KB of
+//! RGBA16F each, are drawn at more and more positions until CROP reads from the L2.
 //!
-//! Each place is drawn twice, all of them before any of them again, with a pause between the rounds
-//! so that tile coalescing does not bring the two together: only what was evicted is read.
+//! All positions are drawn in two rounds, with a pause between them so that tile coalescing does not join
+//! the rounds. Only evicted colours are read.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -21,14 +21,14 @@ const WIDTH_PX: u32 = 8;
 const HEIGHT_PX: u32 = 16;
 /// Bytes of a rectangle.
 const BYTES: u64 = (WIDTH_PX * HEIGHT_PX * 8) as u64;
-/// Bytes that the hardware was never seen to exceed.
+/// Capacity measured on the hardware, in bytes.
 const CACHE_BYTES: u64 = 16_384;
-/// Random arrangements tried.
+/// Number of random arrangements.
 const SEEDS: u64 = 48;
-/// Aligned places tried, and twice the random ones: larger caches measure as this many.
+/// Number of aligned positions, and twice that of random ones; the limit of the measurement.
 const MOST_PLACES: usize = 64;
 
-/// What CROP's cache did in two rounds over `places`.
+/// Statistics of the CROP cache after two rounds over `places`.
 fn two_rounds(config: &Config, places: &[Rectangle]) -> CropCacheCounters {
     let mut draw_twice = rectangles(SIDE_PX, &places.repeat(2));
     let second_round = draw_twice.len() / 2;
@@ -36,7 +36,7 @@ fn two_rounds(config: &Config, places: &[Rectangle]) -> CropCacheCounters {
     draw(&draw_twice, config, &Tests::default()).crop_cache
 }
 
-/// How many of `places` are drawn without a read from the L2, and the most bytes ever held.
+/// Number of `places` that are drawn without a read from the L2, and the largest number of bytes held.
 fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
     let mut peak = 0;
     for count in 1..=places.len() {
@@ -49,7 +49,7 @@ fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
     (places.len() as u64, peak)
 }
 
-/// Halves of screen tiles, one after the other.
+/// Halves of screen tiles in order.
 fn aligned() -> Vec<Rectangle> {
     let across = SIDE_PX / WIDTH_PX;
     let at = |n: u32| [n % across * WIDTH_PX, n / across * TILE_PX];
@@ -57,7 +57,7 @@ fn aligned() -> Vec<Rectangle> {
     places.map(|[x, y]| [x, y, WIDTH_PX, HEIGHT_PX]).collect()
 }
 
-/// Places anywhere, none overlapping another.
+/// Random positions without overlap.
 fn scattered(seed: u64) -> Vec<Rectangle> {
     let mut random = Pcg32::seed_from_u64(seed);
     let mut places: Vec<Rectangle> = Vec::new();

@@ -1,9 +1,8 @@
-//! The microbenchmarks of VR-Pipe, section VII-A, on the emulated pipeline: what the paper measured
-//! on hardware, measured here in the same way, from outside, by drawing rectangles.
+//! Microbenchmarks of VR-Pipe, section VII-A, on the emulated pipeline: draws of rectangles, as the paper
+//! measured them on hardware.
 //!
-//! Each runs whole draws through a [`Simulator`](crate::gpu::wiring::Simulator) and reads the outcome's
-//! counters; none knows how a unit works. Expectations are those of the hardware, whatever the
-//! configuration: another configuration is another machine, and its results show it.
+//! Each benchmark runs whole draws through a [`Simulator`](crate::gpu::wiring::Simulator) and reads the
+//! counters of the results. Expected values are those of the hardware for every configuration.
 
 mod bench;
 mod check;
@@ -17,17 +16,17 @@ pub use check::{Check, Expected};
 use super::config::Config;
 use crate::error::{Error, Result};
 
-/// A microbenchmark: draws that belong together.
+/// A microbenchmark.
 #[derive(Debug, Clone, Copy)]
 pub struct Microbenchmark {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: &'static str,
-    /// What it shows.
+    /// Quantity that it measures.
     pub about: &'static str,
     run: fn(&Config) -> Vec<Check>,
 }
 
-/// Every microbenchmark.
+/// All microbenchmarks.
 pub const ALL: [Microbenchmark; 4] = [
     Microbenchmark {
         name: "tile-bins",
@@ -52,10 +51,10 @@ pub const ALL: [Microbenchmark; 4] = [
 ];
 
 impl Microbenchmark {
-    /// The microbenchmark called `name`.
+    /// Returns the microbenchmark called `name`.
     ///
     /// # Errors
-    /// [`Error::Caller`] listing the names there are.
+    /// [`Error::Caller`] listing the valid names.
     pub fn named(name: &str) -> Result<Self> {
         ALL.into_iter().find(|m| m.name == name).ok_or_else(|| {
             let names: Vec<_> = ALL.iter().map(|m| m.name).collect();
@@ -63,7 +62,7 @@ impl Microbenchmark {
         })
     }
 
-    /// Runs it on one GPC of `config`: the paper keeps its draws to screen tiles of one GPC.
+    /// Runs the benchmark on one GPC of `config`, as the paper draws to the screen tiles of one GPC.
     ///
     /// # Errors
     /// [`Error::Caller`] naming a field of the configuration that does not fit.

@@ -1,7 +1,7 @@
-//! Pixels that CROP blends a cycle (VR-Pipe, section VII-A, Fig. 20b), by colour format.
+//! Pixels blended per cycle by colour format (VR-Pipe, section VII-A, Fig. 20b).
 //!
-//! The same picture is covered a number of times and twice that number; the difference of the two
-//! draws is free of the pipeline's latency.
+//! The picture is covered a number of times and twice that number; the difference of the two draws does
+//! not contain the pipeline's latency.
 
 use super::bench::{layers, run as draw};
 use super::check::{Check, Expected};
@@ -13,7 +13,7 @@ use crate::shading::ColourFormat;
 const SIDE_PX: u32 = 256;
 /// Rectangles of the shorter draw.
 const LAYERS: u32 = 12;
-/// Distance from the expected rate that is let pass, as a share: what is left of the draws' ends.
+/// Relative tolerance of the rate, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.01;
 
 #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]

@@ -1,8 +1,7 @@
-//! CROP works on quads (VR-Pipe, section VII-A, Fig. 20c): a stencil test keeps 4, 2, 1 or, turn
-//! and turn about, 2, 1 and 1 pixels of each quad, and as many more quads are drawn as make the
-//! number of pixels the same. Time follows the quads.
+//! CROP works on quads (VR-Pipe, section VII-A, Fig. 20c): a stencil test keeps 4, 2, 1 or, alternating,
+//! 2, 1 and 1 pixels of each quad, at the same number of pixels in all. Time is proportional to quads.
 //!
-//! As for pixels per cycle, two draws are compared so that latency drops out.
+//! Two draws are compared so that latency cancels.
 
 use super::bench::{layers, run as draw};
 use super::check::{Check, Expected};
@@ -14,16 +13,16 @@ use crate::shading::{ColourFormat, Comparison, StencilTest};
 const SIDE_PX: u32 = 96;
 /// Rectangles of the shorter draw at a quarter of a quad per pixel.
 const LAYERS: u32 = 24;
-/// Distance from the expected ratio that is let pass, as a share.
+/// Relative tolerance of the ratio.
 const TOLERANCE: f64 = 0.01;
 
-/// The first so many pixels of a quad, as a mask.
+/// Masks of the first pixels of a quad.
 const ONE: u8 = 0b0001;
 const TWO: u8 = 0b0011;
 const FOUR: u8 = 0b1111;
 
-/// A stencil test that lets pixels pass by their place in the quad; `kept` is for quads in columns
-/// 0, 1, 2 and so on.
+/// A stencil test that passes pixels by their position in the quad. `kept` holds the masks of quads in
+/// columns 0, 1, 2, repeated.
 fn mask(kept: [u8; 3]) -> Tests {
     let test = StencilTest {
         compare: Comparison::Equal,

@@ -1,5 +1,5 @@
-//! Tile binning (VR-Pipe, section VII-A): rectangles of 2x2 pixels visit screen tiles in turns, and
-//! the warps launched tell how many tiles were gathered at once.
+//! Tile bins (VR-Pipe, section VII-A): rectangles of 2x2 pixels visit screen tiles in turn; the number of
+//! warps shows how many tiles are gathered at once.
 
 use super::bench::{rectangles, round_robin, run as draw};
 use super::check::Check;
@@ -11,7 +11,7 @@ use crate::gpu::zrop::framebuffer::Tests;
 const A_TILE: u32 = 10;
 /// Tiles in the sweep.
 const MOST_TILES: u32 = 64;
-/// Warps of a tile whose ten quads were gathered: one full, one with two quads.
+/// Warps per tile whose ten quads are gathered: a full one, and one of two quads.
 const GATHERED: u64 = 2;
 /// Rectangles before the bubble.
 const BEFORE_BUBBLE: u32 = 3;
@@ -34,14 +34,14 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     checks
 }
 
-/// The hardware's 67: three tiles that were flushed once too often.
+/// The 67 warps of the hardware: three tiles are flushed once more.
 fn bubble(config: &Config) -> Check {
     let pause = 2 * config.tc.timeout_cycles;
     let warps = warps_on(config, 32, Some((BEFORE_BUBBLE, pause)));
     Check::warps("320 rectangles over 32 tiles, bubble after 3", 67, warps)
 }
 
-/// Ten quads per tile make two warps whether a bin is flushed on the way or not.
+/// Ten quads per tile make two warps, with or without an early flush of the bin.
 fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
     [8, 16, 32, 64, 128].into_iter().map(|bin_size| {
         let mut config = config.clone();
@@ -51,7 +51,7 @@ fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
     })
 }
 
-/// A timeout shorter than the 32 cycles at least between two visits to a tile.
+/// A timeout shorter than the time between two visits to a tile, at least 32 cycles.
 fn short_timeout(config: &Config) -> Check {
     let mut config = config.clone();
     config.tc.timeout_cycles = 16;
@@ -59,7 +59,7 @@ fn short_timeout(config: &Config) -> Check {
     Check::warps("320 rectangles over 32 tiles, timeout 16", 320, warps)
 }
 
-/// 33 tiles: each rectangle is a warp, whichever bin makes room and whenever bins time out.
+/// 33 tiles: each rectangle is a warp for every eviction rule and timeout.
 fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
     let rules = [
         (Evict::FirstIn, "first in"),
@@ -76,7 +76,7 @@ fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
     })
 }
 
-/// Where gathering ends, and that it ends at once.
+/// Number of tiles up to which quads are gathered, and warps per tile beyond.
 fn sweep(config: &Config) -> [Check; 2] {
     let counts: Vec<_> = (1..=MOST_TILES)
         .map(|tiles| (u64::from(tiles), warps_on(config, tiles, None)))

@@ -84,9 +84,9 @@ pub struct FragmentShader<'a> {
 }
 
 impl<'a> FragmentShader<'a> {
-    /// A shader of `splats`, which [`Quad::splat`] counts, in a picture of `size_px` (width, height;
-    /// below 2^16); alphas are capped at `alpha_cap`. Without `near_cut`, fragments near the cut
-    /// fall where f32 puts them.
+    /// Creates the shader of `splats`, indexed by [`Quad::primitive`], in a picture of `size_px` (width,
+    /// height; below 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides the
+    /// fragments near the cut.
     #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
     pub fn new(
         splats: &'a [ProjectedSplat],
