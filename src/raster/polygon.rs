@@ -11,14 +11,14 @@
 //! Pixel centres lie at `256 i + 128`, so `E = 256 (A i + B j) + rest`, and since `A i + B j` is
 //! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what `Edge` holds.
 //!
-//! With vertices inside [`GUARD_BAND`], `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
+//! With vertices inside [`GUARD_BAND`](crate::raster::geometry::GUARD_BAND), `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
 //! the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
 
 use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 use crate::raster::spans::{RowSpans, SPAN_ROWS};
 
 /// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
-pub(crate) const MAX_COLUMN: i32 = 1 << 20;
+pub const MAX_COLUMN: i32 = 1 << 20;
 
 /// Subpixel units per pixel, and from a pixel's corner to its centre.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
