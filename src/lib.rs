@@ -1,83 +1,55 @@
-//! Quadrille renders trained 3D Gaussian-splatting scenes on a CPU, the same picture that the
-//! reference renderer gives, as fast as the machine allows.
+//! Quadrille renders trained 3D Gaussian-splatting scenes on a CPU, with the picture of the reference
+//! renderer; emulates the graphics pipeline that splats meet in a GPU, functionally and in cycles; and
+//! draws triangle meshes through the same kind of pipeline.
 //!
 //! # The pipeline
 //!
 //! ```text
-//! file --scene::load--> Splats ---+
-//!                                 +--preprocess--> ProjectedSplats
-//! file --scene::cameras--> Camera +     |            (cull, project, colour, box)
-//!                                       +--cpu--> Frame     (bin into tiles, sort, coverage, blend)
-//!                                       +--gpu--> SimulationResult (sort, then unit by unit: picture,
-//!                                                  |         cycles, counters)
-//!                    report, image::files <--------+-------> image::metrics
-//!                                                  |
-//! file --scene::mesh--> Mesh --mesh--> MeshResult, Frame   (tessellate, raster and depth test on
-//!                                       samples, merge quads, shade; without time or in cycles)
+//! file --load----------> Scene --+
+//!                                +--preprocess--> projected splats, in drawing order
+//! file --load_cameras--> Camera -+      |
+//!                                       +--render----> Frame     (bin, sort, cover, blend)
+//!                                       +--simulate--> SimulationResult
+//!                                                      (unit by unit: picture, cycles, counters)
+//! file --mesh::files::load--> Mesh --draw_mesh--> MeshResult
+//!                                       (tessellate, rasterize and test samples, merge quads, shade)
+//!
+//! Frame --write_picture--> file         Frame, Frame --compare--> PSNR, SSIM, FLIP
 //! ```
 //!
-//! | module | what it holds |
-//! |---|---|
-//! | `math` | SIMD levels, lane functions, spherical harmonics |
-//! | `image` | pictures: in memory, in files, measured against each other |
-//! | `scene` | splats and the formats they come in, cameras, procedural scenes |
-//! | `shading` | what a fragment does to a pixel: falloff, blend, stop rules, profiles |
-//! | `preprocess` | from splats in the world to splats on the picture plane, in drawing order |
-//! | `cpu` | the scalar reference renderer, which defines a frame, and the fast one |
-//! | [`gpu`] | the emulated graphics pipeline, with VR-Pipe's additions |
-//! | [`mesh`] | triangle meshes with multi-sampling: tessellation, units that merge quads, Reyes |
-//! | `report` | results for people and programs: pages, JSON, maps, traces |
-//! | `cli` | the command line |
-//!
-//!
-//! # Example
+//! # A quick tour
 //!
 //! ```
-//! use quadrille::cpu::{RenderSettings, Renderer};
-//! use quadrille::synth::{Recipe, Synthetic};
-//! use quadrille::scene::Splats;
+//! use quadrille::{Config, Protocol, Recipe, RenderSettings, Synthetic, Variant};
 //!
-//! let recipe = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
-//! let splats = Splats::from_splats(0, (0..recipe.len()).map(|i| recipe.splat(i)));
-//! let camera = recipe.cameras()[0].resized(64, 36)?;
-//! let (frame, counts) = Renderer::default().render(&splats, &camera, &RenderSettings::default());
-//! assert_eq!(frame.pixels().len(), 64 * 36);
+//! // A procedural scene takes the place of `quadrille::load("scene.ply")?.splats`.
+//! let vase = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+//! let splats = vase.splats();
+//! let camera = vase.cameras()[0].resized(64, 36)?;
+//!
+//! let (frame, counts) = quadrille::render(&splats, &camera, &RenderSettings::default());
 //! assert!(counts.fragments_blended > 0);
+//!
+//! let variants = [Variant::BASELINE, Variant::HET_QM];
+//! let results = quadrille::simulate(&splats, &camera, &Config::default(), &variants)?;
+//! assert!(results[1].fragments.blended <= results[0].fragments.blended);
+//!
+//! // The emulated colour buffer holds 16-bit floats.
+//! let difference = quadrille::compare(&frame, &results[0].frame(), Protocol::Float)?;
+//! assert!(difference.psnr_db.is_none_or(|db| db > 40.0));
 //! # Ok::<(), quadrille::Error>(())
 //! ```
 //!
+//! # Extending the emulator
+//!
+//! Four modules are public beside the items of the root, since machines of one's own are built from
+//! their parts: [`pipeline`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
+//! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring, and
+//! [`mesh`] the mesh path. `examples/add_a_unit.rs` adds a stage and a flush policy from outside.
+//!
 //! # Terms
 //!
-//! - **splat**: a 3D Gaussian with an opacity and a view-dependent colour.
-//! - **footprint**: the pixels in which a splat's alpha reaches 1/255: an ellipse.
-//! - **fragment**: a splat at a pixel of its footprint.
-//! - **transmittance**: the share of what lies behind that still shows through a pixel.
-//! - **profile**: the constants in which renderers of the same scene differ.
-//! - **tile**: 32x32 pixels, what one thread draws at a time; **block**: 4x4 pixels, what one
-//!   vector holds.
-//!
-//! And of the emulated GPU:
-//!
-//! - **quad**: a 2x2 block of pixels of one primitive, with a mask of those that it covers; its
-//!   fragments are shaded and blended together.
-//! - **raster tile**: 8x8 pixels, what the rasterizer takes at a time; **screen tile**: 16x16 pixels,
-//!   what a bin gathers quads of; **tile grid**: 4x4 screen tiles, what a bin gathers primitives of.
-//! - **flush**: the contents of a bin on their way out; **beat**: the quads of a flush that cross a
-//!   port in one cycle.
-//! - **warp**: up to eight quads of one screen tile that the shader cores run together.
-//! - **ROP**: raster operation unit: PROP keeps the order, ZROP tests, CROP blends.
-//! - **GPC**: a graphics processing cluster: one of each unit from coalescing to CROP.
-//! - **termination**: a pixel whose accumulated alpha has reached a threshold takes no more.
-//!
-//! And of the mesh path:
-//!
-//! - **sample**: a place in a pixel at which coverage and depth are known; **coverage**: the samples
-//!   of a quad that a triangle covers.
-//! - **cell**: what is shaded once: a pixel or, with coarse shading, 2x2 pixels.
-//! - **grid**: up to 512 connected triangles that a patch is tessellated into.
-//! - **quad-fragment merging** (QFM): quads of triangles that share an edge become one before they are
-//!   shaded; **pixel merge unit** (PMU): the same pixel by pixel.
-//! - **Reyes**: grid vertices are shaded, before the raster.
+//! `docs/glossary.md` defines the terms that names, docs, tables and JSON use.
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -155,3 +127,8 @@ pub mod internals {
     pub use crate::scene::{Visibility, rest_coefficients};
     pub use crate::shading::{Comparison, QuadColour, fragment_alpha, under};
 }
+
+/// Holds the example of the README to the interface.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
