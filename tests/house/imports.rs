@@ -232,6 +232,9 @@ impl<'ast> Visit<'ast> for Collector {
         }
     }
 
+    /// The path in `pub(in path)` imports nothing.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments: Vec<_> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         if segments.len() > 1 {
@@ -307,7 +310,10 @@ mod tests {
                 "a.rs",
                 "use crate::{b::{self, B}, c::C as D}; // crate::d::E\nfn f() {}",
             ),
-            ("b.rs", "pub struct B; fn f() { crate::c::g(); }"),
+            (
+                "b.rs",
+                "pub struct B; pub(in crate::d) struct D; fn f() { crate::c::g(); }",
+            ),
             ("c.rs", "fn g() { println!(\"{}\", crate::d::E); }"),
             ("d.rs", "pub const E: u32 = 0;"),
         ]);
