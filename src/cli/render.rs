@@ -31,10 +31,6 @@ pub(super) struct Args {
     /// standard output
     #[arg(short, long, value_name = "OUT", required_unless_present = "repeat")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    views: ViewArgs,
-    #[command(flatten)]
-    flags: RenderFlags,
     /// Time each view: render it N times without writing it, and print the median and the minimum of
     /// each stage in ms
     #[arg(long, value_name = "N", conflicts_with = "output", value_parser = repetitions)]
@@ -42,6 +38,10 @@ pub(super) struct Args {
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    views: ViewArgs,
+    #[command(flatten)]
+    flags: RenderFlags,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -54,8 +54,6 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 struct RenderFlags {
-    #[command(flatten)]
-    draw: DrawFlags,
     /// Rule by which a pixel stops blending, instead of the profile's: none; inria[:T], before the
     /// transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], after the
     /// accumulated alpha reaches ALPHA. Example: --stop hw:0.996
@@ -64,6 +62,9 @@ struct RenderFlags {
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and knows no --stop
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
+    // Last: the flags of the host have a heading of their own.
+    #[command(flatten)]
+    draw: DrawFlags,
 }
 
 /// Most times that a view may be rendered to time it.

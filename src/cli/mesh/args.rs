@@ -43,16 +43,16 @@ pub(crate) struct Args {
     /// Print the PSNR of each picture against one with 64 shaded samples per pixel, in dB
     #[arg(long)]
     pub(super) truth: bool,
-    /// Of the picture, keep W by H pixels from column X and row Y on, each enlarged to a square of
-    /// ZOOM by ZOOM
+    /// Write only W by H pixels of the picture, from column X and row Y, each enlarged to ZOOM by ZOOM
+    /// pixels
     #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = Crop::parse, requires = "output")]
     pub(super) crop: Option<Crop>,
     /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// Run the emulated pipeline as well, unit by unit: cycles, and which unit limits them (not of
-    /// reyes)
+    /// Also run the emulated pipeline, unit by unit, and print the cycles and the busiest units (not
+    /// for reyes)
     #[arg(long)]
     pub(super) cycles: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
