@@ -14,4 +14,4 @@ pub(crate) use counters::{MergeCounters, QfmCounters};
 pub use driver::{MergeDriver, MergeUnitKind};
 pub use pmu::PmuSettings;
 pub use qfm::QfmSettings;
-pub(crate) use unit::{DisjointSet, MergeStream, MergedQuad, QuadFragment, Scope};
+pub use unit::{DisjointSet, MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};

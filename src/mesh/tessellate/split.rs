@@ -25,7 +25,7 @@ const FREE_SPLITS: u32 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TessellateSettings {
     /// Greatest area of triangles that face the viewer, in pixels, within
-    /// [`AREA_RANGE_PX`](super::AREA_RANGE_PX).
+    /// `AREA_RANGE_PX`.
     pub triangle_area_px: f64,
     /// Most segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
     pub max_edge_factor: u32,

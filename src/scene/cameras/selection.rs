@@ -76,7 +76,7 @@ fn scaled(side: u32, to: u32, from: u32) -> u32 {
 /// the file's warnings.
 ///
 /// # Errors
-/// As [`load`], [`select`] and [`PictureSize::of`].
+/// As [`load`](super::load), [`select`] and [`PictureSize::of`].
 pub fn load_views(
     path: &Path,
     views: &str,

@@ -64,7 +64,7 @@ impl SubdivisionLevel {
 }
 
 impl Surface {
-    /// The subdivision surface of a control cage, subdivided `levels` times (0 to [`MAX_LEVELS`]),
+    /// The subdivision surface of a control cage, subdivided `levels` times (0 to `MAX_LEVELS`),
     /// or as often as its creases and its faces of other than four corners need. Texture
     /// coordinates are linear between the corners of faces.
     ///

@@ -90,7 +90,7 @@ impl ProceduralScene {
         }
     }
 
-    /// Where to look at it from, for a picture of [`PICTURE_PX`].
+    /// Where to look at it from, for a picture of `PICTURE_PX`.
     pub fn viewpoint(self) -> Viewpoint {
         let (eye, target) = match self {
             Self::Plane => ([0.0, -0.9, 3.0], [0.0, 0.0, 0.0]),
