@@ -96,6 +96,7 @@ impl Visible {
 
     /// Number of fragments shaded at each shading pixel of the picture, row by row: four per quad,
     /// covered or not.
+    #[cfg(feature = "cli")]
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
     pub(crate) fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
         let picture = self.settings.cells();

@@ -24,6 +24,7 @@ impl Visible {
     }
 
     /// Vertices shaded by Reyes at each pixel, row by row; those outside the picture are left out.
+    #[cfg(feature = "cli")]
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
