@@ -51,6 +51,15 @@
 //!
 //! `docs/glossary.md` defines the terms that names, docs, tables and JSON use.
 
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "what only the program uses; with it, both lints hold"
+    )
+)]
+
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
