@@ -124,7 +124,12 @@ impl<M: Borrow<Mesh> + Sync> Source for Triangles<M> {
             })
         };
         let corners = triangles.iter().map(|t| t.map(&mut number)).collect();
-        let positions: Vec<_> = triangles.iter().map(|t| t.map(|c| c.position)).collect();
+        let mut positions = HashMap::with_capacity(triangles.len());
+        let mut position = |corner: Corner| {
+            let next = index16(positions.len());
+            *positions.entry(corner.position).or_insert(next)
+        };
+        let positions: Vec<_> = triangles.iter().map(|t| t.map(&mut position)).collect();
         out.push(Grid {
             material: group.material,
             vertices,
