@@ -105,17 +105,27 @@ pub fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
         let range = usize::from(starts[at])..usize::from(starts[at + 1]);
         let mut found = edges[range].iter().filter(|edge| edge[0] == to);
         match (found.next(), found.next()) {
-            (Some(edge), None) if from != to => Some(edge[1]),
-            _ => None,
+            (Some(edge), None) => edge[1],
+            _ => NO_NEIGHBOUR,
         }
     };
     let across = |from: u16, to: u16| {
-        let own = walker(from, to)?;
-        walker(to, from).filter(|&other| other != own)
+        if from == to {
+            return NO_NEIGHBOUR;
+        }
+        let own = walker(from, to);
+        let other = walker(to, from);
+        if own == NO_NEIGHBOUR || own == other {
+            NO_NEIGHBOUR
+        } else {
+            other
+        }
     };
-    let side = |from: u16, to: u16| across(from, to).unwrap_or(NO_NEIGHBOUR);
-    let each = |&[a, b, c]: &[u16; 3]| [side(a, b), side(b, c), side(c, a)];
-    triangles.iter().map(each).collect()
+    let mut found = Vec::with_capacity(triangles.len());
+    for &[a, b, c] in triangles {
+        found.push([across(a, b), across(b, c), across(c, a)]);
+    }
+    found
 }
 
 #[cfg(test)]
