@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Keys whose values are measured on the host, name files, or identify the build.
 VOLATILE = {
-    "host_ms", "host_ms_prepare", "host_quads_per_s", "load_ms", "ms", "ms_min", "output", "peak_rss_bytes", "quadrille", "fingerprint",
+    "host_ms", "host_ms_prepare", "host_quads_per_s", "host_s", "load_ms", "ms", "ms_min", "output", "peak_rss_bytes", "quadrille", "fingerprint",
 }
 TRAINED = ["udon", "flowers", "statue", "truck", "graffiti", "robot", "showroom"]
 PROCEDURAL = ["plane", "sinewave", "ptcloud", "furball"]

@@ -88,7 +88,7 @@ fn impossible_views_name_their_flag() {
     for (line, flag) in [
         ("--fov 180", "--fov"),
         ("--up 0,0,0", "--up"),
-        ("--orbit 0", "--orbit"),
+        ("--orbit 0", "orbit"),
         ("--width 0", "width"),
         ("--eye 1,1,1 --target 1,1,1", "target"),
         ("--orbit 4 --view 4", "view"),
