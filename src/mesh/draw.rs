@@ -79,14 +79,14 @@ impl Default for MeshDrawSettings {
 /// let no_files = &mut |name: &str| unreachable!("{name}");
 /// let mesh = quadrille::mesh::files::parse(text, Path::new("square.obj"), no_files)?.mesh;
 ///
-/// let lens = Intrinsics::from_vertical_fov(64, 48, 1.0);
+/// let lens = Intrinsics::from_vertical_fov(16, 12, 1.0);
 /// let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros())?;
 /// let settings = MeshDrawSettings {
 ///     unit: MergeUnitKind::Qfm(QfmSettings::default()),
 ///     ..MeshDrawSettings::default()
 /// };
 /// let (picture, counts) = draw_mesh(&mesh, &camera, &settings)?;
-/// assert_eq!((picture.width(), picture.height()), (64, 48));
+/// assert_eq!((picture.width(), picture.height()), (16, 12));
 /// assert!(counts.pixels_covered > 0);
 /// // Quads along the diagonal of the square are shaded once, not once per triangle.
 /// assert!(counts.quads_merged() > 0);
