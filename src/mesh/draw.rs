@@ -82,7 +82,8 @@ impl Default for MeshDrawSettings {
 /// let lens = Intrinsics::from_vertical_fov(16, 12, 1.0);
 /// let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros())?;
 /// let settings = MeshDrawSettings {
-///     unit: MergeUnitKind::Qfm(QfmSettings::default()),
+///     // The published 32 entries suffice for micropolygons; these triangles are large.
+///     unit: MergeUnitKind::Qfm(QfmSettings::default()).with_entries(None),
 ///     ..MeshDrawSettings::default()
 /// };
 /// let (picture, counts) = draw_mesh(&mesh, &camera, &settings)?;
