@@ -83,7 +83,10 @@ impl Default for MeshDrawSettings {
 /// let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros())?;
 /// let settings = MeshDrawSettings {
 ///     // The published 32 entries suffice for micropolygons; these triangles are large.
-///     unit: MergeUnitKind::Qfm(QfmSettings::default()).with_entries(None),
+///     unit: MergeUnitKind::Qfm(QfmSettings {
+///         entries: None,
+///         ..QfmSettings::default()
+///     }),
 ///     ..MeshDrawSettings::default()
 /// };
 /// let (picture, counts) = draw_mesh(&mesh, &camera, &settings)?;
