@@ -109,21 +109,23 @@ pub fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
             _ => NO_NEIGHBOUR,
         }
     };
-    let across = |from: u16, to: u16| {
-        if from == to {
-            return NO_NEIGHBOUR;
+    let mut found = vec![[NO_NEIGHBOUR; 3]; triangles.len()];
+    for t in triangles {
+        for k in 0..3 {
+            let (from, to) = (t[k], t[(k + 1) % 3]);
+            // An edge is looked up once, from the triangle that runs from its lower vertex.
+            if from >= to {
+                continue;
+            }
+            let (own, other) = (walker(from, to), walker(to, from));
+            if own == NO_NEIGHBOUR || other == NO_NEIGHBOUR || own == other {
+                continue;
+            }
+            let back = triangles[usize::from(other)];
+            let back = (0..3).find(|&k| back[k] == to && back[(k + 1) % 3] == from);
+            found[usize::from(own)][k] = other;
+            found[usize::from(other)][back.unwrap_or(0)] = own;
         }
-        let own = walker(from, to);
-        let other = walker(to, from);
-        if own == NO_NEIGHBOUR || own == other {
-            NO_NEIGHBOUR
-        } else {
-            other
-        }
-    };
-    let mut found = Vec::with_capacity(triangles.len());
-    for &[a, b, c] in triangles {
-        found.push([across(a, b), across(b, c), across(c, a)]);
     }
     found
 }
