@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -153,7 +154,8 @@ def cases(shared, quick):
     for settings in ([], ["--set", "gpu.gpcs=2"], ["--set", "crop.format=rgba8"], ["--preset", "orin"]):
         yield Case("sim", "sim", island, *views, "--view", "1", "--width", "240", "--variant", "all", *settings, "--json")
     yield Case("microbench", "microbench", "--json")
-    yield Case("bench", "bench", ROOT / "benches/island.toml", "--json") if not quick else Case("info", "info", island)
+    if not quick:
+        yield Case("bench", "bench", ROOT / "benches/island.toml", "--json")
     for recipe in ("island", "room", "object"):
         yield Case("synth", "synth", recipe, "--splats", "20000", "-o", "{out}/scene.ply",
                    "--cameras-out", "{out}/cameras.json")
@@ -170,7 +172,7 @@ def cases(shared, quick):
             [m / "monsterfrog/monsterfrog.obj", "--tessellate", "2", "--displace",
              m / "monsterfrog/monsterfrog_height.png", "--displace-by", "2"],
             [m / "hairy_object/hair_ribbons.ply"],
-            [m / "scorpion/scorpion.obj"] if (m / "scorpion/scorpion.obj").exists() else ["plane"],
+            [m / "scorpion/scorpion.obj"],
             [sorted((m / "teaset_bezier").glob("tea*"))[0]],
         ]
     for mesh in meshes:
@@ -217,7 +219,6 @@ def timed(programs, shared, runs):
         for _ in range(runs):
             times = []
             for program in programs:
-                import time
                 start = time.perf_counter()
                 out = subprocess.run([program, *map(str, arguments)], capture_output=True, check=True).stdout
                 times.append(of(json.loads(out)) if of else time.perf_counter() - start)
