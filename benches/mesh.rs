@@ -17,7 +17,7 @@ use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::frame::chunk::Chunk;
 use quadrille::mesh::frame::visibility;
-use quadrille::mesh::grid::Source;
+use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::camera::MeshCamera;
 use super::files::Mesh;
 use super::frame::{Cull, Faces, FrameSettings, Visible};
-use super::grid::Source;
+use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::result::MeshResult;
 use super::shade::Sampling;

@@ -38,7 +38,7 @@ pub struct Topology {
 /// A group of connected triangles of one material.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    /// Index into [`Source::materials`].
+    /// Index into [`GridSource::materials`].
     pub material: u32,
     /// The vertices.
     pub vertices: Vec<GridVertex>,
@@ -50,7 +50,7 @@ pub struct Grid {
 ///
 /// A batch is the unit of work: a patch, or a group of triangles of a mesh. The grids of a batch do
 /// not depend on the thread that makes them.
-pub trait Source: Sync {
+pub trait GridSource: Sync {
     /// Number of batches.
     fn batches(&self) -> usize;
 

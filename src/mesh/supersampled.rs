@@ -6,7 +6,7 @@
 
 use super::camera::MeshCamera;
 use super::frame::{FrameSettings, Visible};
-use super::grid::Source;
+use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::shade::Sampling;
 use super::shade::Shader;
@@ -24,7 +24,7 @@ const SIDE: u32 = 8;
 /// # Errors
 /// As [`Visible::new`].
 pub(crate) fn supersampled<'a>(
-    source: &dyn Source,
+    source: &dyn GridSource,
     view: &MeshCamera,
     settings: &FrameSettings,
     shader: impl Fn(&MeshCamera) -> Shader<'a>,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
-use super::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES, Source, Topology, neighbours};
+use super::grid::{Grid, GridSource, GridVertex, MAX_GRID_TRIANGLES, Topology, neighbours};
 use super::index::index16;
 use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 
@@ -102,7 +102,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
     }
 }
 
-impl<M: Borrow<Mesh> + Sync> Source for Triangles<M> {
+impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
     fn batches(&self) -> usize {
         self.groups.len()
     }

@@ -15,7 +15,7 @@ use quadrille::mesh::frame::Faces;
 use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::Visible;
 use quadrille::mesh::grid::Grid;
-use quadrille::mesh::grid::Source;
+use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
@@ -115,7 +115,7 @@ fn settings(pattern: &SamplePattern, faces: Faces) -> FrameSettings {
 /// Which triangle of which grid (counted through all batches) each sample shows: every sample
 /// against every triangle, in order.
 fn shown(
-    source: &dyn Source,
+    source: &dyn GridSource,
     view: &MeshCamera,
     settings: &FrameSettings,
 ) -> Vec<Option<(usize, u16)>> {
@@ -158,7 +158,7 @@ fn shown(
 /// The same from a frame.
 fn of_frame(
     visible: &Visible,
-    source: &dyn Source,
+    source: &dyn GridSource,
     view: &MeshCamera,
 ) -> Vec<Option<(usize, u16)>> {
     let settings = &visible.settings;

@@ -4,7 +4,7 @@ use quadrille::gpu::config::Config;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::Visible;
-use quadrille::mesh::grid::Source;
+use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
@@ -44,7 +44,7 @@ fn units() -> [MergeUnitKind; 6] {
 }
 
 fn run(
-    source: &dyn Source,
+    source: &dyn GridSource,
     settings: &FrameSettings,
     config: &MeshConfig,
     unit: MergeUnitKind,
@@ -102,7 +102,7 @@ fn timed_owners(outcome: &TimedMeshResult, settings: &FrameSettings) -> Vec<([u1
 }
 
 /// One scene with one pattern, through every unit, against the frame.
-fn agrees(source: &dyn Source, settings: &FrameSettings, what: &str) {
+fn agrees(source: &dyn GridSource, settings: &FrameSettings, what: &str) {
     let visible = Visible::new(source, &view(), &view(), settings).unwrap();
     let expected_owners = owners(&visible);
     assert!(!expected_owners.is_empty(), "{what}: nothing is seen");
@@ -137,7 +137,7 @@ fn agrees(source: &dyn Source, settings: &FrameSettings, what: &str) {
     }
 }
 
-fn all_patterns(source: &dyn Source, name: &str) {
+fn all_patterns(source: &dyn GridSource, name: &str) {
     for cull in [Cull::Quads, Cull::Grids] {
         for samples in [1, 4, 16] {
             let what = format!("{name}, {samples} samples, {cull:?}");

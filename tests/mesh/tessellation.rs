@@ -10,7 +10,7 @@ use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::NONE;
 use quadrille::mesh::files::Texture;
 use quadrille::mesh::grid::Grid;
-use quadrille::mesh::grid::Source;
+use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::surface::HeightChannel;
 use quadrille::mesh::surface::HeightMap;
 use quadrille::mesh::surface::ProceduralScene;
@@ -34,7 +34,7 @@ fn settings(triangle_area_px: f64) -> TessellateSettings {
     }
 }
 
-fn all(source: &impl Source, view: &MeshCamera) -> Vec<Grid> {
+fn all(source: &impl GridSource, view: &MeshCamera) -> Vec<Grid> {
     let mut grids = Vec::new();
     for batch in 0..source.batches() {
         source.grids(batch, view, &mut grids);

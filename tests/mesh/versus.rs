@@ -25,7 +25,7 @@ use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::NONE;
-use quadrille::mesh::grid::Source;
+use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;

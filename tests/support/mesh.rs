@@ -15,7 +15,7 @@ use quadrille::mesh::files::ShaderEffects;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::frame::FrameSettings;
-use quadrille::mesh::grid::Source;
+use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::surface::Surface;
 use quadrille::mesh::tessellate::TessellateSettings;
 use quadrille::mesh::tessellate::Tessellated;
@@ -45,7 +45,7 @@ pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
 }
 
 /// Rounded cubes behind, before and beside each other, as micropolygons.
-pub(crate) fn cubes() -> Box<dyn Source> {
+pub(crate) fn cubes() -> Box<dyn GridSource> {
     let (mut positions, mut faces) = (Vec::new(), Vec::new());
     let cubes = [
         ([0.0, 0.0, 5.0], 2.6),
@@ -76,7 +76,7 @@ pub(crate) fn cubes() -> Box<dyn Source> {
 }
 
 /// Two triangles that pass through each other, one of them through the near plane.
-pub(crate) fn crossing() -> Box<dyn Source> {
+pub(crate) fn crossing() -> Box<dyn GridSource> {
     let positions = vec![
         [-2.0, -1.0, 3.0],
         [2.0, -1.5, 6.0],
@@ -91,7 +91,7 @@ pub(crate) fn crossing() -> Box<dyn Source> {
 }
 
 /// Two waves in two draws; the shader of a part of the second bars merging pixels.
-pub(crate) fn waves() -> Box<dyn Source> {
+pub(crate) fn waves() -> Box<dyn GridSource> {
     const SIDE: u32 = 24;
     let (mut positions, mut faces) = (Vec::new(), Vec::new());
     for wave in 0..2 {

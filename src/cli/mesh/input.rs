@@ -10,7 +10,7 @@ use super::options::{area, each_once, one_of};
 use crate::error::{Error, Result};
 use crate::mesh::draw::near_plane;
 use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
-use crate::mesh::grid::Source;
+use crate::mesh::grid::GridSource;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
 use crate::mesh::surface::{
     HAIRS, HeightChannel, HeightMap, MAX_HAIRS, PICTURE_PX, ProceduralScene,
@@ -124,7 +124,7 @@ enum What {
 }
 
 /// The areas and what is drawn at each.
-type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn Source>)>> + 'a>;
+type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
 
 impl MeshInputFlags {
     pub(super) fn areas(&self) -> &[f64] {
@@ -331,7 +331,7 @@ impl MeshInput {
     pub(super) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.what, self.flags.areas.as_slice()) {
             (What::Polygons(mesh), []) => {
-                let triangles: Box<dyn Source> = Box::new(Triangles::new(Mesh::clone(mesh)));
+                let triangles: Box<dyn GridSource> = Box::new(Triangles::new(Mesh::clone(mesh)));
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
             (_, []) => &[DEFAULT_AREA_PX],
@@ -343,7 +343,7 @@ impl MeshInput {
                 ..TessellateSettings::default()
             };
             let tessellated = Tessellated::new(self.surface()?, settings)?;
-            let source: Box<dyn Source> = Box::new(tessellated);
+            let source: Box<dyn GridSource> = Box::new(tessellated);
             Ok((Some(area), source))
         })))
     }

@@ -15,7 +15,7 @@ use crate::image::{Frame, files};
 use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::{Shading, Visible};
-use crate::mesh::grid::Source;
+use crate::mesh::grid::GridSource;
 use crate::mesh::heat::{DEFAULT_MOST, shading_rate_picture};
 use crate::mesh::merge::MergeUnitKind;
 use crate::mesh::pipeline::{self, MeshConfig};
@@ -146,7 +146,7 @@ impl<'j> Job<'j> {
 
     fn prepare<'a>(
         &self,
-        source: &'a dyn Source,
+        source: &'a dyn GridSource,
         (area, msaa): (Option<f64>, u32),
         camera: &'a Camera,
         view: &MeshCamera,
@@ -209,7 +209,7 @@ impl<'j> Job<'j> {
 
     fn row(
         &self,
-        source: &dyn Source,
+        source: &dyn GridSource,
         prepared: &Prepared<'_>,
         choice: UnitChoice,
     ) -> Result<MeshRow> {
@@ -277,7 +277,7 @@ impl Job<'_> {
     /// The frame in cycles, where that is asked for and there is a pipeline of quads.
     fn timed(
         &self,
-        source: &dyn Source,
+        source: &dyn GridSource,
         visible: &Visible,
         choice: UnitChoice,
     ) -> Result<Option<Timed>> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::settings::FrameSettings;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::{Grid, Source};
+use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
 use crate::mesh::project::{Piece, ProjectedGrid, touched_quads};
 use crate::raster::geometry::PixelRect;
@@ -84,7 +84,7 @@ impl Chunk {
     /// rasterizes them in the second.
     #[must_use]
     pub fn new(
-        source: &dyn Source,
+        source: &dyn GridSource,
         batches: Range<usize>,
         [made_for, view]: [&MeshCamera; 2],
         settings: &FrameSettings,

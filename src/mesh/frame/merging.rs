@@ -1,25 +1,26 @@
-//! Quads that passed the depth test become quads for the shader, through a merging unit.
+//! Sends the quads that pass the depth test through a merging unit and collects the quads that the
+//! shader runs on.
 //!
-//! A unit that is flushed after every grid works on all chunks side by side; one that is flushed
-//! after every draw works on all chunks of a draw in order.
+//! With a unit that is flushed after every grid, chunks run in parallel; with one that is flushed
+//! after every draw, draws do.
 
 use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
 use super::visible::Visible;
-use crate::mesh::grid::{Grid, Source};
+use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
 use crate::mesh::merge::{MergeCounters, MergeDriver, MergeUnitKind, QuadFragment, Scope};
 use crate::pipeline::statistics::Counter;
 
-/// No quad of the shader.
+/// Marks a quad that reaches no quad of the shader.
 pub(crate) const NOT_SHADED: u32 = u32::MAX;
 
 /// A quad that the shader runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShaderQuad {
-    /// The chunk that its fragments are of.
+    /// Index of the chunk that its fragments belong to.
     pub chunk: u32,
     /// For each shading pixel: the quad of that chunk whose triangle gives the shading inputs.
     pub inputs: [u32; 4],
@@ -27,31 +28,31 @@ pub struct ShaderQuad {
     pub coverage: u64,
 }
 
-/// What the shader runs on.
+/// The quads that the shader runs on, and how the quads of the raster map to them.
 #[derive(Debug, Clone, Default)]
 pub struct Shading {
     /// The quads.
     pub quads: Vec<ShaderQuad>,
-    /// By chunk: which quads of the shader its quads became part of, and the number of the first.
-    parts: Vec<(Parts, u32)>,
-    /// What the quads were made of.
+    /// By chunk: the [targets](Targets) of its quads, and the index of the quad that they count from.
+    targets: Vec<(Targets, u32)>,
+    /// Counters of the quads before the unit, and of the unit.
     pub counters: MergeCounters,
 }
 
-/// For each quad of a chunk, the quad of the shader that it became part of, counted in the group,
-/// or [`NOT_SHADED`]; for each of its four shading pixels where units split quads.
-type Parts = Vec<u32>;
+/// For each quad of a chunk, the quad of the shader that it became part of, counted within the
+/// group, or [`NOT_SHADED`]. Has an item per shading pixel where the unit splits quads.
+type Targets = Vec<u32>;
 
 impl Shading {
-    /// The quad of the shader that colours a shading pixel of a chunk's quad.
+    /// Index of the quad of the shader that colours a shading pixel of a chunk's quad.
     #[inline]
-    pub fn of(&self, visible: &Visible, chunk: usize, quad: u32, cell: usize) -> u32 {
-        let (parts, base) = &self.parts[chunk];
-        let is_split = parts.len() > visible.chunks[chunk].quads.len();
+    pub(crate) fn target(&self, visible: &Visible, chunk: usize, quad: u32, pixel: usize) -> u32 {
+        let (targets, base) = &self.targets[chunk];
+        let is_split = targets.len() > visible.chunks[chunk].quads.len();
         let local = if is_split {
-            parts[quad as usize * 4 + cell]
+            targets[quad as usize * 4 + pixel]
         } else {
-            parts[quad as usize]
+            targets[quad as usize]
         };
         if local == NOT_SHADED {
             local
@@ -63,19 +64,18 @@ impl Shading {
 
 impl Visible {
     /// Sends the quads through a unit.
-    #[must_use]
-    pub fn merged(&self, source: &dyn Source, unit: MergeUnitKind) -> Shading {
+    pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
         let groups: Vec<_> = match unit.unit().rules().scope {
             Scope::Grid => self.chunks.chunks(1).collect(),
             Scope::Draw => self.chunks.chunk_by(|a, b| a.draw == b.draw).collect(),
         };
-        let mut first = 0;
-        let mut numbered = Vec::with_capacity(groups.len());
-        for group in groups {
-            numbered.push((first, group));
-            first += group.len();
-        }
+        let mut next = 0;
+        let numbered = groups.into_iter().map(|chunks| {
+            next += chunks.len();
+            (next - chunks.len(), chunks)
+        });
         let merged: Vec<_> = numbered
+            .collect::<Vec<_>>()
             .into_par_iter()
             .map(|(first, chunks)| {
                 let mut group = Group::new(chunks, index32(first), unit, &self.settings);
@@ -87,15 +87,15 @@ impl Visible {
         for group in merged {
             let base = index32(shading.quads.len());
             shading.quads.extend(group.quads);
-            let parts = group.parts.into_iter().map(|p| (p, base));
-            shading.parts.extend(parts);
+            let targets = group.targets.into_iter().map(|t| (t, base));
+            shading.targets.extend(targets);
             shading.counters.add(&group.counters);
         }
         shading
     }
 
-    /// Number of fragments shaded at each shading pixel of the picture, row by row: four per quad,
-    /// covered or not.
+    /// Number of fragments shaded at each shading pixel of the picture, in row order. A quad counts
+    /// as four, covered or not.
     #[cfg(feature = "cli")]
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
     pub(crate) fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
@@ -103,10 +103,10 @@ impl Visible {
         let (width, height) = (picture.x1 as usize, picture.y1 as usize);
         let mut counts = vec![0; width * height];
         for quad in &shading.quads {
-            let of = &self.chunks[quad.chunk as usize].quads[quad.inputs[0] as usize];
-            for cell in 0..4 {
-                let x = usize::from(of.position[0]) * 2 + (cell & 1);
-                let y = usize::from(of.position[1]) * 2 + (cell >> 1);
+            let input = &self.chunks[quad.chunk as usize].quads[quad.inputs[0] as usize];
+            for pixel in 0..4 {
+                let x = usize::from(input.position[0]) * 2 + (pixel & 1);
+                let y = usize::from(input.position[1]) * 2 + (pixel >> 1);
                 if x < width && y < height {
                     counts[y * width + x] += 1;
                 }
@@ -119,15 +119,15 @@ impl Visible {
 /// Chunks that one task sends through a unit.
 struct Group {
     driver: MergeDriver,
-    /// Number of the first chunk in the frame.
+    /// Index of the first chunk in the frame.
     first: u32,
     quads: Vec<ShaderQuad>,
     /// By chunk of the group.
-    parts: Vec<Parts>,
+    targets: Vec<Targets>,
     /// Chunk of the group, and quad of it, of every fragment that went to the unit since it was
     /// last empty.
     sent: Vec<(u32, u32)>,
-    /// For each of these that leads: its quad of the shader.
+    /// For each fragment of `sent` that leads: its quad of the shader.
     leads: Vec<u32>,
     counters: MergeCounters,
 }
@@ -140,19 +140,19 @@ impl Group {
         } else {
             1
         };
-        let none = |c: &Chunk| vec![NOT_SHADED; c.quads.len() * per_quad];
+        let unset = |c: &Chunk| vec![NOT_SHADED; c.quads.len() * per_quad];
         Self {
             driver,
             first,
             quads: Vec::new(),
-            parts: chunks.iter().map(none).collect(),
+            targets: chunks.iter().map(unset).collect(),
             sent: Vec::new(),
             leads: Vec::new(),
             counters: MergeCounters::default(),
         }
     }
 
-    fn merge(&mut self, chunks: &[Chunk], source: &dyn Source, settings: &FrameSettings) {
+    fn merge(&mut self, chunks: &[Chunk], source: &dyn GridSource, settings: &FrameSettings) {
         let rules = self.driver.unit.rules();
         for (number, chunk) in (0..).zip(chunks) {
             for visible in chunk.visible() {
@@ -161,8 +161,13 @@ impl Group {
                 let is_barred = rules.bypassed_by_effects && material.effects.any();
                 self.driver.unit.begin_grid(&grid.topology);
                 for quad in visible.quads.clone() {
-                    let coverage = self.count(chunk, quad, settings);
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
+                    let mut coverage = 0;
+                    if !only_touched {
+                        coverage = chunk.shaded_coverage(quad, settings);
+                        self.counters.rasterized += 1;
+                        self.counters.culled += u64::from(coverage == 0);
+                    }
                     if coverage != 0 || only_touched && rules.takes_empties {
                         self.sent.push((number, quad));
                         self.driver
@@ -178,19 +183,7 @@ impl Group {
         self.counters.add(&self.driver.counters());
     }
 
-    /// Counts a quad of a visible grid; returns its samples that are shaded.
-    #[inline]
-    fn count(&mut self, chunk: &Chunk, quad: u32, settings: &FrameSettings) -> u64 {
-        if chunk.quads[quad as usize].coverage == 0 {
-            return 0;
-        }
-        let coverage = chunk.shaded_coverage(quad, settings);
-        self.counters.rasterized += 1;
-        self.counters.culled += u64::from(coverage == 0);
-        coverage
-    }
-
-    /// Empties the unit and notes what became of the fragments that went to it.
+    /// Empties the unit and records which quad of the shader each fragment became part of.
     fn flush(&mut self) {
         self.driver.flush();
         let stream = &mut self.driver.stream;
@@ -206,12 +199,12 @@ impl Group {
         }
         let splits_quads = self.driver.unit.rules().splits_quads;
         for (&(chunk, quad), k) in self.sent.iter().zip(0..) {
-            let (parts, quad) = (&mut self.parts[chunk as usize], quad as usize);
-            let lead = |cell| self.leads[stream.fragments.find(k, cell) as usize];
+            let (targets, quad) = (&mut self.targets[chunk as usize], quad as usize);
+            let lead = |pixel| self.leads[stream.fragments.find(k, pixel) as usize];
             if splits_quads {
-                (0..4).for_each(|cell| parts[quad * 4 + cell] = lead(cell));
+                (0..4).for_each(|pixel| targets[quad * 4 + pixel] = lead(pixel));
             } else {
-                parts[quad] = lead(0);
+                targets[quad] = lead(0);
             }
         }
         stream.fragments.clear();
@@ -219,7 +212,7 @@ impl Group {
     }
 }
 
-/// A quad as a merging unit takes it.
+/// Returns a quad in the form that merging units take.
 #[inline]
 fn fragment(chunk: &Chunk, grid: &Grid, quad: u32, coverage: u64) -> QuadFragment {
     let quad = &chunk.quads[quad as usize];

@@ -76,7 +76,7 @@ impl Coloured<'_> {
                     if owner != last {
                         last = owner;
                         let (chunk, quad) = self.visible.find(owner);
-                        let shaded = shading.of(self.visible, chunk, quad, cell);
+                        let shaded = shading.target(self.visible, chunk, quad, cell);
                         if shaded != NOT_SHADED {
                             shows[shaded as usize].store(true, Ordering::Relaxed);
                         }
@@ -240,7 +240,7 @@ impl Colours for QuadColourMap<'_> {
     #[inline]
     fn key(&self, owner: u32, cell: usize) -> [f32; 3] {
         let (chunk, quad) = self.visible.find(owner);
-        let shaded = self.shading.of(self.visible, chunk, quad, cell);
+        let shaded = self.shading.target(self.visible, chunk, quad, cell);
         let colours = self.colours.get(shaded as usize);
         colours.map_or([0.0; 3], |quad| quad[cell])
     }

@@ -1,9 +1,9 @@
 //! The early depth test of all quads, bin by bin, each in submission order.
 //!
-//! Bins share nothing, so they are tested side by side. A grid is hidden when in every bin that it
-//! has quads in, the farthest depths of all raster tiles in its bounding box were nearer than its
-//! nearest vertex, at the moment its turn came: what a Hi-Z unit would have known right after the
-//! grid was tessellated.
+//! Bins share nothing, so they are tested in parallel. A grid is hidden when, in every bin that it
+//! has quads in, the farthest depths of all raster tiles in its bounding box are nearer than its
+//! nearest vertex at its turn in submission order: a Hi-Z unit knows as much right after the grid is
+//! tessellated.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -18,41 +18,40 @@ use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
 
 /// Shading pixels along the side of a raster tile.
-const TILE_CELLS: i32 = 8;
-/// Quads of a raster tile.
+const TILE_SIDE: i32 = 8;
+/// Quads per raster tile.
 const TILE_QUADS: usize = 16;
 
-/// Which fragment each sample of a quad shows.
+/// The fragment that each sample of a quad shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VisibleQuad {
     /// Column and row, in quads.
     pub position: [u16; 2],
-    /// Index into [`VisibilityBuffer::samples`] of its first sample; there are four shading pixels'
-    /// worth.
+    /// Index into [`VisibilityBuffer::samples`] of its first sample, followed by those of all four
+    /// shading pixels.
     pub first: u32,
 }
 
-/// Which fragment each sample of a bin shows; quads that show none are left out.
+/// The fragment that each sample of a bin shows, without the quads that show none.
 #[derive(Debug, Clone, Default)]
 pub struct VisibilityBuffer {
-    /// The quads, row by row.
+    /// The quads, in row order.
     pub quads: Vec<VisibleQuad>,
-    /// Numbers of quads in the frame, shading pixel by shading pixel, [`NO_OWNER`] for the
+    /// Indices of quads in the frame, shading pixel by shading pixel; [`NO_OWNER`] for the
     /// background.
     pub samples: Vec<u32>,
 }
 
-/// What is known of the depths of a raster tile.
+/// Cached depth bound of a raster tile.
 #[derive(Debug, Clone, Copy)]
-struct Tile {
-    /// The farthest depth; `None` where it has changed since.
+struct TileBound {
+    /// The farthest depth; `None` if a depth has changed since it was computed.
     farthest: Option<f32>,
     /// The quad that was too far at the last test; it is tried first.
     far_quad: usize,
 }
 
-/// An empty tile.
-const EMPTY: Tile = Tile {
+const EMPTY: TileBound = TileBound {
     farthest: Some(0.0),
     far_quad: 0,
 };
@@ -61,14 +60,13 @@ const EMPTY: Tile = Tile {
 #[derive(Debug)]
 pub(crate) struct DepthBin {
     settings: FrameSettings,
-    /// The first quad of the bin.
+    /// Position of the bin's first quad.
     corner: [u16; 2],
     quads: Vec<QuadDepths>,
-    tiles: Vec<Cell<Tile>>,
+    tiles: Vec<Cell<TileBound>>,
 }
 
 impl DepthBin {
-    /// The empty buffer of a bin.
     pub(crate) fn new(settings: &FrameSettings, bin: usize) -> Self {
         let side = usize::from(settings.bin_quads());
         Self {
@@ -79,27 +77,27 @@ impl DepthBin {
         }
     }
 
-    /// Reuses the memory as the empty buffer of another bin.
+    /// Clears the buffer for another bin.
     fn begin(&mut self, bin: usize) {
         self.corner = self.settings.bin_corner(bin);
         self.quads.fill(QuadDepths::default());
         self.tiles.fill(Cell::new(EMPTY));
     }
 
-    /// Column and row in the bin of a quad of the picture.
+    /// Column and row of a quad within the bin.
     #[inline]
     fn local(&self, position: [u16; 2]) -> [usize; 2] {
         [0, 1].map(|axis| usize::from(position[axis] - self.corner[axis]))
     }
 
-    /// The samples of a quad of the picture that lies in the bin.
+    /// The samples of a quad in the bin, by its position in the picture.
     #[inline]
     pub(crate) fn quad(&self, position: [u16; 2]) -> &QuadDepths {
         let [column, row] = self.local(position);
         &self.quads[row * usize::from(self.settings.bin_quads()) + column]
     }
 
-    /// Tests the samples of a fragment of a quad of the picture; returns those that pass.
+    /// Tests the samples of a fragment; returns those that pass.
     #[inline(always)]
     pub(crate) fn test<S: Simd>(
         &mut self,
@@ -118,14 +116,14 @@ impl DepthBin {
         passed
     }
 
-    /// Whether everything in the raster tiles of `area`, inside the picture, that lie in the bin is
-    /// at least as near as `depth`.
+    /// Whether all samples in the bin's raster tiles that meet `area` are at least as near as
+    /// `depth`. `area` lies inside the picture.
     pub(crate) fn hides(&self, area: PixelRect, depth: f32) -> bool {
         let area = area.intersect(self.settings.bin_rect(self.corner));
         let corner = self.corner.map(|q| i32::from(q) * 2);
-        let across = i32::from(self.settings.bin_quads()) * 2 / TILE_CELLS;
+        let across = i32::from(self.settings.bin_quads()) * 2 / TILE_SIDE;
         let range = |from: i32, to: i32, origin: i32| {
-            (from - origin) / TILE_CELLS..(to - origin + TILE_CELLS - 1) / TILE_CELLS
+            (from - origin) / TILE_SIDE..(to - origin + TILE_SIDE - 1) / TILE_SIDE
         };
         range(area.y0, area.y1, corner[1]).all(|row| {
             range(area.x0, area.x1, corner[0])
@@ -147,14 +145,14 @@ impl DepthBin {
             let quad = &self.quads[first + at / 4 * side + at % 4];
             farthest = farthest.min(quad.farthest(self.settings.pattern));
             if farthest < depth {
-                self.tiles[tile].set(Tile {
+                self.tiles[tile].set(TileBound {
                     farthest: None,
                     far_quad: at,
                 });
                 return false;
             }
         }
-        self.tiles[tile].set(Tile {
+        self.tiles[tile].set(TileBound {
             farthest: Some(farthest),
             ..known
         });
@@ -196,28 +194,27 @@ impl DepthBin {
         }
     }
 
-    /// Which fragment each sample shows.
-    pub(crate) fn shown(&self) -> VisibilityBuffer {
+    fn shown(&self) -> VisibilityBuffer {
         let side = self.settings.bin_quads();
         let count = self.settings.pattern.count() as usize;
         let mut shown = VisibilityBuffer::default();
         let positions = (0..side).flat_map(|y| (0..side).map(move |x| [x, y]));
         for (quad, at) in self.quads.iter().zip(positions) {
-            let cells = || quad.owners.iter().flat_map(|cell| &cell[..count]);
-            if cells().any(|&o| o != NO_OWNER) {
+            let samples = || quad.owners.iter().flat_map(|pixel| &pixel[..count]);
+            if samples().any(|&o| o != NO_OWNER) {
                 shown.quads.push(VisibleQuad {
                     position: [0, 1].map(|axis| self.corner[axis] + at[axis]),
                     first: index32(shown.samples.len()),
                 });
-                shown.samples.extend(cells());
+                shown.samples.extend(samples());
             }
         }
         shown
     }
 }
 
-/// Tests all quads of all chunks, which then know what passed; returns what each bin shows.
-#[must_use]
+/// Tests all quads of all chunks and stores in the chunks which samples pass; returns what each bin
+/// shows.
 pub fn test(chunks: &[Chunk], settings: &FrameSettings) -> Vec<VisibilityBuffer> {
     (0..settings.bins())
         .into_par_iter()

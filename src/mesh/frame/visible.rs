@@ -9,7 +9,7 @@ use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::Source;
+use crate::mesh::grid::GridSource;
 use crate::raster::sample_depth::NO_OWNER;
 
 /// Chunks that a frame is cut into, if it has as many batches: enough to keep many cores busy to
@@ -42,7 +42,7 @@ impl Visible {
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 quads or more.
     pub fn new(
-        source: &dyn Source,
+        source: &dyn GridSource,
         made_for: &MeshCamera,
         view: &MeshCamera,
         settings: &FrameSettings,
@@ -93,7 +93,7 @@ impl Visible {
 }
 
 /// The batches in runs, none across two draws.
-fn runs(source: &dyn Source) -> Vec<Range<usize>> {
+fn runs(source: &dyn GridSource) -> Vec<Range<usize>> {
     let length = source.batches().div_ceil(CHUNKS).max(1);
     let mut runs: Vec<Range<usize>> = Vec::new();
     for batch in 0..source.batches() {

@@ -22,7 +22,7 @@ use crate::gpu::zrop::prop::Prop;
 use crate::gpu::zrop::unit::Zrop;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::FrameSettings;
-use crate::mesh::grid::Source;
+use crate::mesh::grid::GridSource;
 use crate::mesh::merge::MergeUnitKind;
 use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::stage::{Retired, Sink, Stage, chain};
@@ -35,7 +35,7 @@ use crate::pipeline::unit::Unit;
 /// # Errors
 /// A caller's error naming a field of the configuration that does not fit.
 pub fn run(
-    source: &dyn Source,
+    source: &dyn GridSource,
     view: &MeshCamera,
     settings: &FrameSettings,
     config: &MeshConfig,
@@ -64,7 +64,7 @@ pub fn run(
 /// Joins all units around a merging unit behind a queue of `depth` beats, and submits all grids, as
 /// fast as they are taken.
 fn run_with(
-    source: &dyn Source,
+    source: &dyn GridSource,
     mut state: MeshDrawState,
     config: &MeshConfig,
     (depth, unit): (u64, impl Stage<MeshDrawState, In = Beat, Out = Quad> + Unit),

@@ -12,7 +12,7 @@ mod split;
 mod topology;
 
 use super::camera::MeshCamera;
-use super::grid::{Grid, Source};
+use super::grid::{Grid, GridSource};
 use super::surface::Surface;
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, Texture};
@@ -55,7 +55,7 @@ impl Tessellated {
     }
 }
 
-impl Source for Tessellated {
+impl GridSource for Tessellated {
     fn batches(&self) -> usize {
         self.surface.patches()
     }

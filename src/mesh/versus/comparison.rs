@@ -13,7 +13,7 @@ use crate::image::Frame;
 use crate::image::metrics::psnr_db;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::{FrameSettings, Visible};
-use crate::mesh::grid::Source;
+use crate::mesh::grid::GridSource;
 use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use crate::mesh::result::MeshResult;
 use crate::mesh::shade::{Sampling, Shader};
@@ -30,7 +30,7 @@ fn units() -> [MergeUnitKind; 4] {
 
 /// A mesh that is compared with splats.
 pub(crate) struct Comparison<'a> {
-    pub(crate) source: &'a dyn Source,
+    pub(crate) source: &'a dyn GridSource,
     pub(crate) view: &'a MeshCamera,
     pub(crate) shader: &'a Shader<'a>,
     pub(crate) sampling: Sampling,

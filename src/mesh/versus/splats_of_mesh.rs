@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::image::srgb::encode_srgb;
 use crate::math::{SH_C0, narrow};
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::{Grid, GridVertex, Source};
+use crate::mesh::grid::{Grid, GridSource, GridVertex};
 use crate::mesh::shade::{Shader, VertexStep};
 use crate::scene::Splat;
 
@@ -41,7 +41,7 @@ pub struct SplatVersion {
 /// # Errors
 /// [`Error::Limit`] when there are more than 2^23 triangles.
 pub fn splats_of(
-    source: &dyn Source,
+    source: &dyn GridSource,
     view: &MeshCamera,
     shader: &Shader<'_>,
 ) -> Result<SplatVersion> {
