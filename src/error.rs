@@ -18,7 +18,7 @@ pub enum Error {
         plain(expected),
         plain(found)
     )]
-    File {
+    Malformed {
         /// The file.
         path: PathBuf,
         /// Place in the file: a header line, a row, a byte offset, a key.
@@ -51,7 +51,7 @@ pub enum Error {
         plain(expected),
         plain(found)
     )]
-    Caller {
+    Argument {
         /// The argument or field.
         what: String,
         /// Its valid values.
@@ -75,7 +75,7 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// An argument.
-    Caller,
+    Argument,
     /// An input file.
     Input,
     /// An output file.
@@ -87,20 +87,20 @@ impl Error {
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
-            Self::File { .. } | Self::Read { .. } | Self::Limit { .. } => Fault::Input,
+            Self::Malformed { .. } | Self::Read { .. } | Self::Limit { .. } => Fault::Input,
             Self::Write { .. } => Fault::Output,
-            Self::Caller { .. } => Fault::Caller,
+            Self::Argument { .. } => Fault::Argument,
         }
     }
 
-    /// Creates an [`Error::File`] at `place` of `path`.
-    pub fn file(
+    /// Creates an [`Error::Malformed`] at `place` of `path`.
+    pub fn malformed(
         path: &Path,
         place: impl Into<String>,
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self::File {
+        Self::Malformed {
             path: path.to_path_buf(),
             place: place.into(),
             expected: expected.into(),
@@ -126,26 +126,26 @@ impl Error {
         }
     }
 
-    /// Creates an [`Error::Caller`] about the argument `what`.
-    pub fn caller(
+    /// Creates an [`Error::Argument`] about the argument or field `what`.
+    pub fn argument(
         what: impl Into<String>,
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self::Caller {
+        Self::Argument {
             what: what.into(),
             expected: expected.into(),
             found: found.into(),
         }
     }
 
-    /// Renames the argument of an [`Error::Caller`], for example to the flag that sets it.
+    /// Renames the argument of an [`Error::Argument`], for example to the flag that sets it.
     #[must_use]
     pub fn about(self, argument: &str) -> Self {
         match self {
-            Self::Caller {
+            Self::Argument {
                 expected, found, ..
-            } => Self::caller(argument, expected, found),
+            } => Self::argument(argument, expected, found),
             other => other,
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         let path = Path::new("a\u{1b}[31m.ply");
-        let error = Error::file(path, "row\t1", "a\nb", "\u{7}\u{9b}é");
+        let error = Error::malformed(path, "row\t1", "a\nb", "\u{7}\u{9b}é");
         let text = error.to_string();
         assert_eq!(
             text,

@@ -61,7 +61,7 @@ pub(crate) fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
         .find(|input| real(input).as_ref() == Some(&target))
     {
         None => Ok(()),
-        Some(input) => Err(Error::caller(
+        Some(input) => Err(Error::argument(
             "output",
             "a file that is not an input",
             format!("{}, which is read", shown(input)),

@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
 fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Result<Measured> {
     let (a, b) = (pairs::read(&pair.a)?, pairs::read(&pair.b)?);
     if (a.width(), a.height()) != (b.width(), b.height()) {
-        return Err(Error::file(
+        return Err(Error::malformed(
             &pair.b,
             "picture size",
             format!(
@@ -156,7 +156,7 @@ fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Resul
 fn prepare_diff(path: &Path, found: &Pairs) -> Result<Template> {
     if PictureFormat::of_name(path).is_none() {
         let expected = "a name that ends in .png, .exr or .npy";
-        return Err(Error::caller(
+        return Err(Error::argument(
             "--diff",
             expected,
             path.display().to_string(),

@@ -16,7 +16,7 @@ pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
     let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
     if path.extension().is_some_and(is_mesh) {
         let found = "a mesh, which `quadrille mesh` draws";
-        return Err(Error::file(path, "format", "a scene of splats", found));
+        return Err(Error::malformed(path, "format", "a scene of splats", found));
     }
     let start = Instant::now();
     let scene = load(path)?;

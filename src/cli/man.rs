@@ -20,7 +20,7 @@ pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
         Some(name) => program
             .find_subcommand(name)
             .cloned()
-            .ok_or_else(|| Error::caller("command", "a command of this program", name))?,
+            .ok_or_else(|| Error::argument("command", "a command of this program", name))?,
     };
     let mut roff = Vec::new();
     clap_mangen::Man::new(page)

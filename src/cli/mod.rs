@@ -133,7 +133,7 @@ impl Command {
 fn exit_code(error: &anyhow::Error) -> u8 {
     let mut causes = error.chain().filter_map(|e| e.downcast_ref::<Error>());
     match causes.next().map(Error::fault) {
-        Some(Fault::Caller) | None => 2,
+        Some(Fault::Argument) | None => 2,
         Some(Fault::Input) => 3,
         Some(Fault::Output) => 4,
     }

@@ -44,7 +44,7 @@ impl HostFlags {
     pub(super) fn check(&self) -> Result<Host> {
         if self.threads > MAX_THREADS {
             let expected = format!("0 to {MAX_THREADS}");
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "--threads",
                 expected,
                 self.threads.to_string(),
@@ -63,7 +63,7 @@ impl Host {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
         pool.build().map_err(|e| {
             let expected = "as many threads as the system allows";
-            Error::caller("--threads", expected, e.to_string())
+            Error::argument("--threads", expected, e.to_string())
         })
     }
 }
@@ -177,7 +177,7 @@ impl GpuFlags {
 /// as it is.
 fn of_set(error: Error, assignment: &str) -> Error {
     match &error {
-        Error::Caller { what, .. } => match what.strip_prefix(ASSIGNMENT) {
+        Error::Argument { what, .. } => match what.strip_prefix(ASSIGNMENT) {
             Some(rest) => {
                 let flag = format!("--set {assignment}{rest}");
                 error.about(&flag)

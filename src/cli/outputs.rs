@@ -28,7 +28,7 @@ impl Template {
     /// Checks that a name holds no placeholders but these.
     ///
     /// # Errors
-    /// [`Error::Caller`] about `flag`.
+    /// [`Error::Argument`] about `flag`.
     pub(super) fn parse(flag: &'static str, path: &Path, placeholders: &[&str]) -> Result<Self> {
         let text = path.to_string_lossy();
         let is_word = |text: &str| text.len() > 2 && text[1..].chars().all(|c| c.is_alphabetic());
@@ -42,7 +42,7 @@ impl Template {
                     [] => "a name without placeholders".to_owned(),
                     some => format!("no placeholder but {}", some.join(" and ")),
                 };
-                return Err(Error::caller(flag, expected, found));
+                return Err(Error::argument(flag, expected, found));
             }
         }
         Ok(Self {
@@ -54,14 +54,14 @@ impl Template {
     /// Several views, or variants, need a name each. `mend` says what else would help.
     ///
     /// # Errors
-    /// [`Error::Caller`] about the flag.
+    /// [`Error::Argument`] about the flag.
     pub(super) fn require(&self, placeholder: &str, count: usize, mend: &str) -> Result<()> {
         if count < 2 || self.path.to_string_lossy().contains(placeholder) {
             return Ok(());
         }
         let expected = format!("{placeholder} in the name, since there are {count} {mend}");
         let found = self.path.display().to_string();
-        Err(Error::caller(self.flag, expected, found))
+        Err(Error::argument(self.flag, expected, found))
     }
 
     /// The name with `values` in the place of their placeholders.
@@ -101,9 +101,9 @@ impl<'a> Outputs<'a> {
     pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         make_folder_of(path)?;
         refuse_input(path, &self.inputs).map_err(|error| match error {
-            Error::Caller {
+            Error::Argument {
                 expected, found, ..
-            } => Error::caller(flag, expected, found),
+            } => Error::argument(flag, expected, found),
             other => other,
         })?;
         match path.metadata() {
@@ -120,7 +120,7 @@ impl<'a> Outputs<'a> {
             None => Ok(()),
             Some(other) => {
                 let found = format!("{}, as for {other}", path.display());
-                Err(Error::caller(flag, "a file of its own", found))
+                Err(Error::argument(flag, "a file of its own", found))
             }
         }
     }
@@ -129,11 +129,11 @@ impl<'a> Outputs<'a> {
 /// Refuses to write binary data to a terminal.
 ///
 /// # Errors
-/// [`Error::Caller`] when standard output is one.
+/// [`Error::Argument`] when standard output is one.
 pub(super) fn refuse_terminal(what: &str) -> Result<()> {
     if std::io::stdout().is_terminal() {
         let expected = format!("{what} to go to a file or a pipe");
-        return Err(Error::caller("-o -", expected, "a terminal"));
+        return Err(Error::argument("-o -", expected, "a terminal"));
     }
     Ok(())
 }
@@ -208,11 +208,11 @@ impl Output {
         let format = files::PictureFormat::of_name(path);
         if format.is_none() && path != Path::new("-") {
             let expected = "a name that ends in .png, .exr or .npy, or -";
-            return Err(Error::caller("-o", expected, path.display().to_string()));
+            return Err(Error::argument("-o", expected, path.display().to_string()));
         }
         if format.is_none() && json {
             let found = "the picture on stdout as well";
-            return Err(Error::caller("-o -", "a file beside --json", found));
+            return Err(Error::argument("-o -", "a file beside --json", found));
         }
         if format.is_none() {
             refuse_terminal("a picture")?;

@@ -87,7 +87,7 @@ impl RenderFlags {
     fn check(&self) -> Result<Host> {
         self.stop_rule()?;
         if self.backend == Backend::Gpu && self.stop.is_some() {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "--stop",
                 "--backend cpu or reference beside it",
                 "--backend gpu, which no stop rule applies to",
@@ -107,7 +107,7 @@ impl RenderFlags {
         let parse = |text: &String| {
             let expected =
                 "none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
-            StopRule::parse(text).ok_or_else(|| Error::caller("--stop", expected, text))
+            StopRule::parse(text).ok_or_else(|| Error::argument("--stop", expected, text))
         };
         self.stop.as_ref().map(parse).transpose()
     }

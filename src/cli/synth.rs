@@ -100,7 +100,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         outputs.add("-o", &args.output)?;
     } else {
         let found = args.output.display().to_string();
-        return Err(Error::caller("-o", "a name that ends in .ply, or -", found));
+        return Err(Error::argument(
+            "-o",
+            "a name that ends in .ply, or -",
+            found,
+        ));
     }
     if let Some(path) = &args.cameras_out {
         outputs.add("--cameras-out", path)?;

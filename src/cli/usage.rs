@@ -72,14 +72,14 @@ fn first_line(error: &impl Display) -> String {
 /// one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
     match error {
-        Error::Caller {
+        Error::Argument {
             what,
             expected,
             found,
         } => {
             let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&what));
             let what = if is_flag { format!("--{what}") } else { what };
-            Error::caller(what, expected, found)
+            Error::argument(what, expected, found)
         }
         other => other,
     }

@@ -145,7 +145,7 @@ impl ViewArgs {
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
         if up.norm() == 0.0 {
-            return Err(Error::caller("--up", "a direction", "0,0,0"));
+            return Err(Error::argument("--up", "a direction", "0,0,0"));
         }
         let mut subject = framing.subject;
         if let Some(target) = self.target {
@@ -172,7 +172,7 @@ impl ViewArgs {
         let fov = self.fov.unwrap_or(framing.fov_degrees);
         if !(fov > 0.0 && fov < 180.0) {
             let expected = "degrees between 0 and 180";
-            return Err(Error::caller("--fov", expected, fov.to_string()));
+            return Err(Error::argument("--fov", expected, fov.to_string()));
         }
         let [width, height] = self.size().of(framing.size)?;
         let fov = fov.to_radians();

@@ -94,7 +94,7 @@ fn impossible_views_name_their_flag() {
         ("--orbit 4 --view 4", "view"),
     ] {
         let error = views(line).unwrap_err();
-        assert!(matches!(error, Error::Caller { .. }), "{line}");
+        assert!(matches!(error, Error::Argument { .. }), "{line}");
         assert!(error.to_string().contains(flag), "{error}");
     }
 }

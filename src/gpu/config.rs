@@ -122,7 +122,7 @@ impl Config {
     /// Checks every field of every unit, and the products of sizes that are allocated.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming the fields, their bounds and their values.
+    /// [`Error::Argument`] naming the fields, their bounds and their values.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
         let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
@@ -159,7 +159,7 @@ impl Config {
             .map(|(n, size)| (*n, size.to_string()))
             .unzip();
         let expected = format!("a product of at most {most}");
-        Err(Error::caller(
+        Err(Error::argument(
             names.join(" * "),
             expected,
             sizes.join(" * "),
@@ -169,11 +169,11 @@ impl Config {
     /// Returns a preset.
     ///
     /// # Errors
-    /// [`Error::Caller`] listing the valid names.
+    /// [`Error::Argument`] listing the valid names.
     pub fn preset(name: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
-            Error::caller("preset", names.join(", "), name)
+            Error::argument("preset", names.join(", "), name)
         })?;
         Self::default().overlaid(preset.toml, preset.name)
     }
@@ -181,7 +181,7 @@ impl Config {
     /// Returns the configuration with the values in a TOML text. `from` names the text in errors.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming the line or field that does not fit.
+    /// [`Error::Argument`] naming the line or field that does not fit.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
         let config: Self = overlaid(self, text, from)?;
         config.validate()?;
@@ -191,7 +191,7 @@ impl Config {
     /// Returns the configuration with one assignment `unit.field=value`.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming the unit, field or value that does not fit.
+    /// [`Error::Argument`] naming the unit, field or value that does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }
@@ -202,7 +202,7 @@ pub(crate) const ASSIGNMENT: &str = "assignment";
 
 /// Converts an assignment `unit.field=value` to TOML.
 pub(crate) fn as_toml(assignment: &str) -> Result<String> {
-    let malformed = || Error::caller(ASSIGNMENT, "unit.field=value", assignment);
+    let malformed = || Error::argument(ASSIGNMENT, "unit.field=value", assignment);
     let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
     let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
     // A value that is not valid TOML is taken as a string.
@@ -222,20 +222,20 @@ pub(crate) fn as_toml(assignment: &str) -> Result<String> {
 /// `from` names the text in errors.
 pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
     let overlay: toml::Table = toml::from_str(text)
-        .map_err(|e| Error::caller(from, "TOML", e.to_string().trim().to_owned()))?;
+        .map_err(|e| Error::argument(from, "TOML", e.to_string().trim().to_owned()))?;
     // All fields are numbers, strings or booleans, which TOML can represent.
     let mut table = toml::Table::try_from(units).unwrap_or_default();
     for (unit, fields) in overlay {
         let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
             let units: Vec<_> = table.keys().map(String::as_str).collect();
-            return Err(Error::caller(
+            return Err(Error::argument(
                 from,
                 format!("a table named after a unit ({})", units.join(", ")),
                 unit,
             ));
         };
         let toml::Value::Table(fields) = fields else {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 from,
                 format!("a table [{unit}]"),
                 fields.to_string(),
@@ -247,7 +247,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
     }
     table
         .try_into()
-        .map_err(|e: toml::de::Error| Error::caller(from, "fields of units", one_line(&e)))
+        .map_err(|e: toml::de::Error| Error::argument(from, "fields of units", one_line(&e)))
 }
 
 /// The error on one line.
@@ -265,7 +265,7 @@ fn put(
 ) -> Result<()> {
     let names: Vec<_> = unit_table.keys().cloned().collect();
     let Some(slot) = unit_table.get_mut(field) else {
-        return Err(Error::caller(
+        return Err(Error::argument(
             from,
             format!("a field of {unit} ({})", names.join(", ")),
             field,
@@ -279,7 +279,7 @@ fn put(
     let negative = matches!(value, toml::Value::Integer(..0));
     if !value.same_type(slot) || negative {
         let least = if negative { " from 0" } else { "" };
-        return Err(Error::caller(
+        return Err(Error::argument(
             format!("{from}: {unit}.{field}"),
             format!("a value of type {}{least}", slot.type_str()),
             value.to_string(),

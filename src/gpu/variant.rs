@@ -37,13 +37,13 @@ impl Variant {
     /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (both of these), `het`.
     ///
     /// # Errors
-    /// [`Error::Caller`] about the argument `variant` for any other word.
+    /// [`Error::Argument`] about the argument `variant` for any other word.
     pub fn parse(text: &str) -> Result<Self> {
         let mut bits = 0;
         for switch in text.split('+') {
             let set = NAMES[..=usize::from(HET)].iter().position(|n| *n == switch);
             bits |= set.ok_or_else(|| {
-                Error::caller(
+                Error::argument(
                     "variant",
                     "baseline, qm, het, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
                     switch,

@@ -101,7 +101,7 @@ impl<'a> PreparedView<'a> {
 /// sorted, and drawn through the units of each variant.
 ///
 /// # Errors
-/// [`Error::Caller`](crate::Error::Caller) naming a field of the configuration that does not fit.
+/// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
 ///
 /// # Examples
 /// ```

@@ -147,7 +147,7 @@ impl Simulator {
     /// Creates a simulator without optional results.
     ///
     /// # Errors
-    /// [`Error::Caller`](crate::Error::Caller) naming a field of the configuration that does not
+    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not
     /// fit.
     pub fn new(config: &Config, variant: Variant) -> Result<Self> {
         config.validate()?;

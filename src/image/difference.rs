@@ -44,7 +44,7 @@ pub const SHOWN_SCALE: f32 = 100.0;
 pub fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     let size = |frame: &Frame| format!("{} x {}", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
-        return Err(Error::caller("pictures to compare", size(a), size(b)));
+        return Err(Error::argument("pictures to compare", size(a), size(b)));
     }
     let pixels = a.pixels().iter().zip(b.pixels()).map(|(a, b)| {
         // `min` gives 1 where the difference is not a number.

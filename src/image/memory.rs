@@ -19,7 +19,7 @@ fn check_memory_of([width, height]: [u32; 2], available: Option<u64>) -> Result<
     let of = available.map_or(String::new(), |bytes| {
         format!(" ({} available)", gigabytes(bytes))
     });
-    Err(Error::caller(
+    Err(Error::argument(
         "picture size",
         format!("a picture that fits in memory{of}"),
         format!(

@@ -35,7 +35,7 @@ impl SimdLevel {
     /// The level called `name` (see [`SimdLevel::name`]), or the widest one for `auto`.
     ///
     /// # Errors
-    /// [`Error::Caller`] when this machine has no such level; it lists those it has.
+    /// [`Error::Argument`] when this machine has no such level; it lists those it has.
     pub fn named(name: &str) -> Result<Self> {
         if name == "auto" {
             return Ok(Self::best());
@@ -46,7 +46,7 @@ impl SimdLevel {
             .find(|l| l.name() == name)
             .ok_or_else(|| {
                 let names: Vec<_> = all.iter().map(|l| l.name()).collect();
-                Error::caller(
+                Error::argument(
                     "SIMD level",
                     format!("auto or one that this machine has ({})", names.join(", ")),
                     name,

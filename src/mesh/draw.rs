@@ -62,7 +62,7 @@ impl Default for MeshDrawSettings {
 /// Draws the triangles of a mesh on all cores; returns the picture and the counts.
 ///
 /// # Errors
-/// [`Error::Caller`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
+/// [`Error::Argument`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
 /// not in front of the camera; [`Error::Limit`] for 2^32 quads or more.
 ///
 /// # Examples
@@ -107,7 +107,7 @@ pub fn draw_mesh(
         Some(near) if near > 0.0 && near.is_finite() => near,
         Some(near) => {
             let found = near.to_string();
-            return Err(Error::caller("near", "a distance above 0", found));
+            return Err(Error::argument("near", "a distance above 0", found));
         }
     };
     let view = MeshCamera::new(camera.clone(), near);

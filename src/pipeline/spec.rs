@@ -31,7 +31,7 @@ pub struct Field {
 /// Checks a field against its bounds.
 ///
 /// # Errors
-/// [`Error::Caller`] naming field, bounds and value.
+/// [`Error::Argument`] naming field, bounds and value.
 pub fn check<T: PartialOrd + Debug>(
     unit: &str,
     field: &str,
@@ -45,7 +45,7 @@ pub fn check<T: PartialOrd + Debug>(
         Bound::Included(b) | Bound::Excluded(b) => format!("{b:?}"),
         Bound::Unbounded => "any".to_owned(),
     };
-    Err(Error::caller(
+    Err(Error::argument(
         format!("{unit}.{field}"),
         format!(
             "a value from {} to {}",

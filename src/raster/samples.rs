@@ -49,11 +49,11 @@ impl SamplePattern {
     /// The standard pattern of 1, 2, 4, 8 or 16 samples per pixel; a cell is a pixel.
     ///
     /// # Errors
-    /// [`Error::Caller`] for another number of samples.
+    /// [`Error::Argument`] for another number of samples.
     pub fn standard(samples: u32) -> Result<Self> {
         let positions = STANDARD.iter().find(|p| p.len() == samples as usize);
         let positions = positions.ok_or_else(|| {
-            Error::caller("samples per pixel", "1, 2, 4, 8 or 16", samples.to_string())
+            Error::argument("samples per pixel", "1, 2, 4, 8 or 16", samples.to_string())
         })?;
         let offsets: Vec<_> = positions
             .iter()
@@ -65,10 +65,10 @@ impl SamplePattern {
     /// The pattern of a cell of 2x2 pixels with 1, 2 or 4 samples per pixel, pixel by pixel in row order.
     ///
     /// # Errors
-    /// [`Error::Caller`] for another number of samples.
+    /// [`Error::Argument`] for another number of samples.
     pub fn coarse(samples: u32) -> Result<Self> {
         if samples > 4 {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "samples per pixel with coarse shading",
                 "1, 2 or 4: a coarse pixel holds four times as many, at most 16",
                 samples.to_string(),

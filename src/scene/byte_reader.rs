@@ -20,7 +20,7 @@ impl<'a> ByteReader<'a> {
 
     /// An error about `what` at the next byte.
     pub(super) fn error(&self, what: &str, expected: impl Into<String>, found: String) -> Error {
-        Error::file(
+        Error::malformed(
             self.path,
             format!("{what} at byte {}", self.at),
             expected,

@@ -63,7 +63,7 @@ impl Camera {
     /// it is used as it is, as in the reference renderer.
     ///
     /// # Errors
-    /// [`Error::Caller`] names the first value out of range.
+    /// [`Error::Argument`] names the first value out of range.
     pub fn new(
         name: impl Into<String>,
         intrinsics: Intrinsics,
@@ -115,7 +115,7 @@ impl Camera {
         ] {
             if !is_good {
                 let what = format!("camera \"{name}\": {what}");
-                return Err(Error::caller(what, expected, format!("{found:?}")));
+                return Err(Error::argument(what, expected, format!("{found:?}")));
             }
         }
         Ok(Self {
@@ -144,7 +144,7 @@ impl Camera {
         let forward = (target - eye).try_normalize(1e-12);
         let right = forward.and_then(|f| f.cross(&up).try_normalize(1e-9 * up.norm().max(1e-300)));
         let (Some(forward), Some(right)) = (forward, right) else {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 format!("camera \"{name}\""),
                 "an eye apart from its target and an up that is not along the line of sight",
                 format!(

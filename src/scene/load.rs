@@ -18,7 +18,7 @@ use crate::error::{Error, Result, shown};
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`] when the file cannot be read; [`Error::File`] when its content does not follow its
+/// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow its
 /// format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
 pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
     let path = path.as_ref();

@@ -121,12 +121,12 @@ impl Profile {
     /// The profile called `name`.
     ///
     /// # Errors
-    /// [`Error::Caller`] lists the names there are.
+    /// [`Error::Argument`] lists the names there are.
     pub fn named(name: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|p| p.name == name);
         found.ok_or_else(|| {
             let names = Self::ALL.map(|p| p.name).join(", ");
-            Error::caller("profile", format!("one of {names}"), name)
+            Error::argument("profile", format!("one of {names}"), name)
         })
     }
 }

@@ -94,7 +94,7 @@ fn read_rows(path: &Path, lines: &[u8]) -> Result<Vec<Row>> {
 
 fn not_a_row(path: &Path, index: usize) -> Error {
     let place = format!("line {}", index + 1);
-    Error::file(
+    Error::malformed(
         path,
         place,
         "a JSON object, as bench writes",

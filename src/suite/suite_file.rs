@@ -63,7 +63,12 @@ impl Suite {
             scenes: raw.scenes,
         };
         if suite.scenes.is_empty() {
-            return Err(Error::file(path, "scene", "at least one [[scene]]", "none"));
+            return Err(Error::malformed(
+                path,
+                "scene",
+                "at least one [[scene]]",
+                "none",
+            ));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         for index in 0..suite.scenes.len() {
@@ -94,7 +99,7 @@ impl Suite {
 
     fn wrong(&self, scene: &SuiteScene, key: &str, expected: &str, found: &str) -> Error {
         let place = format!("scene \"{}\", {key}", scene.name);
-        Error::file(&self.path, place, expected, found)
+        Error::malformed(&self.path, place, expected, found)
     }
 
     /// The views of a scene at the size the suite asks for, and the camera file's warnings.
@@ -109,7 +114,7 @@ impl Suite {
         };
         let views = scene.views.as_deref().unwrap_or("all");
         load_views(&scene.cameras, views, size).map_err(|error| match error {
-            Error::Caller {
+            Error::Argument {
                 what,
                 expected,
                 found,
@@ -166,13 +171,13 @@ fn variants(path: &Path, names: Option<&[String]>) -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
     for name in names {
         let variant = Variant::parse(name).map_err(|e| match e {
-            Error::Caller {
+            Error::Argument {
                 expected, found, ..
-            } => Error::file(path, "variants", expected, format!("\"{found}\"")),
+            } => Error::malformed(path, "variants", expected, format!("\"{found}\"")),
             other => other,
         })?;
         if variants.contains(&variant) {
-            return Err(Error::file(
+            return Err(Error::malformed(
                 path,
                 "variants",
                 "each variant once",
@@ -182,7 +187,7 @@ fn variants(path: &Path, names: Option<&[String]>) -> Result<Vec<Variant>> {
         variants.push(variant);
     }
     if variants.is_empty() {
-        return Err(Error::file(path, "variants", "at least one", "none"));
+        return Err(Error::malformed(path, "variants", "at least one", "none"));
     }
     Ok(variants)
 }
@@ -194,5 +199,5 @@ fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let number = before.matches('\n').count();
     let line = text.lines().nth(number).unwrap_or_default().trim();
     let place = format!("line {}, `{line}`", number + 1);
-    Error::file(path, place, "keys and values of a suite", error.message())
+    Error::malformed(path, place, "keys and values of a suite", error.message())
 }

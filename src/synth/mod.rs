@@ -98,19 +98,19 @@ impl Synthetic {
     /// Creates the scene of `count` splats of degree `sh_degree` that `recipe` and `seed` define.
     ///
     /// # Errors
-    /// [`Error::Caller`] when `count` is outside `COUNT_RANGE` or the degree above
+    /// [`Error::Argument`] when `count` is outside `COUNT_RANGE` or the degree above
     /// `MAX_SYNTHETIC_SH_DEGREE`.
     pub fn new(recipe: Recipe, seed: u64, count: u64, sh_degree: u8) -> Result<Self> {
         let (least, most) = COUNT_RANGE;
         if !(least..=most).contains(&count) {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "number of splats",
                 format!("{least} to {most}"),
                 count.to_string(),
             ));
         }
         if sh_degree > MAX_SYNTHETIC_SH_DEGREE {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "SH degree",
                 format!("0 to {MAX_SYNTHETIC_SH_DEGREE}"),
                 sh_degree.to_string(),

@@ -58,7 +58,7 @@ fn document() -> Value {
 fn parse(document: &Value) -> Result<Loaded, Error> {
     let path = Path::new("a.gltf");
     read(document.to_string().as_bytes(), path, &mut |name| {
-        Err(Error::file(path, name, "a file", "none"))
+        Err(Error::malformed(path, name, "a file", "none"))
     })
 }
 
@@ -361,7 +361,7 @@ fn uris_are_data_or_names_of_files() {
             Path::new("a.gltf"),
             &mut |name| match name {
                 "a b.bin" => Ok(bytes.clone()),
-                _ => Err(Error::file(Path::new("a"), name, "a file", "none")),
+                _ => Err(Error::malformed(Path::new("a"), name, "a file", "none")),
             },
         )
     };

@@ -20,7 +20,7 @@ const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 fn parse(text: &str) -> Result<Loaded, Error> {
     let path = Path::new("a.obj");
     read(text.as_bytes(), path, &mut |name| {
-        Err(Error::file(path, name, "a file", "none"))
+        Err(Error::malformed(path, name, "a file", "none"))
     })
 }
 
@@ -129,7 +129,7 @@ fn read_text(text: &str) -> (Material, Vec<String>) {
     let mesh = format!("mtllib a b.mtl\n{SQUARE}usemtl m\nf 1 2 3\n");
     let loaded = read(mesh.as_bytes(), path, &mut |name| match name {
         "a b.mtl" => Ok(text.as_bytes().to_vec()),
-        _ => Err(Error::file(path, name, "a file", "none")),
+        _ => Err(Error::malformed(path, name, "a file", "none")),
     });
     let Loaded { mesh, warnings, .. } = loaded.unwrap();
     (mesh.materials[0].clone(), warnings)

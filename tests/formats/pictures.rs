@@ -205,7 +205,7 @@ fn unknown_content_and_names() {
         ("out.png", Frame::new(65_536, 1)),
     ] {
         let error = write(Path::new(name), &frame).unwrap_err();
-        assert_eq!(error.fault(), Fault::Caller);
+        assert_eq!(error.fault(), Fault::Argument);
     }
     assert_eq!(
         PictureFormat::of_name(Path::new("a.b/X.PNG")),

@@ -163,7 +163,7 @@ proptest! {
         let keep = cut.index(file.len().saturating_sub(30).max(1));
         prop_assume!(!rows.is_empty());
         let result = load_bytes(&file[..keep], Path::new("cut.ply"));
-        let refused = matches!(result, Err(quadrille::Error::File { .. }));
+        let refused = matches!(result, Err(quadrille::Error::Malformed { .. }));
         prop_assert!(refused);
     }
 

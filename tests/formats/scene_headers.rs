@@ -22,10 +22,10 @@ fn read(file: &[u8]) -> Result<Scene, Error> {
     load_bytes(file, Path::new("lying.ply"))
 }
 
-/// The text of the error, which must be [`Error::File`].
+/// The text of the error, which must be [`Error::Malformed`].
 fn refused(file: &[u8]) -> String {
     let error = read(file).expect_err("a refusal");
-    assert!(matches!(error, Error::File { .. }), "{error}");
+    assert!(matches!(error, Error::Malformed { .. }), "{error}");
     error.to_string()
 }
 

@@ -58,7 +58,7 @@ fn well_formed_files_parse_as_mesh_headers() {
             assert!(result.is_ok(), "{result:?}");
         }
         if let Err(error) = result {
-            assert!(matches!(error, Error::File { .. }), "{error}");
+            assert!(matches!(error, Error::Malformed { .. }), "{error}");
         }
     }
 }
@@ -89,7 +89,7 @@ fn every_file_is_a_scene_or_a_typed_error() {
         let took = start.elapsed();
         assert!(took < TIME_LIMIT, "{}: {took:?}", path.display());
         if let Err(error) = result {
-            assert!(matches!(error, Error::File { .. }), "{error}");
+            assert!(matches!(error, Error::Malformed { .. }), "{error}");
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
     match (is_folder(a)?, is_folder(b)?) {
         (true, true) => in_folders(a, b),
         (false, false) if a == Path::new(STDIN) && b == Path::new(STDIN) => {
-            Err(Error::caller("pictures", "stdin at most once", "- and -"))
+            Err(Error::argument("pictures", "stdin at most once", "- and -"))
         }
         (false, false) => Ok(Pairs {
             pairs: vec![PicturePair {
@@ -52,7 +52,7 @@ pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
             let kind = |folder: bool| if folder { "a folder" } else { "a picture" };
             let expected = format!("{} like the first", kind(first_is_folder));
             let found = format!("{}, {}", b.display(), kind(!first_is_folder));
-            Err(Error::caller("second path", expected, found))
+            Err(Error::argument("second path", expected, found))
         }
     }
 }
@@ -105,7 +105,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
             in_a.len(),
             in_b.len()
         );
-        return Err(Error::file(a, "folder", expected, found));
+        return Err(Error::malformed(a, "folder", expected, found));
     }
     matched.sort();
     Ok(Pairs {

@@ -147,7 +147,7 @@ impl MeshInputFlags {
             .iter()
             .find(|(_, is_set)| *is_set && !is_surface)
         {
-            return Err(Error::caller(*flag, "--tessellate beside it", "none"));
+            return Err(Error::argument(*flag, "--tessellate beside it", "none"));
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
         let mut input = MeshInput {
@@ -235,7 +235,7 @@ impl MeshInputFlags {
                 .is_some_and(|e| e.eq_ignore_ascii_case("ply"))
         {
             let expected = "at least one (a scene of splats is drawn by `quadrille render`)";
-            return Err(Error::file(path, "faces", expected, "none"));
+            return Err(Error::malformed(path, "faces", expected, "none"));
         }
         for material in &mut mesh.materials {
             material.shininess = self.shininess.unwrap_or(material.shininess);
@@ -318,7 +318,7 @@ impl MeshInput {
             if near > 0.0 && near.is_finite() {
                 return Ok(near);
             }
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "--near",
                 "a distance above 0",
                 near.to_string(),

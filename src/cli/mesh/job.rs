@@ -78,7 +78,7 @@ impl<'j> Job<'j> {
         self.args.pipeline.shade()?;
         if self.args.cycles && self.choices.iter().all(|choice| choice.is_reyes) {
             let expected = "a unit other than reyes, which has no pipeline in cycles";
-            return Err(Error::caller("--cycles", expected, "reyes alone"));
+            return Err(Error::argument("--cycles", expected, "reyes alone"));
         }
         let variants = self.combinations();
         if let Some(output) = &self.output {

@@ -125,7 +125,7 @@ impl PipelineFlags {
         let has_buffer = units.iter().any(|c| c.unit != MergeUnitKind::None);
         if !self.buffers.is_empty() && !has_buffer {
             let found = names.join(",");
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "--buffer",
                 "--unit qfm or pmu beside it",
                 found,
@@ -140,7 +140,7 @@ impl PipelineFlags {
                 let entries = entries(buffer)?;
                 if entries.is_none() && matches!(choice.unit, MergeUnitKind::Pmu(_)) {
                     let expected = "a number of entries: the pixel merge unit's are finite";
-                    return Err(Error::caller("--buffer", expected, buffer));
+                    return Err(Error::argument("--buffer", expected, buffer));
                 }
                 let unit = choice.unit.with_entries(entries);
                 choices.push(UnitChoice { unit, ..choice });
@@ -181,7 +181,7 @@ impl PipelineFlags {
             None => Albedo::Plain,
             Some(scale) if scale > 0.0 && scale.is_finite() => Albedo::Checker { scale },
             Some(scale) => {
-                return Err(Error::caller(
+                return Err(Error::argument(
                     "--checker",
                     "a number above 0",
                     scale.to_string(),
@@ -200,7 +200,7 @@ pub(super) fn each_once<T: PartialEq + ToString>(flag: &str, values: &[T]) -> Re
         None => Ok(()),
         Some((_, value)) => {
             let found = format!("{} twice", value.to_string());
-            Err(Error::caller(flag, "each value once", found))
+            Err(Error::argument(flag, "each value once", found))
         }
     }
 }
@@ -212,7 +212,7 @@ fn entries(text: &str) -> Result<Option<u32>> {
     }
     let entries = text.parse().ok().filter(|n| (1..=MAX_ENTRIES).contains(n));
     entries.map(Some).ok_or_else(|| {
-        Error::caller(
+        Error::argument(
             "--buffer",
             format!("a number of entries from 1 to {MAX_ENTRIES}, or unbounded"),
             text,
@@ -225,7 +225,7 @@ pub(super) fn area(value: f64) -> Result<f64> {
     if (least..=most).contains(&value) {
         return Ok(value);
     }
-    Err(Error::caller(
+    Err(Error::argument(
         "--tessellate",
         format!("an area from {least} to {most} pixels"),
         value.to_string(),

@@ -84,7 +84,7 @@ pub(super) fn page(versus: &Versus) -> String {
 
 fn one(what: &str, found: usize) -> Error {
     let flags = format!("--versus, --to-splats: {what}");
-    Error::caller(flags, "one", found.to_string())
+    Error::argument(flags, "one", found.to_string())
 }
 
 fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Result<()> {

@@ -54,18 +54,18 @@ impl Microbenchmark {
     /// Returns the microbenchmark called `name`.
     ///
     /// # Errors
-    /// [`Error::Caller`] listing the valid names.
+    /// [`Error::Argument`] listing the valid names.
     pub fn named(name: &str) -> Result<Self> {
         ALL.into_iter().find(|m| m.name == name).ok_or_else(|| {
             let names: Vec<_> = ALL.iter().map(|m| m.name).collect();
-            Error::caller("microbenchmark", names.join(", "), name)
+            Error::argument("microbenchmark", names.join(", "), name)
         })
     }
 
     /// Runs the benchmark on one GPC of `config`, as the paper draws to the screen tiles of one GPC.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming a field of the configuration that does not fit.
+    /// [`Error::Argument`] naming a field of the configuration that does not fit.
     pub fn run(&self, config: &Config) -> Result<Vec<Check>> {
         config.validate()?;
         let mut config = config.clone();

@@ -20,7 +20,7 @@ const MIN_BITS_PER_PIXEL: u64 = 48;
 /// Reads the display window of the first layer with R, G and B; without A, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let broken =
-        |e: image::ImageError| Error::file(named, "OpenEXR", "a whole picture", e.to_string());
+        |e: image::ImageError| Error::malformed(named, "OpenEXR", "a whole picture", e.to_string());
     let decoder =
         OpenExrDecoder::with_alpha_preference(Cursor::new(content), Some(true)).map_err(broken)?;
     let (width, height) = decoder.dimensions();

@@ -23,7 +23,7 @@ pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
     if pixels > 0 && width.max(height) <= MAX_SIDE_PIXELS && pixels <= MAX_PIXELS {
         return Ok(());
     }
-    Err(Error::caller(
+    Err(Error::argument(
         "picture size",
         format!("1 to {MAX_SIDE_PIXELS} pixels a side, at most {MAX_PIXELS} in all"),
         format!("{width} x {height}"),
@@ -47,7 +47,7 @@ impl Size {
 pub(super) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
     if width == 0 || height == 0 {
         let found = format!("{width} x {height}");
-        return Err(Error::file(
+        return Err(Error::malformed(
             named,
             "picture size",
             "at least 1 x 1 pixels",
@@ -87,7 +87,7 @@ pub(super) fn check_compressed_length(
     if needs_bytes <= holds_bytes {
         return Ok(());
     }
-    Err(Error::file(
+    Err(Error::malformed(
         named,
         "file length",
         format!(

@@ -68,7 +68,7 @@ impl PictureFormat {
 ///
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::Limit`] when it, or the picture in it, is
-/// larger than this program's limits; [`Error::File`] when its content is no picture of a known
+/// larger than this program's limits; [`Error::Malformed`] when its content is no picture of a known
 /// format, or a broken one.
 pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
     let path = path.as_ref();
@@ -102,7 +102,7 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         Some(PictureFormat::Png) => png::decode(content, named),
         Some(PictureFormat::Exr) => exr::decode(content, named),
         Some(PictureFormat::Npy) => npy::decode(content, named),
-        None => Err(Error::file(
+        None => Err(Error::malformed(
             named,
             "first bytes",
             "a picture: PNG, OpenEXR or NPY",
@@ -117,13 +117,13 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 /// Writes `frame` to the file `path`, whole or not at all, in the format of its extension.
 ///
 /// # Errors
-/// [`Error::Caller`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
+/// [`Error::Argument`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
 /// pixels or more than `MAX_SIDE_PIXELS` or `MAX_PIXELS`; [`Error::Write`] when the file cannot
 /// be written.
 pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
     let path = path.as_ref();
     let format = PictureFormat::of_name(path).ok_or_else(|| {
-        Error::caller(
+        Error::argument(
             "picture file",
             "a name that ends in .png, .exr or .npy",
             shown(path),
@@ -152,7 +152,7 @@ pub(crate) fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Resul
     check_size(size)?;
     let pixels = size.map(u64::from).iter().product::<u64>();
     if counts.len() as u64 != pixels {
-        return Err(Error::caller(
+        return Err(Error::argument(
             "numbers of pixels",
             format!("{pixels}"),
             format!("{}", counts.len()),

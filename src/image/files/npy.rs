@@ -77,16 +77,21 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let rest = text.get(refusal.at..).unwrap_or("");
         let found: String = rest.chars().take(24).collect();
         let place = format!("byte {} of the NPY header's text", refusal.at);
-        Error::file(named, place, refusal.expected, format!("{found:?}"))
+        Error::malformed(named, place, refusal.expected, format!("{found:?}"))
     })?;
     let element = Element::of_descr(&header.descr).ok_or_else(|| {
         let expected = "<f4, >f4, <f8, >f8 or |u1";
-        Error::file(named, "NPY header, descr", expected, header.descr.clone())
+        Error::malformed(named, "NPY header, descr", expected, header.descr.clone())
     })?;
     let [height, width, channels @ (3 | 4)] = header.shape[..] else {
         let expected = "height x width x 3 or 4";
         let found = format!("{:?}", header.shape);
-        return Err(Error::file(named, "NPY header, shape", expected, found));
+        return Err(Error::malformed(
+            named,
+            "NPY header, shape",
+            expected,
+            found,
+        ));
     };
     let size = stated_size(named, width, height)?;
     let expected_bytes = size.pixels() * channels * element.size_bytes() as u64;
@@ -94,7 +99,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let place = format!("elements of the {height} x {width} x {channels} array");
         let expected = format!("{expected_bytes} bytes");
         let found = format!("{} bytes", elements.len());
-        return Err(Error::file(named, place, expected, found));
+        return Err(Error::malformed(named, place, expected, found));
     }
     let channels = if channels == 4 { 4 } else { 3 };
     Ok(gather(
@@ -110,7 +115,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     let cut = |expected: &str| {
         let found = format!("a file of {} bytes", content.len());
-        Error::file(named, "NPY preamble", expected, found)
+        Error::malformed(named, "NPY preamble", expected, found)
     };
     let preamble = content.strip_prefix(MAGIC).unwrap_or(content);
     let (version, rest) = preamble
@@ -122,7 +127,7 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
         [major, minor] => {
             let found = format!("version {major}.{minor}");
             let expected = "version 1, 2 or 3";
-            return Err(Error::file(named, "NPY preamble", expected, found));
+            return Err(Error::malformed(named, "NPY preamble", expected, found));
         }
     };
     let (length, rest) = rest
@@ -133,12 +138,12 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     if length > limit {
         let expected = format!("a header of at most {limit} bytes");
         let found = format!("{length} bytes stated");
-        return Err(Error::file(named, "NPY preamble", expected, found));
+        return Err(Error::malformed(named, "NPY preamble", expected, found));
     }
     let (text, elements) = rest.split_at(length);
     let text = std::str::from_utf8(text).map_err(|e| {
         let place = format!("byte {} of the NPY header's text", e.valid_up_to());
-        Error::file(named, place, "text", "other bytes")
+        Error::malformed(named, place, "text", "other bytes")
     })?;
     Ok((text, elements))
 }

@@ -60,7 +60,7 @@ pub struct Comparison {
 /// ```
 ///
 /// # Errors
-/// [`Error::Caller`] when the pictures differ in size or have no pixels.
+/// [`Error::Argument`] when the pictures differ in size or have no pixels.
 pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
     compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
 }
@@ -87,11 +87,11 @@ pub fn compare_with_map(
     let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
         let what = "size of the second picture";
-        return Err(Error::caller(what, size(a), size(b)));
+        return Err(Error::argument(what, size(a), size(b)));
     }
     if a.pixels().is_empty() {
         let what = "size of the pictures";
-        return Err(Error::caller(what, "at least 1 x 1", size(a)));
+        return Err(Error::argument(what, "at least 1 x 1", size(a)));
     }
     let pair = Pair::new(a, b, protocol);
     let [mse, max_abs, p99_9_abs] = psnr::differences(&pair);

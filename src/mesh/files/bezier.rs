@@ -24,7 +24,7 @@ impl BezierPatches {
     /// from 1, the number of points, the points; a line each, values apart by commas.
     ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::File`] with the line, what was expected there and what was found.
+    /// [`Error::Read`]; [`Error::Malformed`] with the line, what was expected there and what was found.
     pub fn load(path: &Path) -> Result<Self> {
         Self::parse(&Bytes::open(path)?, path)
     }
@@ -39,7 +39,7 @@ impl BezierPatches {
             number: 0,
         };
         rows.read().map_err(|(expected, found)| {
-            Error::file(named, format!("line {}", rows.number), expected, found)
+            Error::malformed(named, format!("line {}", rows.number), expected, found)
         })
     }
 }

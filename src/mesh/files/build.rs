@@ -42,7 +42,7 @@ impl ReadFailure {
     /// The error at `place` of the file `path`.
     pub(super) fn at(self, path: &Path, place: impl FnOnce() -> String) -> Error {
         match self {
-            Self::Mismatch((expected, found)) => Error::file(path, place(), expected, found),
+            Self::Mismatch((expected, found)) => Error::malformed(path, place(), expected, found),
             Self::Error(error) => error,
         }
     }

@@ -46,7 +46,7 @@ impl Folder {
     fn confined(&mut self, name: &str) -> Result<PathBuf> {
         let refuse = |named: &Path, found: &str| {
             let expected = "a file inside the mesh's folder";
-            Error::file(named, format!("file name {name:?}"), expected, found)
+            Error::malformed(named, format!("file name {name:?}"), expected, found)
         };
         let relative = Path::new(name);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);

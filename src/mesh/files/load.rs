@@ -74,7 +74,7 @@ impl MeshFile {
 
 fn open(path: &Path) -> Result<Bytes<'static>> {
     if path.is_dir() {
-        return Err(Error::file(path, "path", "a mesh file", "a folder"));
+        return Err(Error::malformed(path, "path", "a mesh file", "a folder"));
     }
     Bytes::open(path)
 }
@@ -85,7 +85,7 @@ fn open(path: &Path) -> Result<Bytes<'static>> {
 /// textures cannot be read, the mesh comes without them and with a warning.
 ///
 /// # Errors
-/// [`Error::Read`] when a file that is needed cannot be read; [`Error::File`] when the content is
+/// [`Error::Read`] when a file that is needed cannot be read; [`Error::Malformed`] when the content is
 /// not what its format demands, says where, what was expected and found; [`Error::Limit`] for more
 /// than 2^26 triangles or vertices, or more than 4 GiB in the files that it names.
 pub fn load(path: &Path) -> Result<Loaded> {
@@ -106,7 +106,12 @@ pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Lo
         Some(MeshFormat::Gltf) => gltf::read(bytes, named, resolve),
         Some(MeshFormat::Bezier) => {
             let expected = "polygons: OBJ, PLY or glTF";
-            Err(Error::file(named, "format", expected, "Bezier patches"))
+            Err(Error::malformed(
+                named,
+                "format",
+                expected,
+                "Bezier patches",
+            ))
         }
         None => {
             let expected = "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt";
@@ -115,7 +120,7 @@ pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Lo
                 Some(_) => "another extension",
                 None => "text of another kind, and no extension",
             };
-            Err(Error::file(named, "format", expected, found))
+            Err(Error::malformed(named, "format", expected, found))
         }
     }
 }

@@ -26,7 +26,7 @@ const MAX_LIBRARIES: usize = 256;
 pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let place = format!("byte {at}");
-        return Err(Error::file(path, place, "text", "a zero byte"));
+        return Err(Error::malformed(path, place, "text", "a zero byte"));
     }
     let mut reader = ObjReader {
         builder: MeshBuilder::new(path),
@@ -49,7 +49,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         .tags
         .resolve(reader.builder.mesh(), &reader.positions, path)?;
     if reader.positions.is_empty() {
-        return Err(Error::file(path, "file", "vertices", "none"));
+        return Err(Error::malformed(path, "file", "vertices", "none"));
     }
     let ObjReader {
         mut builder,
@@ -269,7 +269,7 @@ impl Tags {
             let find = |vertex: &u32| {
                 positions.get(*vertex as usize).copied().ok_or_else(|| {
                     let expected = format!("a vertex of {}, numbered from 0", positions.len());
-                    Error::file(path, format!("line {number}"), expected, vertex.to_string())
+                    Error::malformed(path, format!("line {number}"), expected, vertex.to_string())
                 })
             };
             let found = vertices.iter().map(find).collect::<Result<Vec<u32>>>()?;

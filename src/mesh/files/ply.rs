@@ -21,7 +21,12 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
     let Some(vertices) = element("vertex") else {
-        return Err(Error::file(path, "header", "an element \"vertex\"", "none"));
+        return Err(Error::malformed(
+            path,
+            "header",
+            "an element \"vertex\"",
+            "none",
+        ));
     };
     let faces = element("face");
     let is_splats = |name: &str| {
@@ -30,11 +35,21 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     };
     if faces.is_none() && is_splats("f_dc_0") && is_splats("opacity") {
         let found = "splats (draw them with `quadrille render`)";
-        return Err(Error::file(path, "header", "an element \"face\"", found));
+        return Err(Error::malformed(
+            path,
+            "header",
+            "an element \"face\"",
+            found,
+        ));
     }
     if faces.is_none() && element("tristrips").is_some() {
         let found = "strips of triangles, which are not read (save polygons instead)";
-        return Err(Error::file(path, "header", "an element \"face\"", found));
+        return Err(Error::malformed(
+            path,
+            "header",
+            "an element \"face\"",
+            found,
+        ));
     }
     let mut reader = PlyReader {
         columns: Columns::of(&header.elements[vertices], path)?,
@@ -81,7 +96,7 @@ impl Columns {
         for (at, name) in position.iter_mut().zip(["x", "y", "z"]) {
             *at = scalar(name).ok_or_else(|| {
                 let expected = format!("a property \"{name}\" of one number");
-                Error::file(path, "element \"vertex\"", expected, "none")
+                Error::malformed(path, "element \"vertex\"", expected, "none")
             })?;
         }
         Ok(Self {
@@ -108,7 +123,7 @@ fn list(element: &Element, path: &Path) -> Result<usize> {
     let mut columns = 0..element.properties.len();
     columns.find(is_list).ok_or_else(|| {
         let expected = "a list \"vertex_indices\" or \"vertex_index\"";
-        Error::file(path, "element \"face\"", expected, "none")
+        Error::malformed(path, "element \"face\"", expected, "none")
     })
 }
 

@@ -69,11 +69,11 @@ impl Texture {
     /// Reads a PNG or JPEG of at most 64 Mi texels.
     ///
     /// # Errors
-    /// [`Error::Read`] when the file cannot be read, [`Error::File`] when it is no such picture.
+    /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it is no such picture.
     pub fn read(path: &Path) -> crate::error::Result<Self> {
         let bytes = Bytes::open(path)?;
         decode(&bytes, MAX_TEXELS)
-            .map_err(|found| Error::file(path, "picture", "a PNG or JPEG", found))
+            .map_err(|found| Error::malformed(path, "picture", "a PNG or JPEG", found))
     }
 }
 

@@ -39,7 +39,7 @@ macro_rules! config {
                 }
                 // Merging units see the quads of one GPC: counts would depend on how many there are.
                 let found = self.gpu.gpu.gpcs.to_string();
-                Err(Error::caller("gpu.gpcs", "1 for meshes in cycles", found))
+                Err(Error::argument("gpu.gpcs", "1 for meshes in cycles", found))
             }
 
             /// Every field of every unit.
@@ -71,10 +71,10 @@ impl MeshConfig {
     /// its own units or those of the emulated GPU. `from` names the text in errors.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming the line or field that does not fit.
+    /// [`Error::Argument`] naming the line or field that does not fit.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
         let malformed =
-            |e: toml::de::Error| Error::caller(from, "TOML", e.to_string().trim().to_owned());
+            |e: toml::de::Error| Error::argument(from, "TOML", e.to_string().trim().to_owned());
         let all: toml::Table = toml::from_str(text).map_err(malformed)?;
         let (own, gpu): (toml::Table, toml::Table) = all
             .into_iter()
@@ -89,7 +89,7 @@ impl MeshConfig {
     /// the emulated GPU.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming what does not fit.
+    /// [`Error::Argument`] naming what does not fit.
     pub(crate) fn with(&self, assignment: &str) -> Result<Self> {
         let text = as_toml(assignment)?;
         let unit = assignment.split('.').next().unwrap_or_default().trim();

@@ -22,7 +22,7 @@ impl Surface {
     /// that are one point (the lid of the Utah teapot) are kept as such.
     ///
     /// # Errors
-    /// [`Error::Caller`] when an index is out of range or a point is not finite.
+    /// [`Error::Argument`] when an index is out of range or a point is not finite.
     pub fn bezier(points: &[[f32; 3]], patches: &[[u32; 16]], material: Material) -> Result<Self> {
         let mut cubics = Vec::with_capacity(patches.len());
         for (number, patch) in patches.iter().enumerate() {
@@ -33,7 +33,7 @@ impl Surface {
                 *slot = *finite.ok_or_else(|| {
                     let what = format!("Bezier patch {number}");
                     let found = format!("point {index}: {point:?}");
-                    Error::caller(what, "indices of finite control points", found)
+                    Error::argument(what, "indices of finite control points", found)
                 })?;
             }
             cubics.push(Cubic::new(control));

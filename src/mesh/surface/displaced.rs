@@ -30,13 +30,13 @@ impl HeightMap {
     /// The heights of a texture, 0 to 1.
     ///
     /// # Errors
-    /// [`Error::Caller`] when the texture has not as many texels as its sides say, or none.
+    /// [`Error::Argument`] when the texture has not as many texels as its sides say, or none.
     pub fn new(texture: &Texture, channel: HeightChannel) -> Result<Self> {
         let count = u64::from(texture.width) * u64::from(texture.height);
         if count == 0 || count != texture.texels.len() as u64 {
             let found = format!("{} texels", texture.texels.len());
             let expected = format!("{count} texels, not 0");
-            return Err(Error::caller("height map", expected, found));
+            return Err(Error::argument("height map", expected, found));
         }
         let height = |texel: &[u8; 4]| {
             let [r, g, b, a] = texel.map(|x| f32::from(x) / 255.0);
@@ -102,11 +102,11 @@ impl Surface {
     /// The surface displaced by `scale * height + bias`, in world units, outwards where positive.
     ///
     /// # Errors
-    /// [`Error::Caller`] when `scale` or `bias` is not finite.
+    /// [`Error::Argument`] when `scale` or `bias` is not finite.
     pub fn displaced(self, heights: HeightMap, scale: f32, bias: f32) -> Result<Self> {
         if !(scale.is_finite() && bias.is_finite()) {
             let found = format!("{scale} and {bias}");
-            return Err(Error::caller(
+            return Err(Error::argument(
                 "displacement",
                 "finite scale and bias",
                 found,

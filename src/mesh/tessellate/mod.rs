@@ -36,16 +36,20 @@ impl Tessellated {
     /// A surface to be tessellated.
     ///
     /// # Errors
-    /// [`Error::Caller`] when a setting is out of range.
+    /// [`Error::Argument`] when a setting is out of range.
     pub fn new(surface: Surface, settings: TessellateSettings) -> Result<Self> {
         let area = settings.triangle_area_px;
         if !(AREA_RANGE_PX.0..=AREA_RANGE_PX.1).contains(&area) {
             let expected = format!("{} to {} pixels", AREA_RANGE_PX.0, AREA_RANGE_PX.1);
-            return Err(Error::caller("triangle area", expected, area.to_string()));
+            return Err(Error::argument("triangle area", expected, area.to_string()));
         }
         if !(2..=MAX_EDGE_FACTOR).contains(&settings.max_edge_factor) {
             let found = settings.max_edge_factor.to_string();
-            return Err(Error::caller("segments of a grid's side", "2 to 64", found));
+            return Err(Error::argument(
+                "segments of a grid's side",
+                "2 to 64",
+                found,
+            ));
         }
         Ok(Self {
             surface,

@@ -26,11 +26,11 @@ pub(super) fn camera_at(
     pose: (Matrix3<f64>, Vector3<f64>),
 ) -> Result<Camera> {
     Camera::new(name, intrinsics, pose.0, pose.1).map_err(|error| match error {
-        Error::Caller {
+        Error::Argument {
             what,
             expected,
             found,
-        } => Error::file(path, format!("{place}: {what}"), expected, found),
+        } => Error::malformed(path, format!("{place}: {what}"), expected, found),
         other => other,
     })
 }

@@ -146,7 +146,7 @@ pub fn orbit(
     up: Vector3<f64>,
 ) -> Result<Vec<Camera>> {
     if !(1..=MAX_ORBIT).contains(&count) {
-        return Err(Error::caller(
+        return Err(Error::argument(
             "number of views in an orbit",
             format!("1 to {MAX_ORBIT}"),
             count.to_string(),

@@ -28,7 +28,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
         None
     };
     if let Some(found) = other {
-        return Err(Error::file(path, "format", EXPECTED, found));
+        return Err(Error::malformed(path, "format", EXPECTED, found));
     }
     serde_json::from_slice(text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
@@ -44,7 +44,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
                 reason[..end].to_owned()
             }
         };
-        Error::file(path, place, "valid JSON with finite numbers", found)
+        Error::malformed(path, place, "valid JSON with finite numbers", found)
     })
 }
 
@@ -172,7 +172,7 @@ impl<'a> Node<'a> {
         } else {
             &self.place
         };
-        Error::file(self.path, place, expected, describe(self.value))
+        Error::malformed(self.path, place, expected, describe(self.value))
     }
 }
 

@@ -32,7 +32,7 @@ pub struct CameraOptions {
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`] when the file cannot be read, [`Error::File`] when its content does not follow the
+/// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when its content does not follow the
 /// format or it contains no camera, [`Error::Limit`] when a JSON file is larger than 256 MiB.
 pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
     load_with(path, &CameraOptions::default())
@@ -46,7 +46,12 @@ pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<Came
     let path = path.as_ref();
     let mut file = load_raw(path, options)?;
     if file.cameras.is_empty() {
-        return Err(Error::file(path, "cameras", "at least one camera", "none"));
+        return Err(Error::malformed(
+            path,
+            "cameras",
+            "at least one camera",
+            "none",
+        ));
     }
     names::make_unique(&mut file.cameras);
     Ok(file)
@@ -63,7 +68,7 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
             .find(|file| file.is_file());
         return match json {
             Some(file) => parse_json(&file, &read_bounded(&file)?, options),
-            None => Err(Error::file(
+            None => Err(Error::malformed(
                 path,
                 "folder",
                 "a COLMAP model (cameras and images, .bin or .txt; also in sparse/0), cameras.json or transforms.json",

@@ -23,7 +23,7 @@ impl PictureSize {
     /// that is not given keeps the original's proportions.
     ///
     /// # Errors
-    /// [`Error::Caller`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
+    /// [`Error::Argument`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
     pub fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
         let size = match (self.width, self.height) {
             (Some(width), Some(height)) => [width, height],
@@ -34,7 +34,7 @@ impl PictureSize {
         for (side, pixels) in ["width", "height"].into_iter().zip(size) {
             if !(1..=MAX_SIDE_PX).contains(&pixels) {
                 let expected = format!("1 to {MAX_SIDE_PX} pixels");
-                return Err(Error::caller(side, expected, pixels.to_string()));
+                return Err(Error::argument(side, expected, pixels.to_string()));
             }
         }
         Ok(size)
@@ -95,7 +95,7 @@ pub fn load_views(
 /// left out) or `all`. A plain whole number is always an index.
 ///
 /// # Errors
-/// [`Error::Caller`] naming `view` when no camera is meant.
+/// [`Error::Argument`] naming `view` when no camera is meant.
 pub fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let count = cameras.len();
     if view == "all" {
@@ -131,7 +131,7 @@ fn no_such_view(cameras: &[Camera], view: &str) -> Error {
     let names = cameras.iter().take(LISTED_NAMES).map(|c| c.name.as_str());
     let more = (cameras.len() > LISTED_NAMES).then_some("...");
     let names: Vec<&str> = names.chain(more).collect();
-    Error::caller(
+    Error::argument(
         "view",
         format!(
             "an index below {0}, a range within 0..{0}, \"all\", or a name: {1}",

@@ -32,7 +32,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
 fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
     let extra = bytes.len() % RECORD_BYTES;
     if extra != 0 {
-        return Err(Error::file(
+        return Err(Error::malformed(
             path,
             "size",
             "a multiple of 32 bytes (.splat)",

@@ -35,7 +35,7 @@ pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
             read: Some(read), ..
         }) => read(bytes, path),
         Some(known) => Err(not_read(known, path)),
-        None => Err(Error::file(
+        None => Err(Error::malformed(
             path,
             "format",
             format!("a scene: {}", readable()),
@@ -49,7 +49,7 @@ pub(super) fn read_folder(path: &Path) -> Result<Scene> {
     if path.join("meta.json").is_file() {
         return Err(not_read(&unread::SOG, path));
     }
-    Err(Error::file(path, "path", "a scene file", "a folder"))
+    Err(Error::malformed(path, "path", "a scene file", "a folder"))
 }
 
 fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
@@ -83,7 +83,7 @@ fn not_read(known: &FormatReader, path: &Path) -> Error {
             "{name}, which is not read yet (convert it, for example with SuperSplat's export as PLY)"
         )
     };
-    Error::file(path, "format", readable(), found)
+    Error::malformed(path, "format", readable(), found)
 }
 
 /// The names of the supported formats.

@@ -90,7 +90,7 @@ impl<'a> BufferStore<'a> {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Error {
-        Error::file(&self.path, place, expected, found)
+        Error::malformed(&self.path, place, expected, found)
     }
 
     /// The element `at` of the document's array called `name`.

@@ -14,8 +14,9 @@ pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Optio
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         return Ok((json, None));
     }
-    let wrong =
-        |place: &str, expected: &str, found: String| Err(Error::file(path, place, expected, found));
+    let wrong = |place: &str, expected: &str, found: String| {
+        Err(Error::malformed(path, place, expected, found))
+    };
     let (Some(version), Some(length)) = (word(bytes, 4), word(bytes, 8)) else {
         let found = format!("{} bytes", bytes.len());
         return wrong("GLB header", "12 bytes", found);

@@ -35,7 +35,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     let (json, binary) = container::split(bytes, path)?;
     let document: Document = serde_json::from_slice(json).map_err(|error| {
         let place = format!("JSON, line {}, column {}", error.line(), error.column());
-        Error::file(path, place, "a glTF document", error.to_string())
+        Error::malformed(path, place, "a glTF document", error.to_string())
     })?;
     check_version(&document, path)?;
     let mut builder = MeshBuilder::new(path);
@@ -86,7 +86,7 @@ fn check_version(document: &Document, path: &Path) -> Result<()> {
     let least = asset.min_version.as_deref().unwrap_or("2.0");
     if !asset.version.starts_with("2.") || least != "2.0" {
         let found = format!("version {:?}, at least {least:?}", asset.version);
-        return Err(Error::file(path, "asset", "glTF 2.0", found));
+        return Err(Error::malformed(path, "asset", "glTF 2.0", found));
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path)
             "KHR_texture_basisu" => "its KTX2 textures (save as PNG or JPEG)",
             _ => "it required",
         };
-        return Err(Error::file(
+        return Err(Error::malformed(
             path,
             "extensionsRequired",
             "extensions that are read",

@@ -80,7 +80,7 @@ impl Cage {
         for (number, position) in mesh.positions.iter().enumerate() {
             if !position.iter().all(|x| x.is_finite()) {
                 let what = format!("position {number} of a subdivision cage");
-                return Err(Error::caller(
+                return Err(Error::argument(
                     what,
                     "finite numbers",
                     format!("{position:?}"),
@@ -132,7 +132,7 @@ impl Cage {
             .last()
             .is_some_and(|v| *v as usize >= self.positions.len());
         if repeats || outside {
-            return Err(Error::caller(
+            return Err(Error::argument(
                 format!("face {face} of a subdivision cage"),
                 "vertices that exist, each once",
                 format!("{vertices:?}"),

@@ -72,12 +72,12 @@ impl Surface {
     /// that disagree on which side is the front, are cut apart: creases for each of their faces.
     ///
     /// # Errors
-    /// [`Error::Caller`] when a face meets a vertex twice, a position is not finite or there is no
+    /// [`Error::Argument`] when a face meets a vertex twice, a position is not finite or there is no
     /// material; [`Error::Limit`] when it is too large.
     pub fn catmull_clark(mesh: &Mesh, levels: u32) -> Result<Self> {
         if mesh.materials.is_empty() {
             let what = "materials of a subdivision cage";
-            return Err(Error::caller(what, "at least one", "none"));
+            return Err(Error::argument(what, "at least one", "none"));
         }
         let (cage, faces) = Cage::new(mesh)?;
         let is_quads = (0..cage.faces()).all(|face| cage.face(face).len() == 4);

@@ -38,7 +38,7 @@ impl Viewpoint {
     /// The camera for a picture of `width` by `height` pixels.
     ///
     /// # Errors
-    /// [`Error::Caller`] when the size is out of range or the viewpoint looks nowhere.
+    /// [`Error::Argument`] when the size is out of range or the viewpoint looks nowhere.
     pub fn camera(&self, name: &str, width: u32, height: u32) -> Result<Camera> {
         let lens = Intrinsics::from_vertical_fov(width, height, self.vertical_fov);
         let [eye, target, up] = [self.eye, self.target, self.up].map(Vector3::from);
@@ -71,12 +71,12 @@ impl ProceduralScene {
     /// The scene of a name, whatever its case.
     ///
     /// # Errors
-    /// [`Error::Caller`] when no scene has the name.
+    /// [`Error::Argument`] when no scene has the name.
     pub fn from_name(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
         found.map(|(_, scene)| *scene).ok_or_else(|| {
             let names = Self::ALL.map(|(name, _)| name).join(", ");
-            Error::caller("procedural scene", names, name)
+            Error::argument("procedural scene", names, name)
         })
     }
 

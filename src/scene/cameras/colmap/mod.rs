@@ -63,7 +63,7 @@ pub(super) fn read(folder: &Path) -> Result<CameraFile> {
 
 fn camera(path: &Path, image: &Image, lenses: &Lenses) -> Result<Camera> {
     let wrong = |what: &str, expected: &str, found: String| {
-        Error::file(path, format!("{}: {what}", image.place), expected, found)
+        Error::malformed(path, format!("{}: {what}", image.place), expected, found)
     };
     let lens = lenses.get(&image.camera_id).ok_or_else(|| {
         let expected = "the identifier of a camera in the cameras file";

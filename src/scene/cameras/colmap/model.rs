@@ -79,7 +79,7 @@ impl LensModel {
     fn find(is_it: impl Fn(&Self) -> bool, found: &str, path: &Path, place: &str) -> Result<Self> {
         MODELS.into_iter().find(is_it).ok_or_else(|| {
             let names = MODELS.map(|m| format!("{} ({})", m.name, m.id)).join(", ");
-            Error::file(
+            Error::malformed(
                 path,
                 format!("{place}: camera model"),
                 format!("a perspective model ({names}); `colmap image_undistorter` makes one"),

@@ -116,6 +116,6 @@ impl<'a> Fields<'a> {
     }
 
     fn error(&self, expected: &str, found: &str) -> Error {
-        Error::file(self.path, self.place, expected, format!("{found:.60}"))
+        Error::malformed(self.path, self.place, expected, format!("{found:.60}"))
     }
 }

@@ -42,7 +42,7 @@ impl Header {
     /// The time is proportional to the size of the file, independent of the counts in the header.
     ///
     /// # Errors
-    /// [`Error::File`] with the element and the row.
+    /// [`Error::Malformed`] with the element and the row.
     pub fn check_body(&self, bytes: &[u8], path: &Path) -> Result<()> {
         let mut body = Body::new(self, bytes, path);
         self.elements.iter().try_for_each(|e| body.skip(e))
@@ -80,7 +80,7 @@ impl<'a> Body<'a> {
         if needed <= left as u128 + slack {
             return Ok(());
         }
-        Err(Error::file(
+        Err(Error::malformed(
             self.path,
             format!("element \"{}\"", element.name),
             format!("{needed} bytes at least for {rows} rows of {row}"),
@@ -173,7 +173,7 @@ impl<'a> Body<'a> {
         if !property.is_empty() {
             place += &format!(", \"{property}\"");
         }
-        Error::file(self.path, place, mismatch.0, mismatch.1)
+        Error::malformed(self.path, place, mismatch.0, mismatch.1)
     }
 
     /// Reads a value of a binary body.

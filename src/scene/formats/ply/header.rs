@@ -131,17 +131,17 @@ impl Header {
     /// Parses the header at the start of `bytes`; `path` is named in errors.
     ///
     /// # Errors
-    /// [`Error::File`] with the invalid header line.
+    /// [`Error::Malformed`] with the invalid header line.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
         let mut lines = Lines::header(&bytes[..bytes.len().min(HEADER_LIMIT_BYTES)]);
         let magic = lines.next().unwrap_or_default();
         if magic.trim_ascii_end() != b"ply" {
-            return Err(Error::file(path, "line 1", "\"ply\"", quoted(magic)));
+            return Err(Error::malformed(path, "line 1", "\"ply\"", quoted(magic)));
         }
         let mut draft = Draft::default();
         loop {
             let Some(line) = lines.next() else {
-                return Err(Error::file(
+                return Err(Error::malformed(
                     path,
                     format!("header of {} lines", lines.number()),
                     "\"end_header\" within 16 MiB",
@@ -153,13 +153,13 @@ impl Header {
                 Ok(ControlFlow::Break(())) => break,
                 Err((expected, found)) => {
                     let place = format!("header line {}", lines.number());
-                    return Err(Error::file(path, place, expected, found));
+                    return Err(Error::malformed(path, place, expected, found));
                 }
             }
         }
         let encoding = draft.encoding.ok_or_else(|| {
             let place = format!("header of {} lines", lines.number());
-            Error::file(path, place, "a \"format\" line", "none")
+            Error::malformed(path, place, "a \"format\" line", "none")
         })?;
         Ok(Self {
             encoding,

@@ -43,7 +43,7 @@ impl<'a> Layout<'a> {
         let elements = &header.elements;
         let Some(at) = elements.iter().position(|e| e.name == ELEMENT) else {
             let names: Vec<&str> = elements.iter().map(|e| e.name.as_str()).take(8).collect();
-            return Err(Error::file(
+            return Err(Error::malformed(
                 path,
                 "header",
                 "an element \"vertex\" with splats",
@@ -62,7 +62,12 @@ impl<'a> Layout<'a> {
         for (property, slot) in element.properties.iter().zip(&slots) {
             if slot.is_some() && matches!(property.kind, Kind::List { .. }) {
                 let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
-                return Err(Error::file(path, place, "one number per row", "a list"));
+                return Err(Error::malformed(
+                    path,
+                    place,
+                    "one number per row",
+                    "a list",
+                ));
             }
         }
         let has = |slot| slots.contains(&Some(slot));
@@ -90,7 +95,7 @@ fn rows(element: &Element, path: &Path) -> Result<usize> {
         .ok_or_else(|| {
             let place = format!("element \"{}\"", element.name);
             let found = format!("{} rows", element.count);
-            Error::file(path, place, "a number of rows that fits in memory", found)
+            Error::malformed(path, place, "a number of rows that fits in memory", found)
         })
 }
 
@@ -127,7 +132,7 @@ fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
         (true, false) => "; it looks like a point cloud",
         (false, _) => "",
     };
-    Err(Error::file(
+    Err(Error::malformed(
         path,
         format!("element \"{ELEMENT}\""),
         "the properties of a splat (x y z f_dc_* opacity scale_* rot_*)",
@@ -147,7 +152,7 @@ fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
     let place = || format!("element \"{ELEMENT}\"");
     let degree = (0..=MAX_SH_DEGREE).find(|degree| 3 * rest_coefficients(*degree) == count);
     let Some(degree) = degree else {
-        return Err(Error::file(
+        return Err(Error::malformed(
             path,
             place(),
             "0, 9, 24, 45 or 72 properties f_rest_* (SH degree 0 to 4)",
@@ -155,7 +160,7 @@ fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
         ));
     };
     if let Some((number, found)) = numbers.iter().enumerate().find(|(i, n)| i != *n) {
-        return Err(Error::file(
+        return Err(Error::malformed(
             path,
             place(),
             format!("f_rest_0 to f_rest_{}", count - 1),
