@@ -79,7 +79,10 @@ impl Visible {
             .into_par_iter()
             .map(|(first, chunks)| {
                 let mut group = Group::new(chunks, index32(first), unit, &self.settings);
-                group.merge(chunks, source, &self.settings);
+                match (unit, chunks) {
+                    (MergeUnitKind::None, [chunk]) => group.pass(chunk, &self.settings),
+                    _ => group.merge(chunks, source, &self.settings),
+                }
                 group
             })
             .collect();
@@ -149,6 +152,30 @@ impl Group {
             sent: Vec::new(),
             leads: Vec::new(),
             counters: MergeCounters::default(),
+        }
+    }
+
+    /// Shades every quad of a chunk as it is: what [`merge`](Self::merge) comes to without a unit,
+    /// in a third of the time.
+    fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
+        let counters = &mut self.counters;
+        for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
+            if chunk.quads[quad as usize].coverage == 0 {
+                continue;
+            }
+            counters.rasterized += 1;
+            let coverage = chunk.shaded_coverage(quad, settings);
+            if coverage == 0 {
+                counters.culled += 1;
+                continue;
+            }
+            counters.partial += u64::from(settings.pattern.partial_cells(coverage) != 0);
+            self.targets[0][quad as usize] = index32(self.quads.len());
+            self.quads.push(ShaderQuad {
+                chunk: self.first,
+                inputs: [quad; 4],
+                coverage,
+            });
         }
     }
 
