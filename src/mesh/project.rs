@@ -197,7 +197,7 @@ impl ProjectedGrid {
     clippy::cast_possible_truncation,
     reason = "pictures have at most 2^15 pixels per side"
 )]
-pub(crate) fn touched_quads(
+pub fn touched_quads(
     outline: &SampledPolygon,
     area: PixelRect,
     mut visit: impl FnMut([u16; 2], SampledQuad),

@@ -11,6 +11,7 @@
 )]
 
 mod frame;
+mod merging;
 mod pipeline;
 mod shading;
 mod stages;

@@ -45,7 +45,7 @@ statistics! {
 
 impl QfmCounters {
     /// Quads handed to the shader.
-    pub(crate) fn quads_out(&self) -> u64 {
+    pub fn quads_out(&self) -> u64 {
         self.passed_full + self.released_full + self.evicted + self.flushed
     }
 }
@@ -86,7 +86,7 @@ statistics! {
 
 impl PmuCounters {
     /// Quads handed to the shader.
-    pub(crate) fn quads_out(&self) -> u64 {
+    pub fn quads_out(&self) -> u64 {
         self.straight + self.by_overlap + self.by_age + self.early + self.flushed
     }
 }

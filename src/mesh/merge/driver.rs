@@ -20,7 +20,7 @@ pub enum MergeUnitKind {
 
 impl MergeUnitKind {
     /// An empty unit.
-    pub(crate) fn unit(self) -> Box<dyn MergeUnit> {
+    pub fn unit(self) -> Box<dyn MergeUnit> {
         match self {
             Self::None => Box::new(Passthrough),
             Self::Qfm(settings) => Box::new(QuadMerge::new(settings)),

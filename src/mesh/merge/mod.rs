@@ -6,11 +6,9 @@ pub(crate) mod counters;
 pub(crate) mod driver;
 pub mod pmu;
 pub mod qfm;
-#[cfg(test)]
-mod test_fragments;
 pub(crate) mod unit;
 
-pub(crate) use counters::{MergeCounters, QfmCounters};
+pub use counters::{MergeCounters, PmuCounters, QfmCounters};
 pub use driver::{MergeDriver, MergeUnitKind};
 pub use pmu::PmuSettings;
 pub use qfm::QfmSettings;

@@ -87,7 +87,7 @@ impl DisjointSet {
     }
 
     /// The fragment that a shading pixel of `fragment` is shaded with.
-    pub(crate) fn find(&self, fragment: u32, cell: usize) -> u32 {
+    pub fn find(&self, fragment: u32, cell: usize) -> u32 {
         let mut at = fragment;
         loop {
             let parent = self.parents[at as usize][cell];
@@ -123,7 +123,7 @@ pub struct MergeStream {
 
 impl MergeStream {
     /// An empty stream of fragments of this pattern.
-    pub(crate) fn new(pattern: &'static SamplePattern) -> Self {
+    pub fn new(pattern: &'static SamplePattern) -> Self {
         Self {
             pattern,
             fragments: DisjointSet::default(),

@@ -24,10 +24,6 @@
 //! alpha, or read coverage or the primitive id: they see what merging changes (section 3).
 
 mod edges;
-#[cfg(test)]
-mod oracle;
-#[cfg(test)]
-mod tests;
 
 use crate::pipeline::spec::spec;
 

@@ -19,11 +19,7 @@
 //! evicted before those of the new grid.
 
 mod entry;
-#[cfg(test)]
-mod oracle;
 mod select;
-#[cfg(test)]
-mod tests;
 
 use crate::pipeline::spec::spec;
 

@@ -1,14 +1,12 @@
-//! The merge buffer written down as the paper's Figure 4 and section 3 say it, slowly.
-
-#![allow(clippy::unwrap_used, reason = "tests")]
+//! A slow transcription of the merge buffer of quad-fragment merging (QFM, section 3, Figure 4).
 
 use std::collections::BTreeSet;
 
-use super::QfmSettings;
-use crate::mesh::grid::{NO_NEIGHBOUR, Topology};
-use crate::mesh::merge::test_fragments::Oracle;
-use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
-use crate::raster::samples::SamplePattern;
+use quadrille::mesh::grid::{NO_NEIGHBOUR, Topology};
+use quadrille::mesh::merge::{MergedQuad, QfmSettings, QuadFragment};
+use quadrille::raster::samples::SamplePattern;
+
+use super::fragments::{Oracle, rank_of_nearest};
 
 #[derive(Clone)]
 struct Entry {
@@ -19,7 +17,7 @@ struct Entry {
     centres: u8,
     inputs: [u32; 4],
     leader: u32,
-    /// With the number of the grid: an unbounded buffer holds several.
+    /// Triangles with the numbers of their grids: an unbounded buffer holds several grids.
     tri_mask: BTreeSet<(usize, u16)>,
     adj_mask: BTreeSet<(usize, u16)>,
     grid: usize,
@@ -43,25 +41,25 @@ fn merge(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
 
 fn select_shading_inputs(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
     let mut covered = [false; 4];
-    for (cell, covered) in covered.iter_mut().enumerate() {
-        let centre = |e: &Entry| e.centres >> cell & 1 == 1;
-        let nearest = |e: &Entry| pattern.nearest_to_centre(pattern.cell(e.coverage, cell));
-        let rank = |e: &Entry| nearest(e).map_or(u8::MAX, |(_, rank)| rank);
+    for (pixel, covered) in covered.iter_mut().enumerate() {
+        let centre = |e: &Entry| e.centres >> pixel & 1 == 1;
+        let nearest = |e: &Entry| rank_of_nearest(pattern, pattern.cell(e.coverage, pixel));
+        let rank = |e: &Entry| nearest(e).unwrap_or(u8::MAX);
         let second = match (centre(e1), centre(e2)) {
-            (true, true) => e2.inputs[cell] < e1.inputs[cell],
+            (true, true) => e2.inputs[pixel] < e1.inputs[pixel],
             (false, false) => rank(e2) < rank(e1),
             (_, second) => second,
         };
         *covered = centre(e1) || centre(e2) || rank(e1).min(rank(e2)) != u8::MAX;
         if second {
-            e1.inputs[cell] = e2.inputs[cell];
+            e1.inputs[pixel] = e2.inputs[pixel];
         }
     }
     let chosen = e1.inputs;
-    for cell in (0..4).filter(|&c| !covered[c]) {
-        let neighbours = [cell ^ 1, cell ^ 2, cell ^ 3];
+    for pixel in (0..4).filter(|&p| !covered[p]) {
+        let neighbours = [pixel ^ 1, pixel ^ 2, pixel ^ 3];
         if let Some(&neighbour) = neighbours.iter().find(|&&n| covered[n]) {
-            e1.inputs[cell] = chosen[neighbour];
+            e1.inputs[pixel] = chosen[neighbour];
         }
     }
 }
@@ -100,7 +98,7 @@ impl<'a> SlowQuadMerge<'a> {
         }
     }
 
-    /// Merges `e` into one of the N most recent entries of its set; whether it did.
+    /// Merges `e` into one of the N most recent entries of its set; returns whether it could.
     fn try_merge(&mut self, e: &Entry) -> bool {
         let set: Vec<usize> = (0..self.entries.len())
             .filter(|&k| same_set(&self.entries[k], e))

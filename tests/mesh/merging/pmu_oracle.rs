@@ -1,11 +1,9 @@
-//! The unit written down as the paper's section 4 says it, slowly.
+//! A slow transcription of the pixel merge unit (PMU, section 4).
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+use quadrille::mesh::merge::{MergedQuad, PmuSettings, QuadFragment};
+use quadrille::raster::samples::SamplePattern;
 
-use super::PmuSettings;
-use crate::mesh::merge::test_fragments::Oracle;
-use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
-use crate::raster::samples::SamplePattern;
+use super::fragments::{Oracle, rank_of_nearest};
 
 type Edge = (u32, u32);
 
@@ -15,7 +13,7 @@ struct PmuEntry {
     coverage: [u16; 4],
     facing: bool,
     outer_edges: [Vec<Edge>; 4],
-    /// Cells whose centre its own triangle covers, and its own coverage.
+    /// Shading pixels whose centre its own triangle covers, and its own coverage.
     centres: u8,
     own: [u16; 4],
     number: u32,
@@ -43,22 +41,26 @@ impl<'a> SlowPixelMerge<'a> {
 
     fn submit(&mut self, e: &PmuEntry) {
         let count = self.pattern.count();
-        let cells = (0..4).zip(e.coverage);
-        let coverage = cells.fold(0, |all, (c, samples)| {
-            all | u64::from(samples) << (c * count)
+        let pixels = (0..4).zip(e.coverage);
+        let coverage = pixels.fold(0, |all, (p, samples)| {
+            all | u64::from(samples) << (p * count)
         });
-        self.emitted.push(MergedQuad::of(e.number, coverage));
+        self.emitted.push(MergedQuad {
+            leader: e.number,
+            coverage,
+            inputs: [e.number; 4],
+        });
     }
 
     fn is_partial(&self, e: &PmuEntry) -> bool {
-        let full = self.pattern.full_cell();
+        let full = self.pattern.cell(u64::MAX, 0);
         e.coverage.iter().any(|&c| c != 0 && c != full)
     }
 
-    /// Whether `a` keeps the cell rather than `b`.
+    /// Whether `a` keeps the shading pixel rather than `b`.
     fn survives(&self, a: &PmuEntry, b: &PmuEntry, p: usize) -> bool {
         let centre = |e: &PmuEntry| e.centres >> p & 1 == 1;
-        let rank = |e: &PmuEntry| self.pattern.nearest_to_centre(e.own[p]).unwrap().1;
+        let rank = |e: &PmuEntry| rank_of_nearest(self.pattern, e.own[p]).unwrap();
         match (centre(a), centre(b)) {
             (true, true) => a.number < b.number,
             (false, false) => rank(a) < rank(b),
@@ -89,7 +91,7 @@ impl<'a> SlowPixelMerge<'a> {
         own.truncate(self.settings.max_edges as usize);
     }
 
-    /// Merges the cell of the newest entry with whatever it can, until nothing more can.
+    /// Merges a shading pixel of the newest entry with those of others until no merge is possible.
     fn merge_all(&mut self, p: usize) {
         let mut holder = self.entries.len() - 1;
         let can = |k: &usize, holder: usize, entries: &[PmuEntry]| {

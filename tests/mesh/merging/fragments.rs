@@ -1,27 +1,20 @@
-//! Fragments for the tests of the merging units: triangles of a surface, and noise.
-
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::unwrap_used,
-    reason = "tests: small numbers"
-)]
+//! Fragments of surfaces, random fragments, and checks that hold for every merging unit.
 
 use std::collections::HashMap;
 
+use quadrille::SimdLevel;
+use quadrille::mesh::grid::{Topology, neighbours};
+use quadrille::mesh::merge::{MergeCounters, MergeStream, MergeUnit, MergedQuad, QuadFragment};
+use quadrille::mesh::project::touched_quads;
+use quadrille::raster::geometry::Vertex;
+use quadrille::raster::outline::Outline;
+use quadrille::raster::sampled::SampledPolygon;
+use quadrille::raster::samples::SamplePattern;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::math::SimdLevel;
-use crate::mesh::grid::{Topology, neighbours};
-use crate::mesh::merge::unit::{MergeStream, MergeUnit, MergedQuad, QuadFragment};
-use crate::mesh::project::touched_quads;
-use crate::raster::geometry::Vertex;
-use crate::raster::outline::Outline;
-use crate::raster::sampled::SampledPolygon;
-use crate::raster::samples::SamplePattern;
-
 /// The topology of triangles that share vertices.
-pub(crate) fn topology(triangles: &[[u16; 3]]) -> Topology {
+pub(super) fn topology(triangles: &[[u16; 3]]) -> Topology {
     Topology {
         triangles: triangles.to_vec(),
         neighbours: neighbours(triangles),
@@ -53,7 +46,7 @@ fn rasterize(
 
 /// A grid of `side` x `side` jittered squares of two triangles, `pitch` 1/256 px apart, as fragments.
 /// With much jitter some triangles turn over and overlap others.
-pub(crate) fn jittered(
+pub(super) fn jittered(
     side: u16,
     pitch: i32,
     jitter: i32,
@@ -78,9 +71,9 @@ pub(crate) fn jittered(
     (topology(&triangles), fragments)
 }
 
-/// Fragments with any coverage of any triangle of a jittered grid, at few positions: what no rasterizer
-/// makes, but a unit must survive.
-pub(crate) fn noise(
+/// Fragments with any coverage of any triangle of a jittered grid, at few positions: no rasterizer
+/// makes them, but a unit must survive them.
+pub(super) fn noise(
     topology: &Topology,
     count: usize,
     pattern: &SamplePattern,
@@ -110,7 +103,7 @@ pub(crate) fn noise(
 
 /// Sends fragments through a unit.
 pub(super) fn run(
-    unit: &mut impl MergeUnit,
+    unit: &mut dyn MergeUnit,
     fragments: &[QuadFragment],
     pattern: &SamplePattern,
 ) -> MergeStream {
@@ -122,8 +115,27 @@ pub(super) fn run(
     stream
 }
 
-/// A unit written down as its paper defines it, slowly.
-pub(crate) trait Oracle {
+/// Counters of a unit.
+pub(super) fn counters(unit: &dyn MergeUnit) -> MergeCounters {
+    let mut counters = MergeCounters::default();
+    unit.report(&mut counters);
+    counters
+}
+
+/// Rank of the sample of `samples` nearest to the centre of its shading pixel, among all samples by
+/// distance and then by number; `None` if there is none.
+pub(super) fn rank_of_nearest(pattern: &SamplePattern, samples: u16) -> Option<u8> {
+    let centre = pattern.cell_units() / 2;
+    let distance = |[x, y]: [i32; 2]| (x - centre).pow(2) + (y - centre).pow(2);
+    let offsets = pattern.offsets();
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_by_key(|&k| distance(offsets[k]));
+    let first = order.iter().position(|k| samples >> k & 1 == 1);
+    first.map(|rank| rank as u8)
+}
+
+/// A slow transcription of a unit's definition in its paper.
+pub(super) trait Oracle {
     fn begin_grid(&mut self, _topology: &Topology) {}
     fn push(&mut self, fragment: &QuadFragment);
     fn flush(&mut self);
@@ -131,9 +143,10 @@ pub(crate) trait Oracle {
     fn emitted(&self) -> &[MergedQuad];
 }
 
-/// Sends grids through a unit and its definition, which must agree.
-pub(crate) fn compare(
-    (unit, entries): (&mut impl MergeUnit, Option<u32>),
+/// Sends grids through a unit and its transcription, which must agree.
+pub(super) fn compare(
+    unit: &mut dyn MergeUnit,
+    entries: Option<u32>,
     oracle: &mut impl Oracle,
     grids: &[(Topology, Vec<QuadFragment>)],
     pattern: &SamplePattern,
@@ -160,10 +173,10 @@ pub(crate) fn compare(
     stream
 }
 
-/// Checks what must hold of any unit: every sample of every fragment is in the quad that its cell was
-/// merged into, each quad's samples are those of its fragments and no two of them overlap, quads are
-/// not empty, and inputs come from fragments of the same position that face as the leader does.
-pub(crate) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
+/// Checks the invariants of every unit: every sample of every fragment is in the quad that its
+/// shading pixel was merged into, each quad's samples are those of its fragments and no two of them
+/// overlap, quads are not empty, and inputs come from fragments of the same position and facing.
+pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
     let MergeStream {
         pattern,
         fragments: merged,
@@ -172,16 +185,16 @@ pub(crate) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
     assert_eq!(merged.len(), fragments.len());
     let mut expected: HashMap<u32, u64> = HashMap::new();
     for (number, fragment) in (0..).zip(fragments) {
-        for cell in 0..4 {
-            let samples = u64::from(pattern.cell(fragment.coverage, cell));
+        for pixel in 0..4 {
+            let samples = u64::from(pattern.cell(fragment.coverage, pixel));
             if samples != 0 {
-                let root = merged.find(number, cell);
+                let root = merged.find(number, pixel);
                 let to = &fragments[root as usize];
                 assert_eq!(
                     (to.position, to.is_front),
                     (fragment.position, fragment.is_front)
                 );
-                let bits = samples << (cell * pattern.count() as usize);
+                let bits = samples << (pixel * pattern.count() as usize);
                 let all = expected.entry(root).or_default();
                 assert_eq!(*all & bits, 0, "merged fragments overlap");
                 *all |= bits;

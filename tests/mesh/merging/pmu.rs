@@ -1,26 +1,33 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
+//! The pixel merge unit: the examples of its paper, and random streams against its transcription.
 
 use std::collections::HashMap;
 
 use proptest::prelude::*;
+use quadrille::mesh::grid::Topology;
+use quadrille::mesh::merge::pmu::PmuSpec;
+use quadrille::mesh::merge::{
+    MergeStream, MergeUnit, MergeUnitKind, PmuCounters, PmuSettings, QuadFragment,
+};
+use quadrille::raster::samples::SamplePattern;
 
-use super::oracle::SlowPixelMerge;
-use super::*;
-use crate::mesh::grid::Topology;
-use crate::mesh::merge::test_fragments::{self, check, jittered, noise, run};
-use crate::raster::samples::SamplePattern;
+use super::fragments::{self, check, jittered, noise, run};
+use super::pmu_oracle::SlowPixelMerge;
 
-/// A fragment of triangle `k` of a strip, at one position, from the samples of its cells.
-fn strip(k: u32, cells: [u16; 4], centres: u8) -> QuadFragment {
+fn counters(unit: &dyn MergeUnit) -> PmuCounters {
+    fragments::counters(unit).pmu.unwrap()
+}
+
+/// A fragment of triangle `k` of a strip, at one position, from the samples of its shading pixels.
+fn strip(k: u32, pixels: [u16; 4], centres: u8) -> QuadFragment {
     let ids = if k.is_multiple_of(2) {
         [k, k + 1, k + 2]
     } else {
         [k + 1, k, k + 2]
     };
-    let coverage = cells
+    let coverage = pixels
         .iter()
         .rev()
-        .fold(0, |all, &c| all << 4 | u64::from(c));
+        .fold(0, |all, &p| all << 4 | u64::from(p));
     QuadFragment {
         position: [3, 4],
         coverage,
@@ -33,14 +40,15 @@ fn strip(k: u32, cells: [u16; 4], centres: u8) -> QuadFragment {
 
 fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, PmuCounters) {
     let pattern = SamplePattern::standard(4).unwrap();
-    let mut unit = PixelMerge::new(settings);
-    let stream = run(&mut unit, fragments, &pattern);
-    check_all(fragments, &stream, &unit.counters);
-    (stream.out.iter().map(|q| q.leader).collect(), unit.counters)
+    let mut unit = MergeUnitKind::Pmu(settings).unit();
+    let stream = run(&mut *unit, fragments, &pattern);
+    let counters = counters(&*unit);
+    check_all(fragments, &stream, &counters);
+    (stream.out.iter().map(|q| q.leader).collect(), counters)
 }
 
-/// Checks what holds for any stream: the invariants of any unit, one triangle per quad, order at
-/// every sample, and counters that add up.
+/// Checks the invariants of every unit, and those of pixel merging: one triangle per quad, order at
+/// every sample, counters that add up.
 fn check_all(fragments: &[QuadFragment], stream: &MergeStream, counters: &PmuCounters) {
     check(fragments, stream);
     let quads = &stream.out;
@@ -49,8 +57,8 @@ fn check_all(fragments: &[QuadFragment], stream: &MergeStream, counters: &PmuCou
     let mut last = HashMap::new();
     for (number, fragment) in (0..).zip(fragments) {
         for bit in (0..64).filter(|b| fragment.coverage >> b & 1 == 1) {
-            let cell = bit / stream.pattern.count() as usize;
-            let at = left[&stream.fragments.find(number, cell)];
+            let pixel = bit / stream.pattern.count() as usize;
+            let at = left[&stream.fragments.find(number, pixel)];
             let before = last.insert((fragment.position, bit), at);
             assert!(before.is_none_or(|b| b < at), "order at a sample");
         }
@@ -83,9 +91,9 @@ fn six_triangles_shade_four_quads() {
     assert_eq!((counters.cell_merges, counters.early), (5, 4));
 }
 
-/// Only quads with a partially covered cell wait.
+/// Only quads with a partially covered shading pixel wait.
 #[test]
-fn quads_of_full_and_empty_cells_pass() {
+fn quads_of_full_and_empty_pixels_pass() {
     let fragments = [strip(0, [0xf, 0, 0xf, 0], 5), strip(1, [0, 0x3, 0, 0xf], 8)];
     let (_, counters) = merge_all(PmuSettings::default(), &fragments);
     assert_eq!(
@@ -117,7 +125,7 @@ fn overlapped_quads_leave_in_order() {
     assert_eq!((leaders, counters.by_overlap), (vec![0, 1], 1));
 }
 
-/// Neither of two that share no edge, or face different ways, or do so in different cells, merges.
+/// Quads do not merge when they share no edge, face different ways, or meet in no shading pixel.
 #[test]
 fn conditions_of_merging() {
     let apart = [strip(0, [1, 0, 0, 0], 0), strip(5, [2, 0, 0, 0], 0)];
@@ -125,14 +133,14 @@ fn conditions_of_merging() {
         is_front: false,
         ..strip(1, [2, 0, 0, 0], 0)
     };
-    let cells = [apart[0], strip(1, [0, 2, 0, 0], 0)];
-    for fragments in [apart, [apart[0], facing], cells] {
+    let elsewhere = [apart[0], strip(1, [0, 2, 0, 0], 0)];
+    for fragments in [apart, [apart[0], facing], elsewhere] {
         assert_eq!(merge_all(PmuSettings::default(), &fragments).1.saved, 0);
     }
 }
 
-/// A triangle between two that wait joins all three; the centre keeps the cell, or else the first
-/// sample of the order of distance does.
+/// A triangle between two that wait joins all three. The triangle that covers the centre keeps the
+/// shading pixel, else the one with the first sample by distance.
 #[test]
 fn a_triangle_joins_its_neighbours() {
     let fragments = [
@@ -195,20 +203,21 @@ fn compare(
     pattern: &SamplePattern,
     settings: PmuSettings,
 ) -> PmuCounters {
-    let mut unit = PixelMerge::new(settings);
+    let mut unit = MergeUnitKind::Pmu(settings).unit();
     let mut oracle = SlowPixelMerge::new(settings, pattern);
-    let merge = (&mut unit, Some(settings.entries));
-    let stream = test_fragments::compare(merge, &mut oracle, grids, pattern, true);
+    let entries = Some(settings.entries);
+    let stream = fragments::compare(&mut *unit, entries, &mut oracle, grids, pattern, true);
     let all: Vec<_> = grids.iter().flat_map(|g| g.1.iter().copied()).collect();
-    check_all(&all, &stream, &unit.counters);
-    unit.counters
+    let counters = counters(&*unit);
+    check_all(&all, &stream, &counters);
+    counters
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn as_the_paper_says_it(
+    fn agrees_with_the_transcription(
         entries in prop_oneof![Just(1_u32), 1..60_u32, Just(512)],
         max_edges in 1..12_u32,
         samples in prop_oneof![Just(1), Just(2), Just(4), Just(8), Just(16)],

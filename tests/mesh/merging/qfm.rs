@@ -1,16 +1,23 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
+//! Quad-fragment merging: the examples of its paper, and random streams against its transcription.
 
 use proptest::prelude::*;
+use quadrille::mesh::grid::Topology;
+use quadrille::mesh::merge::qfm::QfmSpec;
+use quadrille::mesh::merge::{
+    MergeUnit, MergeUnitKind, MergedQuad, QfmCounters, QfmSettings, QuadFragment,
+};
+use quadrille::raster::samples::SamplePattern;
 
-use super::oracle::SlowQuadMerge;
-use super::*;
-use crate::mesh::merge::test_fragments::{self, check, jittered, noise, run, topology};
-use crate::mesh::merge::unit::MergedQuad;
-use crate::raster::samples::SamplePattern;
+use super::fragments::{self, check, jittered, noise, run, topology};
+use super::qfm_oracle::SlowQuadMerge;
 
-/// Samples of shading pixel `cell`, at 4 samples per pixel.
-fn cell(cell: u32, samples: u64) -> u64 {
-    samples << (4 * cell)
+fn counters(unit: &dyn MergeUnit) -> QfmCounters {
+    fragments::counters(unit).qfm.unwrap()
+}
+
+/// Samples of a shading pixel as coverage of the quad, at 4 samples per pixel.
+fn at(pixel: u32, samples: u64) -> u64 {
+    samples << (4 * pixel)
 }
 
 /// A fragment of `triangle` at one position.
@@ -31,11 +38,11 @@ fn merge_all(
     fragments: &[QuadFragment],
 ) -> (Vec<MergedQuad>, QfmCounters) {
     let pattern = SamplePattern::standard(4).unwrap();
-    let mut unit = QuadMerge::new(settings);
+    let mut unit = MergeUnitKind::Qfm(settings).unit();
     unit.begin_grid(&topology(triangles));
-    let stream = run(&mut unit, fragments, &pattern);
+    let stream = run(&mut *unit, fragments, &pattern);
     check(fragments, &stream);
-    (stream.out, unit.counters)
+    (stream.out, counters(&*unit))
 }
 
 /// A strip of triangles, each adjacent to the next.
@@ -55,9 +62,9 @@ fn strip(count: u16) -> Vec<[u16; 3]> {
 #[test]
 fn three_adjacent_triangles_are_shaded_once() {
     let fragments = [
-        fragment(0, cell(0, 0xf) | cell(2, 0x1), 0b0001),
-        fragment(1, cell(1, 0x3) | cell(2, 0x6), 0b0100),
-        fragment(2, cell(1, 0x4) | cell(3, 0x7), 0b1000),
+        fragment(0, at(0, 0xf) | at(2, 0x1), 0b0001),
+        fragment(1, at(1, 0x3) | at(2, 0x6), 0b0100),
+        fragment(2, at(1, 0x4) | at(3, 0x7), 0b1000),
     ];
     let (quads, counters) = merge_all(&strip(3), QfmSettings::default(), &fragments);
     assert_eq!(quads.len(), 1);
@@ -77,12 +84,12 @@ fn nothing_merges_across_a_silhouette() {
         ..f
     };
     let fragments = [
-        fragment(0, cell(0, 0x1), 0),
-        fragment(1, cell(0, 0x2), 0),
-        back(fragment(2, cell(1, 0x1), 0)),
-        back(fragment(3, cell(1, 0x2), 0)),
-        fragment(4, cell(0, 0x4), 0),
-        fragment(5, cell(0, 0x8), 1),
+        fragment(0, at(0, 0x1), 0),
+        fragment(1, at(0, 0x2), 0),
+        back(fragment(2, at(1, 0x1), 0)),
+        back(fragment(3, at(1, 0x2), 0)),
+        fragment(4, at(0, 0x4), 0),
+        fragment(5, at(0, 0x8), 1),
     ];
     let (quads, counters) = merge_all(&strip(6), QfmSettings::default(), &fragments);
     let leaders: Vec<_> = quads.iter().map(|q| q.leader).collect();
@@ -103,8 +110,8 @@ fn overlapping_quads_do_not_merge() {
 #[test]
 fn three_cases_of_shading_inputs() {
     // At 4x all samples are equally far from the centre: the first in order counts.
-    let one = fragment(0, cell(0, 0xf) | cell(2, 0x1), 0b0001);
-    let two = fragment(1, cell(2, 0x4) | cell(3, 0xf), 0b1000);
+    let one = fragment(0, at(0, 0xf) | at(2, 0x1), 0b0001);
+    let two = fragment(1, at(2, 0x4) | at(3, 0xf), 0b1000);
     let (quads, _) = merge_all(&strip(2), QfmSettings::default(), &[one, two]);
     assert_eq!(quads[0].inputs, [0, 0, 0, 1]);
     let (quads, _) = merge_all(&strip(2), QfmSettings::default(), &[two, one]);
@@ -113,21 +120,21 @@ fn three_cases_of_shading_inputs() {
 
 /// Case 3 takes the final choice of the horizontal, then the vertical, then the diagonal neighbour.
 #[test]
-fn uncovered_cells_follow_their_neighbours() {
+fn uncovered_pixels_follow_their_neighbours() {
     let settings = QfmSettings::default();
     let of = |fragments: &[QuadFragment]| merge_all(&strip(3), settings, fragments).0[0].inputs;
     // Only the bottom right is covered, in the end by the centre of the last one.
     let late = [
-        fragment(0, cell(3, 1), 0),
-        fragment(1, cell(3, 2), 0),
-        fragment(2, cell(3, 4), 0b1000),
+        fragment(0, at(3, 1), 0),
+        fragment(1, at(3, 2), 0),
+        fragment(2, at(3, 4), 0b1000),
     ];
     assert_eq!(of(&late), [2; 4]);
     // Top right follows top left; bottom right follows bottom left.
-    let rows = [fragment(0, cell(2, 1), 0), fragment(1, cell(0, 1), 0)];
+    let rows = [fragment(0, at(2, 1), 0), fragment(1, at(0, 1), 0)];
     assert_eq!(of(&rows), [1, 1, 0, 0]);
     // Top left is uncovered across, so it follows bottom left; top right follows bottom right.
-    let columns = [fragment(0, cell(2, 1), 0), fragment(1, cell(3, 1), 0)];
+    let columns = [fragment(0, at(2, 1), 0), fragment(1, at(3, 1), 0)];
     assert_eq!(of(&columns), [0, 1, 0, 1]);
 }
 
@@ -143,9 +150,9 @@ fn first_submitted_takes_a_centre_covered_twice() {
 #[test]
 fn empty_quads_connect() {
     let fragments = [
-        fragment(0, cell(0, 0x3), 1),
+        fragment(0, at(0, 0x3), 1),
         fragment(1, 0, 0),
-        fragment(2, cell(1, 0x3), 2),
+        fragment(2, at(1, 0x3), 2),
     ];
     let (quads, counters) = merge_all(&strip(3), QfmSettings::default(), &fragments);
     assert_eq!((quads.len(), counters.empties, counters.merged), (1, 1, 2));
@@ -214,15 +221,23 @@ fn compare(
     settings: QfmSettings,
     flush_between: bool,
 ) -> (Vec<MergedQuad>, QfmCounters) {
-    let mut unit = QuadMerge::new(settings);
+    let mut unit = MergeUnitKind::Qfm(settings).unit();
     let mut oracle = SlowQuadMerge::new(settings, pattern);
-    let merge = (&mut unit, settings.entries);
-    let stream = test_fragments::compare(merge, &mut oracle, grids, pattern, flush_between);
-    assert_eq!(unit.counters.quads_out(), stream.out.len() as u64);
+    let entries = settings.entries;
+    let stream = fragments::compare(
+        &mut *unit,
+        entries,
+        &mut oracle,
+        grids,
+        pattern,
+        flush_between,
+    );
+    let counters = counters(&*unit);
+    assert_eq!(counters.quads_out(), stream.out.len() as u64);
     let all: Vec<_> = grids.iter().flat_map(|g| g.1.iter().copied()).collect();
     check(&all, &stream);
-    check_counters(&unit.counters);
-    (stream.out, unit.counters)
+    check_counters(&counters);
+    (stream.out, counters)
 }
 
 fn settings() -> impl Strategy<Value = QfmSettings> {
@@ -240,7 +255,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn as_the_paper_says_it(
+    fn agrees_with_the_transcription(
         settings in settings(),
         samples in prop_oneof![Just(1), Just(2), Just(4), Just(8), Just(16)],
         seed in any::<u64>(),
