@@ -11,7 +11,7 @@ pub trait Outline: Copy {
     /// Precomputed data for 16 rows of pixels.
     type Rows;
     /// Coverage of the samples in a raster tile, beside the mask of covered pixels.
-    type Samples: TileCover;
+    type Samples: TileCover + Default;
 
     /// Bounds of the pixels that may be covered, not clipped to a picture.
     fn bounds(&self) -> PixelRect;
@@ -23,9 +23,16 @@ pub trait Outline: Copy {
     /// is covered.
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
 
-    /// Coverage of the raster tile at `origin`, clipped to `clip`, from its prepared rows: a mask with
-    /// bit `8 y + x` for each covered pixel, and the coverage of samples.
-    fn tile(&self, rows: &Self::Rows, origin: [i32; 2], clip: PixelRect) -> (u64, Self::Samples);
+    /// Coverage of the raster tile at `origin`, clipped to `clip`, from its prepared rows: returns a
+    /// mask with bit `8 y + x` for each covered pixel, and adds the coverage of samples to `samples`,
+    /// which are empty before.
+    fn tile(
+        &self,
+        rows: &Self::Rows,
+        origin: [i32; 2],
+        clip: PixelRect,
+        samples: &mut Self::Samples,
+    ) -> u64;
 }
 
 /// Counts of a raster tile's coverage.
@@ -72,9 +79,9 @@ impl Outline for Polygon {
     }
 
     #[inline]
-    fn tile(&self, rows: &RowSpans, [x0, y0]: [i32; 2], _clip: PixelRect) -> (u64, ()) {
+    fn tile(&self, rows: &RowSpans, [x0, y0]: [i32; 2], _clip: PixelRect, (): &mut ()) -> u64 {
         let half = usize::from(y0 & RASTER_TILE_PX.cast_signed() != 0) * 8;
-        (rows.tile_mask(x0, half), ())
+        rows.tile_mask(x0, half)
     }
 }
 
@@ -91,7 +98,7 @@ pub fn raster_tiles<O: Outline>(
     outline: &O,
     bounds: PixelRect,
     owns: impl Fn(u32, u32) -> bool,
-    mut visit: impl FnMut([u32; 2], u8, u64, O::Samples),
+    mut visit: impl FnMut([u32; 2], u8, u64, &O::Samples),
 ) {
     const TILE: i32 = TILE_PX as i32;
     const RASTER: i32 = RASTER_TILE_PX as i32;
@@ -109,8 +116,9 @@ pub fn raster_tiles<O: Outline>(
                     || y >= bounds.y1
                     || y + RASTER <= bounds.y0;
                 if !outside && outline.touches(x, y, RASTER) {
-                    let (mask, samples) = outline.tile(&rows, [x, y], bounds);
-                    visit([column as u32, row as u32], quarter, mask, samples);
+                    let mut samples = O::Samples::default();
+                    let mask = outline.tile(&rows, [x, y], bounds, &mut samples);
+                    visit([column as u32, row as u32], quarter, mask, &samples);
                 }
             }
         }

@@ -346,9 +346,7 @@ impl Outline for SampledPolygon {
     }
 
     #[inline]
-    fn tile(&self, (): &(), origin: [i32; 2], clip: PixelRect) -> (u64, TileSamples) {
-        let mut samples = TileSamples::default();
-        let mask = dispatch!(self.level.level(), simd => self.tile_lanes(simd, origin, clip, &mut samples));
-        (mask, samples)
+    fn tile(&self, (): &(), origin: [i32; 2], clip: PixelRect, samples: &mut TileSamples) -> u64 {
+        dispatch!(self.level.level(), simd => self.tile_lanes(simd, origin, clip, samples))
     }
 }

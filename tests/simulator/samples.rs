@@ -26,7 +26,7 @@ fn drawn(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> 
     if bounds.is_empty() {
         return cells;
     }
-    let visit = |[column, row]: [u32; 2], quarter: u8, mask: u64, tile: TileSamples| {
+    let visit = |[column, row]: [u32; 2], quarter: u8, mask: u64, tile: &TileSamples| {
         for (quad, place) in tile.quads.iter().zip(0..) {
             let x = column.cast_signed() * 16 + i32::from(quarter & 1) * 8 + place % 4 * 2;
             let y = row.cast_signed() * 16 + i32::from(quarter >> 1) * 8 + place / 4 * 2;
@@ -150,7 +150,8 @@ fn a_touched_quad_may_hold_no_sample() {
     let pattern = SamplePattern::standard(1).unwrap().shared();
     let corners = [[10, 10], [60, 10], [10, 60]].map(|[x, y]| Vertex { x, y });
     let polygon = SampledPolygon::triangle(corners, pattern, SimdLevel::best()).unwrap();
-    let (mask, tile) = polygon.tile(&(), [0, 0], polygon.bounds());
+    let mut tile = TileSamples::default();
+    let mask = polygon.tile(&(), [0, 0], polygon.bounds(), &mut tile);
     assert_eq!((mask, tile.touched), (0, 1));
     assert_eq!((tile.quads(mask), tile.fragments(mask)), (1, 0));
 }

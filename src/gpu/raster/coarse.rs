@@ -89,13 +89,13 @@ impl<M: Screen> Stage<M> for Coarse {
         let before = self.counters.tiles_out;
         let (owner, across) = (self.owner, state.tiles_across());
         let owns = |column, row| owner.owns(column, row);
-        let visit = |[column, row]: [u32; 2], quarter, mask, samples| {
+        let visit = |[column, row]: [u32; 2], quarter, mask, samples: &_| {
             let tile = RasterTile {
                 primitive: item.primitive,
                 tile: row * across + column,
                 quarter,
                 mask,
-                samples,
+                samples: *samples,
             };
             self.counters.tiles_out += 1;
             self.pipe.issue(tile, start, self.cycles, state, next);
