@@ -134,7 +134,7 @@ pub mod internals {
     pub use crate::preprocess::{LOG2_ALPHA_CUT, ViewTransform, cut_radius_squared};
     pub use crate::scene::formats::ply::Header as PlyHeader;
     pub use crate::scene::rest_coefficients;
-    pub use crate::shading::{Comparison, QuadColour, fragment_alpha, under};
+    pub use crate::shading::{CompareOp, QuadColour, fragment_alpha, under};
 }
 
 /// Holds the example of the README to the interface.

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
+use super::compare_op::CompareOp;
 
 /// Depth test: comparison, and whether fragments that pass write their depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DepthTest {
     /// Comparison of the fragment's depth with the stored one.
-    pub compare: Comparison,
+    pub compare: CompareOp,
     /// Whether a fragment that passes replaces the stored depth.
     pub write: bool,
 }
@@ -18,7 +18,7 @@ impl Default for DepthTest {
     /// No depth test: always passes, writes nothing.
     fn default() -> Self {
         Self {
-            compare: Comparison::Always,
+            compare: CompareOp::Always,
             write: false,
         }
     }
@@ -44,9 +44,9 @@ mod tests {
             compare,
             write: true,
         };
-        let less = test(Comparison::Less);
+        let less = test(CompareOp::Less);
         assert!(less.passes(0.25, 0.5) && !less.passes(0.5, 0.5));
-        assert!(test(Comparison::LessOrEqual).passes(0.5, 0.5));
+        assert!(test(CompareOp::LessOrEqual).passes(0.5, 0.5));
         let default = DepthTest::default();
         assert!(default.passes(2.0, 1.0) && default.passes(f32::NAN, 1.0) && !default.write);
     }
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn reads_configuration() {
         let test: DepthTest = toml::from_str("compare = \"greater-or-equal\"").unwrap();
-        assert_eq!(test.compare, Comparison::GreaterOrEqual);
+        assert_eq!(test.compare, CompareOp::GreaterOrEqual);
         assert!(!test.write);
         assert!(toml::from_str::<DepthTest>("comparison = \"less\"").is_err());
     }

@@ -3,7 +3,7 @@
 
 mod blend;
 mod colour_format;
-mod comparison;
+mod compare_op;
 mod depth;
 mod falloff;
 mod profile;
@@ -13,7 +13,7 @@ mod stencil;
 pub use blend::fragment_alpha;
 pub(crate) use blend::{Accumulated, Blended};
 pub use colour_format::ColourFormat;
-pub use comparison::Comparison;
+pub use compare_op::CompareOp;
 pub use depth::DepthTest;
 pub(crate) use falloff::{cap_rounded_down, falloff_alpha, falloff_exponent};
 pub(crate) use profile::ALPHA_CUT;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
+use super::compare_op::CompareOp;
 
 /// Stencil bit of a terminated pixel, when early termination is enabled.
 pub(crate) const TERMINATED: u8 = 0x80;
@@ -46,7 +46,7 @@ pub(crate) enum StencilOutcome {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StencilTest {
     /// Comparison of the reference with the stored value, both under the read mask.
-    pub compare: Comparison,
+    pub compare: CompareOp,
     /// Reference value.
     pub reference: u8,
     /// Mask of the bits that are compared.
@@ -70,7 +70,7 @@ impl Default for StencilTest {
     /// No stencil test: always passes and keeps the value.
     fn default() -> Self {
         Self {
-            compare: Comparison::Always,
+            compare: CompareOp::Always,
             reference: 0,
             read_mask: 0xff,
             write_mask: 0xff,
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn compares_under_the_read_mask() {
         let mut test = StencilTest {
-            compare: Comparison::Equal,
+            compare: CompareOp::Equal,
             reference: 0x35,
             read_mask: 0x0f,
             ..StencilTest::default()
@@ -205,13 +205,13 @@ mod tests {
         test.read_mask = 0xff;
         assert!(test.passes(0x35) && !test.passes(0xb5));
         // The reference is on the left, as in OpenGL.
-        test.compare = Comparison::Less;
+        test.compare = CompareOp::Less;
         assert!(test.passes(0x36) && !test.passes(0x35));
     }
 
     #[test]
     fn a_closed_pixel_looks_the_same_to_the_application() {
-        for compare in Comparison::ALL {
+        for compare in CompareOp::ALL {
             for reference in [0, 5, 127, 128, 255] {
                 let test = StencilTest {
                     compare,
@@ -230,7 +230,7 @@ mod tests {
     fn reads_configuration() {
         let text = "compare = \"not-equal\"\nreference = 3\ndepth-fail = \"increment-wrap\"";
         let test: StencilTest = toml::from_str(text).unwrap();
-        assert_eq!(test.compare, Comparison::NotEqual);
+        assert_eq!(test.compare, CompareOp::NotEqual);
         assert_eq!(test.depth_fail, Op::IncrementWrap);
         assert_eq!((test.reference, test.read_mask), (3, 0xff));
         assert!(toml::from_str::<StencilTest>("top-bit-taken = true").is_err());

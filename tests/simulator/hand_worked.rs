@@ -20,7 +20,7 @@ use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::termination::Feedback;
 use quadrille::gpu::zrop::termination::Termination;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::internals::Comparison;
+use quadrille::internals::CompareOp;
 use quadrille::pipeline::maps::MapKind;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::ColourQuad;
@@ -581,7 +581,7 @@ fn shallow_queues_cost_time_and_nothing_else() {
 fn stencil_and_write_mask_beside_the_termination_bit() {
     let draw = Draw::rectangles(16, 16, &[[0, 0, 16, 16]; 41], [1.0; 3], 0.9);
     let test = StencilTest {
-        compare: Comparison::Equal,
+        compare: CompareOp::Equal,
         reference: 1,
         read_mask: 0x01,
         write_mask: 0xf0,
@@ -627,7 +627,7 @@ fn stencil_and_write_mask_beside_the_termination_bit() {
 fn a_draw_of_which_nothing_is_left() {
     let draw = numbered_draw(SIDE, 40);
     let test = StencilTest {
-        compare: Comparison::Never,
+        compare: CompareOp::Never,
         ..StencilTest::default()
     };
     let pixels = (SIDE * SIDE) as usize;

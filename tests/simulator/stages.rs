@@ -25,7 +25,7 @@ use quadrille::gpu::warp::launch::Launch;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::prop::Prop;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::internals::Comparison;
+use quadrille::internals::CompareOp;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::ColourQuad;
 use quadrille::pipeline::packets::Primitive;
@@ -199,7 +199,7 @@ fn of_warp(w: &Warp) -> Trail {
 /// A stencil test that passes nowhere in the upper half of tiles' first quads.
 fn stencil() -> Tests {
     let test = StencilTest {
-        compare: Comparison::Equal,
+        compare: CompareOp::Equal,
         reference: 1,
         ..StencilTest::default()
     };
@@ -328,7 +328,7 @@ fn coarse() {
 #[test]
 fn hi_z() {
     let test = DepthTest {
-        compare: Comparison::GreaterOrEqual,
+        compare: CompareOp::GreaterOrEqual,
         ..DepthTest::default()
     };
     let depths = (0..SIDE * SIDE).map(|i| if i / SIDE / 16 == 1 { 1.0 } else { 0.0 });

@@ -9,7 +9,7 @@ use quadrille::gpu::variant::Variant;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::internals::Comparison;
+use quadrille::internals::CompareOp;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
@@ -78,12 +78,12 @@ fn draw(random: &mut impl Rng) -> Draw {
 fn tests(random: &mut impl Rng, draw: &Draw) -> Tests {
     let pixels = draw.width * draw.height;
     let stencil = StencilTest {
-        compare: Comparison::Equal,
+        compare: CompareOp::Equal,
         reference: 1,
         ..StencilTest::default()
     };
     let depth = DepthTest {
-        compare: Comparison::Less,
+        compare: CompareOp::Less,
         write: false,
     };
     let on = |random: &mut dyn Rng| random.random_range(0..3) == 0;

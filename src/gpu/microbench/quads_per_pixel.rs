@@ -7,7 +7,7 @@ use super::bench::{layers, run as draw};
 use super::check::{Check, Expected};
 use crate::gpu::config::Config;
 use crate::gpu::zrop::framebuffer::Tests;
-use crate::shading::{ColourFormat, Comparison, StencilTest};
+use crate::shading::{ColourFormat, CompareOp, StencilTest};
 
 /// Side of the picture, in pixels: a whole number of three quads.
 const SIDE_PX: u32 = 96;
@@ -25,7 +25,7 @@ const FOUR: u8 = 0b1111;
 /// columns 0, 1, 2, repeated.
 fn mask(kept: [u8; 3]) -> Tests {
     let test = StencilTest {
-        compare: Comparison::Equal,
+        compare: CompareOp::Equal,
         reference: 1,
         ..StencilTest::default()
     };

@@ -9,7 +9,7 @@ use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::{TILE_PX, TileLayout, quad_index};
 use crate::shading::{
-    ColourFormat, Comparison, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
+    ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
 
 /// Cycle of an event that does not happen.
@@ -35,8 +35,8 @@ pub struct Failed {
 }
 
 /// Whether a comparison that fails at two values fails at all values between them.
-fn is_ordered(compare: Comparison) -> bool {
-    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
+fn is_ordered(compare: CompareOp) -> bool {
+    use CompareOp::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
     matches!(
         compare,
         Never | Less | LessOrEqual | Greater | GreaterOrEqual

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Comparison `incoming <comparison> stored`, as in OpenGL's `glDepthFunc` and `glStencilFunc`.
+/// The comparison `incoming <comparison> stored`, as in OpenGL's `glDepthFunc` and `glStencilFunc`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Comparison {
+pub enum CompareOp {
     /// Never passes.
     Never,
     /// Passes if incoming < stored.
@@ -25,7 +25,7 @@ pub enum Comparison {
     Always,
 }
 
-impl Comparison {
+impl CompareOp {
     /// Every comparison.
     pub const ALL: [Self; 8] = [
         Self::Never,
@@ -73,22 +73,21 @@ mod tests {
             [true, false, true],
             [true, true, true],
         ];
-        for (comparison, row) in Comparison::ALL.into_iter().zip(table) {
+        for (comparison, row) in CompareOp::ALL.into_iter().zip(table) {
             assert_eq!([1, 2, 3].map(|x| comparison.passes(x, 2)), row);
         }
     }
 
     #[test]
     fn nan_has_no_order() {
-        let passing = Comparison::ALL.map(|c| c.passes(f32::NAN, 0.5));
-        let expected =
-            Comparison::ALL.map(|c| matches!(c, Comparison::NotEqual | Comparison::Always));
+        let passing = CompareOp::ALL.map(|c| c.passes(f32::NAN, 0.5));
+        let expected = CompareOp::ALL.map(|c| matches!(c, CompareOp::NotEqual | CompareOp::Always));
         assert_eq!(passing, expected);
     }
 
     #[test]
     fn configuration_names() {
-        let json = serde_json::to_string(&Comparison::ALL).unwrap();
+        let json = serde_json::to_string(&CompareOp::ALL).unwrap();
         assert_eq!(
             json,
             r#"["never","less","less-or-equal","greater","greater-or-equal","equal","not-equal","always"]"#
