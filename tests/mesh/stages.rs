@@ -16,9 +16,8 @@ use quadrille::mesh::pipeline::colour::Colour;
 use quadrille::mesh::pipeline::cores::MeshCores;
 use quadrille::mesh::pipeline::draw_state::MeshDrawState;
 use quadrille::mesh::pipeline::grids::Grids;
-use quadrille::mesh::pipeline::merging::TimedMerge;
+use quadrille::mesh::pipeline::merging::{Passthrough, TimedMerge};
 use quadrille::mesh::pipeline::pack::Pack;
-use quadrille::mesh::pipeline::passthrough::Passthrough;
 use quadrille::mesh::pipeline::quads::Quads;
 use quadrille::pipeline::packets::Beat;
 use quadrille::pipeline::packets::Primitive;
@@ -83,8 +82,8 @@ fn new_state() -> MeshDrawState {
         ..Material::default()
     }];
     let mut state = MeshDrawState::new(&materials, &view(), &settings, &Config::default());
-    let fate = state.take(0, &grid(0..ITEMS), &mut Vec::new());
-    assert_eq!(fate, GridVisibility::Visible);
+    let visibility = state.take(0, &grid(0..ITEMS), &mut Vec::new());
+    assert_eq!(visibility, GridVisibility::Visible);
     state
 }
 

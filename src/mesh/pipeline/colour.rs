@@ -1,16 +1,15 @@
-//! Colour: writes the samples that quads still show into a buffer of samples.
+//! Colour: writes the samples that quads still show into the sample buffer.
 //!
-//! In: shaded warps, in order. Out: nothing. A sample is written when, according to the depth buffer,
-//! it still shows the triangle that covered it. Merging lets quads that overlap change order, so the
-//! test after shading decides between them ("Reducing Shading on GPUs using Quad-Fragment Merging",
-//! section 3). This test sees quads that were tested while this one was held for merging or packing,
-//! not those tested while it is shaded, and reads what the early test has brought into its cache, at
-//! no cost of its own (assumptions).
+//! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still shows
+//! its triangle: merging lets quads that overlap change order, so a test after shading decides
+//! between them ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3). The test sees
+//! quads that were tested while this one was held for merging or packing, but not those tested while
+//! it is shaded; it costs nothing, since it reads the cache of the early test (assumptions).
 //!
-//! A sample has RGBA of 8 bits; the samples of a shading pixel lie side by side; nothing is blended.
-//! Rates and cache are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle,
-//! in whole sectors, and quads per cycle. A sector that lies in memory is fetched before it is
-//! written, even if all of it will be (assumption: the cache is that of blending).
+//! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent; nothing is blended. Rates
+//! and cache are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in
+//! whole sectors, and quads per cycle. A sector in memory is fetched before it is written, even if
+//! all of it is (assumption: the cache is that of blending).
 
 use serde::Serialize;
 
@@ -24,9 +23,9 @@ use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
 use crate::pipeline::unit::{Unit, Visitor};
 
-/// Samples of a sector.
+/// Samples per sector.
 const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
-/// Sectors of a line.
+/// Sectors per line.
 const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 
 statistics! {
@@ -35,18 +34,18 @@ statistics! {
     pub struct ColourCounters {
         /// Quads with a sample written.
         pub quads: u64,
-        /// Quads that later ones hid before they arrived.
+        /// Quads of which nothing shows by the time they arrive.
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,
-        /// Samples shaded that later quads hid before they arrived.
+        /// Samples shaded that are hidden by the time they arrive.
         pub samples_hidden: u64,
         /// Sectors written.
         pub sectors: u64,
     }
 }
 
-/// Writes samples.
+/// Colour unit of the mesh path.
 #[derive(Debug)]
 pub struct Colour {
     write_cycles: u64,
@@ -55,7 +54,6 @@ pub struct Colour {
     sectors: RateLimiter,
     waiting: Queue,
     cache: CropCache,
-    /// Cycles of the writing port.
     activity: Activity,
     last_done: Cycle,
     /// Quads and samples by outcome.
@@ -63,8 +61,7 @@ pub struct Colour {
 }
 
 impl Colour {
-    /// Creates an idle unit for a buffer that takes `memory_lines` of memory.
-    #[must_use]
+    /// Creates an idle unit for a sample buffer in `memory_lines` of memory.
     pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u32>) -> Self {
         Self {
             write_cycles: spec.blend_cycles,
@@ -84,10 +81,11 @@ impl Colour {
         }
     }
 
-    /// The samples of a quad, those of them that it still shows, and its index in memory.
+    /// Removes a quad's record; returns its samples, those that it still shows, and its index in
+    /// memory.
     fn shown(quad: &Quad, state: &mut MeshDrawState) -> (u64, u64, u32) {
         let count = state.pattern().count();
-        let record = state.shaded(quad);
+        let record = state.records.remove(quad.primitive as usize);
         let position = state.depths.position(record.index);
         let owners = &state.depths.quad(position).owners;
         let (mut covered, mut shown) = (0, 0);
@@ -104,7 +102,7 @@ impl Colour {
         (covered, shown, record.index)
     }
 
-    /// Times a quad from its look-up to the end of its write; returns when it was looked up.
+    /// Times a quad from its look-up to the end of its write; returns the cycle of the look-up.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "surfaces have fewer than 2^32 lines"
@@ -192,12 +190,7 @@ impl Stage<MeshDrawState> for Colour {
         left
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut MeshDrawState,
-        _next: &mut impl Sink<(), MeshDrawState>,
-    ) -> Cycle {
-        at.max(self.last_done)
+    fn done(&self) -> Cycle {
+        self.last_done
     }
 }

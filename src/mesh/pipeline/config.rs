@@ -15,7 +15,7 @@ use crate::pipeline::spec::Field;
 /// Declares the configuration: the emulated GPU's and one field per unit of its own.
 macro_rules! config {
     ($($(#[$doc:meta])* $field:ident: $spec:ty),+ $(,)?) => {
-        /// Every unit's specification.
+        /// Specifications of all units.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct MeshConfig {
@@ -28,22 +28,18 @@ macro_rules! config {
             const OWN: &[&str] = &[$(stringify!($field)),+];
 
             /// Checks every field of every unit.
-            ///
-            /// # Errors
-            /// A caller's error naming the field, its bounds and its value.
             pub(crate) fn validate(&self) -> Result<()> {
                 self.gpu.validate()?;
                 $(self.$field.validate()?;)+
                 if self.gpu.gpu.gpcs == 1 {
                     return Ok(());
                 }
-                // Merging units see the quads of one GPC: counts would depend on how many there are.
+                // A merging unit sees the quads of one GPC, so counts would depend on their number.
                 let found = self.gpu.gpu.gpcs.to_string();
                 Err(Error::argument("gpu.gpcs", "1 for meshes in cycles", found))
             }
 
             /// Every field of every unit.
-            #[must_use]
             pub fn fields(&self) -> Vec<Field> {
                 [self.gpu.fields(), $(self.$field.fields()),+].concat()
             }
@@ -56,9 +52,9 @@ config! {
     grids: GridsSpec,
     /// Raster tiles to quads.
     quads: QuadsSpec,
-    /// Quad-fragment merging; sizes come with the unit that is run.
+    /// Quad-fragment merging, but for the sizes, which come with the unit that is run.
     qfm: QfmSpec,
-    /// Pixel merging; sizes come with the unit that is run.
+    /// Pixel merging, but for the sizes, which come with the unit that is run.
     pmu: PmuSpec,
     /// Packing of warps.
     pack: PackSpec,
@@ -67,8 +63,8 @@ config! {
 }
 
 impl MeshConfig {
-    /// This configuration with what a TOML text gives in place of its own values: tables named after
-    /// its own units or those of the emulated GPU. `from` names the text in errors.
+    /// This configuration with the values of a TOML text in place of its own. Tables are named after
+    /// the units of this configuration or of the emulated GPU. `from` names the text in errors.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the line or field that does not fit.
@@ -85,8 +81,7 @@ impl MeshConfig {
         Ok(config)
     }
 
-    /// This configuration with one assignment `unit.field=value`, of its own units or of those of
-    /// the emulated GPU.
+    /// This configuration with one assignment `unit.field=value`.
     ///
     /// # Errors
     /// [`Error::Argument`] naming what does not fit.

@@ -2,8 +2,8 @@
 //! the emulated pipeline (see [`Schedule`]); the program differs.
 //!
 //! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, shaded, in
-//! launch order. The frame computes the colours; here only which quads run and when counts. Texture
-//! reads cost latency alone (assumption).
+//! launch order. Colours are computed by the frame without time. Texture reads cost latency alone
+//! (assumption).
 
 use serde::Serialize;
 
@@ -20,9 +20,9 @@ use crate::pipeline::unit::{Unit, Visitor};
 spec! {
     /// The pixel shader of meshes.
     PixelShaderSpec in "pixel_shader" {
-        /// Instructions of a warp.
+        /// Instructions per warp.
         instructions: u64 = 80, 1..=100_000, Assumed "interpolation of eight attributes, two texture reads, normal map, two lights";
-        /// Cycles of its dependent chain.
+        /// Cycles of the dependent chain of instructions.
         latency_cycles: u64 = 600, 1..=1_000_000, Assumed "80 instructions of ALU latency 4, two texture reads that hit the L2";
     }
 }
@@ -50,7 +50,6 @@ pub struct MeshCores {
 
 impl MeshCores {
     /// Creates idle cores.
-    #[must_use]
     pub fn new(cores: &CoresSpec, shader: &PixelShaderSpec) -> Self {
         Self {
             program: Program {
@@ -92,12 +91,7 @@ impl Stage<MeshDrawState> for MeshCores {
             .leave(done, |ready| next.offer(warp, ready, state))
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut MeshDrawState,
-        _next: &mut impl Sink<Warp, MeshDrawState>,
-    ) -> Cycle {
-        at.max(self.schedule.left_at())
+    fn done(&self) -> Cycle {
+        self.schedule.left_at()
     }
 }

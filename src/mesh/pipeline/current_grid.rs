@@ -1,4 +1,4 @@
-//! The current grid: its triangles on the picture, and whether earlier grids hide it.
+//! The current grid: its triangles on the picture, and its visibility.
 
 use super::depth::DepthBuffer;
 use crate::mesh::camera::MeshCamera;
@@ -11,7 +11,7 @@ use crate::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
 
-/// What a material means to the pipeline.
+/// Properties of a material that the pipeline needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MaterialFlags {
     /// Whether triangles that show their backs are drawn.
@@ -30,16 +30,16 @@ pub(super) struct CurrentGrid {
     pub(super) flags: MaterialFlags,
     /// Vertex ids of each triangle.
     pub(super) corners: Vec<[u32; 3]>,
-    /// Its triangles; no sample of a piece is nearer than `nearest`.
+    /// Its triangles. No sample of a piece is nearer than [`Piece::nearest`].
     pub(super) pieces: Vec<Piece>,
-    /// Bins in which all of it is hidden.
+    /// Bins in which earlier grids hide it.
     pub(super) hidden_bins: Vec<usize>,
     projected: ProjectedGrid,
-    /// Number of triangles of this and all earlier grids with one in the picture.
+    /// Number of triangles of this grid and all earlier ones with a triangle in the picture.
     owners: u32,
 }
 
-/// Whether a grid is drawn.
+/// Visibility of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridVisibility {
     /// No triangle of it lies in the picture and shows a side that is drawn.
@@ -51,7 +51,7 @@ pub enum GridVisibility {
 }
 
 impl CurrentGrid {
-    /// See [`MeshDrawState::take`](super::draw_state::MeshDrawState::take).
+    /// Makes `grid` the current one: see [`MeshDrawState::take`](super::draw_state::MeshDrawState::take).
     pub(super) fn take(
         &mut self,
         view: &MeshCamera,
@@ -97,7 +97,7 @@ impl CurrentGrid {
         outline.filter(|o| o.is_front() || self.flags.draws_backs)
     }
 
-    /// Appends the triangles of a grid to `out`; returns the box around those that are drawn.
+    /// Appends the triangles of a grid to `out`; returns the bounds of those that are drawn.
     fn assemble(
         &mut self,
         view: &MeshCamera,
@@ -106,11 +106,11 @@ impl CurrentGrid {
         out: &mut Vec<Primitive>,
     ) -> Option<PixelRect> {
         self.pieces.clear();
-        let mut around: Option<PixelRect> = None;
+        let mut bounds: Option<PixelRect> = None;
         let target = (settings.cells(), settings.pattern);
         self.projected.pieces(view, grid, target, |mut piece| {
             if piece.is_drawn(self.flags.draws_backs) {
-                around = Some(around.map_or(piece.bounds, |a| a.around(piece.bounds)));
+                bounds = Some(bounds.map_or(piece.bounds, |b| b.around(piece.bounds)));
             }
             out.push(Primitive {
                 primitive: index32(self.pieces.len()),
@@ -120,10 +120,10 @@ impl CurrentGrid {
             piece.nearest += rounding(&piece.plane, piece.corners);
             self.pieces.push(piece);
         });
-        around
+        bounds
     }
 
-    /// Whether a bin in which the grid has quads shows any of it; notes the bins that show none.
+    /// Whether any bin in which the grid has quads shows a part of it. Records the bins that hide it.
     fn is_visible(
         &mut self,
         depths: &DepthBuffer,
@@ -135,7 +135,7 @@ impl CurrentGrid {
         let mut is_visible = false;
         for bin in settings.bins_in(bounds) {
             let rect = settings.bin_rect(settings.bin_corner(bin));
-            if depths.hides(bin, bounds, self.projected.nearest) {
+            if depths.bins[bin].hides(bounds, self.projected.nearest) {
                 self.hidden_bins.push(bin);
             } else {
                 is_visible = is_visible || pieces.iter().any(|p| self.touches(p, rect, settings));
@@ -156,9 +156,9 @@ impl CurrentGrid {
     }
 }
 
-/// By how much a sample of a triangle may seem nearer than its nearest corner: its depth is rounded
-/// on the way from a corner of the triangle to that of the shading pixel, and from there to the
-/// sample.
+/// Bound on how much nearer a sample of a triangle may seem than the nearest corner: its depth is
+/// rounded on the way from a corner of the triangle to that of the shading pixel, and from there to
+/// the sample.
 #[allow(clippy::cast_precision_loss, reason = "a bound, with room to spare")]
 fn rounding(plane: &DepthPlane, corners: [Vertex; 3]) -> f32 {
     const UNIT: f32 = 1.0 / 4_194_304.0;

@@ -1,5 +1,5 @@
-//! The depth buffer of the whole picture: the bins of a frame side by side, and where each quad lies
-//! in memory, screen tile by screen tile.
+//! The depth buffer of the whole picture: the bins of a frame, and the index of each quad in memory,
+//! screen tile by screen tile.
 
 use fearless_simd::dispatch;
 
@@ -13,16 +13,17 @@ use crate::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
 #[derive(Debug)]
 pub struct DepthBuffer {
     pub(super) settings: FrameSettings,
-    bins: Vec<DepthBin>,
-    tiles_across: u32,
+    pub(super) bins: Vec<DepthBin>,
+    /// Number of screen tiles per row.
+    pub(super) tiles_across: u32,
     tiles: u32,
 }
 
 impl DepthBuffer {
-    /// A buffer for a picture with these settings, everything infinitely far.
-    pub(crate) fn new(settings: &FrameSettings) -> Self {
-        let cells = settings.cells();
-        let [across, down] = [cells.x1, cells.y1].map(|c| c.unsigned_abs().div_ceil(TILE_PX));
+    /// Creates a buffer in which everything is infinitely far.
+    pub(super) fn new(settings: &FrameSettings) -> Self {
+        let area = settings.cells();
+        let [across, down] = [area.x1, area.y1].map(|side| side.unsigned_abs().div_ceil(TILE_PX));
         Self {
             settings: *settings,
             bins: (0..settings.bins())
@@ -33,18 +34,12 @@ impl DepthBuffer {
         }
     }
 
-    /// Number of screen tiles per row.
-    pub(super) fn tiles_across(&self) -> u32 {
-        self.tiles_across
-    }
-
     /// Number of quads in memory.
     pub(super) fn quads(&self) -> usize {
         self.tiles as usize * QUADS_PER_TILE as usize
     }
 
-    /// Index in memory of a quad, given by column and row in quads.
-    #[must_use]
+    /// Index in memory of the quad at a column and row of quads.
     #[inline]
     pub fn index(&self, [x, y]: [u16; 2]) -> u32 {
         let [x, y] = [u32::from(x), u32::from(y)];
@@ -52,8 +47,7 @@ impl DepthBuffer {
         tile * QUADS_PER_TILE + y % TILE_QUADS * TILE_QUADS + x % TILE_QUADS
     }
 
-    /// Column and row, in quads, of a quad in memory.
-    #[must_use]
+    /// Column and row of quads of a quad, by its index in memory.
     #[inline]
     #[allow(
         clippy::cast_possible_truncation,
@@ -67,7 +61,6 @@ impl DepthBuffer {
     }
 
     /// The samples of a quad.
-    #[must_use]
     #[inline]
     pub fn quad(&self, position: [u16; 2]) -> &QuadDepths {
         self.bins[self.settings.bin_of(position)].quad(position)
@@ -81,7 +74,7 @@ impl DepthBuffer {
         dispatch!(level, simd => bin.test(simd, position, fragment))
     }
 
-    /// Whether everything in a quarter of a screen tile is at least as near as `depth`.
+    /// Whether all samples in a quarter of a screen tile are at least as near as `depth`.
     pub(super) fn hides_tile(&self, tile: u32, quarter: u8, depth: f32) -> bool {
         let quarter = u32::from(quarter);
         let x = tile % self.tiles_across * TILE_PX + (quarter & 1) * RASTER_TILE_PX;
@@ -95,12 +88,6 @@ impl DepthBuffer {
             y1: y0 + side,
         };
         let bin = self.settings.bin_of(self.position(tile * QUADS_PER_TILE));
-        self.hides(bin, area, depth)
-    }
-
-    /// Whether everything in the raster tiles of `area` that lie in a bin is at least as near as
-    /// `depth`.
-    pub(super) fn hides(&self, bin: usize, area: PixelRect, depth: f32) -> bool {
         self.bins[bin].hides(area, depth)
     }
 }

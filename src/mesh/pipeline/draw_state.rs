@@ -1,5 +1,5 @@
-//! What all units of the mesh path share: the current grid, the quads in flight, the depth buffer,
-//! memory.
+//! State shared by all units of the mesh path: the current grid, the quads in flight, the depth
+//! buffer, memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,23 +28,23 @@ use crate::raster::sampled::{SampledPolygon, TileSamples};
 use crate::raster::samples::SamplePattern;
 use crate::raster::tiles::QUADS_PER_TILE;
 
-/// Bytes of a sample's depth: 32 bits of floating point.
+/// Bytes per sample of depth, a 32-bit float.
 const DEPTH_BYTES: u64 = 4;
-/// Bytes of a sample's colour: RGBA of 8 bits each.
+/// Bytes per sample of colour, 8-bit RGBA.
 pub(super) const COLOUR_BYTES: u64 = 4;
-/// Shading pixels of a quad.
-const CELLS: u64 = 4;
+/// Shading pixels per quad.
+const QUAD_PIXELS: u64 = 4;
 
 /// A quad of a triangle between the raster and the merging unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment {
-    /// The quad as merging units take it.
+    /// The quad in the form that merging units take.
     pub quad: QuadFragment,
-    /// Number of its triangle in the frame, which marks its samples in the depth buffer.
+    /// Number of its triangle in the frame, the owner of its samples in the depth buffer.
     pub owner: u32,
     /// Number of its grid.
     pub grid: u32,
-    /// Its draw.
+    /// Number of its draw.
     pub draw: u32,
     /// Whether its shader bars pixel merging.
     pub is_barred: bool,
@@ -56,7 +56,7 @@ pub struct Fragment {
 pub struct ShaderRecord {
     /// Index of the quad in memory.
     pub index: u32,
-    /// Its draw.
+    /// Number of its draw.
     pub draw: u32,
     /// The triangles that it shows: number in the frame, and samples.
     pub parts: Vec<(u32, u64)>,
@@ -72,21 +72,22 @@ pub struct MeshDrawState {
     pub depths: DepthBuffer,
     /// L2 and DRAM.
     pub(super) memory: Memory,
-    /// Issue slots that vertex warps take.
+    /// Issue slots that vertex warps occupy.
     pub(super) shader_issue: ShaderIssue,
     /// Topology of the current grid.
     pub(super) topology: Arc<Topology>,
-    /// Whether quads that a triangle only touches go on to the merging unit.
+    /// Whether quads that a triangle only touches go to the merging unit.
     pub(super) passes_empties: bool,
     materials: Vec<MaterialFlags>,
     grid: CurrentGrid,
-    fragments: Slab<Fragment>,
-    records: Slab<ShaderRecord>,
+    /// Quads between the raster and the merging unit, by primitive.
+    pub(super) fragments: Slab<Fragment>,
+    /// Quads between the merging unit and the colour unit, by primitive.
+    pub(super) records: Slab<ShaderRecord>,
 }
 
 impl MeshDrawState {
-    /// The state at the start of a frame.
-    #[must_use]
+    /// Creates the state at the start of a frame.
     pub fn new(
         materials: &[Material],
         view: &MeshCamera,
@@ -117,32 +118,30 @@ impl MeshDrawState {
         state
     }
 
-    /// Where the samples lie.
-    #[must_use]
+    /// The sample positions.
     #[inline]
     pub fn pattern(&self) -> &'static SamplePattern {
         self.settings.pattern
     }
 
     fn lines(&self, bytes_per_sample: u64) -> u32 {
-        let samples = self.depths.quads() as u64 * CELLS * u64::from(self.pattern().count());
+        let samples = self.depths.quads() as u64 * QUAD_PIXELS * u64::from(self.pattern().count());
         lines_of(samples * bytes_per_sample)
     }
 
-    /// Lines of memory that the colours take.
-    #[must_use]
+    /// Lines of memory of the colours.
     pub fn colour_lines(&self) -> Range<u32> {
         0..self.lines(COLOUR_BYTES)
     }
 
-    /// Lines of memory that the depths take.
+    /// Lines of memory of the depths.
     pub(super) fn depth_lines(&self) -> Range<u32> {
         let first = self.colour_lines().end;
         first..first + self.lines(DEPTH_BYTES)
     }
 
-    /// Makes `grid` the current one. Appends its triangles to `out`, also those that lie outside the
-    /// picture or show the wrong side, unless none of it is to be drawn.
+    /// Makes `grid` the current one. If any of it is drawn, appends all its triangles to `out`, also
+    /// those outside the picture and those that show the wrong side.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let material = self.materials.get(grid.material as usize);
@@ -173,12 +172,6 @@ impl MeshDrawState {
         index32(number)
     }
 
-    /// Removes the fragment of a quad that has reached the merging unit.
-    #[inline]
-    pub(super) fn arrived(&mut self, quad: &Quad) -> Fragment {
-        self.fragments.remove(quad.primitive as usize)
-    }
-
     /// The fragment of a quad between the raster and the merging unit.
     pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
         &self.fragments[quad.primitive as usize]
@@ -198,27 +191,16 @@ impl MeshDrawState {
     }
 
     /// The record of a quad between the merging unit and the colour unit.
-    #[must_use]
     #[inline]
     pub fn record_of(&self, quad: &Quad) -> &ShaderRecord {
         &self.records[quad.primitive as usize]
-    }
-
-    /// Removes the record of a quad that has reached the colour unit.
-    pub(super) fn shaded(&mut self, quad: &Quad) -> ShaderRecord {
-        self.records.remove(quad.primitive as usize)
-    }
-
-    /// Number of quads in flight.
-    pub(super) fn in_flight(&self) -> usize {
-        self.fragments.len() + self.records.len()
     }
 }
 
 impl Screen for MeshDrawState {
     type Outline = SampledPolygon;
 
-    /// `None` as well for a triangle that shows its back, where backs are not drawn.
+    /// Also `None` for a triangle that shows its back where backs are not drawn.
     #[inline]
     fn outline(&self, shape: &PrimitiveShape) -> Option<SampledPolygon> {
         self.grid.outline(shape, &self.settings)
@@ -231,11 +213,11 @@ impl Screen for MeshDrawState {
 
     #[inline]
     fn tiles_across(&self) -> u32 {
-        self.depths.tiles_across()
+        self.depths.tiles_across
     }
 
-    /// Never where the test comes after shading, or where a quad without coverage is to go on: it
-    /// may connect others.
+    /// Hides no tile where the depth test comes after shading, or where a quad without coverage goes
+    /// on because it may connect others.
     #[inline]
     fn hides(&self, tile: &RasterTile<TileSamples>) -> bool {
         let lacks_empties = || {
@@ -252,7 +234,7 @@ impl Screen for MeshDrawState {
 impl EarlyTests for MeshDrawState {
     #[inline]
     fn bytes_per_quad(&self) -> u64 {
-        CELLS * u64::from(self.pattern().count()) * DEPTH_BYTES
+        QUAD_PIXELS * u64::from(self.pattern().count()) * DEPTH_BYTES
     }
 
     #[inline]
@@ -270,7 +252,7 @@ impl EarlyTests for MeshDrawState {
         &mut self.memory
     }
 
-    /// Where culling is by grids alone, depths are written and all samples go on.
+    /// If only grids are culled, writes depths and passes all samples.
     fn test(&mut self, _tile: u32, quad: &Quad) -> Failed {
         let pattern = self.settings.pattern;
         let number = quad.primitive as usize;
@@ -280,13 +262,13 @@ impl EarlyTests for MeshDrawState {
         let mut passed = 0;
         if hidden.is_empty() || !hidden.contains(&self.settings.bin_of(position)) {
             let unit = pattern.cell_units() * 2;
-            let as_tested = DepthFragment {
+            let tested = DepthFragment {
                 corner: position.map(|q| i32::from(q) * unit),
                 coverage: fragment.quad.coverage,
                 plane: fragment.plane,
                 owner: fragment.owner,
             };
-            passed = self.depths.test(position, &as_tested);
+            passed = self.depths.test(position, &tested);
         }
         if !self.settings.culls_quads() {
             return Failed::default();

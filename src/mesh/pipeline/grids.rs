@@ -1,14 +1,12 @@
-//! Grids: the tessellator's vertices, the depth test of whole grids, vertex shading ("Reducing
-//! Shading on GPUs using Quad-Fragment Merging", section 2: what comes before the rasterizer).
+//! Grids: tessellation, the depth test of whole grids, and vertex shading, the stages before the
+//! rasterizer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 2).
 //!
 //! In: grids in submission order. Out: triangles of visible grids, in order. Rates: vertices per
 //! cycle and one triangle per cycle. As soon as its vertices are known, a grid is tested against the
 //! farthest depths of the raster tiles in its bounding box; a hidden grid costs no more. Vertices of
 //! visible grids are shaded in warps of 32, which take issue slots of the shader cores before any
-//! fragment.
-//!
-//! Nothing is read from memory: vertices come from the tessellator (assumption; for polygon meshes
-//! it leaves out the traffic of index and vertex fetch).
+//! fragment. Nothing is read from memory: vertices come from the tessellator (assumption; for polygon
+//! meshes it leaves out the traffic of index and vertex fetch).
 
 use serde::Serialize;
 
@@ -23,7 +21,7 @@ use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 
-/// Lanes of a warp.
+/// Lanes per warp.
 const WARP_LANES: u64 = 32;
 
 spec! {
@@ -31,13 +29,13 @@ spec! {
     GridsSpec in "grids" {
         /// Grids in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "one is made while one is tessellated";
-        /// Vertices a cycle.
+        /// Vertices per cycle.
         vertices_per_cycle: u64 = 1, 1..=1024, Assumed "a grid of 512 triangles has 289 vertices: triangles are what limits";
         /// Cycles of the depth test of a grid.
         test_cycles: u64 = 1, 0..=10_000, Assumed "a pyramid of depths answers for a box at once";
         /// Grids whose vertices are kept.
         grids: u64 = 4, 1..=65_536, Assumed "enough to hide the latency of vertex shading";
-        /// Instructions of a vertex warp.
+        /// Instructions per vertex warp.
         instructions: u64 = 16, 1..=10_000, Assumed "transform and a few moves, as for splats";
         /// Cycles from a grid's vertices to the results.
         latency_cycles: u64 = 64, 0..=100_000, Assumed "16 dependent instructions of ALU latency 4";
@@ -45,7 +43,7 @@ spec! {
 }
 
 statistics! {
-    /// Grids by outcome, and what was made of the visible ones.
+    /// Grids by outcome, and the vertices, warps and triangles of the visible ones.
     #[derive(Serialize)]
     pub struct GridsCounters {
         /// Grids in.
@@ -56,19 +54,16 @@ statistics! {
         pub outside: u64,
         /// Grids hidden by earlier ones.
         pub hidden: u64,
-        /// Grids whose triangles went on.
+        /// Grids drawn.
         pub visible: u64,
         /// Vertices of visible grids: shaded.
         pub vertices: u64,
         /// Vertex warps run.
         pub warps: u64,
-        /// Triangles out, with the pieces that clipping made.
+        /// Triangles out, including the pieces of clipped ones.
         pub triangles_out: u64,
     }
 }
-
-/// A grid and the draw it belongs to.
-pub(crate) type SubmittedGrid = (u32, Grid);
 
 /// Tessellation, the depth test of grids, and vertex shading.
 #[derive(Debug)]
@@ -77,16 +72,15 @@ pub struct Grids {
     /// Grids whose vertices are kept.
     kept: Queue,
     triangles: Vec<Primitive>,
-    /// Tessellates and tests.
+    /// Port of tessellation and depth test.
     input: IssuePort,
-    /// Issues one triangle per cycle.
+    /// Port of the triangles, one per cycle.
     output: IssuePort,
     counters: GridsCounters,
 }
 
 impl Grids {
     /// Creates an idle unit.
-    #[must_use]
     pub fn new(spec: &GridsSpec) -> Self {
         Self {
             kept: Queue::new(spec.grids),
@@ -108,12 +102,13 @@ impl Unit for Grids {
 }
 
 impl Stage<MeshDrawState> for Grids {
-    type In = SubmittedGrid;
+    /// A grid and the draw that it belongs to.
+    type In = (u32, Grid);
     type Out = Primitive;
 
     fn accept(
         &mut self,
-        (draw, grid): SubmittedGrid,
+        (draw, grid): (u32, Grid),
         arrival: Cycle,
         state: &mut MeshDrawState,
         next: &mut impl Sink<Primitive, MeshDrawState>,
@@ -125,7 +120,7 @@ impl Stage<MeshDrawState> for Grids {
         let start = self.input.free().max(arrival);
         let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
         self.input.work(start, cycles);
-        let placed = start + cycles;
+        let tested = start + cycles;
         let counters = &mut self.counters;
         counters.grids += 1;
         counters.triangles += grid.topology.triangles.len() as u64;
@@ -136,7 +131,7 @@ impl Stage<MeshDrawState> for Grids {
             GridVisibility::Visible => counters.visible += 1,
         }
         if self.triangles.is_empty() {
-            self.kept.leave(placed);
+            self.kept.leave(tested);
             return start;
         }
         counters.vertices += vertices;
@@ -148,9 +143,9 @@ impl Stage<MeshDrawState> for Grids {
                 .charge_vertex_warp(number, self.spec.instructions);
             self.counters.warps += 1;
         }
-        self.output.start(placed);
+        self.output.start(tested);
         self.output
-            .hold_until(placed + self.spec.latency_cycles, StallReason::Miss);
+            .hold_until(tested + self.spec.latency_cycles, StallReason::Miss);
         for &triangle in &self.triangles {
             let start = self.output.free();
             self.output.issue(triangle, start, 1, state, next);
@@ -159,12 +154,7 @@ impl Stage<MeshDrawState> for Grids {
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut MeshDrawState,
-        _next: &mut impl Sink<Primitive, MeshDrawState>,
-    ) -> Cycle {
-        at.max(self.input.done()).max(self.output.done())
+    fn done(&self) -> Cycle {
+        self.input.done().max(self.output.done())
     }
 }

@@ -1,5 +1,5 @@
-//! Which samples a merged quad is made of: a merging unit says which fragment leads and what was
-//! merged into what; the colour unit has to know whose samples to write.
+//! The samples of merged quads: a merging unit tells which fragment leads and which were merged into
+//! it; the colour unit has to know the triangle of every sample.
 
 use super::draw_state::{Fragment, MeshDrawState};
 use crate::mesh::index::index32;
@@ -9,18 +9,19 @@ use crate::pipeline::packets::Quad;
 /// No fragment.
 const NONE: u32 = u32::MAX;
 
-/// A fragment, and its samples whose quad has not left the unit yet.
+/// A fragment in the unit.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     owner: u32,
     /// Index of its quad in memory.
     index: u32,
+    /// Samples whose quad has not left the unit yet.
     coverage: u64,
-    /// The fragment at the same position that came before.
+    /// The fragment at the same position before it.
     older: u32,
 }
 
-/// The samples of fragments that came to a merging unit since it was last empty.
+/// The samples of the fragments since the merging unit was last empty.
 #[derive(Debug, Default)]
 pub(super) struct MergedSamples {
     /// The fragments, by their numbers in the stream.
@@ -51,7 +52,7 @@ impl MergedSamples {
         });
     }
 
-    /// Turns a merged quad into a quad for the shader, with the samples of all that is in it.
+    /// Turns a merged quad into a quad for the shader, with the samples of all its fragments.
     pub(super) fn leave(
         &mut self,
         merged: &MergedQuad,
@@ -82,7 +83,7 @@ impl MergedSamples {
         state.shader_quad(index, self.draw, parts)
     }
 
-    /// Removes all fragments: the unit is empty.
+    /// Removes all fragments, once the unit is empty.
     pub(super) fn clear(&mut self) {
         self.held.clear();
     }

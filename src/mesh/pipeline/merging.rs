@@ -1,18 +1,18 @@
-//! A merging unit in cycles, behind the depth test: quad-fragment merging ("Reducing Shading on GPUs
-//! using Quad-Fragment Merging", sections 3 and 4.1.2) or the pixel merge unit ("Pixel Merge Unit",
-//! section 4).
+//! The stage between the depth test and the shader: quad-fragment merging ("Reducing Shading on GPUs
+//! using Quad-Fragment Merging", sections 3 and 4.1.2), the pixel merge unit ("Pixel Merge Unit",
+//! section 4), or neither.
 //!
 //! In: beats of quads, grid by grid and draw by draw; for quad-fragment merging also quads without
 //! coverage. Out: quads for the shader, in the order of the [`MergeUnit`](crate::mesh::merge::MergeUnit),
 //! one per cycle. Rate: one quad per cycle ([`QfmSpec`], [`PmuSpec`]).
 //!
-//! A look-up of quad-fragment merging reads the buffer as the fragments before have left it: one at
-//! the position of another waits until that one has been written, `compare_cycles` after its own
-//! look-up. The pixel merge unit compares a quad with the entries at its position one after the
-//! other. A quad that makes the oldest entry leave waits a cycle for it. When the first quad of
-//! another grid (QFM) or draw (PMU) comes, and at the end, the unit is emptied, an entry per cycle
-//! (assumption: the papers do not say when entries of finished grids leave). Quads whose shader bars
-//! pixel merging go straight through the pixel merge unit.
+//! A look-up of quad-fragment merging reads the buffer as the earlier fragments leave it: a fragment
+//! waits until the last one at its position is written, `compare_cycles` after that one's look-up.
+//! The pixel merge unit compares a quad with the entries at its position one after the other. A quad
+//! that makes the oldest entry leave waits a cycle for it. Before the first quad of another grid
+//! (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per cycle (assumption: the
+//! papers do not say when entries of finished grids leave). Quads whose shader bars pixel merging
+//! bypass the pixel merge unit.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,9 @@ use super::draw_state::{Fragment, MeshDrawState};
 use super::merged_samples::MergedSamples;
 use crate::mesh::merge::pmu::PmuSpec;
 use crate::mesh::merge::qfm::QfmSpec;
-use crate::mesh::merge::{MergeDriver, MergeUnitKind, PmuSettings, QfmSettings, Scope};
+use crate::mesh::merge::{
+    MergeCounters, MergeDriver, MergeUnitKind, PmuSettings, QfmSettings, Scope,
+};
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::stage::{Sink, Stage};
@@ -28,76 +30,57 @@ use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::samples::SamplePattern;
 
-/// What a look-up costs.
-#[derive(Debug, Clone, Copy)]
-enum Comparison {
-    /// Cycles until its result is in the buffer.
-    Pipelined(u64),
-    /// Cycles of the port for each entry at the quad's position.
-    Serial(u64),
-}
-
-/// The unit: look-ups on one side, one quad per cycle on the other.
+/// A merging unit in cycles.
 #[derive(Debug)]
 pub struct TimedMerge {
     driver: MergeDriver,
-    comparison: Comparison,
+    /// Cycles from a look-up until its outcome is in the buffer.
+    write_cycles: u64,
+    /// Cycles of the port per entry that a quad is compared with.
+    cycles_per_entry: u64,
     quads_per_cycle: u64,
-    /// Number of look-ups in cycle `at`.
+    /// Cycle of the last look-up, and number of look-ups in it.
+    looked_up: Cycle,
     used: u64,
-    at: Cycle,
     /// The first cycle in which the output is free.
     output_free: Cycle,
-    /// Issue port of the rigid pipeline between input and output.
     port: IssuePort,
     samples: MergedSamples,
-    /// The grid and the draw whose quads come.
+    /// The grid and the draw of the last quad.
     grid: Option<u32>,
     draw: Option<u32>,
-    /// Positions of fragments looked up last, and when each will have been written.
+    /// Positions of the fragments looked up last, and the cycles in which they are written.
     written: VecDeque<(u32, Cycle)>,
     out: Vec<Quad>,
 }
 
 impl TimedMerge {
-    /// An empty quad-fragment merging unit with the times of `spec` and the sizes of `settings`.
-    #[must_use]
+    /// Creates an empty quad-fragment merging unit with the times of `spec`.
     pub fn qfm(spec: &QfmSpec, settings: QfmSettings, pattern: &'static SamplePattern) -> Self {
-        let driver = MergeDriver::new(MergeUnitKind::Qfm(settings).unit(), pattern);
-        let comparison = Comparison::Pipelined(spec.compare_cycles);
-        Self::new(
-            driver,
-            comparison,
-            spec.quads_per_cycle,
-            spec.latency_cycles,
-        )
-    }
-
-    /// An empty pixel merge unit with the times of `spec` and the sizes of `settings`.
-    #[must_use]
-    pub fn pmu(spec: &PmuSpec, settings: PmuSettings, pattern: &'static SamplePattern) -> Self {
-        let driver = MergeDriver::new(MergeUnitKind::Pmu(settings).unit(), pattern);
-        let comparison = Comparison::Serial(spec.compare_cycles);
-        Self::new(
-            driver,
-            comparison,
-            spec.quads_per_cycle,
-            spec.latency_cycles,
-        )
-    }
-
-    fn new(
-        driver: MergeDriver,
-        comparison: Comparison,
-        quads_per_cycle: u64,
-        latency: u64,
-    ) -> Self {
         Self {
-            driver,
-            comparison,
-            quads_per_cycle,
+            write_cycles: spec.compare_cycles,
+            quads_per_cycle: spec.quads_per_cycle,
+            ..Self::new(MergeUnitKind::Qfm(settings), spec.latency_cycles, pattern)
+        }
+    }
+
+    /// Creates an empty pixel merge unit with the times of `spec`.
+    pub fn pmu(spec: &PmuSpec, settings: PmuSettings, pattern: &'static SamplePattern) -> Self {
+        Self {
+            cycles_per_entry: spec.compare_cycles,
+            quads_per_cycle: spec.quads_per_cycle,
+            ..Self::new(MergeUnitKind::Pmu(settings), spec.latency_cycles, pattern)
+        }
+    }
+
+    fn new(unit: MergeUnitKind, latency: u64, pattern: &'static SamplePattern) -> Self {
+        Self {
+            driver: MergeDriver::new(unit.unit(), pattern),
+            write_cycles: 0,
+            cycles_per_entry: 0,
+            quads_per_cycle: 1,
+            looked_up: 0,
             used: 0,
-            at: 0,
             output_free: 0,
             port: IssuePort::new(latency),
             samples: MergedSamples::default(),
@@ -108,8 +91,8 @@ impl TimedMerge {
         }
     }
 
-    /// When the fragment at a position that was looked up last will have been written.
-    fn writes(&mut self, index: u32, arrival: Cycle) -> Cycle {
+    /// Cycle in which the last fragment at a position is written; 0 if it is before `arrival`.
+    fn write_of_last(&mut self, index: u32, arrival: Cycle) -> Cycle {
         while self.written.front().is_some_and(|&(_, at)| at <= arrival) {
             self.written.pop_front();
         }
@@ -117,16 +100,16 @@ impl TimedMerge {
         same.map_or(0, |&(_, at)| at)
     }
 
-    /// When a quad that arrived at `arrival` is looked up, no earlier than `not_before` and
-    /// `evictions` cycles after its turn.
+    /// Returns the cycle in which a quad that arrived at `arrival` is looked up: no earlier than
+    /// `not_before`, and `evictions` cycles after its turn.
     fn look_up(&mut self, arrival: Cycle, not_before: Cycle, evictions: u64) -> Cycle {
         let shares = self.used < self.quads_per_cycle
             && evictions == 0
-            && self.at >= arrival.max(not_before)
-            && self.port.free() == self.at + 1;
+            && self.looked_up >= arrival.max(not_before)
+            && self.port.free() == self.looked_up + 1;
         if shares {
             self.used += 1;
-            return self.at;
+            return self.looked_up;
         }
         let mut start = self.port.start(arrival);
         if not_before > start {
@@ -137,7 +120,7 @@ impl TimedMerge {
             start += evictions;
             self.port.hold_until(start, StallReason::Full);
         }
-        (self.used, self.at) = (1, start);
+        (self.used, self.looked_up) = (1, start);
         start
     }
 
@@ -150,8 +133,8 @@ impl TimedMerge {
         self.driver.stream.out.clear();
     }
 
-    /// Hands the quads on that a look-up at `start` let go, one per cycle; it takes `cycles` at
-    /// least.
+    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for at
+    /// least `cycles`.
     fn send(
         &mut self,
         start: Cycle,
@@ -172,7 +155,7 @@ impl TimedMerge {
         }
     }
 
-    /// Takes a fragment that arrived at `arrival`; returns when it was looked up.
+    /// Takes a fragment that arrived at `arrival`; returns the cycle of its look-up.
     fn push(
         &mut self,
         fragment: &Fragment,
@@ -184,7 +167,7 @@ impl TimedMerge {
         let position = fragment.quad.position;
         let mut compared = 0;
         if is_barred {
-            // What is held came first and may lie below.
+            // The entries are older and may lie below.
             self.flush(arrival, state, next);
         } else if self.driver.unit.held() == 0 {
             self.forget();
@@ -197,23 +180,18 @@ impl TimedMerge {
         self.driver.push(&fragment.quad, is_barred);
         let evictions = self.driver.unit.made_room() - before;
         self.collect(state);
-        match self.comparison {
-            Comparison::Pipelined(cycles) => {
-                let not_before = self.writes(index, arrival);
-                let start = self.look_up(arrival, not_before, evictions);
-                self.written.push_back((index, start + cycles));
-                self.send(start, 1, state, next);
-                start
-            }
-            Comparison::Serial(cycles) => {
-                let start = self.look_up(arrival, 0, evictions);
-                self.send(start, (compared * cycles).max(1), state, next);
-                start
-            }
+        let not_before = self.write_of_last(index, arrival);
+        let start = self.look_up(arrival, not_before, evictions);
+        // An outcome that is in the buffer at once holds no later look-up up.
+        if self.write_cycles > 0 {
+            self.written.push_back((index, start + self.write_cycles));
         }
+        let cycles = (compared * self.cycles_per_entry).max(1);
+        self.send(start, cycles, state, next);
+        start
     }
 
-    /// Empties the unit from `at` on, an entry per cycle.
+    /// Empties the unit from `at` on, one entry per cycle.
     fn flush(
         &mut self,
         at: Cycle,
@@ -230,7 +208,7 @@ impl TimedMerge {
         self.written.clear();
     }
 
-    /// Numbers fragments from 0 again: the unit is empty.
+    /// Numbers fragments from 0 again, once the unit is empty.
     fn forget(&mut self) {
         self.driver.stream.fragments.clear();
         self.samples.clear();
@@ -257,7 +235,7 @@ impl Stage<MeshDrawState> for TimedMerge {
     ) -> Cycle {
         let mut left = arrival;
         for quad in beat.quads.iter() {
-            let fragment = state.arrived(quad);
+            let fragment = state.fragments.remove(quad.primitive as usize);
             let (grid, draw) = (Some(fragment.grid), Some(fragment.draw));
             let leaves_scope = match self.driver.unit.rules().scope {
                 Scope::Grid => self.grid != grid,
@@ -283,5 +261,66 @@ impl Stage<MeshDrawState> for TimedMerge {
     ) -> Cycle {
         self.flush(at, state, next);
         at.max(self.port.done())
+    }
+}
+
+/// No merging: quads that pass the depth test go to the shader as they are, at the rate of the port
+/// towards the shader cores (VR-Pipe, section III-B) and without latency.
+#[derive(Debug)]
+pub struct Passthrough {
+    quads_per_cycle: usize,
+    port: IssuePort,
+    counters: MergeCounters,
+}
+
+impl Passthrough {
+    /// Creates an idle stage.
+    pub fn new(quads_per_cycle: u64) -> Self {
+        Self {
+            quads_per_cycle: usize::try_from(quads_per_cycle).unwrap_or(1).max(1),
+            port: IssuePort::new(0),
+            counters: MergeCounters::default(),
+        }
+    }
+}
+
+impl Unit for Passthrough {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("merge", &mut self.port.activity);
+        visitor.statistics("merge", &self.counters);
+    }
+}
+
+impl Stage<MeshDrawState> for Passthrough {
+    type In = Beat;
+    type Out = Quad;
+
+    fn accept(
+        &mut self,
+        beat: Beat,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) -> Cycle {
+        let mut start = self.port.start(arrival);
+        for (number, quad) in beat.quads.iter().enumerate() {
+            let fragment = state.fragments.remove(quad.primitive as usize);
+            let coverage = fragment.quad.coverage;
+            let partial = state.pattern().partial_cells(coverage);
+            self.counters.partial += u64::from(partial != 0);
+            let index = state.depths.index(fragment.quad.position);
+            let parts = vec![(fragment.owner, coverage)];
+            let quad = state.shader_quad(index, fragment.draw, parts);
+            if number % self.quads_per_cycle == 0 {
+                start = self.port.start(arrival);
+            }
+            self.port.issue(quad, start, 1, state, next);
+            start = self.port.free() - 1;
+        }
+        start
+    }
+
+    fn done(&self) -> Cycle {
+        self.port.done()
     }
 }

@@ -1,5 +1,5 @@
-//! The mesh path in cycles: the emulated pipeline's own stages on triangles with samples, with a
-//! unit that merges quads between the depth test and the shader.
+//! The mesh path in cycles: the stages of the emulated pipeline on triangles with samples, with a
+//! merging unit between the depth test and the shader.
 //!
 //! ```text
 //! grids in submission order
@@ -13,13 +13,13 @@
 //! Function and order are those of a [frame](super::frame) without time: all counts and the owner of
 //! every sample are the same. Time is that of the emulated pipeline (see [`crate::gpu`]).
 //!
-//! The pipeline keeps a depth buffer of its own instead of replaying a finished frame: Hi-Z reads
-//! the farthest depth of a raster tile, and the colour unit the owner of a sample, as of a moment
-//! within the frame.
+//! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the
+//! farthest depth of a raster tile, and the colour unit the owner of a sample, at a moment within the
+//! frame.
 //!
 //! Depths are read and written in the order of submission: the tests of samples, grids and raster
 //! tiles see the depths of all earlier work, however many cycles ahead that is (assumption: a real
-//! Hi-Z lags by what is in flight).
+//! Hi-Z lags behind by the work in flight).
 
 pub mod colour;
 pub(crate) mod config;
@@ -31,7 +31,6 @@ pub mod grids;
 mod merged_samples;
 pub mod merging;
 pub mod pack;
-pub mod passthrough;
 pub mod quads;
 mod result;
 mod wiring;

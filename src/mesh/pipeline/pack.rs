@@ -1,5 +1,5 @@
-//! Packing: quads for the shader fill warps (VR-Pipe, section III-B: the port from PROP to the
-//! shader cores).
+//! Packing: groups quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to
+//! the shader cores).
 //!
 //! In: quads at any position. Out: warps of up to 8 quads, in order. Rate: quads per cycle. A warp
 //! leaves when it is full, when a quad of another draw arrives, and at the end (assumption: draws
@@ -23,7 +23,7 @@ spec! {
     PackSpec in "pack" {
         /// Quads in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "two warps";
-        /// Quads a cycle.
+        /// Quads per cycle.
         quads_per_cycle: u64 = 4, 1..=64, Assumed "as PROP's port towards the shader cores";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
@@ -56,7 +56,6 @@ pub struct Pack {
 
 impl Pack {
     /// Creates an empty unit.
-    #[must_use]
     pub fn new(spec: &PackSpec) -> Self {
         Self {
             scan: RateLimiter::new(spec.quads_per_cycle, 1),
@@ -68,7 +67,7 @@ impl Pack {
         }
     }
 
-    /// Issues the held warp no earlier than `at`, if it holds a quad.
+    /// Issues the held quads as a warp no earlier than `at`, if there are any.
     fn emit(
         &mut self,
         at: Cycle,

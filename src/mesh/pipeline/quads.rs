@@ -1,4 +1,4 @@
-//! Quads: raster tiles cut into the quads that the depth test takes.
+//! Quads: cuts raster tiles into the quads that the depth test takes.
 //!
 //! In: raster tiles. Out: beats of the quads in which a triangle covers a sample, in order; for
 //! quad-fragment merging also the quads that it only touches ("Reducing Shading on GPUs using
@@ -24,7 +24,7 @@ spec! {
     QuadsSpec in "quads" {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as the raster units";
-        /// Quads a cycle.
+        /// Quads per cycle.
         quads_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
@@ -56,7 +56,6 @@ pub struct Quads {
 
 impl Quads {
     /// Creates an idle unit.
-    #[must_use]
     pub fn new(spec: &QuadsSpec) -> Self {
         Self {
             quads_per_cycle: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
@@ -65,7 +64,7 @@ impl Quads {
         }
     }
 
-    /// Makes quad `at` of a raster tile; `None` if it does not go on.
+    /// Creates quad `at` of a raster tile; `None` if it is dropped.
     #[inline]
     fn quad(
         &mut self,
@@ -142,12 +141,7 @@ impl Stage<MeshDrawState> for Quads {
         start
     }
 
-    fn drain(
-        &mut self,
-        at: Cycle,
-        _state: &mut MeshDrawState,
-        _next: &mut impl Sink<Beat, MeshDrawState>,
-    ) -> Cycle {
-        at.max(self.port.done())
+    fn done(&self) -> Cycle {
+        self.port.done()
     }
 }

@@ -17,43 +17,42 @@ use crate::pipeline::memory::l2::L2Counters;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
 
-/// The result of a run.
+/// The result of a run of the mesh path in cycles.
 #[derive(Debug)]
 pub struct TimedMeshResult {
-    /// From the start of the frame to the end of the last write.
+    /// Cycles from the start of the frame to the end of the last write.
     pub cycles: Cycle,
     /// Cycles of every unit, in the order of the pipeline.
     pub units: Vec<UnitCycles>,
-    /// Grids and triangles.
+    /// Counters of grids and triangles.
     pub grids: GridsCounters,
     /// Quads before the merging unit, and the unit's counters: the same as those of a frame without
     /// time.
     pub counters: MergeCounters,
     /// Quads sent to the shader.
     pub quads_shaded: u64,
-    /// Warps.
+    /// Counters of warps.
     pub warps: PackCounters,
-    /// Samples written.
+    /// Counters of the colour unit.
     pub colour: ColourCounters,
     /// Raster tiles that Hi-Z dropped.
     pub tiles_hidden: u64,
-    /// Colour cache.
+    /// Counters of the colour cache.
     pub colour_cache: CropCacheCounters,
-    /// Depth cache.
+    /// Counters of the depth cache.
     pub z_cache: ZCacheCounters,
-    /// L2.
+    /// Counters of the L2.
     pub l2: L2Counters,
-    /// Bytes moved from and to DRAM.
+    /// Bytes read from and written to DRAM.
     pub dram_bytes: u64,
-    /// What every sample shows. Owners are triangles, counted over all grids with a triangle in the
-    /// picture.
+    /// The triangle that every sample shows, counted over all grids with a triangle in the picture.
     pub depths: DepthBuffer,
     /// Quads that never left the pipeline.
     pub left_over: u64,
 }
 
 impl TimedMeshResult {
-    /// Collects what all units of a pipeline counted.
+    /// Collects the counters of all units.
     pub(super) fn collect(pipeline: &mut impl Unit, state: MeshDrawState) -> Self {
         let run = Collected::of(pipeline);
         let statistics = &run.statistics;
@@ -76,14 +75,13 @@ impl TimedMeshResult {
             z_cache: statistics.of("z_cache"),
             l2: state.memory.l2.counters.clone(),
             dram_bytes: state.memory.dram.bytes(),
-            left_over: state.in_flight() as u64,
+            left_over: (state.fragments.len() + state.records.len()) as u64,
             depths: state.depths,
             units: run.units,
         }
     }
 
-    /// Counters that do not add up, one sentence each.
-    #[must_use]
+    /// One sentence for each counter that disagrees with the sum of its parts.
     pub fn discrepancies(&self) -> Vec<String> {
         let c = &self.counters;
         let shaded = match (&c.qfm, &c.pmu) {
@@ -99,9 +97,8 @@ impl TimedMeshResult {
             ("quads left over", self.left_over, 0),
         ];
         let wrong = sums.into_iter().filter(|(_, total, parts)| total != parts);
-        let wrong = wrong
-            .map(|(what, total, parts)| format!("{what}: {total}, but the parts make {parts}"));
         wrong
+            .map(|(what, total, parts)| format!("{what}: {total}, but the parts make {parts}"))
             .chain(UnitCycles::discrepancies(&self.units, self.cycles))
             .collect()
     }

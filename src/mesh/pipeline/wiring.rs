@@ -5,9 +5,8 @@ use super::config::MeshConfig;
 use super::cores::MeshCores;
 use super::draw_state::MeshDrawState;
 use super::grids::Grids;
-use super::merging::TimedMerge;
+use super::merging::{Passthrough, TimedMerge};
 use super::pack::Pack;
-use super::passthrough::Passthrough;
 use super::quads::Quads;
 use super::result::TimedMeshResult;
 use crate::error::Result;
@@ -29,11 +28,10 @@ use crate::pipeline::stage::{Retired, Sink, Stage, chain};
 use crate::pipeline::unit::Unit;
 
 /// Runs a scene through the pipeline, in cycles, with a unit between the depth test and the shader.
-///
-/// Sizes of the unit are those of `unit`, its times those of the configuration.
+/// The unit has the sizes of `unit` and the times of the configuration.
 ///
 /// # Errors
-/// A caller's error naming a field of the configuration that does not fit.
+/// [`Error::Argument`](crate::Error::Argument) naming the field of the configuration that is invalid.
 pub fn run(
     source: &dyn GridSource,
     view: &MeshCamera,
@@ -61,8 +59,8 @@ pub fn run(
     })
 }
 
-/// Joins all units around a merging unit behind a queue of `depth` beats, and submits all grids, as
-/// fast as they are taken.
+/// Joins all units around a merging unit behind a queue of `depth` beats, and submits all grids as
+/// fast as they are accepted.
 fn run_with(
     source: &dyn GridSource,
     mut state: MeshDrawState,
