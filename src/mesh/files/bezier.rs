@@ -1,4 +1,4 @@
-//! The teaset's text format of bicubic Bezier patches.
+//! Text format of the Utah teaset: bicubic Bezier patches.
 
 use std::path::Path;
 
@@ -7,37 +7,33 @@ use super::text::{self, Lines};
 use crate::error::{Error, Mismatch, Result};
 use crate::scene::bytes::Bytes;
 
-/// Points of a patch.
-const PATCH_POINTS: usize = 16;
-
 /// Bicubic Bezier patches that share control points.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BezierPatches {
     /// Control points in world units, finite.
     pub points: Vec<[f32; 3]>,
-    /// Indices into `points` of each patch, row by row.
+    /// Indices into `points` of each patch's control points, row by row.
     pub patches: Vec<[u32; 16]>,
 }
 
 impl BezierPatches {
-    /// Reads the patches in `path`: the number of patches, the numbers of their 16 points each,
-    /// from 1, the number of points, the points; a line each, values apart by commas.
+    /// Reads the patches in `path`. The file contains the number of patches, the indices (from 1) of
+    /// each patch's 16 points, the number of points, and the points, each on a line of its own with
+    /// values separated by commas.
     ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::Malformed`] with the line, what was expected there and what was found.
+    /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] with the line that is wrong.
     pub fn load(path: &Path) -> Result<Self> {
         Self::parse(&Bytes::open(path)?, path)
     }
 
-    /// [`BezierPatches::load`] from a file's bytes; `named` is for errors.
+    /// Reads patches from the bytes of a file; `named` is the path in errors.
     ///
     /// # Errors
-    /// As [`BezierPatches::load`], for content.
+    /// [`Error::Malformed`] as [`BezierPatches::load`].
     pub fn parse(bytes: &[u8], named: &Path) -> Result<Self> {
-        let mut rows = Rows {
-            lines: Lines::new(bytes),
-            number: 0,
-        };
+        let lines = Lines::new(bytes);
+        let mut rows = Rows { lines, number: 0 };
         rows.read().map_err(|(expected, found)| {
             Error::malformed(named, format!("line {}", rows.number), expected, found)
         })
@@ -46,6 +42,7 @@ impl BezierPatches {
 
 struct Rows<'a> {
     lines: Lines<'a>,
+    /// Number of the line that is being read.
     number: usize,
 }
 
@@ -53,7 +50,7 @@ impl Rows<'_> {
     fn read(&mut self) -> Result<BezierPatches, Mismatch> {
         let mut patches = Vec::new();
         for _ in 0..self.row::<1, _>(text::whole)?[0] {
-            let patch: [u32; PATCH_POINTS] = self.row(text::whole)?;
+            let patch: [u32; 16] = self.row(text::whole)?;
             patches.push((self.number, patch));
         }
         let [count] = self.row(text::whole)?;
@@ -64,21 +61,20 @@ impl Rows<'_> {
         for _ in 0..count {
             points.push(self.row(text::number)?);
         }
-        let mut checked = Vec::with_capacity(patches.len());
-        for (number, patch) in patches {
+        for (number, patch) in &patches {
             if let Some(wrong) = patch.iter().find(|point| !(1..=count).contains(point)) {
-                self.number = number;
+                self.number = *number;
                 return Err((format!("points 1 to {count}"), wrong.to_string()));
             }
-            checked.push(patch.map(|point| point - 1));
         }
-        Ok(BezierPatches {
-            points,
-            patches: checked,
-        })
+        let patches = patches.into_iter();
+        let patches = patches
+            .map(|(_, patch)| patch.map(|point| point - 1))
+            .collect();
+        Ok(BezierPatches { points, patches })
     }
 
-    /// The `N` values of the next line that is not empty.
+    /// Reads the `N` values of the next line that is not empty.
     fn row<const N: usize, T: Copy + Default>(
         &mut self,
         value: impl Fn(&[u8]) -> Result<T, Mismatch>,

@@ -1,4 +1,4 @@
-//! Putting a mesh together while a file is read: welding, limits, draws, warnings.
+//! Construction of a mesh while a file is read: welding, limits, draws, warnings.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,18 @@ use super::mesh::{Corner, Loaded, Material, Mesh, NONE};
 use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
 
-/// Most triangles of a mesh, an n-gon counted as n - 2.
-pub(crate) const MAX_TRIANGLES: u64 = 1 << 26;
-
-/// Most positions, texture coordinates and normals that a mesh is read from, each.
-pub(crate) const MAX_VERTICES: u64 = 1 << 26;
-
-/// Most warnings kept; the rest are counted.
+/// Limit on the triangles of a mesh; an n-gon counts as n - 2.
+const MAX_TRIANGLES: u64 = 1 << 26;
+/// Limit on the positions, texture coordinates and normals of a mesh, each.
+pub(super) const MAX_VERTICES: u64 = 1 << 26;
+/// Number of warnings that are kept; the rest are counted.
 const MAX_WARNINGS: usize = 100;
 
-/// Why a line or row of a file stops its reader.
+/// Reason why a line or row of a file stops its reader.
 pub(crate) enum ReadFailure {
-    /// Its content, at a place that the caller knows.
+    /// Wrong content, at a place that the caller knows.
     Mismatch(Mismatch),
-    /// An error that says where it is, or a limit.
+    /// An error with its own place.
     Error(Error),
 }
 
@@ -38,27 +36,18 @@ impl From<Error> for ReadFailure {
     }
 }
 
-impl ReadFailure {
-    /// The error at `place` of the file `path`.
-    pub(super) fn at(self, path: &Path, place: impl FnOnce() -> String) -> Error {
-        match self {
-            Self::Mismatch((expected, found)) => Error::malformed(path, place(), expected, found),
-            Self::Error(error) => error,
-        }
-    }
-}
-
+#[derive(Default)]
 pub(crate) struct MeshBuilder {
     path: PathBuf,
-    mesh: Mesh,
-    /// Indices of positions by their bits.
+    pub(super) mesh: Mesh,
+    /// Indices of positions by the bits of their coordinates.
     welded: HashMap<[u32; 3], u32>,
     triangles: u64,
-    /// First face of the draw in the making.
+    /// First face of the current draw.
     draw_start: u32,
-    /// Each once.
+    /// Distinct warnings.
     warnings: Vec<String>,
-    /// Warnings beyond the limit.
+    /// Number of warnings beyond [`MAX_WARNINGS`].
     more_warnings: usize,
 }
 
@@ -70,17 +59,13 @@ impl MeshBuilder {
                 face_starts: vec![0],
                 ..Mesh::default()
             },
-            welded: HashMap::new(),
-            triangles: 0,
-            draw_start: 0,
-            warnings: Vec::new(),
-            more_warnings: 0,
+            ..Self::default()
         }
     }
 
-    /// The index of a finite position: that of an equal one, if there is one.
+    /// Returns the index of a finite position, which it shares with equal ones.
     pub(super) fn position(&mut self, position: [f32; 3]) -> Result<u32> {
-        // Adding zero makes -0 into 0.
+        // Adding zero turns -0 into 0.
         let position = position.map(|x| x + 0.0);
         let bits = position.map(f32::to_bits);
         if let Some(&at) = self.welded.get(&bits) {
@@ -98,8 +83,8 @@ impl MeshBuilder {
         Ok(at)
     }
 
-    /// The index of a new, finite normal, which gets length 1; [`NONE`] if it has no direction.
-    pub(crate) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
+    /// Normalises and adds a finite normal and returns its index, or [`NONE`] for length 0.
+    pub(super) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
         let normal = Vector3::from(normal.map(f64::from));
         let length = normal.norm();
         if length == 0.0 {
@@ -126,8 +111,8 @@ impl MeshBuilder {
         }
     }
 
-    /// Refuses what will not fit, before it is made: `vertices` and `triangles` to come.
-    pub(crate) fn expect(&self, vertices: u64, triangles: u64) -> Result<()> {
+    /// Checks the limits for `vertices` and `triangles` that are yet to be added.
+    pub(super) fn expect(&self, vertices: u64, triangles: u64) -> Result<()> {
         if vertices > MAX_VERTICES {
             return Err(self.limit("vertices of all instances", MAX_VERTICES, vertices));
         }
@@ -148,15 +133,15 @@ impl MeshBuilder {
         self.check_triangles(triangles)?;
         self.triangles += triangles;
         self.mesh.corners.extend_from_slice(corners);
-        // Corners are at most three times the triangles' limit, so they fit.
+        // There are at most three times as many corners as triangles, so the count fits 32 bits.
         let end = u32::try_from(self.mesh.corners.len()).unwrap_or(NONE);
         self.mesh.face_starts.push(end);
         self.mesh.face_materials.push(material);
         Ok(())
     }
 
-    /// Ends a draw; without faces it is none.
-    pub(crate) fn end_draw(&mut self) {
+    /// Ends the current draw, unless it has no faces.
+    pub(super) fn end_draw(&mut self) {
         let end = u32::try_from(self.mesh.face_materials.len()).unwrap_or(NONE);
         if end > self.draw_start {
             self.mesh.draws.push(self.draw_start..end);
@@ -164,12 +149,12 @@ impl MeshBuilder {
         }
     }
 
-    pub(crate) fn material(&mut self, material: Material) -> u32 {
+    pub(super) fn material(&mut self, material: Material) -> u32 {
         self.mesh.materials.push(material);
         u32::try_from(self.mesh.materials.len() - 1).unwrap_or(NONE)
     }
 
-    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+    pub(super) fn warn(&mut self, text: impl Into<String>) {
         let text = text.into();
         if self.warnings.len() >= MAX_WARNINGS {
             self.more_warnings += 1;
@@ -178,13 +163,7 @@ impl MeshBuilder {
         }
     }
 
-    /// The mesh so far, for what only one reader fills.
-    pub(crate) fn mesh(&mut self) -> &mut Mesh {
-        &mut self.mesh
-    }
-
-    /// The mesh; one without faces is warned of.
-    pub(crate) fn finish(mut self) -> Loaded {
+    pub(super) fn finish(mut self) -> Loaded {
         self.end_draw();
         if self.mesh.materials.is_empty() {
             self.material(Material::default());
@@ -196,14 +175,12 @@ impl MeshBuilder {
             let more = format!("{} more warnings", self.more_warnings);
             self.warnings.push(more);
         }
-        Loaded {
-            mesh: self.mesh,
-            warnings: self.warnings,
-        }
+        let Self { mesh, warnings, .. } = self;
+        Loaded { mesh, warnings }
     }
 }
 
-/// Passes numbers on if all are finite.
+/// Returns `values` if all are finite.
 pub(crate) fn finite<const N: usize>(values: [f32; N]) -> Result<[f32; N], Mismatch> {
     match values.iter().find(|value| !value.is_finite()) {
         None => Ok(values),

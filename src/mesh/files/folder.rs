@@ -1,4 +1,4 @@
-//! Files that a mesh names, confined to the mesh's folder.
+//! Reading of the files that a mesh names, confined to the mesh's folder.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,12 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Most bytes of all files that a mesh names.
+/// Limit on the sum of all files that a mesh names, in bytes.
 const LIMIT_BYTES: u64 = 4 << 30;
 
 pub(crate) struct Folder {
-    named: PathBuf,
-    /// The folder, resolved at the first use.
+    /// The mesh's own file.
+    mesh: PathBuf,
+    /// Real path of the folder, resolved on first use.
     root: Option<PathBuf>,
     left_bytes: u64,
 }
@@ -19,13 +20,13 @@ pub(crate) struct Folder {
 impl Folder {
     pub(super) fn of(path: &Path) -> Self {
         Self {
-            named: path.to_path_buf(),
+            mesh: path.to_path_buf(),
             root: None,
             left_bytes: LIMIT_BYTES,
         }
     }
 
-    /// The content of the file `name`, a path relative to the folder.
+    /// Reads the file `name`, a path relative to the folder.
     pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
         let path = self.confined(name)?;
         let mut bytes = Vec::new();
@@ -35,23 +36,29 @@ impl Folder {
             .map_err(|e| Error::read(&path, e))?;
         let found = bytes.len() as u64;
         self.left_bytes = self.left_bytes.checked_sub(found).ok_or(Error::Limit {
-            what: format!("bytes of files that {} names", self.named.display()),
+            what: format!("bytes of files that {} names", self.mesh.display()),
             limit: LIMIT_BYTES,
             found: LIMIT_BYTES - self.left_bytes + found,
         })?;
         Ok(bytes)
     }
 
-    /// The real path of `name`, a plain file in the folder.
+    /// Returns the real path of `name`, which must be a plain file in the folder.
     fn confined(&mut self, name: &str) -> Result<PathBuf> {
-        let refuse = |named: &Path, found: &str| {
+        let mesh = self.mesh.clone();
+        let refuse = |found: &str| {
             let expected = "a file inside the mesh's folder";
-            Error::malformed(named, format!("file name {name:?}"), expected, found)
+            Err(Error::malformed(
+                &mesh,
+                format!("file name {name:?}"),
+                expected,
+                found,
+            ))
         };
         let relative = Path::new(name);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if name.is_empty() || name.contains('\0') || !relative.components().all(plain) {
-            return Err(refuse(&self.named, "a path that may leave it"));
+            return refuse("a path that may leave it");
         }
         let root = match &self.root {
             Some(root) => root,
@@ -60,17 +67,17 @@ impl Folder {
         let joined = root.join(relative);
         let path = joined.canonicalize().map_err(|e| Error::read(&joined, e))?;
         if !path.starts_with(root) {
-            return Err(refuse(&self.named, "a link that leaves it"));
+            return refuse("a link that leaves it");
         }
-        // A pipe or a device could go on for ever.
+        // A pipe or a device could supply bytes without end.
         if !path.is_file() {
-            return Err(refuse(&self.named, "no plain file"));
+            return refuse("no plain file");
         }
         Ok(path)
     }
 
     fn resolve_root(&self) -> Result<PathBuf> {
-        let parent = self.named.parent().filter(|p| !p.as_os_str().is_empty());
+        let parent = self.mesh.parent().filter(|p| !p.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         parent.canonicalize().map_err(|e| Error::read(parent, e))
     }

@@ -1,14 +1,14 @@
 //! Polygon meshes with materials and textures, as files hold them.
 //!
-//! Positions, texture coordinates and normals are indexed apart from each other, so that a seam of
-//! the texture does not cut the surface: two faces meet where they share positions.
+//! Positions, texture coordinates and normals have separate indices, so that a seam of the texture
+//! does not cut the surface: faces are adjacent where they share positions.
 
 use std::borrow::Borrow;
 use std::ops::Range;
 
 use crate::error::Result;
 
-/// In a [`Corner`]: the file gives none.
+/// Index in a [`Corner`] for an attribute that the file does not give.
 pub const NONE: u32 = u32::MAX;
 
 /// A corner of a face.
@@ -25,55 +25,56 @@ pub struct Corner {
 /// An edge of a subdivision surface's control cage that is sharper than the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crease {
-    /// The positions at its ends.
+    /// Indices of the positions at its ends.
     pub positions: [u32; 2],
-    /// Subdivision steps for which it stays sharp; infinite for ever.
+    /// Number of subdivision steps for which the edge stays sharp; may be infinite.
     pub sharpness: f32,
 }
 
-/// A mesh.
+/// A polygon mesh.
 ///
-/// Readers guarantee: indices in range, coordinates finite, faces of at least three corners,
-/// at least one material.
+/// Readers guarantee that indices are in range, coordinates finite, that faces have at least three
+/// corners, and that there is at least one material.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
     /// Positions, in world units.
     pub positions: Vec<[f32; 3]>,
-    /// Normals, of length 1.
+    /// Unit normals.
     pub normals: Vec<[f32; 3]>,
-    /// Texture coordinates; (0, 0) is the top left corner of a texture, v points down.
+    /// Texture coordinates; (0, 0) is the top left corner of a texture, and v points down.
     pub uvs: Vec<[f32; 2]>,
-    /// Corners of all faces, face by face, counter-clockwise seen from the front.
+    /// Corners of all faces, face by face, counter-clockwise as seen from the front.
     pub corners: Vec<Corner>,
-    /// Where each face's corners begin in `corners`; one more entry than there are faces.
+    /// Index of each face's first corner in `corners`; one more entry ends the last face.
     pub face_starts: Vec<u32>,
-    /// Index into `materials`, one per face.
+    /// Index into `materials` of each face.
     pub face_materials: Vec<u32>,
-    /// Faces of each draw, in order, without gaps.
+    /// Faces of each draw, in order and without gaps.
     pub draws: Vec<Range<u32>>,
     /// Materials, at least one.
     pub materials: Vec<Material>,
-    /// TextureReader.
+    /// Textures.
     pub textures: Vec<Texture>,
     /// Sharp edges of a control cage.
     pub creases: Vec<Crease>,
-    /// Sharp vertices of a control cage: position and sharpness.
+    /// Sharp vertices of a control cage: index of the position, and sharpness.
     pub sharp_corners: Vec<(u32, f32)>,
 }
 
 impl Mesh {
-    /// Faces.
+    /// Number of faces.
     pub fn faces(&self) -> usize {
         self.face_materials.len()
     }
 
-    /// The corners of a face.
+    /// Returns the corners of a face.
     pub fn face(&self, face: usize) -> &[Corner] {
         &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
     }
 }
 
-/// Least and greatest corner of a box around points; the origin twice if there are none.
+/// Returns the least and the greatest corner of the box around `points`, both the origin if there are
+/// none.
 pub(crate) fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
     let boxes = points.into_iter().map(|p| [*p.borrow(); 2]);
     let around = boxes.reduce(|[a, b], [p, q]| {
@@ -83,52 +84,49 @@ pub(crate) fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -
     around.unwrap_or_default()
 }
 
-/// What the pixel shader of a material does beside giving a colour.
+/// Effects of a material's pixel shader other than its colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "independent properties of a shader"
-)]
+#[allow(clippy::struct_excessive_bools, reason = "independent properties")]
 pub struct ShaderEffects {
-    /// May discard fragments.
+    /// The shader may discard fragments.
     pub discards: bool,
-    /// Writes depth.
+    /// The shader writes depth.
     pub writes_depth: bool,
-    /// Writes to memory beside the colour buffer (unordered access views).
+    /// The shader writes to memory other than the colour buffer (unordered access views).
     pub writes_memory: bool,
-    /// Turns alpha into coverage.
+    /// Alpha is converted to coverage.
     pub alpha_to_coverage: bool,
-    /// Reads the primitive's number.
+    /// The shader reads the primitive id.
     pub reads_primitive_id: bool,
-    /// Reads the coverage.
+    /// The shader reads the coverage mask.
     pub reads_coverage: bool,
 }
 
 impl ShaderEffects {
-    /// Whether it has any of them.
+    /// Whether the shader has any of these effects.
     pub fn any(self) -> bool {
         self != Self::default()
     }
 }
 
-/// How a surface is coloured.
+/// Material of a surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// Its name in the file; may be empty.
+    /// Name in the file; may be empty.
     pub name: String,
-    /// Diffuse colour, linear, multiplied with the texture's.
+    /// Linear diffuse colour, by which the texture's is multiplied.
     pub base_colour: [f32; 3],
-    /// Index into [`Mesh::textures`]: colour, in sRGB.
+    /// Index into [`Mesh::textures`] of the colour texture, in sRGB.
     pub base_texture: Option<u32>,
-    /// Index into [`Mesh::textures`]: tangent-space normals, x right, y up (as glTF has it).
+    /// Index into [`Mesh::textures`] of the tangent-space normals, with x right and y up as in glTF.
     pub normal_texture: Option<u32>,
-    /// Phong exponent of the highlight; 0 for none.
+    /// Phong exponent of the highlight; 0 for no highlight.
     pub shininess: f32,
-    /// Whether its back faces are seen.
+    /// Whether back faces are visible.
     pub two_sided: bool,
-    /// Alpha below which a fragment is discarded, where the material asks for it.
+    /// Alpha below which fragments are discarded, if the material discards any.
     pub alpha_cutoff: Option<f32>,
-    /// What its pixel shader does beside giving a colour.
+    /// Effects of the pixel shader other than its colour.
     pub effects: ShaderEffects,
 }
 
@@ -147,27 +145,27 @@ impl Default for Material {
     }
 }
 
-/// A picture that colours a surface.
+/// A picture mapped onto surfaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texture {
     /// Width in texels, at least 1.
     pub width: u32,
     /// Height in texels, at least 1.
     pub height: u32,
-    /// Texels row by row, the top row first: red, green, blue, alpha as stored.
+    /// Texels row by row from the top: red, green, blue and alpha as stored.
     pub texels: Vec<[u8; 4]>,
 }
 
-/// A mesh as read from a file.
+/// A mesh read from a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The mesh. Positions with equal coordinates are one, so that faces meet across seams.
+    /// The mesh. Equal positions are merged, so that faces are adjacent across seams.
     pub mesh: Mesh,
-    /// What of the file is left out or drawn otherwise than it asks, a sentence each; at most
-    /// about a hundred.
+    /// Parts of the file that are left out or drawn differently, one sentence each; at most about a
+    /// hundred.
     pub warnings: Vec<String>,
 }
 
-/// Gives the content of a file that a mesh names, by the name that stands in the mesh.
+/// Function that returns the content of a file that a mesh names, by the name in the mesh.
 pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;

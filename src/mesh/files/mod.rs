@@ -4,7 +4,6 @@ mod bezier;
 mod build;
 mod folder;
 mod gltf;
-mod load;
 mod mesh;
 mod mtl;
 mod obj;
@@ -12,7 +11,142 @@ mod ply;
 mod text;
 mod texture;
 
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::scene::bytes::Bytes;
+use folder::Folder;
+use text::Lines;
+
 pub use bezier::BezierPatches;
-pub use load::{MeshFile, load, parse};
 pub(crate) use mesh::bounds;
 pub use mesh::{Corner, Crease, Loaded, Material, Mesh, NONE, Resolve, ShaderEffects, Texture};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MeshFormat {
+    Obj,
+    Ply,
+    Gltf,
+    Bezier,
+}
+
+impl MeshFormat {
+    /// Determines the format of a file from its first bytes, else from its extension, else from its
+    /// text.
+    fn sniff(bytes: &[u8], path: &Path) -> Option<Self> {
+        if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") {
+            return Some(Self::Ply);
+        }
+        if bytes.starts_with(b"glTF") {
+            return Some(Self::Gltf);
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("obj") => Some(Self::Obj),
+            Some("ply") => Some(Self::Ply),
+            Some("gltf" | "glb") => Some(Self::Gltf),
+            Some("bpt") => Some(Self::Bezier),
+            Some(_) => None,
+            // Files of patches mostly have no extension, and a pipe has none.
+            None => match bytes.trim_ascii_start().first()? {
+                b'0'..=b'9' => Some(Self::Bezier),
+                b'{' => Some(Self::Gltf),
+                _ if Lines::new(bytes).any(|(_, line)| line.starts_with(b"v ")) => Some(Self::Obj),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Content of a mesh file: polygons, or the patches of a Bezier surface.
+#[derive(Debug, Clone)]
+pub enum MeshFile {
+    /// Polygons.
+    Polygons(Box<Loaded>),
+    /// Bicubic Bezier patches.
+    Patches(BezierPatches),
+}
+
+impl MeshFile {
+    /// Reads any mesh file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// Those of [`load`] and [`BezierPatches::load`].
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = open(path)?;
+        if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
+            return BezierPatches::parse(&bytes, path).map(Self::Patches);
+        }
+        let loaded = parse_in_folder(&bytes, path)?;
+        Ok(Self::Polygons(Box::new(loaded)))
+    }
+}
+
+fn open(path: &Path) -> Result<Bytes<'static>> {
+    if path.is_dir() {
+        return Err(Error::malformed(path, "path", "a mesh file", "a folder"));
+    }
+    Bytes::open(path)
+}
+
+fn parse_in_folder(bytes: &[u8], path: &Path) -> Result<Loaded> {
+    let mut folder = Folder::of(path);
+    parse(bytes, path, &mut |name| folder.read(name))
+}
+
+/// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
+///
+/// Files that the mesh names are read only from its own folder and the folders below it. A material
+/// or texture that cannot be read is left out with a warning.
+///
+/// # Errors
+/// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the
+/// content does not follow its format; [`Error::Limit`] for more than 2^26 triangles or vertices, or
+/// more than 4 GiB in the files that the mesh names.
+pub fn load(path: &Path) -> Result<Loaded> {
+    parse_in_folder(&open(path)?, path)
+}
+
+/// Reads a mesh from the bytes of a file. `named` supplies the extension and the path in errors;
+/// `resolve` returns the content of the files that the mesh names.
+///
+/// # Errors
+/// Those of [`load`] about content, and those of `resolve` for required files.
+pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+    let (expected, found) = match MeshFormat::sniff(bytes, named) {
+        Some(MeshFormat::Obj) => return obj::read(bytes, named, resolve),
+        Some(MeshFormat::Ply) => return ply::read(bytes, named),
+        Some(MeshFormat::Gltf) => return gltf::read(bytes, named, resolve),
+        Some(MeshFormat::Bezier) => ("polygons: OBJ, PLY or glTF", "Bezier patches"),
+        None => (
+            "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt",
+            match named.extension().and_then(|e| e.to_str()) {
+                Some("splat" | "spz" | "ksplat") => "splats (draw them with `quadrille render`)",
+                Some(_) => "another extension",
+                None => "no extension, and text of another kind",
+            },
+        ),
+    };
+    Err(Error::malformed(named, "format", expected, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides_the_format_before_the_extension() {
+        let sniff = |bytes: &[u8], path: &str| MeshFormat::sniff(bytes, Path::new(path));
+        assert_eq!(sniff(b"ply\n", "a.obj"), Some(MeshFormat::Ply));
+        assert_eq!(sniff(b"glTF", "a.obj"), Some(MeshFormat::Gltf));
+        assert_eq!(sniff(b"v 0 0 0", "a.OBJ"), Some(MeshFormat::Obj));
+        assert_eq!(sniff(b"{}", "a.gltf"), Some(MeshFormat::Gltf));
+        assert_eq!(sniff(b"{}", "a"), Some(MeshFormat::Gltf));
+        assert_eq!(sniff(b" 32\n1,2", "-"), Some(MeshFormat::Bezier));
+        assert_eq!(sniff(b"32\n1,2", "a.bpt"), Some(MeshFormat::Bezier));
+        assert_eq!(sniff(b"# a cube\nv 0 0 0\n", "-"), Some(MeshFormat::Obj));
+        assert_eq!(sniff(b"October", "README"), None);
+        assert!(load(Path::new("no such file.obj")).is_err());
+        assert!(load(Path::new("src")).is_err());
+    }
+}

@@ -1,7 +1,7 @@
 //! Wavefront MTL: the materials of OBJ files.
 //!
-//! Materials only colour a mesh: what cannot be read is left out with a warning. A black `Kd` next
-//! to a `map_Kd` is what some exporters write for the texture alone, and read so.
+//! Materials only colour a mesh, so statements that cannot be read are left out with a warning. A
+//! black `Kd` beside a `map_Kd` is ignored, since some exporters write it for the texture alone.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,8 @@ use super::texture::TextureReader;
 use crate::error::Mismatch;
 use crate::scene::formats::ply::quoted;
 
-/// Largest Phong exponent that `Ns` may give.
+/// Largest Phong exponent.
 const MAX_SHININESS: f32 = 10_000.0;
-
 /// Alpha below which fragments of a material with `map_d` are discarded.
 const ALPHA_CUTOFF: f32 = 0.5;
 
@@ -28,8 +27,8 @@ struct MtlMaterial {
     alpha: Option<String>,
 }
 
-/// Adds the materials called `names` to `builder`, in order, from the material libraries that the
-/// lines `mtllib` name.
+/// Adds the materials `names` to `builder`, in this order, from the material libraries of the lines
+/// `mtllib`.
 pub(super) fn read(
     libraries: &[String],
     names: &[String],
@@ -47,20 +46,17 @@ pub(super) fn read(
     for name in names {
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
-            let warning = format!("material {name:?} is not described, drawn grey");
-            builder.warn(warning);
+            builder.warn(format!("material {name:?} is not described, drawn grey"));
         }
-        let material = found.map_or_else(Material::default, |found| {
-            found.material(&mut textures, builder, resolve)
-        });
+        let found = found.map(|found| found.material(&mut textures, builder, resolve));
         builder.material(Material {
             name: name.clone(),
-            ..material
+            ..found.unwrap_or_default()
         });
     }
 }
 
-/// The files that a line `mtllib` names: one whose name may hold spaces, or else several.
+/// Reads the files of a line `mtllib`: a single file whose name may contain spaces, or else several.
 fn files(
     library: &str,
     builder: &mut MeshBuilder,
@@ -83,7 +79,7 @@ fn files(
     whole.into_iter().collect()
 }
 
-/// Reads the materials that `described` asks for; the first description of a name counts.
+/// Reads the materials that are keys of `described`; the first description of a name counts.
 fn parse(
     file: &str,
     bytes: &[u8],
@@ -112,7 +108,7 @@ fn parse(
 }
 
 impl MtlMaterial {
-    /// Reads a line that begins with `keyword`, in lower case; may give a warning.
+    /// Reads a line that begins with `keyword` in lower case; may return a warning.
     fn line(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<&'static str>, Mismatch> {
         match keyword {
             b"kd" => self.diffuse = Some(colour(rest)?),
@@ -144,11 +140,13 @@ impl MtlMaterial {
         resolve: &mut Resolve<'_>,
     ) -> Material {
         let mut material = Material::default();
-        if let Some(diffuse) = self.diffuse {
-            let alone = self.base.is_some() && diffuse == [0.0; 3];
-            material.base_colour = if alone { [1.0; 3] } else { diffuse };
-        } else if self.base.is_some() {
-            material.base_colour = [1.0; 3];
+        match self
+            .diffuse
+            .filter(|diffuse| self.base.is_none() || *diffuse != [0.0; 3])
+        {
+            Some(diffuse) => material.base_colour = diffuse,
+            None if self.base.is_some() => material.base_colour = [1.0; 3],
+            None => {}
         }
         if self.specular {
             material.shininess = self.exponent;
@@ -171,7 +169,7 @@ impl MtlMaterial {
 
 const TRANSPARENT: &str = "transparent materials are drawn opaque";
 
-/// A colour; one number stands for all three.
+/// Parses a colour; a single number gives all three channels.
 fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
     let mut words = words(rest);
     let [red] = numbers(&mut words)?;
@@ -182,7 +180,7 @@ fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
     Ok([red, text::number(green)?, blue].map(|value| value.max(0.0)))
 }
 
-/// The file name after a texture's options.
+/// Returns the file name after the options of a texture.
 fn texture(rest: &[u8]) -> Result<String, Mismatch> {
     let mut rest = rest;
     loop {
@@ -197,7 +195,7 @@ fn texture(rest: &[u8]) -> Result<String, Mismatch> {
         rest = after;
         for at in 0..most {
             let (value, after) = text::keyword(rest);
-            // Optional arguments are numbers, and names seldom are.
+            // Optional arguments are numbers, and file names seldom are.
             if at >= least && (text::number(value).is_err() || after.is_empty()) {
                 break;
             }

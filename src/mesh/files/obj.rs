@@ -1,11 +1,11 @@
 //! Wavefront OBJ.
 //!
-//! A parser of our own: `tobj` gives no line with an error, copies positions model by model and
-//! leaves out the tags of subdivision surfaces.
+//! This parser exists because `tobj` reports errors without lines, copies positions model by model and
+//! omits the tags of subdivision surfaces.
 //!
-//! Read are `v` (weights and colours left out), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
-//! OpenSubdiv's `t crease` and `t corner`; other lines are skipped. Indices may be relative; they
-//! reach only what stands before them.
+//! The statements `v` (without weights and colours), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
+//! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped. Indices may be relative
+//! and refer only to preceding lines.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,10 +17,9 @@ use super::text::{self, Lines, numbers, words};
 use crate::error::{Error, Mismatch, Result};
 use crate::scene::formats::ply::quoted;
 
-/// The sharpness from which on an edge never gets smooth, as Pixar's tools have it.
+/// Least sharpness of an infinitely sharp edge, as in Pixar's tools.
 const INFINITE_SHARPNESS: f32 = 10.0;
-
-/// Most material libraries that a file may name.
+/// Limit on the material libraries of a file.
 const MAX_LIBRARIES: usize = 256;
 
 pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
@@ -30,69 +29,47 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     }
     let mut reader = ObjReader {
         builder: MeshBuilder::new(path),
-        positions: Vec::new(),
-        uvs: 0,
-        normals: Vec::new(),
-        libraries: Vec::new(),
-        names: MaterialNames::default(),
-        material: (String::new(), None),
-        drawn: None,
-        new_object: false,
-        corners: Vec::new(),
-        tags: Tags::default(),
+        ..ObjReader::default()
     };
     for (number, line) in Lines::new(bytes) {
-        let read = reader.line(number, &line);
-        read.map_err(|stop| stop.at(path, || format!("line {number}")))?;
-    }
-    reader
-        .tags
-        .resolve(reader.builder.mesh(), &reader.positions, path)?;
-    if reader.positions.is_empty() {
-        return Err(Error::malformed(path, "file", "vertices", "none"));
+        reader
+            .line(number, &line)
+            .map_err(|failure| match failure {
+                ReadFailure::Mismatch((expected, found)) => {
+                    Error::malformed(path, format!("line {number}"), expected, found)
+                }
+                ReadFailure::Error(error) => error,
+            })?;
     }
     let ObjReader {
         mut builder,
-        names,
-        libraries,
+        positions,
         ..
     } = reader;
-    mtl::read(&libraries, &names.list, &mut builder, resolve);
+    reader.tags.resolve(&mut builder.mesh, &positions, path)?;
+    if positions.is_empty() {
+        return Err(Error::malformed(path, "file", "vertices", "none"));
+    }
+    mtl::read(&reader.libraries, &reader.names, &mut builder, resolve);
     Ok(builder.finish())
 }
 
-/// MaterialNames of materials in the order of their first use by a face.
 #[derive(Default)]
-struct MaterialNames {
-    list: Vec<String>,
-    by_name: HashMap<String, u32>,
-}
-
-impl MaterialNames {
-    fn index(&mut self, name: &str) -> u32 {
-        if let Some(&known) = self.by_name.get(name) {
-            return known;
-        }
-        let at = u32::try_from(self.list.len()).unwrap_or(NONE);
-        self.list.push(name.to_owned());
-        self.by_name.insert(name.to_owned(), at);
-        at
-    }
-}
-
 struct ObjReader {
     builder: MeshBuilder,
-    /// Of each `v`, its index in the mesh.
+    /// Index in the mesh of each `v`.
     positions: Vec<u32>,
-    /// Lines `vt` so far.
+    /// Number of lines `vt` so far.
     uvs: usize,
-    /// Of each `vn`, its index in the mesh.
+    /// Index in the mesh of each `vn`.
     normals: Vec<u32>,
     libraries: Vec<String>,
-    names: MaterialNames,
-    /// The name that `usemtl` gave last, and its index once a face has it.
+    /// Names of materials in the order of their first use by a face.
+    names: Vec<String>,
+    by_name: HashMap<String, u32>,
+    /// The name in the last `usemtl`, and its index once a face uses it.
     material: (String, Option<u32>),
-    /// The material of the last face.
+    /// Material of the last face.
     drawn: Option<u32>,
     /// Whether an object began after the last face.
     new_object: bool,
@@ -112,7 +89,7 @@ impl ObjReader {
             b"vt" => {
                 let [u] = numbers(&mut words)?;
                 let v = words.next().map_or(Ok(0.0), text::number)?;
-                // v points down in a mesh, up in the file.
+                // v points down in a mesh and up in the file.
                 self.builder.uv([u, 1.0 - v])?;
                 self.uvs += 1;
             }
@@ -158,7 +135,12 @@ impl ObjReader {
 
     fn face(&mut self) -> Result<()> {
         let (name, known) = &mut self.material;
-        let material = *known.get_or_insert_with(|| self.names.index(name));
+        let material = *known.get_or_insert_with(|| {
+            *self.by_name.entry(name.clone()).or_insert_with(|| {
+                self.names.push(name.clone());
+                u32::try_from(self.names.len() - 1).unwrap_or(NONE)
+            })
+        });
         if self.new_object || self.drawn != Some(material) {
             self.builder.end_draw();
         }
@@ -175,13 +157,16 @@ impl ObjReader {
         if self.libraries.len() < MAX_LIBRARIES {
             self.libraries.push(name);
         } else {
-            let warning = format!("material libraries after {MAX_LIBRARIES} are left out");
-            self.builder.warn(warning);
+            let builder = &mut self.builder;
+            builder.warn(format!(
+                "material libraries after {MAX_LIBRARIES} are left out"
+            ));
         }
     }
 }
 
-/// The index, from 0, that `part` of the corner `word` means among `count`; none where it is empty.
+/// Parses `part` of the corner `word` as one of `count` indices and returns it counted from 0, or
+/// `None` for an empty part.
 fn index(
     part: Option<&[u8]>,
     count: usize,
@@ -191,30 +176,27 @@ fn index(
     let Some(part) = part.filter(|part| !part.is_empty()) else {
         return Ok(None);
     };
-    let parsed = std::str::from_utf8(part).ok().and_then(|p| p.parse().ok());
-    let number: i64 = parsed.ok_or_else(|| (format!("the index of {what}"), quoted(word)))?;
+    let number: i64 =
+        text::parsed(part).ok_or_else(|| (format!("the index of {what}"), quoted(word)))?;
     let before = i64::try_from(count).unwrap_or(i64::MAX);
     let index = match number {
         1.. => number - 1,
         0 => -1,
-        // Numbers below zero count back from the last; the sum cannot overflow.
+        // Negative numbers count back from the last; the sum cannot overflow.
         _ => before + number,
     };
     let index = usize::try_from(index).ok().filter(|index| *index < count);
     index.map(Some).ok_or_else(|| {
-        let range = format!("1 to {count} or -{count} to -1");
-        let range = if count == 0 {
-            "but there is none"
-        } else {
-            &range
+        let range = match count {
+            0 => "but there is none".to_owned(),
+            _ => format!("1 to {count} or -{count} to -1"),
         };
-        let expected = format!("the index of {what}, {range}");
-        (expected, quoted(word))
+        (format!("the index of {what}, {range}"), quoted(word))
     })
 }
 
-/// Sharp edges (two vertices) and vertices (one), each with its line and sharpness. Vertices are
-/// indices of `v` from 0, which may stand after the tag.
+/// Sharp edges (two vertices) and sharp vertices (one), each with its line and sharpness. Vertices are
+/// indices of `v` from 0; a tag may precede its vertices in the file.
 #[derive(Default)]
 struct Tags(Vec<(usize, Vec<u32>, f32)>);
 
@@ -230,13 +212,12 @@ impl Tags {
         let (Some(kind), Some(counts)) = (words.next(), words.next()) else {
             return Ok(());
         };
-        // Vertices of one sharpness each.
+        // Number of vertices per sharpness.
         let step = match kind {
             b"crease" => 2,
             b"corner" => 1,
             _ => {
-                let warning = format!("subdivision tags {} are left out", quoted(kind));
-                builder.warn(warning);
+                builder.warn(format!("subdivision tags {} are left out", quoted(kind)));
                 return Ok(());
             }
         };
@@ -250,22 +231,20 @@ impl Tags {
         }
         let (ints, floats) = values[..ints + floats].split_at(ints);
         for (at, vertices) in ints.chunks_exact(step).enumerate() {
-            let sharpness = text::number(floats.get(at).unwrap_or(&floats[0]))?.max(0.0);
-            let is_infinite = sharpness >= INFINITE_SHARPNESS;
-            let sharpness = if is_infinite {
-                f32::INFINITY
-            } else {
-                sharpness
-            };
+            let mut sharpness = text::number(floats.get(at).unwrap_or(&floats[0]))?.max(0.0);
+            if sharpness >= INFINITE_SHARPNESS {
+                sharpness = f32::INFINITY;
+            }
             let vertices = vertices.iter().map(|word| text::whole(word));
-            let vertices = vertices.collect::<Result<Vec<u32>, _>>()?;
-            self.0.push((number, vertices, sharpness));
+            self.0
+                .push((number, vertices.collect::<Result<_, _>>()?, sharpness));
         }
         Ok(())
     }
 
+    /// Adds the tags to `mesh`; `positions` are the indices of all `v`.
     fn resolve(&self, mesh: &mut Mesh, positions: &[u32], path: &Path) -> Result<()> {
-        for (number, vertices, sharpness) in &self.0 {
+        for &(number, ref vertices, sharpness) in &self.0 {
             let find = |vertex: &u32| {
                 positions.get(*vertex as usize).copied().ok_or_else(|| {
                     let expected = format!("a vertex of {}, numbered from 0", positions.len());
@@ -273,12 +252,14 @@ impl Tags {
                 })
             };
             let found = vertices.iter().map(find).collect::<Result<Vec<u32>>>()?;
-            let sharpness = *sharpness;
             match found[..] {
-                [a, b] => mesh.creases.push(Crease {
-                    positions: [a, b],
-                    sharpness,
-                }),
+                [a, b] => {
+                    let positions = [a, b];
+                    mesh.creases.push(Crease {
+                        positions,
+                        sharpness,
+                    });
+                }
                 [vertex] => mesh.sharp_corners.push((vertex, sharpness)),
                 _ => {}
             }

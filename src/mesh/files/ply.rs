@@ -1,8 +1,8 @@
 //! Polygons in PLY files.
 //!
-//! Positions, normals and texture coordinates come from the element `vertex`, polygons from the
-//! first list of `face` that is called `vertex_indices` or `vertex_index`; all else is left out.
-//! The header's parser is that of splat files, whose strictness a second PLY library would undo.
+//! The element `vertex` supplies positions, normals and texture coordinates; the first list
+//! `vertex_indices` or `vertex_index` of `face` supplies the polygons. Everything else is skipped. The
+//! parser is that of splat files, so that both are equally strict.
 
 use std::path::Path;
 
@@ -12,44 +12,26 @@ use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
 use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, whole};
 
-/// Names of the list of a polygon's vertices.
-const LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
-
+/// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
 
 pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
+    let wrong = |expected, found| Err(Error::malformed(path, "header", expected, found));
     let Some(vertices) = element("vertex") else {
-        return Err(Error::malformed(
-            path,
-            "header",
-            "an element \"vertex\"",
-            "none",
-        ));
+        return wrong("an element \"vertex\"", "none");
     };
     let faces = element("face");
-    let is_splats = |name: &str| {
-        let properties = &header.elements[vertices].properties;
-        properties.iter().any(|p| p.name == name)
-    };
-    if faces.is_none() && is_splats("f_dc_0") && is_splats("opacity") {
+    let properties = &header.elements[vertices].properties;
+    let has = |name| properties.iter().any(|p| p.name == name);
+    if faces.is_none() && has("f_dc_0") && has("opacity") {
         let found = "splats (draw them with `quadrille render`)";
-        return Err(Error::malformed(
-            path,
-            "header",
-            "an element \"face\"",
-            found,
-        ));
+        return wrong("an element \"face\"", found);
     }
     if faces.is_none() && element("tristrips").is_some() {
         let found = "strips of triangles, which are not read (save polygons instead)";
-        return Err(Error::malformed(
-            path,
-            "header",
-            "an element \"face\"",
-            found,
-        ));
+        return wrong("an element \"face\"", found);
     }
     let mut reader = PlyReader {
         columns: Columns::of(&header.elements[vertices], path)?,
@@ -79,7 +61,7 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     reader.finish()
 }
 
-/// Where in a row of `vertex` what stands.
+/// Columns of the element `vertex`.
 struct Columns {
     position: [usize; 3],
     normal: Option<[usize; 3]>,
@@ -107,6 +89,7 @@ impl Columns {
     }
 }
 
+/// Returns the columns if all of them exist.
 fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     let mut found = [0; N];
     for (slot, column) in found.iter_mut().zip(columns) {
@@ -115,10 +98,12 @@ fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     Some(found)
 }
 
+/// Returns the column of the vertices of each polygon.
 fn list(element: &Element, path: &Path) -> Result<usize> {
     let is_list = |at: &usize| {
         let property = &element.properties[*at];
-        LISTS.contains(&property.name.as_str()) && matches!(property.kind, Kind::List { .. })
+        matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
+            && matches!(property.kind, Kind::List { .. })
     };
     let mut columns = 0..element.properties.len();
     columns.find(is_list).ok_or_else(|| {
@@ -132,9 +117,9 @@ struct PlyReader {
     list: Option<usize>,
     builder: MeshBuilder,
     vertices: Vec<Corner>,
-    /// Vertices of all polygons, which may stand before the vertices in the file.
+    /// Vertex indices of all polygons, which may precede the vertices in the file.
     polygons: Vec<u32>,
-    /// Where each polygon ends in `polygons`.
+    /// End of each polygon in `polygons`.
     ends: Vec<usize>,
 }
 

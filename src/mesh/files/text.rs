@@ -1,37 +1,36 @@
 //! Lines and words of the text formats.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use super::build::finite;
 use crate::error::Mismatch;
 use crate::scene::formats::ply::quoted;
 
-/// Lines of a text with their numbers, from 1. Lines that end in a backslash, comments aside, go
-/// on in the next one and keep the first one's number.
+/// Iterator over the lines of a text with their numbers, from 1. A line that ends in a backslash and
+/// is not a comment continues in the next one; the joined line has the number of its first part.
 pub(crate) struct Lines<'a> {
     rest: &'a [u8],
-    /// What ends a line: a newline, or in a text without any a carriage return.
-    mark: u8,
+    /// Byte that ends a line: a newline, or a carriage return in a text without newlines.
+    end: u8,
     number: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of `text`, without its byte order mark.
+    /// Creates an iterator over the lines of `text`, without its byte order mark.
     pub(super) fn new(text: &'a [u8]) -> Self {
         let rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let mark = if rest.contains(&b'\n') { b'\n' } else { b'\r' };
-        Self {
-            rest,
-            mark,
-            number: 0,
-        }
+        let end = if rest.contains(&b'\n') { b'\n' } else { b'\r' };
+        let number = 0;
+        Self { rest, end, number }
     }
 
+    /// Returns the next line as it stands, trimmed.
     fn plain(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {
             return None;
         }
-        let end = self.rest.iter().position(|byte| *byte == self.mark);
+        let end = self.rest.iter().position(|byte| *byte == self.end);
         let line = &self.rest[..end.unwrap_or(self.rest.len())];
         self.rest = end.map_or(&[], |end| &self.rest[end + 1..]);
         self.number += 1;
@@ -62,7 +61,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The first word of `line` and the rest, trimmed.
+/// Splits off the first word of `line`; the rest is trimmed.
 pub(crate) fn keyword(line: &[u8]) -> (&[u8], &[u8]) {
     let line = line.trim_ascii();
     let end = line.iter().position(u8::is_ascii_whitespace);
@@ -70,7 +69,7 @@ pub(crate) fn keyword(line: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii())
 }
 
-/// The words of `line` before a comment.
+/// Returns the words of `line` before a comment.
 pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = line.iter().position(|byte| *byte == b'#');
     line[..end.unwrap_or(line.len())]
@@ -78,21 +77,23 @@ pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// A name, of any bytes.
+/// Returns a name, in which bytes that are not UTF-8 are replaced.
 pub(crate) fn name(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
 }
 
-pub(crate) fn number(word: &[u8]) -> Result<f32, Mismatch> {
-    let parsed = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
-    let number = parsed.ok_or_else(|| ("a number".to_owned(), quoted(word)))?;
-    match finite([number]) {
-        Ok([number]) => Ok(number),
-        Err((expected, _)) => Err((expected, quoted(word))),
-    }
+pub(super) fn parsed<T: FromStr>(word: &[u8]) -> Option<T> {
+    std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// The first `N` of `words` as finite numbers.
+/// Parses a finite number.
+pub(crate) fn number(word: &[u8]) -> Result<f32, Mismatch> {
+    let parsed = parsed(word).ok_or_else(|| ("a number".to_owned(), quoted(word)))?;
+    let [number] = finite([parsed]).map_err(|(expected, _)| (expected, quoted(word)))?;
+    Ok(number)
+}
+
+/// Parses the first `N` of `words` as finite numbers.
 pub(crate) fn numbers<'a, const N: usize>(
     words: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<[f32; N], Mismatch> {
@@ -104,8 +105,7 @@ pub(crate) fn numbers<'a, const N: usize>(
     Ok(values)
 }
 
-/// A whole number that fits 32 bits.
+/// Parses a whole number of 32 bits.
 pub(crate) fn whole(word: &[u8]) -> Result<u32, Mismatch> {
-    let parsed = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
-    parsed.ok_or_else(|| ("a whole number".into(), quoted(word)))
+    parsed(word).ok_or_else(|| ("a whole number".into(), quoted(word)))
 }

@@ -1,4 +1,4 @@
-//! TextureReader from PNG and JPEG files.
+//! Textures from PNG and JPEG files.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -11,33 +11,29 @@ use super::mesh::Texture;
 use crate::error::Error;
 use crate::scene::bytes::Bytes;
 
-/// Most texels of a side.
+/// Limit on each side of a texture, in texels.
 const MAX_SIDE: u32 = 16384;
-
-/// Most texels of all textures of a mesh: 64 Mi.
+/// Limit on the texels of all textures of a mesh: 64 Mi.
 const MAX_TEXELS: u64 = 64 << 20;
-
-/// Most bytes that decoding one texture may take.
+/// Limit on the memory for decoding one texture, in bytes.
 const MAX_DECODER_BYTES: u64 = 1 << 30;
-
-/// Texels that a file of any size may hold.
+/// Number of texels that the header of a file of any size may claim.
 const FREE_TEXELS: u64 = 1 << 20;
-
-/// Texels that each byte of a file may hold beyond them: twice what deflate can do for a picture
-/// of 8 bits. A header that claims more lies.
+/// Number of further texels that a header may claim per byte of the file: twice what deflate reaches
+/// for 8-bit pictures, so a header that claims more is wrong.
 const TEXELS_PER_BYTE: u64 = 2048;
 
-/// The textures of a mesh, each read once.
+/// Reader of a mesh's textures; each texture is read once.
 #[derive(Default)]
 pub(crate) struct TextureReader {
     by_name: HashMap<String, Option<u32>>,
-    /// Texels so far.
+    /// Number of texels read so far.
     used: u64,
 }
 
 impl TextureReader {
-    /// The index of the texture `name`, with its file's content from `bytes`; where it cannot be
-    /// had, a warning says why.
+    /// Returns the index of the texture `name`, whose file `bytes` reads. A texture that cannot be
+    /// read is left out with a warning.
     pub(super) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -51,7 +47,7 @@ impl TextureReader {
         let at = match texture {
             Ok(texture) => {
                 self.used += texture.texels.len() as u64;
-                let textures = &mut builder.mesh().textures;
+                let textures = &mut builder.mesh.textures;
                 textures.push(texture);
                 u32::try_from(textures.len() - 1).ok()
             }
@@ -77,7 +73,7 @@ impl Texture {
     }
 }
 
-/// Decodes a PNG or JPEG of at most `most` texels; or says why not.
+/// Decodes a PNG or JPEG of at most `most` texels, or returns the reason why it cannot.
 fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
     let format = match image::guess_format(bytes) {
         Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
@@ -97,10 +93,8 @@ fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
     }
     let credible = FREE_TEXELS.saturating_add(TEXELS_PER_BYTE * bytes.len() as u64);
     if texels > credible {
-        return Err(format!(
-            "{width} x {height} texels in {} bytes",
-            bytes.len()
-        ));
+        let bytes = bytes.len();
+        return Err(format!("{width} x {height} texels in {bytes} bytes"));
     }
     let mut reader = reader();
     let mut limits = Limits::default();

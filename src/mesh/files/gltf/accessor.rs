@@ -1,28 +1,28 @@
-//! Buffers and the views and accessors into them, with every range checked.
+//! Buffers of a document, and the views and accessors into them. All ranges are checked.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::container::read_uri;
 use super::json::{Accessor, Document};
-use super::uri;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::mesh::files::Resolve;
 use crate::scene::formats::ply::{Encoding, Scalar, read_number};
 
-/// Elements that an accessor without a buffer may have: they are all zero, and cost no bytes in
-/// the file. More are allowed where the buffers are larger.
+/// Number of elements that an accessor without a buffer may have in any document. Such elements are
+/// zero and take no bytes in the file; a document with larger buffers may have more.
 const MIN_ZEROS: usize = 1 << 16;
 
-/// The buffers of a document.
+/// Buffers of a document.
 pub(crate) struct BufferStore<'a> {
     document: &'a Document,
-    /// Their bytes, or why there are none: a document may hold buffers that nothing drawn uses.
+    /// Bytes of each buffer, or the reason why there are none, which is an error only if it is used.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
     path: PathBuf,
 }
 
-/// The type of a component by its code in the document.
+/// Returns the type of a component from its code in the document.
 fn component(code: u32) -> Option<Scalar> {
     Some(match code {
         5120 => Scalar::I8,
@@ -35,11 +35,7 @@ fn component(code: u32) -> Option<Scalar> {
     })
 }
 
-fn read(bytes: &[u8], component: Scalar) -> f64 {
-    read_number(bytes, component, Encoding::LittleEndian)
-}
-
-/// Elements in a buffer: all lie inside `bytes`.
+/// Elements in a buffer, all of which lie inside `bytes`.
 #[derive(Clone, Copy)]
 struct Strided<'s> {
     bytes: &'s [u8],
@@ -55,7 +51,7 @@ impl<'s> Strided<'s> {
 }
 
 impl<'a> BufferStore<'a> {
-    /// Reads the buffers of `document`; `binary` is that of a GLB.
+    /// Reads the buffers of `document`; `binary` is the buffer of a GLB.
     pub(super) fn new(
         document: &'a Document,
         binary: Option<&'a [u8]>,
@@ -65,16 +61,13 @@ impl<'a> BufferStore<'a> {
         let mut buffers = Vec::new();
         for (at, buffer) in document.buffers.iter().enumerate() {
             let bytes = match (&buffer.uri, binary) {
-                (Some(uri), _) => uri::read(uri, resolve).map(Cow::from),
+                (Some(uri), _) => read_uri(uri, resolve).map(Cow::from),
                 (None, Some(binary)) if at == 0 => Ok(binary.into()),
                 (None, _) => Err("neither a URI nor a GLB's buffer".to_owned()),
             };
-            let length = buffer.byte_length;
-            buffers.push(bytes.and_then(|bytes| {
-                if bytes.len() < length {
-                    return Err(format!("{} bytes", bytes.len()));
-                }
-                Ok(bytes)
+            buffers.push(bytes.and_then(|bytes| match bytes.len() {
+                short if short < buffer.byte_length => Err(format!("{short} bytes")),
+                _ => Ok(bytes),
             }));
         }
         Self {
@@ -93,7 +86,7 @@ impl<'a> BufferStore<'a> {
         Error::malformed(&self.path, place, expected, found)
     }
 
-    /// The element `at` of the document's array called `name`.
+    /// Returns the element `at` of the document's array `name`.
     pub(super) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
         array.get(at).ok_or_else(|| {
             let expected = format!("one of {} in the document", array.len());
@@ -101,7 +94,7 @@ impl<'a> BufferStore<'a> {
         })
     }
 
-    /// The bytes of a view, and its stride.
+    /// Returns the bytes of a view, and its stride.
     pub(crate) fn view(&self, at: usize) -> Result<(&[u8], Option<usize>)> {
         let view = self.get(&self.document.buffer_views, at, "bufferViews")?;
         let length = self
@@ -113,10 +106,8 @@ impl<'a> BufferStore<'a> {
             return Err(self.wrong(place, format!("{length} bytes"), reason));
         }
         let end = view.byte_offset.checked_add(view.byte_length);
-        let range = end
-            .filter(|end| *end <= length)
-            .map(|end| view.byte_offset..end);
-        let bytes = range.and_then(|range| buffer?.ok()?.get(range));
+        let end = end.filter(|end| *end <= length);
+        let bytes = end.and_then(|end| buffer?.ok()?.get(view.byte_offset..end));
         let bytes = bytes.ok_or_else(|| {
             let expected = format!("bytes inside the {length} of its buffer");
             let found = format!("{} from {}", view.byte_length, view.byte_offset);
@@ -129,7 +120,7 @@ impl<'a> BufferStore<'a> {
         self.get(&self.document.accessors, at, "accessors")
     }
 
-    /// `count` elements of `width` components each from `offset` of a view; `place` is for errors.
+    /// Returns `count` elements of `width` components each from `offset` of a view; `place` is for errors.
     fn strided(
         &self,
         place: &str,
@@ -164,7 +155,7 @@ impl<'a> BufferStore<'a> {
         })
     }
 
-    /// The elements of the accessor `at`, of `N` components each, normalised where it says so.
+    /// Returns the elements of the accessor `at`, of `N` components each, normalised if it says so.
     pub(crate) fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
         let accessor = self.accessor(at)?;
         let place = format!("accessors[{at}]");
@@ -199,6 +190,7 @@ impl<'a> BufferStore<'a> {
         Ok(values)
     }
 
+    /// Returns the elements of an accessor without a buffer.
     fn zeros<const N: usize>(&self, place: &str, count: usize) -> Result<Vec<[f32; N]>> {
         let bytes = self.buffers.iter().flatten().map(|buffer| buffer.len());
         let most = bytes.sum::<usize>().max(MIN_ZEROS);
@@ -209,7 +201,7 @@ impl<'a> BufferStore<'a> {
         Ok(vec![[0.0; N]; count])
     }
 
-    /// `count` whole numbers of an unsigned type from `offset` of a view.
+    /// Returns `count` whole numbers of an unsigned type from an offset of a view.
     fn unsigned(
         &self,
         place: &str,
@@ -228,11 +220,11 @@ impl<'a> BufferStore<'a> {
             clippy::cast_sign_loss,
             reason = "the types hold whole numbers of at most 32 bits"
         )]
-        let whole = |bytes| read(bytes, component) as u32;
+        let whole = |bytes| read_number(bytes, component, Encoding::LittleEndian) as u32;
         Ok(elements.elements().map(whole).collect())
     }
 
-    /// The numbers of the accessor `at`, which must be below `limit`.
+    /// Returns the numbers of the accessor `at`, which must be below `limit`.
     pub(crate) fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
         let accessor = self.accessor(at)?;
         let place = format!("accessors[{at}]");
@@ -265,7 +257,8 @@ fn decode<const N: usize>(bytes: &[u8], component: Scalar, normalised: bool) -> 
         _ => None,
     };
     std::array::from_fn(|at| {
-        let value = read(&bytes[at * component.size_bytes()..], component);
+        let bytes = &bytes[at * component.size_bytes()..];
+        let value = read_number(bytes, component, Encoding::LittleEndian);
         narrow(scale.map_or(value, |scale| (value / scale).max(-1.0)))
     })
 }

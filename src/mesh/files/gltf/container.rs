@@ -1,14 +1,26 @@
-//! The two forms of a glTF file: JSON alone, or GLB with the JSON and a buffer in chunks.
+//! Bytes of a glTF file: plain JSON, or GLB with the JSON and a buffer in chunks; and URIs, which
+//! contain bytes or name a file beside the document.
 
 use std::path::Path;
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
 use crate::error::{Error, Result};
+use crate::mesh::files::Resolve;
 
-/// Size of a GLB's header and of a chunk's, in bytes.
+/// Size of the header of a GLB, in bytes.
 const HEADER_BYTES: usize = 12;
+/// Size of the header of a chunk, in bytes.
 const CHUNK_HEADER_BYTES: usize = 8;
+/// Base64 whose padding is optional, since some writers omit it.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
-/// The JSON of a file, and the buffer of a GLB.
+/// Returns the JSON of a file, and the buffer of a GLB.
 pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     if !bytes.starts_with(b"glTF") {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -29,7 +41,7 @@ pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Optio
         return wrong("GLB header", &expected, length.to_string());
     }
     let (mut rest, mut chunks) = (&bytes[HEADER_BYTES..length], Vec::new());
-    // The JSON comes first and the buffer second, if at all; others may be skipped.
+    // The first chunk is the JSON and the second, if any, the buffer; the rest is skipped.
     while chunks.len() < 2 && !rest.is_empty() {
         let place = format!("GLB chunk {}", chunks.len());
         let (Some(size), Some(kind)) = (word(rest, 0), word(rest, 4)) else {
@@ -45,10 +57,8 @@ pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Optio
         rest = &body[size..];
     }
     let chunk = |at: usize, mark: &[u8; 4]| {
-        let chunk = chunks
-            .get(at)
-            .filter(|(kind, _)| word(mark, 0) == Some(*kind));
-        chunk.map(|(_, body)| *body)
+        let (kind, body) = chunks.get(at)?;
+        (word(mark, 0) == Some(*kind)).then_some(*body)
     };
     match chunk(0, b"JSON") {
         Some(json) => Ok((json, chunk(1, b"BIN\0"))),
@@ -56,8 +66,45 @@ pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Optio
     }
 }
 
-/// The number of 32 bits at `at`.
+/// Returns the 32-bit number at offset `at`.
 fn word(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()
+}
+
+/// Returns the content of a URI, or the reason why there is none.
+pub(super) fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
+    if let Some(data) = uri.strip_prefix("data:") {
+        let Some((_, text)) = data.split_once(";base64,") else {
+            return Err("a data URI that is not base64".into());
+        };
+        let decoded = BASE64.decode(text);
+        return decoded.map_err(|error| format!("a data URI with bad base64: {error}"));
+    }
+    let name = percent_decoded(uri)?;
+    let scheme = name.split_once(':').map(|(scheme, _)| scheme);
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    if scheme.is_some_and(|scheme| scheme.chars().all(of_scheme)) {
+        return Err("a URI with a scheme; files next to the document are read".into());
+    }
+    resolve(&name).map_err(|error| error.to_string())
+}
+
+fn percent_decoded(uri: &str) -> Result<String, String> {
+    let (mut decoded, mut rest) = (Vec::with_capacity(uri.len()), uri.as_bytes());
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        let mut byte = first;
+        if first == b'%' {
+            let digits = after
+                .get(..2)
+                .and_then(|digits| std::str::from_utf8(digits).ok());
+            let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+            let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            byte = value.ok_or("a URI with a bad percent code")?;
+            rest = &after[2..];
+        }
+        decoded.push(byte);
+    }
+    String::from_utf8(decoded).map_err(|_| "a URI that is not UTF-8".into())
 }

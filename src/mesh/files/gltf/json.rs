@@ -1,4 +1,4 @@
-//! The parts of a glTF document that are read. Other members are skipped.
+//! Members of a glTF document that are read. Other members are skipped.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Materials and textures.
+//! Materials and textures of glTF.
 //!
-//! The shading model has a highlight with a Phong exponent: of a roughness r it is 2/r^4 - 2, the
-//! exponent whose highlight is as wide (r^2 being the width of glTF's microfacets), and at most
+//! The shading model has a highlight with a Phong exponent. A roughness r gives 2/r^4 - 2, the exponent
+//! of an equally wide highlight (r^2 is the width of glTF's microfacet distribution), and at most
 //! 10 000. Metalness, occlusion, emission and roughness textures are left out.
 
 use std::collections::HashMap;
@@ -10,14 +10,14 @@ use super::super::build::MeshBuilder;
 use super::super::mesh::{Material, Resolve};
 use super::super::texture::TextureReader;
 use super::accessor::BufferStore;
+use super::container::read_uri;
 use super::json::{self, Document, TextureInfo};
-use super::uri;
 use crate::error::Result;
 
 /// Largest Phong exponent.
 const MAX_SHININESS: f32 = 10_000.0;
 
-/// The materials of a document, each read when a primitive first asks for it.
+/// Materials of a document, each read when a primitive first uses it.
 pub(crate) struct Materials<'a> {
     document: &'a Document,
     store: &'a BufferStore<'a>,
@@ -35,7 +35,7 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// The index in the mesh of the document's material `at`; of the default one for `None`.
+    /// Returns the index in the mesh of the document's material `at`, or of the default for `None`.
     pub(super) fn index(
         &mut self,
         at: Option<usize>,
@@ -68,8 +68,8 @@ impl<'a> Materials<'a> {
         resolve: &mut Resolve<'_>,
     ) -> Result<Material> {
         let rough = &json.pbr_metallic_roughness;
-        let [red, green, blue, alpha] = rough.base_color_factor.unwrap_or([1.0; 4]);
-        let factors = [red, green, blue, alpha];
+        let factors = rough.base_color_factor.unwrap_or([1.0; 4]);
+        let [red, green, blue, alpha] = factors;
         let roughness = rough.roughness_factor.unwrap_or(1.0);
         let cutoff = json.alpha_cutoff.unwrap_or(0.5);
         let numbers = factors.iter().chain([&roughness, &cutoff]);
@@ -87,7 +87,7 @@ impl<'a> Materials<'a> {
         };
         match json.alpha_mode.as_deref() {
             Some("MASK") => {
-                // The test is of the texture's alpha times the factor.
+                // glTF compares the cutoff with the texture's alpha times the factor.
                 material.alpha_cutoff = Some((cutoff / alpha.max(f32::MIN_POSITIVE)).min(2.0));
                 material.effects.discards = true;
             }
@@ -103,7 +103,7 @@ impl<'a> Materials<'a> {
         Ok(material)
     }
 
-    /// The index in the mesh of a texture, if it can be had.
+    /// Returns the index in the mesh of a texture, or `None` if it cannot be read.
     fn texture(
         &mut self,
         info: &TextureInfo,
@@ -111,8 +111,7 @@ impl<'a> Materials<'a> {
         resolve: &mut Resolve<'_>,
     ) -> Result<Option<u32>> {
         if info.tex_coord != 0 {
-            let warning = "textures use the first set of texture coordinates, not others";
-            builder.warn(warning);
+            builder.warn("textures use the first set of texture coordinates, not others");
         }
         if info.extensions.contains_key("KHR_texture_transform") {
             builder.warn("transforms of textures are left out");
@@ -121,8 +120,8 @@ impl<'a> Materials<'a> {
             .store
             .get(&self.document.textures, info.index, "textures")?;
         let Some(source) = texture.source else {
-            let warning = format!("textures[{}] is left out: no PNG or JPEG", info.index);
-            builder.warn(warning);
+            let index = info.index;
+            builder.warn(format!("textures[{index}] is left out: no PNG or JPEG"));
             return Ok(None);
         };
         let image = self.store.get(&self.document.images, source, "images")?;
@@ -135,7 +134,7 @@ impl<'a> Materials<'a> {
             return Ok(self.textures.get(&name, builder, || Ok(bytes)));
         }
         let content = || match &image.uri {
-            Some(uri) => uri::read(uri, resolve),
+            Some(uri) => read_uri(uri, resolve),
             None => Err("neither a URI nor a buffer view".into()),
         };
         Ok(self.textures.get(&name, builder, content))
@@ -143,7 +142,7 @@ impl<'a> Materials<'a> {
 }
 
 fn shininess(roughness: f32) -> f32 {
-    // Division by zero gives the largest.
+    // A roughness of 0 gives infinity, which is clamped.
     (2.0 / roughness.powi(4) - 2.0).clamp(0.0, MAX_SHININESS)
 }
 

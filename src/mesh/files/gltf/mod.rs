@@ -1,7 +1,7 @@
 //! glTF 2.0 and GLB.
 //!
-//! Read are the meshes of the document's scene, each where its nodes place it: a draw for each
-//! primitive of each instance. Skins and morph targets stay at rest.
+//! The meshes of the document's scene are read, placed by their nodes, as one draw per primitive of
+//! each instance. Skins and morph targets stay at rest.
 
 mod accessor;
 mod container;
@@ -9,7 +9,6 @@ mod json;
 mod materials;
 mod nodes;
 mod primitive;
-mod uri;
 
 use std::path::Path;
 
@@ -21,14 +20,14 @@ use json::Document;
 use materials::Materials;
 use primitive::CheckedPrimitive;
 
-/// Extensions that a document may require: their effect is read, or only changes colours.
+/// Extensions that a document may require: they are read, or affect colours alone.
 const EXTENSIONS: [&str; 3] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
     "KHR_lights_punctual",
 ];
 
-/// Begin of the names of extensions that only change colours.
+/// Prefix of the names of extensions that affect colours alone.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
@@ -42,27 +41,20 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     check_extensions(&document, &mut builder, path)?;
     let store = BufferStore::new(&document, binary, path, resolve);
     let instances = nodes::instances(&document, &store)?;
-    let shapes = document
-        .meshes
-        .iter()
-        .enumerate()
-        .map(|(at, mesh)| {
-            let primitives = mesh.primitives.iter().enumerate();
-            let shape = |(nth, primitive)| {
-                let place = format!("meshes[{at}].primitives[{nth}]");
-                CheckedPrimitive::of(primitive, place, &document, &store, &mut builder)
-            };
-            primitives.map(shape).collect::<Result<Vec<_>>>()
-        })
-        .collect::<Result<Vec<_>>>()?;
-    // All sizes are known before anything is made: instances cost a file next to nothing.
+    let mut shapes = Vec::new();
+    for (at, mesh) in document.meshes.iter().enumerate() {
+        let mut primitives = Vec::new();
+        for (nth, primitive) in mesh.primitives.iter().enumerate() {
+            let place = format!("meshes[{at}].primitives[{nth}]");
+            let shape = CheckedPrimitive::of(primitive, place, &document, &store, &mut builder)?;
+            primitives.extend(shape);
+        }
+        shapes.push(primitives);
+    }
+    // The limits are checked before anything is allocated, since a small file may hold many instances.
     let (mut vertices, mut triangles) = (0u64, 0u64);
     for instance in &instances {
-        for shape in store
-            .get(&shapes, instance.mesh, "meshes")?
-            .iter()
-            .flatten()
-        {
+        for shape in store.get(&shapes, instance.mesh, "meshes")? {
             vertices = vertices.saturating_add(shape.vertices as u64);
             triangles = triangles.saturating_add(shape.triangles());
         }
@@ -73,7 +65,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         if document.nodes[instance.node].skin.is_some() {
             builder.warn("skins are left out: meshes are at rest");
         }
-        for shape in shapes[instance.mesh].iter().flatten() {
+        for shape in &shapes[instance.mesh] {
             let material = materials.index(shape.json.material, &mut builder, resolve)?;
             shape.place(instance, material, &store, &mut builder)?;
         }
@@ -108,10 +100,11 @@ fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path)
             "KHR_texture_basisu" => "its KTX2 textures (save as PNG or JPEG)",
             _ => "it required",
         };
+        let (place, expected) = ("extensionsRequired", "extensions that are read");
         return Err(Error::malformed(
             path,
-            "extensionsRequired",
-            "extensions that are read",
+            place,
+            expected,
             format!("{name:?}: {found}"),
         ));
     }

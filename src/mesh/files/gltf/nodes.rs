@@ -1,4 +1,4 @@
-//! The hierarchy of nodes: which mesh stands where.
+//! Hierarchy of nodes, and the placements of meshes in the world.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -7,16 +7,17 @@ use super::json::{Document, Node};
 use crate::error::Result;
 use crate::math::narrow;
 
-/// Farthest that the last row of a node's matrix may be from (0, 0, 0, 1).
+/// Largest deviation of the last row of a node's matrix from (0, 0, 0, 1).
 const AFFINE_TOLERANCE: f64 = 1e-6;
 
+/// An affine map into the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Placement {
     linear: Matrix3<f64>,
     offset: Vector3<f64>,
 }
 
-/// A mesh in the world.
+/// A mesh placed in the world by a node.
 pub(crate) struct MeshInstance {
     pub(crate) node: usize,
     pub(crate) mesh: usize,
@@ -31,7 +32,7 @@ impl Placement {
         }
     }
 
-    /// The map from a node to its parent; `None` where its matrix is not affine.
+    /// Returns the map from a node to its parent, or `None` if its matrix is not affine.
     fn of(node: &Node) -> Option<Self> {
         if let Some([a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]) = node.matrix {
             let last = [x, y, z, w - 1.0];
@@ -41,7 +42,7 @@ impl Placement {
                 offset: Vector3::new(k, l, m),
             });
         }
-        // Not a unit quaternion's method: those of files may be of any length.
+        // Quaternions in files may have any length, so that methods of unit quaternions do not apply.
         let [x, y, z, w] = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
         let [sx, sy, sz] = node.scale.unwrap_or([1.0; 3]);
         let columns = [
@@ -67,6 +68,7 @@ impl Placement {
         })
     }
 
+    /// Returns the map that applies `inner` first.
     fn after(&self, inner: &Self) -> Self {
         Self {
             linear: self.linear * inner.linear,
@@ -82,31 +84,31 @@ impl Placement {
         placed.map(narrow).into()
     }
 
-    /// A function that turns normals into the world, without their length.
+    /// Returns a function that maps normals to the world, at any length.
     ///
-    /// The matrix of cofactors, with the sign that keeps normals on the front, is the inverse
-    /// transpose but for a factor, and exists for singular matrices too.
+    /// The matrix of cofactors, with the sign that keeps normals on the front side, equals the inverse
+    /// transpose up to a factor, and exists for singular matrices too.
     pub(crate) fn normals(&self) -> impl Fn([f32; 3]) -> [f32; 3] {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column).into_owned());
         let sign = if self.mirrors() { -1.0 } else { 1.0 };
         let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]) * sign;
         move |normal| {
             let turned = cofactors * Vector3::from(normal.map(f64::from));
-            // Scales differ widely: the length must fit f32 before it is taken.
+            // Scales differ widely, so the components are brought into the range of f32 first.
             let largest = turned.amax();
             let factor = if largest > 0.0 { largest.recip() } else { 1.0 };
             turned.map(|v| narrow(v * factor)).into()
         }
     }
 
-    /// Whether front faces turn into back faces.
+    /// Whether the map turns front faces into back faces.
     pub(crate) fn mirrors(&self) -> bool {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column));
         a.cross(&b).dot(&c) < 0.0
     }
 }
 
-/// The meshes of the document's scene, in the order of a walk that takes children in file order.
+/// Returns the meshes of the document's scene in depth-first order, children in file order.
 pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
     let nodes = &document.nodes;
     let mut taken = vec![false; nodes.len()];
@@ -133,8 +135,9 @@ pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<
         })?;
         let placement = parent.after(&own);
         if let Some(mesh) = node.mesh {
+            let node = at;
             instances.push(MeshInstance {
-                node: at,
+                node,
                 mesh,
                 placement,
             });
@@ -144,7 +147,7 @@ pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<
     Ok(instances)
 }
 
-/// Marks a node as the child of another, or as a root.
+/// Marks a node as a child or a root; it may be either of these only once.
 fn take(taken: &mut [bool], node: usize, store: &BufferStore<'_>) -> Result<()> {
     store.get(taken, node, "nodes")?;
     if std::mem::replace(&mut taken[node], true) {

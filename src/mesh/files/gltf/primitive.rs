@@ -1,4 +1,4 @@
-//! Primitives: attributes and indices to faces.
+//! Primitives of glTF, whose attributes and indices become faces.
 
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
@@ -7,7 +7,7 @@ use super::json::{Document, Primitive};
 use super::nodes::MeshInstance;
 use crate::error::Result;
 
-/// How indices make triangles.
+/// Mode by which indices form triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TriangleMode {
     List,
@@ -16,7 +16,7 @@ enum TriangleMode {
 }
 
 impl TriangleMode {
-    /// The corners of the triangle `at`, as places in the row of indices.
+    /// Returns the corners of the triangle `at`, as positions in the sequence of indices.
     fn triangle(self, at: usize) -> [usize; 3] {
         match self {
             Self::List => [3 * at, 3 * at + 1, 3 * at + 2],
@@ -27,7 +27,7 @@ impl TriangleMode {
     }
 }
 
-/// A primitive whose attributes fit each other; values are not yet read.
+/// A primitive whose attributes are consistent; their values are not yet read.
 pub(crate) struct CheckedPrimitive<'a> {
     place: String,
     topology: TriangleMode,
@@ -36,12 +36,13 @@ pub(crate) struct CheckedPrimitive<'a> {
     uv: Option<usize>,
     pub(crate) json: &'a Primitive,
     pub(crate) vertices: usize,
-    /// Places in the row of indices.
+    /// Length of the sequence of indices.
     indices: usize,
 }
 
 impl<'a> CheckedPrimitive<'a> {
-    /// The primitive at `place` of the document; `None`, with a warning, where it has no triangles.
+    /// Checks the primitive at `place` of the document. One without triangles gives `None` and a
+    /// warning.
     pub(super) fn of(
         json: &'a Primitive,
         place: String,
@@ -67,10 +68,8 @@ impl<'a> CheckedPrimitive<'a> {
             builder.warn("morph targets are left out");
         }
         let vertices = store.accessor(position)?.count;
-        let quantised = document
-            .extensions_used
-            .iter()
-            .any(|e| e == "KHR_mesh_quantization");
+        let mut extensions = document.extensions_used.iter();
+        let quantised = extensions.any(|e| e == "KHR_mesh_quantization");
         let attribute = |name: &str, plain: &[u32]| -> Result<Option<usize>> {
             let Some(&at) = json.attributes.get(name) else {
                 return Ok(None);
@@ -111,7 +110,7 @@ impl<'a> CheckedPrimitive<'a> {
         }))
     }
 
-    /// Triangles that it makes.
+    /// Number of triangles.
     pub(super) fn triangles(&self) -> u64 {
         let indices = self.indices as u64;
         match self.topology {
@@ -120,7 +119,7 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
-    /// Adds its triangles, placed in the world, as a draw.
+    /// Adds the triangles of an instance, placed in the world, as a draw.
     pub(super) fn place(
         &self,
         instance: &MeshInstance,
@@ -161,10 +160,11 @@ impl<'a> CheckedPrimitive<'a> {
         for position in store.vectors::<3>(self.position)? {
             let placed = instance.placement.point(position);
             let position = builder.position(finite(placed).map_err(wrong("POSITION"))?)?;
+            let (uv, normal) = (NONE, NONE);
             corners.push(Corner {
                 position,
-                uv: NONE,
-                normal: NONE,
+                uv,
+                normal,
             });
         }
         if let Some(at) = self.normal {
