@@ -1,20 +1,15 @@
-//! One subject as a mesh and as splats, each merging unit on each: quads saved, pictures compared.
+//! Comparison of the merging units on one subject as a mesh and as splats: quads saved and pictures.
 //!
-//! The emulated pipeline draws a splat as two triangles that share the diagonal of its box. Here
-//! the boxes are rasterized as a mesh's triangles are, with adjacency, and sent through the units
-//! in drawing order. Nothing is tested for depth: the fragments are transparent, and all are
-//! blended.
+//! The emulated pipeline draws a splat as two triangles that share the diagonal of its box. Here the
+//! boxes are rasterized like a mesh's triangles, with adjacency, and sent through the units in drawing
+//! order. There is no depth test: the fragments are transparent, and all of them are blended.
 
 #[cfg(feature = "cli")]
 mod comparison;
-#[cfg(feature = "cli")]
-mod rows;
 mod splat_quads;
 mod splats_of_mesh;
 
 #[cfg(feature = "cli")]
-pub(crate) use comparison::Comparison;
-#[cfg(feature = "cli")]
-pub(crate) use rows::Versus;
+pub(crate) use comparison::{Comparison, Versus};
 pub use splat_quads::{SPLAT_SHADER, SplatQuads, SplatsMerged};
 pub use splats_of_mesh::{SplatVersion, splats_of};

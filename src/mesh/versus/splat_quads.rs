@@ -1,4 +1,4 @@
-//! The quads of a draw of splats, sent through a merging unit and blended.
+//! Quads of a draw of splats, sent through a merging unit and blended.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "pictures have at most 2^15 pixels per side, grids 512 triangles, boxes two"
@@ -22,8 +22,8 @@ use crate::raster::sampled::SampledPolygon;
 use crate::raster::samples::SamplePattern;
 use crate::shading::under_channel;
 
-/// What the splats' fragment shader does beside giving a colour: it discards fragments whose alpha
-/// is below 1/255.
+/// Effects of the splats' fragment shader other than colour: it discards fragments whose alpha is
+/// below 1/255.
 pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
     discards: true,
     writes_depth: false,
@@ -33,35 +33,35 @@ pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
     reads_coverage: false,
 };
 
-/// Splats whose boxes make a grid: as many as a triangle mask holds, so that the units could merge
-/// quads of different splats if only these shared an edge.
-const SPLATS_A_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
-/// Splats that are rasterized between two looks at how many quads there are.
-const SPLATS_A_BATCH: u32 = 1 << 16;
-/// Splats of a task.
-const SPLATS_A_TASK: usize = 256;
-/// Most quads: 24 bytes each, and 16 more while they are merged.
+/// Splats per grid: as many as a triangle mask holds, so that the units could merge quads of different
+/// splats if their boxes shared an edge.
+const SPLATS_PER_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
+/// Splats rasterized between two checks of the number of quads.
+const SPLATS_PER_BATCH: u32 = 1 << 16;
+/// Splats per task.
+const SPLATS_PER_TASK: usize = 256;
+/// Limit on the quads, each of which takes 24 bytes, and 16 more while they are merged.
 const MAX_QUADS: u64 = 1 << 26;
 
 /// A quad of one triangle of a splat's box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplatQuad {
-    /// Samples covered; none where the triangle only touches the quad.
+    /// Coverage mask of the samples; 0 where the triangle only touches the quad.
     pub coverage: u64,
-    /// The splat, in drawing order.
+    /// Index of the splat in drawing order.
     pub splat: u32,
     /// Column and row, in quads.
     pub position: [u16; 2],
-    /// Cells whose centre is covered.
+    /// Mask of the pixels whose centre is covered.
     pub centres: u8,
-    /// Which triangle of the box: 0 or 1.
+    /// Index of the triangle in the box, 0 or 1.
     pub half: u8,
-    /// Whether the triangle shows its front.
+    /// Whether the triangle is front-facing.
     pub is_front: bool,
 }
 
 impl SplatQuad {
-    /// The quad as a merging unit takes it.
+    /// Returns the quad in the form that merging units accept.
     #[inline]
     fn fragment(&self) -> QuadFragment {
         let first = self.splat.wrapping_mul(4);
@@ -71,7 +71,7 @@ impl SplatQuad {
             coverage: self.coverage,
             centres: self.centres,
             is_front: self.is_front,
-            triangle: (self.splat % SPLATS_A_GRID * 2) as u16 + u16::from(self.half),
+            triangle: (self.splat % SPLATS_PER_GRID * 2) as u16 + u16::from(self.half),
             ids: corners.map(|c| first.wrapping_add(c)),
         }
     }
@@ -80,9 +80,9 @@ impl SplatQuad {
 /// The quads of a draw's splats in drawing order.
 #[derive(Debug)]
 pub struct SplatQuads {
-    /// The quads, those without coverage among them.
+    /// The quads, including those without coverage.
     pub quads: Vec<SplatQuad>,
-    /// Where the samples lie.
+    /// Sample positions.
     pub pattern: &'static SamplePattern,
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
@@ -98,10 +98,10 @@ impl SplatQuads {
         let mut quads: Vec<SplatQuad> = Vec::new();
         let mut next = 0;
         while next < draw.len() {
-            let end = draw.len().min(next.saturating_add(SPLATS_A_BATCH));
+            let end = draw.len().min(next.saturating_add(SPLATS_PER_BATCH));
             let batch: Vec<u32> = (next..end).collect();
             let tasks: Vec<Vec<SplatQuad>> = batch
-                .par_chunks(SPLATS_A_TASK)
+                .par_chunks(SPLATS_PER_TASK)
                 .map(|splats| {
                     let mut out = Vec::new();
                     for &splat in splats {
@@ -130,15 +130,15 @@ impl SplatQuads {
         })
     }
 
-    /// Quads that cover a sample.
+    /// Number of quads that cover a sample.
     pub(crate) fn covered(&self) -> u64 {
         self.quads.iter().filter(|q| q.coverage != 0).count() as u64
     }
 
-    /// Sends the quads of a draw through a unit, whatever the unit's own rules say of their shader.
+    /// Sends the quads of a draw through a unit, without regard to the unit's rules about shaders.
     ///
-    /// The unit is not emptied between grids, as hardware would not: quads that are fully covered
-    /// leave it at once and overtake those of earlier splats.
+    /// As in hardware, the unit is not flushed between grids: fully covered quads leave it at once and
+    /// overtake quads of earlier splats.
     pub fn merged(
         &self,
         draw: &Draw,
@@ -157,9 +157,9 @@ impl SplatQuads {
             }
         };
         for quad in &self.quads {
-            let of = quad.splat / SPLATS_A_GRID;
-            if grid != Some(of) {
-                grid = Some(of);
+            let grid_of_quad = quad.splat / SPLATS_PER_GRID;
+            if grid != Some(grid_of_quad) {
+                grid = Some(grid_of_quad);
                 driver.unit.begin_grid(&boxes);
             }
             driver.push(&quad.fragment(), false);
@@ -177,24 +177,24 @@ impl SplatQuads {
     }
 }
 
-/// What a unit made of a draw's splats.
+/// Outcome of a merging unit on a draw of splats.
 #[derive(Debug, Clone)]
 pub struct SplatsMerged {
-    /// Quads in that cover a sample.
+    /// Number of quads into the unit that cover a sample.
     pub quads: u64,
-    /// Quads out.
+    /// Number of quads out of the unit, each of which is shaded.
     pub shaded: u64,
-    /// Quads in, also those without coverage, of which any cell is shaded with a quad of another
-    /// splat.
+    /// Number of quads into the unit, including those without coverage, of which a pixel is shaded with
+    /// a quad of another splat.
     pub between_splats: u64,
-    /// The unit's own counters, where it is quad-fragment merging.
+    /// Counters of quad-fragment merging, if that is the unit.
     pub qfm: Option<QfmCounters>,
-    /// The picture when quads are blended in the order in which they leave the unit.
+    /// Picture that results from blending quads in the order in which they leave the unit.
     pub picture: Frame,
 }
 
 impl SplatsMerged {
-    /// Quads that are not shaded any more.
+    /// Number of quads that need no shading thanks to the unit.
     pub fn saved(&self) -> u64 {
         self.quads - self.shaded
     }
@@ -209,12 +209,8 @@ fn raster(
     out: &mut Vec<SplatQuad>,
 ) {
     let [x1, y1] = size.map(u32::cast_signed);
-    let picture = PixelRect {
-        x0: 0,
-        y0: 0,
-        x1,
-        y1,
-    };
+    let (x0, y0) = (0, 0);
+    let picture = PixelRect { x0, y0, x1, y1 };
     let Some(outline) = SampledPolygon::triangle(corners, pattern, level) else {
         return;
     };
@@ -234,9 +230,9 @@ fn raster(
     });
 }
 
-/// The boxes of [`SPLATS_A_GRID`] splats: pairs of triangles that share a diagonal.
+/// Topology of the boxes of [`SPLATS_PER_GRID`] splats: pairs of triangles that share a diagonal.
 fn topology() -> Topology {
-    let splats = 0..u16::try_from(SPLATS_A_GRID).unwrap_or(0);
+    let splats = 0..u16::try_from(SPLATS_PER_GRID).unwrap_or(0);
     let corners = |k: u16| [[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]];
     let across = |k: u16| {
         let [first, second] = [2 * k, 2 * k + 1];
@@ -251,25 +247,23 @@ fn topology() -> Topology {
     }
 }
 
-/// Quads with a cell that is shaded with a quad of another splat: looked up one by one.
+/// Counts the quads of which a pixel is shaded with a quad of another splat.
 fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
     let all = quads.quads.iter().zip(0..);
     let is_between = |&(quad, number): &(&SplatQuad, u32)| {
-        (0..4).any(|cell| {
-            let root = merged.find(number, cell);
-            quads.quads[root as usize].splat != quad.splat
-        })
+        let of_other = |root: u32| quads.quads[root as usize].splat != quad.splat;
+        (0..4).any(|pixel| of_other(merged.find(number, pixel)))
     };
     all.filter(is_between).count() as u64
 }
 
-/// A colour buffer with samples: what comes goes behind what is there, as the emulated pipeline
-/// blends. A fragment is shaded once, at the pixel's centre, for all its samples.
+/// Colour buffer with samples, blended front to back as in the emulated pipeline. A fragment is shaded
+/// once, at the pixel's centre, for all its samples.
 struct Blending<'a> {
     quads: &'a SplatQuads,
     draw: &'a Draw,
     shader: FragmentShader<'a>,
-    /// Premultiplied colours, sample by sample, pixel by pixel, row by row.
+    /// Premultiplied colours of all samples, by row, pixel and sample.
     samples: Vec<[f32; 4]>,
 }
 
@@ -285,19 +279,19 @@ impl<'a> Blending<'a> {
         }
     }
 
-    /// Blends a quad; each cell has the colour and alpha of the splat that gives its inputs.
+    /// Blends a quad; each pixel has the colour and alpha of the splat that supplies its inputs.
     fn blend(&mut self, quad: &MergedQuad) {
         let pattern = self.quads.pattern;
         let count = pattern.count() as usize;
         let width = self.quads.size[0];
-        for (cell, &input) in quad.inputs.iter().enumerate() {
-            let covered = pattern.cell(quad.coverage, cell);
+        for (pixel, &input) in quad.inputs.iter().enumerate() {
+            let covered = pattern.cell(quad.coverage, pixel);
             if covered == 0 {
                 continue;
             }
             let input = &self.quads.quads[input as usize];
-            let x = u32::from(input.position[0]) * 2 + (cell as u32 & 1);
-            let y = u32::from(input.position[1]) * 2 + (cell as u32 >> 1);
+            let x = u32::from(input.position[0]) * 2 + (pixel as u32 & 1);
+            let y = u32::from(input.position[1]) * 2 + (pixel as u32 >> 1);
             let splat = &self.draw.splats[input.splat as usize];
             let Some(alpha) = self.shader.fragment(splat, x, y) else {
                 continue;
@@ -315,7 +309,7 @@ impl<'a> Blending<'a> {
         }
     }
 
-    /// The mean of each pixel's samples.
+    /// Averages the samples of each pixel.
     fn resolve(self) -> Frame {
         let count = self.quads.pattern.count() as usize;
         let share = 1.0 / f32::from(u16::try_from(count).unwrap_or(1));
@@ -332,7 +326,7 @@ impl<'a> Blending<'a> {
 mod tests {
     use super::*;
 
-    /// The counter counts: merges are made by hand, for no unit makes them.
+    /// The merges are made by hand, since no unit merges quads of different splats.
     #[test]
     fn merges_between_splats_are_seen() {
         let quad = |splat, half| SplatQuad {

@@ -1,8 +1,8 @@
-//! A mesh made into splats: one flat Gaussian per triangle.
+//! Conversion of a mesh to splats: one flat Gaussian per triangle.
 //!
-//! A splat lies in its triangle's plane, with the triangle's own second moments, stretched so that
-//! neighbours overlap into a closed surface. Its colour is what the shader gives at the triangle's
-//! centroid, lit as in the view that it is made for, and the same from everywhere.
+//! A splat lies in its triangle's plane and has the triangle's second moments, stretched so that
+//! neighbours overlap into a closed surface. Its colour is the shader's at the triangle's centroid, lit
+//! as in one view and the same from all directions.
 
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use rayon::prelude::*;
@@ -15,28 +15,28 @@ use crate::mesh::grid::{Grid, GridSource, GridVertex};
 use crate::mesh::shade::{Shader, VertexStep};
 use crate::scene::Splat;
 
-/// Standard deviations of a splat over those of its triangle, taken as a plate of even weight: an
-/// assumption. Less leaves holes at vertices, more blurs.
+/// Ratio of a splat's standard deviations to those of its triangle as a plate of uniform density
+/// (assumed). A smaller ratio leaves holes at vertices, a larger one blurs.
 const STRETCH: f64 = 1.75;
-/// Thickness of a splat, as a share of its shorter side: an assumption, thin enough to be a surface.
+/// Thickness of a splat relative to its shorter side (assumed); thin enough for a surface.
 const THICKNESS: f64 = 0.02;
-/// Least side of a splat, as a share of the other: needles of no width would not be seen.
+/// Least ratio of a splat's sides, since needles without width would be invisible.
 const LEAST_WIDTH: f64 = 1e-3;
-/// Opacity: an assumption. Nearly opaque, below the largest alpha that renderers allow.
+/// Opacity of all splats (assumed): nearly opaque, but below the largest alpha of renderers.
 const OPACITY: f32 = 0.95;
-/// Most splats: 256 bytes each while they are made.
+/// Limit on the splats, each of which takes 256 bytes during the conversion.
 const MAX_SPLATS: u64 = 1 << 23;
 
-/// A mesh as splats.
+/// A mesh converted to splats.
 #[derive(Debug, Clone, Default)]
 pub struct SplatVersion {
     /// The splats, in the order of the triangles.
     pub splats: Vec<Splat>,
-    /// Triangles without area, which gave none.
+    /// Number of triangles without area, which have no splat.
     pub dropped: u64,
 }
 
-/// Makes a splat of each triangle, tessellated and lit as for `view`.
+/// Creates a splat for each triangle of `source`, tessellated and lit as in `view`.
 ///
 /// # Errors
 /// [`Error::Limit`] when there are more than 2^23 triangles.
@@ -67,7 +67,7 @@ pub fn splats_of(
     let found = batches.iter().map(|(splats, _)| splats.len() as u64).sum();
     if found > MAX_SPLATS {
         return Err(Error::Limit {
-            what: "splats of the mesh (--tessellate into larger triangles)".to_owned(),
+            what: "splats of the mesh (choose a larger triangle area)".to_owned(),
             limit: MAX_SPLATS,
             found,
         });
@@ -78,7 +78,7 @@ pub fn splats_of(
     })
 }
 
-/// The splat of a triangle; `None` where it has no area.
+/// Returns the splat of a triangle, or `None` if the triangle has no area.
 fn splat(
     grid: &Grid,
     corners: [&GridVertex; 3],
@@ -89,7 +89,7 @@ fn splat(
     let [a, b, c] = corners.map(|v| Vector3::from(v.position.map(f64::from)));
     let plate = Plate::of([a, b, c])?;
     let to_eye = Vector3::from(view.eye()) - plate.centre;
-    // What has one side is lit as seen from there, wherever the eye is.
+    // A one-sided surface is lit on its front side wherever the eye is.
     let is_front = !two_sided || plate.normal.dot(&to_eye) > 0.0;
     let middle = centroid(corners, plate.centre);
     let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
@@ -108,7 +108,7 @@ fn splat(
     numbers.all(|v| v.is_finite()).then_some(splat)
 }
 
-/// The vertex in the middle of a triangle.
+/// Returns the vertex at the centroid of a triangle.
 fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
     let mean = |values: [f32; 3]| values.iter().sum::<f32>() / 3.0;
     GridVertex {
@@ -119,31 +119,29 @@ fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
     }
 }
 
-/// A triangle as a plate of even weight.
+/// A triangle as a plate of uniform density.
 struct Plate {
     centre: Vector3<f64>,
     normal: Vector3<f64>,
     /// Principal axes in the plane, the longer first.
     axes: [Vector3<f64>; 2],
-    /// Standard deviations along them.
+    /// Standard deviations along `axes`.
     spread: [f64; 2],
 }
 
 impl Plate {
-    /// `None` for a triangle without area, or with a corner that is not finite.
+    /// Returns `None` for a triangle without area or with a corner that is not finite.
     fn of(corners: [Vector3<f64>; 3]) -> Option<Self> {
         let [a, b, c] = corners;
         let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
         let across = (b - a).try_normalize(0.0)?;
         let along = normal.cross(&across);
         let centre = (a + b + c) / 3.0;
-        // The covariance of a triangle is the sum over its corners, over 12.
+        // The covariance of a triangle is the sum over its corners divided by 12.
         let [mut xx, mut xy, mut yy] = [0.0; 3];
         for corner in corners {
-            let (x, y) = (
-                (corner - centre).dot(&across),
-                (corner - centre).dot(&along),
-            );
+            let arm = corner - centre;
+            let (x, y) = (arm.dot(&across), arm.dot(&along));
             xx += x * x / 12.0;
             xy += x * y / 12.0;
             yy += y * y / 12.0;
@@ -186,7 +184,7 @@ mod tests {
         assert!((long * long - 1.0 / 12.0).abs() < 1e-12);
         assert!((short * short - 1.0 / 36.0).abs() < 1e-12);
         assert!((plate.normal - Vector3::z()).norm() < 1e-12);
-        // Along the long side.
+        // The longer axis is parallel to the hypotenuse.
         let slope = plate.axes[0].y / plate.axes[0].x;
         assert!((slope + 1.0).abs() < 1e-12, "{slope}");
         let turned = plate.rotation() * Vector3::x();
