@@ -65,7 +65,7 @@ impl Shading {
 impl Visible {
     /// Sends the quads through a unit.
     pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
-        let groups: Vec<_> = match unit.unit().rules().scope {
+        let groups: Vec<_> = match unit.build().rules().scope {
             Scope::Grid => self.chunks.chunks(1).collect(),
             Scope::Draw => self.chunks.chunk_by(|a, b| a.draw == b.draw).collect(),
         };
@@ -137,7 +137,7 @@ struct Group {
 
 impl Group {
     fn new(chunks: &[Chunk], first: u32, unit: MergeUnitKind, settings: &FrameSettings) -> Self {
-        let driver = MergeDriver::new(unit.unit(), settings.pattern);
+        let driver = MergeDriver::new(unit.build(), settings.pattern);
         let per_quad = if driver.unit.rules().splits_quads {
             4
         } else {

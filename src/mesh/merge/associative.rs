@@ -1,9 +1,9 @@
-//! The memory of a merging unit: entries are found by key and by age.
+//! The memory of a merging unit, whose entries are found by key and by age.
 //!
-//! A content-addressable memory compares a key with all its entries at once. Here the entries of one
-//! bucket of a hash table form a chain, newest first, so that a look-up reads only entries that may
-//! match; a second chain links all entries by age. Entries are allocated only when an unbounded
-//! memory grows.
+//! The hardware is a content-addressable memory, which compares a key with all entries at once. Here
+//! the entries of a bucket of a hash table form a chain, newest first, so that a look-up reads only
+//! entries that may match; a second chain links all entries by age. Memory is allocated only when an
+//! unbounded memory grows.
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -21,7 +21,7 @@ struct Links {
     after: u32,
 }
 
-/// Entries by key and by age.
+/// A content-addressable memory with entries in order of age.
 #[derive(Debug, Clone)]
 pub(crate) struct AssociativeMemory<T> {
     links: Vec<Links>,
@@ -36,7 +36,7 @@ pub(crate) struct AssociativeMemory<T> {
 }
 
 impl<T> AssociativeMemory<T> {
-    /// Creates an empty memory with room for `entries`; it grows if there are more.
+    /// Creates an empty memory with room for `entries`. It grows when they are exceeded.
     pub(crate) fn new(entries: Option<u32>) -> Self {
         let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
         let mut memory = Self {
@@ -86,19 +86,16 @@ impl<T> AssociativeMemory<T> {
         }
     }
 
-    /// Number of entries.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
-    /// The oldest entry.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The key of an entry.
     #[inline]
     pub(crate) fn key(&self, slot: u32) -> u64 {
         self.links[slot as usize].key
@@ -201,7 +198,7 @@ mod tests {
     #[test]
     fn entries_are_found_newest_first_and_age_in_order() {
         let mut memory = AssociativeMemory::new(Some(2));
-        // More than it began with, so that buckets are made anew.
+        // More entries than it has room for, so that it grows.
         for k in 0..200_u64 {
             memory.push(k % 3, k);
         }

@@ -1,4 +1,4 @@
-//! What merging units count.
+//! Counters of merging units.
 
 use serde::Serialize;
 
@@ -7,26 +7,26 @@ use crate::pipeline::statistics::{Peak, statistics};
 statistics! {
     /// Counters of quad-fragment merging.
     ///
-    /// Every fragment goes one way: `fragments` = `ignored` + `merged` + `passed_full` + the entries
-    /// made (`alone` + `overlapping` + `apart`). Every entry does: those made = `merged_at_eviction` +
-    /// `released_full` + `evicted` + `flushed` + `dropped_empty` + those still held.
+    /// Every fragment counts once: `fragments` = `ignored` + `merged` + `passed_full` + entries created
+    /// (`alone` + `overlapping` + `apart`). So does every entry: entries created =
+    /// `merged_at_eviction` + `released_full` + `evicted` + `flushed` + `dropped_empty` + those held.
     #[derive(Copy, Serialize)]
     pub struct QfmCounters {
         /// Fragments in.
         pub fragments: u64,
         /// Fragments without coverage.
         pub empties: u64,
-        /// Fragments left out because quads without coverage do not take part.
+        /// Fragments ignored because quads without coverage are switched off.
         pub ignored: u64,
         /// Fragments merged into an entry on arrival.
         pub merged: u64,
-        /// Fragments that cover their quad alone: handed on without an entry.
+        /// Fragments that cover the whole quad: passed on without an entry.
         pub passed_full: u64,
-        /// Entries made for fragments with no candidate at their position.
+        /// Entries created for fragments without a candidate at their position.
         pub alone: u64,
-        /// Entries made for fragments whose most recent candidate covers one of their samples.
+        /// Entries created for fragments whose most recent candidate covers one of their samples.
         pub overlapping: u64,
-        /// Entries made for fragments whose most recent candidate shares no edge with them.
+        /// Entries created for fragments whose most recent candidate shares no edge with them.
         pub apart: u64,
         /// Entries merged into another one on eviction.
         pub merged_at_eviction: u64,
@@ -38,13 +38,13 @@ statistics! {
         pub flushed: u64,
         /// Entries without coverage that were dropped.
         pub dropped_empty: u64,
-        /// Most entries held at a time.
+        /// Maximum number of entries held.
         pub peak_entries: Peak,
     }
 }
 
 impl QfmCounters {
-    /// Quads handed to the shader.
+    /// Number of quads sent to the shader.
     pub fn quads_out(&self) -> u64 {
         self.passed_full + self.released_full + self.evicted + self.flushed
     }
@@ -54,14 +54,14 @@ statistics! {
     /// Counters of the pixel merge unit.
     ///
     /// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` +
-    /// `early` + `flushed` + those still held.
+    /// `early` + `flushed` + those held.
     #[derive(Copy, Serialize)]
     pub struct PmuCounters {
         /// Quads in.
         pub quads: u64,
         /// Quads without coverage: dropped.
         pub empties: u64,
-        /// Quads without a partially covered shading pixel: handed on without an entry.
+        /// Quads without a partially covered shading pixel: passed on without an entry.
         pub straight: u64,
         /// Quads with a partially covered shading pixel.
         pub partial: u64,
@@ -77,15 +77,15 @@ statistics! {
         pub early: u64,
         /// Quads that left at a flush.
         pub flushed: u64,
-        /// Outer edges that found no room, shading pixel by shading pixel.
+        /// Outer edges lost for lack of room, counted per shading pixel.
         pub edges_lost: u64,
-        /// Most entries held at a time.
+        /// Maximum number of entries held.
         pub peak_entries: Peak,
     }
 }
 
 impl PmuCounters {
-    /// Quads handed to the shader.
+    /// Number of quads sent to the shader.
     pub fn quads_out(&self) -> u64 {
         self.straight + self.by_overlap + self.by_age + self.early + self.flushed
     }
@@ -97,22 +97,21 @@ statistics! {
     pub struct MergeCounters {
         /// Quads with a sample, of grids that are not hidden.
         pub rasterized: u64,
-        /// Of these: quads of which no sample passed the depth test.
+        /// Those of which no sample passes the depth test.
         pub culled: u64,
-        /// Of the quads left: those with a partially covered shading pixel.
+        /// Those left with a partially covered shading pixel.
         pub partial: u64,
-        /// Quads of draws whose shader bars pixel merging.
+        /// Quads whose shader bars pixel merging.
         pub barred: u64,
-        /// The unit's own counters, if it is quad-fragment merging.
+        /// Counters of quad-fragment merging, if that is the unit.
         pub qfm: Option<QfmCounters>,
-        /// The unit's own counters, if it is the pixel merge unit.
+        /// Counters of the pixel merge unit, if that is the unit.
         pub pmu: Option<PmuCounters>,
     }
 }
 
 impl MergeCounters {
-    /// Quads that reached the unit with a sample.
-    #[must_use]
+    /// Number of quads that reach the unit with a sample.
     pub fn tested(&self) -> u64 {
         self.rasterized - self.culled
     }

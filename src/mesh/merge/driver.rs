@@ -1,5 +1,4 @@
-//! The driver of merging units: which unit stands between the depth test and the shader, and what
-//! happens to every quad there.
+//! The choice of a merging unit, and the driver that feeds it.
 
 use super::counters::MergeCounters;
 use super::pmu::{PixelMerge, PmuSettings};
@@ -7,10 +6,10 @@ use super::qfm::{QfmSettings, QuadMerge};
 use super::unit::{MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
 use crate::raster::samples::SamplePattern;
 
-/// The unit between the depth test and the shader, with its sizes.
+/// Kind and sizes of the unit between the depth test and the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeUnitKind {
-    /// None: every quad is shaded.
+    /// No unit: every quad is shaded.
     None,
     /// Quad-fragment merging.
     Qfm(QfmSettings),
@@ -19,8 +18,8 @@ pub enum MergeUnitKind {
 }
 
 impl MergeUnitKind {
-    /// An empty unit.
-    pub fn unit(self) -> Box<dyn MergeUnit> {
+    /// Creates an empty unit.
+    pub fn build(self) -> Box<dyn MergeUnit> {
         match self {
             Self::None => Box::new(Passthrough),
             Self::Qfm(settings) => Box::new(QuadMerge::new(settings)),
@@ -28,20 +27,15 @@ impl MergeUnitKind {
         }
     }
 
-    /// The same unit with another number of entries, `None` for an unbounded buffer (of
-    /// quad-fragment merging alone).
-    pub(crate) fn with_entries(self, entries: Option<u32>) -> Self {
-        match (self, entries) {
-            (Self::Qfm(settings), entries) => Self::Qfm(QfmSettings {
-                entries,
-                ..settings
-            }),
-            (Self::Pmu(settings), Some(entries)) => Self::Pmu(PmuSettings {
-                entries,
-                ..settings
-            }),
-            (other, _) => other,
+    /// The same unit with another number of entries. `None` stands for an unbounded buffer, which
+    /// quad-fragment merging alone can have.
+    pub(crate) fn with_entries(mut self, entries: Option<u32>) -> Self {
+        match (&mut self, entries) {
+            (Self::Qfm(settings), entries) => settings.entries = entries,
+            (Self::Pmu(settings), Some(entries)) => settings.entries = entries,
+            _ => {}
         }
+        self
     }
 
     /// Name in configurations and tables.
@@ -57,11 +51,8 @@ impl MergeUnitKind {
     pub(crate) fn buffer(self) -> Option<String> {
         match self {
             Self::None => None,
-            Self::Qfm(settings) => Some(
-                settings
-                    .entries
-                    .map_or_else(|| "unbounded".to_owned(), |entries| entries.to_string()),
-            ),
+            Self::Qfm(QfmSettings { entries: None, .. }) => Some("unbounded".to_owned()),
+            Self::Qfm(settings) => settings.entries.map(|entries| entries.to_string()),
             Self::Pmu(settings) => Some(settings.entries.to_string()),
         }
     }
@@ -94,7 +85,7 @@ impl MergeUnit for Passthrough {
     fn report(&self, _counters: &mut MergeCounters) {}
 }
 
-/// Hands a fragment with coverage on as a quad of its own.
+/// Emits a fragment with coverage as a quad of its own.
 #[inline]
 fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
     let leader = stream.fragments.push();
@@ -103,19 +94,18 @@ fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
     }
 }
 
-/// A unit and the stream that it works on.
+/// A merging unit and its stream.
 #[derive(Debug)]
 pub struct MergeDriver {
     /// The unit.
     pub unit: Box<dyn MergeUnit>,
-    /// Fragments in and quads out.
+    /// The fragments in and the quads out.
     pub stream: MergeStream,
     counters: MergeCounters,
 }
 
 impl MergeDriver {
-    /// A driver of an empty unit.
-    #[must_use]
+    /// Creates a driver of an empty unit.
     pub fn new(unit: Box<dyn MergeUnit>, pattern: &'static SamplePattern) -> Self {
         Self {
             unit,
@@ -130,7 +120,7 @@ impl MergeDriver {
         let partial = self.stream.pattern.partial_cells(fragment.coverage);
         self.counters.partial += u64::from(partial != 0);
         if is_barred {
-            // What is held came first and may lie below.
+            // The entries are older and may lie below.
             self.flush();
             self.counters.barred += 1;
             pass(fragment, &mut self.stream);
@@ -144,7 +134,7 @@ impl MergeDriver {
         self.unit.flush(&mut self.stream);
     }
 
-    /// What was counted so far; quads rasterized and culled are the caller's to count.
+    /// The counters so far, but for the quads rasterized and culled, which the caller counts.
     pub(crate) fn counters(&self) -> MergeCounters {
         let mut counters = self.counters;
         self.unit.report(&mut counters);

@@ -1,5 +1,5 @@
-//! The units that merge quads of adjacent triangles between the depth test and the shader: one
-//! interface ([`MergeUnit`]), its implementations, and the driver that feeds them.
+//! Units between the depth test and the shader that merge quads of adjacent triangles: the interface
+//! ([`MergeUnit`]), its implementations, and the driver that feeds them.
 
 mod associative;
 pub(crate) mod counters;

@@ -1,4 +1,4 @@
-//! What merging units take and give: quad fragments in, quads for the shader out.
+//! The interface of merging units: quad fragments in, quads for the shader out.
 
 use std::fmt::Debug;
 
@@ -25,14 +25,14 @@ pub struct QuadFragment {
 }
 
 impl QuadFragment {
-    /// How well the triangle covers a shading pixel: 0 its centre, else 1 + the rank of its covered
-    /// sample nearest to the centre; `None` if it covers neither.
+    /// Distance of the triangle from the centre of a shading pixel: 0 if it covers the centre, else
+    /// 1 + the rank of its nearest covered sample; `None` if it covers no sample.
     #[inline]
-    pub(crate) fn distance(&self, cell: usize, pattern: &SamplePattern) -> Option<u8> {
-        if self.centres >> cell & 1 == 1 {
+    pub(crate) fn distance(&self, pixel: usize, pattern: &SamplePattern) -> Option<u8> {
+        if self.centres >> pixel & 1 == 1 {
             return Some(0);
         }
-        let samples = pattern.cell(self.coverage, cell);
+        let samples = pattern.cell(self.coverage, pixel);
         pattern.nearest_to_centre(samples).map(|(_, rank)| 1 + rank)
     }
 }
@@ -40,9 +40,9 @@ impl QuadFragment {
 /// A quad on its way to the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedQuad {
-    /// The fragment, by its number in the stream, that stands for all that were merged.
+    /// The fragment, by its number in the stream, that represents all merged ones.
     pub leader: u32,
-    /// Samples covered by all of it.
+    /// Samples covered by its fragments.
     pub coverage: u64,
     /// For each shading pixel: the fragment, by its number in the stream, whose triangle gives the
     /// shading inputs.
@@ -50,7 +50,7 @@ pub struct MergedQuad {
 }
 
 impl MergedQuad {
-    /// A quad with the shading inputs of its leader alone.
+    /// Creates a quad with the shading inputs of its leader alone.
     pub(crate) fn of(leader: u32, coverage: u64) -> Self {
         Self {
             leader,
@@ -60,37 +60,36 @@ impl MergedQuad {
     }
 }
 
-/// Which fragments were merged into which: a disjoint set for each of the four shading pixels.
-///
-/// Fragments are numbered from 0 in the order in which they arrive.
+/// Disjoint sets of merged fragments, one forest per shading pixel of a quad. Fragments are numbered
+/// from 0 in the order of arrival.
 #[derive(Debug, Clone, Default)]
 pub struct DisjointSet {
     parents: Vec<[u32; 4]>,
 }
 
 impl DisjointSet {
-    /// Adds a fragment that stands for itself; returns its number.
+    /// Adds a fragment as a set of its own; returns its number.
     pub(crate) fn push(&mut self) -> u32 {
         let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
         self.parents.push([number; 4]);
         number
     }
 
-    /// Shades one shading pixel of fragment `from` with that of `to` from now on.
-    pub(crate) fn merge_cell(&mut self, from: u32, to: u32, cell: usize) {
-        self.parents[from as usize][cell] = to;
+    /// Merges a shading pixel of fragment `from` into that of `to`.
+    pub(crate) fn merge_pixel(&mut self, from: u32, to: u32, pixel: usize) {
+        self.parents[from as usize][pixel] = to;
     }
 
-    /// Shades all of fragment `from` with `to` from now on.
+    /// Merges all shading pixels of fragment `from` into those of `to`.
     pub(crate) fn merge(&mut self, from: u32, to: u32) {
         self.parents[from as usize] = [to; 4];
     }
 
-    /// The fragment that a shading pixel of `fragment` is shaded with.
-    pub fn find(&self, fragment: u32, cell: usize) -> u32 {
+    /// The leader of the set that a shading pixel of `fragment` is in.
+    pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
         let mut at = fragment;
         loop {
-            let parent = self.parents[at as usize][cell];
+            let parent = self.parents[at as usize][pixel];
             if parent == at {
                 return at;
             }
@@ -110,19 +109,19 @@ impl DisjointSet {
     }
 }
 
-/// The fragments that went to a unit and the quads that left it.
+/// The fragments that enter a unit and the quads that leave it.
 #[derive(Debug, Clone)]
 pub struct MergeStream {
-    /// Where the samples lie.
+    /// The sample positions.
     pub pattern: &'static SamplePattern,
-    /// Which fragments were merged.
+    /// The fragments and their merges.
     pub fragments: DisjointSet,
     /// Quads that have left the unit, in order.
     pub out: Vec<MergedQuad>,
 }
 
 impl MergeStream {
-    /// An empty stream of fragments of this pattern.
+    /// Creates an empty stream.
     pub fn new(pattern: &'static SamplePattern) -> Self {
         Self {
             pattern,
@@ -134,16 +133,14 @@ impl MergeStream {
     /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
     pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
-        let (count, full) = (
-            self.pattern.count() as usize,
-            u64::from(self.pattern.full_cell()),
-        );
-        let cells = (0..4).filter(|&cell| self.fragments.find(fragment, cell) == leader);
-        cells.fold(0, |samples, cell| samples | full << (cell * count))
+        let count = self.pattern.count() as usize;
+        let full = u64::from(self.pattern.full_cell());
+        let pixels = (0..4).filter(|&pixel| self.fragments.find(fragment, pixel) == leader);
+        pixels.fold(0, |samples, pixel| samples | full << (pixel * count))
     }
 }
 
-/// How long entries stay in a unit at most.
+/// Longest stay of an entry in a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Until the end of the grid.
@@ -152,37 +149,37 @@ pub enum Scope {
     Draw,
 }
 
-/// What a unit asks of those that feed it.
+/// Requirements of a unit on its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeRules {
     /// When the unit is flushed.
     pub scope: Scope,
-    /// Whether quads that a triangle only touches go to it.
+    /// Whether quads that a triangle only touches enter the unit.
     pub takes_empties: bool,
-    /// Whether quads whose shader has side effects bypass it.
+    /// Whether quads whose shader has side effects bypass the unit.
     pub bypassed_by_effects: bool,
-    /// Whether shading pixels of a quad can be merged apart from each other.
+    /// Whether the shading pixels of a quad are merged one by one.
     pub splits_quads: bool,
 }
 
 /// A unit that merges quads, without time.
 pub trait MergeUnit: Debug + Send {
-    /// What it asks of those that feed it.
+    /// The unit's requirements on its input.
     fn rules(&self) -> MergeRules;
 
-    /// Fragments come from another grid from now on, with these triangles.
+    /// Starts another grid, with these triangles.
     fn begin_grid(&mut self, _topology: &Topology) {}
 
     /// Takes the next fragment.
     fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream);
 
-    /// One step of a flush: the oldest entry leaves. It may still merge with another entry.
+    /// Evicts the oldest entry, which may still merge into another entry: one step of a flush.
     fn evict(&mut self, stream: &mut MergeStream);
 
     /// Number of entries held.
     fn held(&self) -> u32;
 
-    /// Number of entries that a quad at this position is compared with, where that takes time.
+    /// Number of entries that a quad at this position is compared with one after the other.
     fn compared_at(&self, _position: [u16; 2]) -> u64 {
         0
     }
@@ -192,7 +189,7 @@ pub trait MergeUnit: Debug + Send {
         0
     }
 
-    /// Stores the unit's counters where they belong.
+    /// Stores the unit's counters.
     fn report(&self, counters: &mut MergeCounters);
 
     /// Empties the unit, oldest entry first.

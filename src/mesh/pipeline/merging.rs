@@ -75,7 +75,7 @@ impl TimedMerge {
 
     fn new(unit: MergeUnitKind, latency: u64, pattern: &'static SamplePattern) -> Self {
         Self {
-            driver: MergeDriver::new(unit.unit(), pattern),
+            driver: MergeDriver::new(unit.build(), pattern),
             write_cycles: 0,
             cycles_per_entry: 0,
             quads_per_cycle: 1,

@@ -41,7 +41,7 @@ pub fn run(
 ) -> Result<TimedMeshResult> {
     config.validate()?;
     let mut state = MeshDrawState::new(source.materials(), view, settings, &config.gpu);
-    state.passes_empties = unit.unit().rules().takes_empties;
+    state.passes_empties = unit.build().rules().takes_empties;
     let pattern = settings.pattern;
     Ok(match unit {
         MergeUnitKind::None => {

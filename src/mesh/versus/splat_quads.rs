@@ -146,7 +146,7 @@ impl SplatQuads {
         unit: MergeUnitKind,
     ) -> SplatsMerged {
         let mut blending = Blending::new(self, draw, shader);
-        let mut driver = MergeDriver::new(unit.unit(), self.pattern);
+        let mut driver = MergeDriver::new(unit.build(), self.pattern);
         let boxes = topology();
         let mut grid = None;
         let mut shaded = 0;
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(between_splats(&quads, &merges), 0);
         merges.merge(1, 0);
         assert_eq!(between_splats(&quads, &merges), 0);
-        merges.merge_cell(3, 0, 2);
+        merges.merge_pixel(3, 0, 2);
         assert_eq!(between_splats(&quads, &merges), 1);
         merges.merge(2, 1);
         assert_eq!(between_splats(&quads, &merges), 2);

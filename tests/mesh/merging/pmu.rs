@@ -40,7 +40,7 @@ fn strip(k: u32, pixels: [u16; 4], centres: u8) -> QuadFragment {
 
 fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, PmuCounters) {
     let pattern = SamplePattern::standard(4).unwrap();
-    let mut unit = MergeUnitKind::Pmu(settings).unit();
+    let mut unit = MergeUnitKind::Pmu(settings).build();
     let stream = run(&mut *unit, fragments, &pattern);
     let counters = counters(&*unit);
     check_all(fragments, &stream, &counters);
@@ -203,7 +203,7 @@ fn compare(
     pattern: &SamplePattern,
     settings: PmuSettings,
 ) -> PmuCounters {
-    let mut unit = MergeUnitKind::Pmu(settings).unit();
+    let mut unit = MergeUnitKind::Pmu(settings).build();
     let mut oracle = SlowPixelMerge::new(settings, pattern);
     let entries = Some(settings.entries);
     let stream = fragments::compare(&mut *unit, entries, &mut oracle, grids, pattern, true);

@@ -38,7 +38,7 @@ fn merge_all(
     fragments: &[QuadFragment],
 ) -> (Vec<MergedQuad>, QfmCounters) {
     let pattern = SamplePattern::standard(4).unwrap();
-    let mut unit = MergeUnitKind::Qfm(settings).unit();
+    let mut unit = MergeUnitKind::Qfm(settings).build();
     unit.begin_grid(&topology(triangles));
     let stream = run(&mut *unit, fragments, &pattern);
     check(fragments, &stream);
@@ -221,7 +221,7 @@ fn compare(
     settings: QfmSettings,
     flush_between: bool,
 ) -> (Vec<MergedQuad>, QfmCounters) {
-    let mut unit = MergeUnitKind::Qfm(settings).unit();
+    let mut unit = MergeUnitKind::Qfm(settings).build();
     let mut oracle = SlowQuadMerge::new(settings, pattern);
     let entries = settings.entries;
     let stream = fragments::compare(

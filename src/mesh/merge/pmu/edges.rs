@@ -16,18 +16,18 @@ fn reversed(edge: Edge) -> Edge {
 /// The edges of a shading pixel that two entries have in common: bit `k` for edge `k` of each.
 pub(super) type Shared = [u64; 2];
 
-/// Edges by entry and shading pixel, in one array.
+/// Edges per entry and shading pixel, in one array.
 #[derive(Debug, Clone)]
 pub(super) struct OuterEdges {
     edges: Vec<Edge>,
-    /// Number of edges kept, by entry and shading pixel.
+    /// Number of edges kept per entry and shading pixel.
     counts: Vec<[u8; 4]>,
-    /// Most edges of a shading pixel.
+    /// Maximum number of edges per shading pixel.
     most: usize,
 }
 
 impl OuterEdges {
-    /// Creates an empty store for 1 to 64 edges per shading pixel.
+    /// Creates an empty store for `most` edges per shading pixel, 1 to 64.
     pub(super) fn new(most: u32) -> Self {
         Self {
             edges: Vec::new(),
@@ -36,9 +36,10 @@ impl OuterEdges {
         }
     }
 
-    /// Gives the shading pixels `cells` of an entry the edges of its triangle, the others none; returns
-    /// how many had no room. Edges between vertices with the same id are left out.
-    pub(super) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], cells: u8) -> u64 {
+    /// Sets the edges of an entry: those of its triangle in the shading pixels of the mask `pixels`,
+    /// none in the others. Returns the number of edges lost for lack of room. Edges between vertices
+    /// with the same id are left out.
+    pub(super) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], pixels: u8) -> u64 {
         let slot = slot as usize;
         if slot >= self.counts.len() {
             self.counts.resize(slot + 1, [0; 4]);
@@ -46,8 +47,8 @@ impl OuterEdges {
         }
         self.counts[slot] = [0; 4];
         let mut lost = 0;
-        for cell in (0..4).filter(|c| cells >> c & 1 == 1) {
-            let first = (slot * 4 + cell) * self.most;
+        for pixel in (0..4).filter(|p| pixels >> p & 1 == 1) {
+            let first = (slot * 4 + pixel) * self.most;
             let mut kept = 0;
             for (from, to) in [(a, b), (b, c), (c, a)] {
                 if from == to {
@@ -60,22 +61,22 @@ impl OuterEdges {
                 self.edges[first + kept] = u64::from(from) << 32 | u64::from(to);
                 kept += 1;
             }
-            self.counts[slot][cell] = u8::try_from(kept).unwrap_or(u8::MAX);
+            self.counts[slot][pixel] = u8::try_from(kept).unwrap_or(u8::MAX);
         }
         lost
     }
 
-    fn of(&self, slot: u32, cell: usize) -> &[Edge] {
-        let first = (slot as usize * 4 + cell) * self.most;
-        &self.edges[first..first + usize::from(self.counts[slot as usize][cell])]
+    fn of(&self, slot: u32, pixel: usize) -> &[Edge] {
+        let first = (slot as usize * 4 + pixel) * self.most;
+        &self.edges[first..first + usize::from(self.counts[slot as usize][pixel])]
     }
 
     /// The edges that two entries have in common in a shading pixel.
     #[inline]
-    pub(super) fn shared(&self, one: u32, two: u32, cell: usize) -> Shared {
-        let others = self.of(two, cell);
+    pub(super) fn shared(&self, one: u32, two: u32, pixel: usize) -> Shared {
+        let others = self.of(two, pixel);
         let mut shared = [0; 2];
-        for (k, &edge) in self.of(one, cell).iter().enumerate() {
+        for (k, &edge) in self.of(one, pixel).iter().enumerate() {
             let sought = reversed(edge);
             // For a few edges, running the loop to its end is faster than leaving early.
             let equal = (0..)
@@ -88,12 +89,12 @@ impl OuterEdges {
         shared
     }
 
-    /// Moves the edges of a shading pixel of `from` to `to`, without the `shared` ones; returns how
-    /// many had no room.
-    pub(super) fn join(&mut self, to: u32, from: u32, cell: usize, shared: Shared) -> u64 {
+    /// Moves the edges of a shading pixel of `from` to `to`, without the `shared` ones; returns the
+    /// number of edges lost for lack of room.
+    pub(super) fn join(&mut self, to: u32, from: u32, pixel: usize, shared: Shared) -> u64 {
         let most = self.most;
-        let [into, start] = [to, from].map(|slot| (slot as usize * 4 + cell) * most);
-        let [owned, more] = [to, from].map(|slot| usize::from(self.counts[slot as usize][cell]));
+        let [into, start] = [to, from].map(|slot| (slot as usize * 4 + pixel) * most);
+        let [owned, more] = [to, from].map(|slot| usize::from(self.counts[slot as usize][pixel]));
         let mut kept = 0;
         for k in (0..owned).filter(|k| shared[0] >> k & 1 == 0) {
             self.edges[into + kept] = self.edges[into + k];
@@ -108,8 +109,8 @@ impl OuterEdges {
                 lost += 1;
             }
         }
-        self.counts[from as usize][cell] = 0;
-        self.counts[to as usize][cell] = u8::try_from(kept).unwrap_or(u8::MAX);
+        self.counts[from as usize][pixel] = 0;
+        self.counts[to as usize][pixel] = u8::try_from(kept).unwrap_or(u8::MAX);
         lost
     }
 }
@@ -119,7 +120,7 @@ mod tests {
     use super::OuterEdges;
 
     #[test]
-    fn shared_edges_cancel_and_what_has_no_room_is_lost() {
+    fn shared_edges_cancel_and_edges_without_room_are_lost() {
         let mut edges = OuterEdges::new(4);
         assert_eq!(edges.begin(0, [1, 2, 3], 15), 0);
         assert_eq!(edges.begin(1, [3, 2, 4], 15), 0);
@@ -142,13 +143,13 @@ mod tests {
             edges.of(0, 3),
             [pair(1, 2), pair(3, 1), pair(4, 3), pair(2, 5)]
         );
-        // Vertices of one name make no edge, and a small store loses some from the start.
+        // Vertices with the same id make no edge, and a small store loses edges from the start.
         assert_eq!(edges.begin(0, [7, 7, 8], 15), 0);
         assert_eq!(edges.of(0, 0).len(), 2);
-        // Cells that are not asked for have none.
+        // The shading pixels outside the mask have no edges.
         edges.begin(0, [1, 2, 3], 0b0100);
         assert_eq!(
-            [0, 1, 2, 3].map(|cell| edges.of(0, cell).len()),
+            [0, 1, 2, 3].map(|pixel| edges.of(0, pixel).len()),
             [0, 0, 3, 0]
         );
         assert_eq!(OuterEdges::new(2).begin(0, [1, 2, 3], 15), 4);

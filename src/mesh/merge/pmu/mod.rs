@@ -25,13 +25,10 @@
 
 mod edges;
 
+use super::associative::AssociativeMemory;
+use super::counters::{MergeCounters, PmuCounters};
+use super::unit::{MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
 use crate::pipeline::spec::spec;
-
-use crate::mesh::merge::associative::AssociativeMemory;
-use crate::mesh::merge::counters::{MergeCounters, PmuCounters};
-use crate::mesh::merge::unit::{
-    MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope,
-};
 use edges::OuterEdges;
 
 spec! {
@@ -39,14 +36,14 @@ spec! {
     PmuSpec in "pmu" {
         /// Quads in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "the quads of a raster tile of 8x8 pixels";
-        /// Entries.
+        /// Entries of the buffer.
         entries: u64 = 512, 1..=65_536, Published "PMU 5: savings level off there";
-        /// Outer edges that are kept for each cell of an entry.
+        /// Outer edges kept per shading pixel of an entry.
         max_edges: u64 = 8, 1..=64, Published "PMU 4: MAX_EDGES";
-        /// Quads a cycle.
-        quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: quads at one place must see each other";
-        /// Cycles to compare a quad with one entry at its place.
-        compare_cycles: u64 = 1, 0..=10_000, Assumed "all pairs of edges of four cells at once";
+        /// Quads per cycle.
+        quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: quads at one position must see each other";
+        /// Cycles to compare a quad with one entry at its position.
+        compare_cycles: u64 = 1, 0..=10_000, Assumed "all pairs of edges of four shading pixels at once";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "look-up, comparison, merging, write";
     }
@@ -54,7 +51,6 @@ spec! {
 
 impl PmuSpec {
     /// The functional half of the specification; it does not affect timing.
-    #[must_use]
     pub fn settings(&self) -> PmuSettings {
         let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
         PmuSettings {
@@ -83,18 +79,18 @@ impl Default for PmuSettings {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     coverage: u64,
-    /// How well its own triangle covers each shading pixel: see [`QuadFragment::distance`].
+    /// Distance of its own triangle from each shading pixel: see [`QuadFragment::distance`].
     distance: [u8; 4],
     is_front: bool,
-    /// The fragment's number.
+    /// Number of the fragment in the stream.
     number: u32,
 }
 
-/// The unit, without time.
+/// The pixel merge unit, without time.
 #[derive(Debug)]
 pub(crate) struct PixelMerge {
     settings: PmuSettings,
-    /// Holds one entry more than the settings allow while a new quad is merged.
+    /// Has one entry more than the settings allow while a new quad is merged.
     entries: AssociativeMemory<Entry>,
     edges: OuterEdges,
     /// Entries at the position of the new quad, oldest first.
@@ -103,7 +99,6 @@ pub(crate) struct PixelMerge {
 }
 
 impl PixelMerge {
-    /// An empty unit.
     pub(crate) fn new(settings: PmuSettings) -> Self {
         let entries = settings.entries.max(1);
         Self {
@@ -126,52 +121,41 @@ impl PixelMerge {
         self.entries.remove(slot);
     }
 
-    /// Collects the entries of a key in `here`.
-    fn look_up(&mut self, key: u64) {
-        self.here.clear();
-        self.here.extend(self.entries.of(key));
-        self.here.reverse();
-    }
-
     /// Evicts the entries in `here` that cover a sample of `coverage`.
     fn evict_overlapping(&mut self, coverage: u64, stream: &mut MergeStream) {
-        let entries = &mut self.entries;
-        let counter = &mut self.counters.by_overlap;
-        self.here.retain(|&slot| {
-            let entry = entries.get(slot);
-            let stays = entry.coverage & coverage == 0;
+        let mut here = std::mem::take(&mut self.here);
+        here.retain(|&slot| {
+            let stays = self.entries.get(slot).coverage & coverage == 0;
             if !stays {
-                stream
-                    .out
-                    .push(MergedQuad::of(entry.number, entry.coverage));
-                entries.remove(slot);
-                *counter += 1;
+                self.leave(slot, stream);
+                self.counters.by_overlap += 1;
             }
             stays
         });
+        self.here = here;
     }
 
     /// Merges a shading pixel of two entries with the same facing, if the rules allow; returns the
     /// slot that keeps it.
     #[inline]
-    fn merge_cell(
+    fn merge_pixel(
         &mut self,
         first: u32,
         second: u32,
-        cell: usize,
+        pixel: usize,
         stream: &mut MergeStream,
     ) -> Option<u32> {
         let pattern = stream.pattern;
         let one = self.entries.get(first);
-        if pattern.cell(one.coverage, cell) == 0 {
+        if pattern.cell(one.coverage, pixel) == 0 {
             return None;
         }
-        let shared = self.edges.shared(first, second, cell);
+        let shared = self.edges.shared(first, second, pixel);
         if shared == [0; 2] {
             return None;
         }
         let two = self.entries.get(second);
-        let better = |e: &Entry| (e.distance[cell], e.number);
+        let better = |e: &Entry| (e.distance[pixel], e.number);
         let (keeps, loses, shared) = if better(one) < better(two) {
             (first, second, shared)
         } else {
@@ -179,31 +163,31 @@ impl PixelMerge {
         };
         let loser = self.entries.get_mut(loses);
         let number = loser.number;
-        let shift = cell * pattern.count() as usize;
+        let shift = pixel * pattern.count() as usize;
         let moved = loser.coverage & u64::from(pattern.full_cell()) << shift;
         loser.coverage ^= moved;
         let keeper = self.entries.get_mut(keeps);
         keeper.coverage |= moved;
-        stream.fragments.merge_cell(number, keeper.number, cell);
-        self.counters.edges_lost += self.edges.join(keeps, loses, cell, shared);
+        stream.fragments.merge_pixel(number, keeper.number, pixel);
+        self.counters.edges_lost += self.edges.join(keeps, loses, pixel, shared);
         self.counters.cell_merges += 1;
         Some(keeps)
     }
 
-    /// Merges the shading pixels `cells` of the newest entry with those of the entries in `here`;
-    /// returns whether any merged.
-    fn merge(&mut self, new: u32, cells: u8, stream: &mut MergeStream) -> bool {
+    /// Merges the shading pixels of the mask `pixels` of the newest entry with those of the entries in
+    /// `here`; returns whether any merged.
+    fn merge(&mut self, new: u32, pixels: u8, stream: &mut MergeStream) -> bool {
         let is_front = self.entries.get(new).is_front;
         let entries = &self.entries;
-        // From here on only entries with the same facing count.
+        // Only entries with the same facing can merge.
         self.here
             .retain(|&slot| entries.get(slot).is_front == is_front);
         let mut merged = false;
-        for cell in (0..4).filter(|c| cells >> c & 1 == 1) {
+        for pixel in (0..4).filter(|p| pixels >> p & 1 == 1) {
             let mut holder = new;
             for k in (0..self.here.len()).rev() {
                 let other = self.here[k];
-                if let Some(keeps) = self.merge_cell(other, holder, cell, stream) {
+                if let Some(keeps) = self.merge_pixel(other, holder, pixel, stream) {
                     holder = keeps;
                     merged = true;
                 }
@@ -246,7 +230,9 @@ impl MergeUnit for PixelMerge {
             return;
         }
         let key = key(fragment.position);
-        self.look_up(key);
+        self.here.clear();
+        self.here.extend(self.entries.of(key));
+        self.here.reverse();
         self.evict_overlapping(fragment.coverage, stream);
         let mut entry = Entry {
             coverage: fragment.coverage,
@@ -254,23 +240,21 @@ impl MergeUnit for PixelMerge {
             is_front: fragment.is_front,
             number,
         };
-        let cells = stream.pattern.partial_cells(fragment.coverage);
-        if cells == 0 {
+        let pixels = stream.pattern.partial_cells(fragment.coverage);
+        if pixels == 0 {
             self.counters.straight += 1;
-            stream
-                .out
-                .push(MergedQuad::of(entry.number, entry.coverage));
+            stream.out.push(MergedQuad::of(number, fragment.coverage));
             return;
         }
         self.counters.partial += 1;
-        for (cell, distance) in entry.distance.iter_mut().enumerate() {
-            if cells >> cell & 1 == 1 {
-                *distance = fragment.distance(cell, stream.pattern).unwrap_or(u8::MAX);
+        for (pixel, distance) in entry.distance.iter_mut().enumerate() {
+            if pixels >> pixel & 1 == 1 {
+                *distance = fragment.distance(pixel, stream.pattern).unwrap_or(u8::MAX);
             }
         }
         let new = self.entries.push(key, entry);
-        self.counters.edges_lost += self.edges.begin(new, fragment.ids, cells);
-        if self.merge(new, cells, stream) {
+        self.counters.edges_lost += self.edges.begin(new, fragment.ids, pixels);
+        if self.merge(new, pixels, stream) {
             self.here.push(new);
             self.settle(stream);
         }

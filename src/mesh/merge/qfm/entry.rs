@@ -1,29 +1,41 @@
-//! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4).
+//! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4), and the
+//! selection of its shading inputs.
+//!
+//! The triangle that gives a shading pixel its inputs (QFM, section 3.2) is that of the first
+//! submitted fragment which covers the centre of the shading pixel; if there is none, of the fragment
+//! with the covered sample nearest to the centre; if no sample is covered, that of the horizontal,
+//! else the vertical, else the diagonal neighbour.
+//!
+//! The first two cases are a minimum of (distance, fragment), so the result does not depend on the
+//! order of merging. The third is decided on the finished quad: a shading pixel that is uncovered
+//! then was uncovered at every merge.
 
 use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
-use super::select::Selection;
-
 /// Words of a triangle mask.
 const WORDS: usize = MAX_GRID_TRIANGLES / 64;
+/// Selection of a shading pixel that no fragment covers.
+const UNCOVERED: u64 = u64::MAX;
+/// Bits of a fragment's number in a selection, below the distance.
+const NUMBER_BITS: u32 = 32;
 
 /// A set of triangles of a grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct TriangleMask([u64; WORDS]);
+struct TriangleMask([u64; WORDS]);
 
 impl TriangleMask {
     /// Adds a triangle. One past the mask's size is left out, so it never merges.
     #[inline]
-    pub(crate) fn insert(&mut self, triangle: u16) {
+    fn insert(&mut self, triangle: u16) {
         if let Some(word) = self.0.get_mut(usize::from(triangle >> 6)) {
             *word |= 1 << (triangle & 63);
         }
     }
 
     #[inline]
-    pub(crate) fn contains(&self, triangle: u16) -> bool {
+    fn contains(&self, triangle: u16) -> bool {
         let word = self.0.get(usize::from(triangle >> 6));
         word.is_some_and(|w| w >> (triangle & 63) & 1 == 1)
     }
@@ -44,15 +56,15 @@ impl TriangleMask {
 
 /// A quad in the buffer. Position, facing and grid are its key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
-    /// Its triangles.
+pub(super) struct Entry {
     triangles: TriangleMask,
     /// Triangles that share an edge with one of its triangles.
     adjacent: TriangleMask,
-    pub(crate) coverage: u64,
-    selection: Selection,
+    pub(super) coverage: u64,
+    /// Least (distance, fragment) of each shading pixel: see [`QuadFragment::distance`].
+    selection: [u64; 4],
     /// Its first fragment.
-    pub(crate) leader: u32,
+    pub(super) leader: u32,
 }
 
 impl Entry {
@@ -68,7 +80,7 @@ impl Entry {
             triangles: TriangleMask::default(),
             adjacent: TriangleMask::default(),
             coverage: 0,
-            selection: Selection::default(),
+            selection: [UNCOVERED; 4],
             leader: number,
         };
         entry.take(fragment, number, neighbours, pattern);
@@ -77,13 +89,13 @@ impl Entry {
 
     /// Whether a triangle shares an edge with one of the entry's.
     #[inline]
-    pub(crate) fn is_adjacent(&self, triangle: u16) -> bool {
+    pub(super) fn is_adjacent(&self, triangle: u16) -> bool {
         self.adjacent.contains(triangle)
     }
 
     /// `can_merge` of the paper for entries of one key.
     #[inline]
-    pub(crate) fn can_merge(&self, other: &Self) -> bool {
+    pub(super) fn can_merge(&self, other: &Self) -> bool {
         self.coverage & other.coverage == 0 && self.triangles.meets(&other.adjacent)
     }
 
@@ -103,23 +115,39 @@ impl Entry {
             }
         }
         self.coverage |= fragment.coverage;
-        self.selection.take(fragment, number, pattern);
+        for (pixel, best) in self.selection.iter_mut().enumerate() {
+            if let Some(distance) = fragment.distance(pixel, pattern) {
+                *best = (*best).min(u64::from(distance) << NUMBER_BITS | u64::from(number));
+            }
+        }
     }
 
     /// Merges another entry into this one.
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    pub(super) fn absorb(&mut self, other: &Self) {
         self.triangles.unite(&other.triangles);
         self.adjacent.unite(&other.adjacent);
         self.coverage |= other.coverage;
-        self.selection.unite(&other.selection);
+        for (best, more) in self.selection.iter_mut().zip(other.selection) {
+            *best = (*best).min(more);
+        }
     }
 
-    /// The quad for the shader.
+    /// The quad for the shader. Its inputs are its leader's if no sample is covered.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the number is the low half"
+    )]
     pub(super) fn quad(&self) -> MergedQuad {
+        let input = |pixel: usize| {
+            // Itself, then the horizontal, vertical and diagonal neighbours.
+            let order = [pixel, pixel ^ 1, pixel ^ 2, pixel ^ 3].map(|p| self.selection[p]);
+            let found = order.into_iter().find(|&best| best != UNCOVERED);
+            found.map_or(self.leader, |best| best as u32)
+        };
         MergedQuad {
             leader: self.leader,
             coverage: self.coverage,
-            inputs: self.selection.inputs(self.leader),
+            inputs: std::array::from_fn(input),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! In: quad fragments after the early depth test, in submission order, grid by grid; also those that
 //! a triangle only touches (without coverage they still connect others, section 3.3). Out: merged
 //! quads. Rate: one fragment per cycle ([`QfmSpec`]). Order: quads leave in the order in which their
-//! entries were made, except fully covered ones, which leave at once. Quads that overlap may
+//! entries were created, except fully covered ones, which leave at once. Quads that overlap may
 //! therefore change order, and the depth test after shading must decide between them.
 //!
 //! A fragment is compared with the most recently added entries at its position with the same facing
@@ -19,14 +19,12 @@
 //! evicted before those of the new grid.
 
 mod entry;
-mod select;
 
-use crate::pipeline::spec::spec;
-
+use super::associative::AssociativeMemory;
+use super::counters::{MergeCounters, QfmCounters};
+use super::unit::{MergeRules, MergeStream, MergeUnit, QuadFragment, Scope};
 use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
-use crate::mesh::merge::associative::AssociativeMemory;
-use crate::mesh::merge::counters::{MergeCounters, QfmCounters};
-use crate::mesh::merge::unit::{MergeRules, MergeStream, MergeUnit, QuadFragment, Scope};
+use crate::pipeline::spec::spec;
 use entry::Entry;
 
 spec! {
@@ -34,17 +32,17 @@ spec! {
     QfmSpec in "qfm" {
         /// Quad fragments in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "the quads of a raster tile of 8x8 pixels";
-        /// Entries of the merge buffer; 0 for as many as it takes.
+        /// Entries of the merge buffer; 0 for an unbounded buffer.
         entries: u64 = 32, 0..=65_536, Published "QFM 4.1.2: over 90 % of the merges of an unbounded buffer";
-        /// Entries at a fragment's place that it is compared with, the most recent ones.
+        /// Number of the most recent entries at its position that a fragment is compared with.
         candidates: u64 = 2, 1..=64, Published "QFM 3: N = 2";
-        /// Whether an entry that is evicted may merge with another one instead.
+        /// Whether an evicted entry may merge with another one instead.
         merge_at_eviction: bool = true, .., Published "QFM 3.3";
         /// Whether quads without coverage take part.
         empties: bool = true, .., Published "QFM 3.3";
-        /// Quad fragments a cycle.
-        quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: fragments at one place must see each other";
-        /// Cycles between a look-up and the buffer with its outcome in it: a fragment at the same place waits.
+        /// Quad fragments per cycle.
+        quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: fragments at one position must see each other";
+        /// Cycles from a look-up until its outcome is in the buffer; a fragment at the same position waits.
         compare_cycles: u64 = 1, 0..=10_000, Assumed "the masks of both candidates are compared at once";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "look-up, comparison, selection of inputs, write";
@@ -53,7 +51,6 @@ spec! {
 
 impl QfmSpec {
     /// The functional half of the specification; it does not affect timing.
-    #[must_use]
     pub fn settings(&self) -> QfmSettings {
         let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
         QfmSettings {
@@ -72,7 +69,7 @@ pub struct QfmSettings {
     pub entries: Option<u32>,
     /// Number of the most recent entries at its position that a fragment is compared with.
     pub candidates: u32,
-    /// Whether an entry that is evicted may merge with another one instead (section 3.3).
+    /// Whether an evicted entry may merge with another one instead (section 3.3).
     pub merge_at_eviction: bool,
     /// Whether quads without coverage take part (section 3.3).
     pub empties: bool,
@@ -92,20 +89,19 @@ enum Unmerged {
     Apart,
 }
 
-/// The unit, without time.
+/// Quad-fragment merging, without time.
 #[derive(Debug)]
 pub(crate) struct QuadMerge {
     settings: QfmSettings,
     buffer: AssociativeMemory<Entry>,
-    /// Neighbours of each triangle of the grid that fragments come from.
+    /// Neighbours of each triangle of the current grid.
     neighbours: Vec<[u16; 3]>,
-    /// Number of that grid; it wraps long after its entries have left.
+    /// Number of the current grid; it wraps long after its entries have left.
     grid: u32,
     counters: QfmCounters,
 }
 
 impl QuadMerge {
-    /// An empty unit.
     pub(crate) fn new(settings: QfmSettings) -> Self {
         let entries = settings.entries.map(|e| e.max(1));
         Self {
@@ -126,7 +122,7 @@ impl QuadMerge {
         face << 32 | u64::from(y) << 16 | u64::from(x)
     }
 
-    /// The entry that a fragment merges into; if none, the reason.
+    /// The entry that a fragment merges into, or the reason why there is none.
     #[inline]
     fn partner(&self, key: u64, fragment: &QuadFragment) -> Result<u32, Unmerged> {
         let mut reason = Unmerged::Alone;
@@ -157,8 +153,7 @@ impl QuadMerge {
         }
     }
 
-    /// Removes the oldest entry: into another one, or to the shader. Returns whether it went to the
-    /// shader.
+    /// Removes the oldest entry: into another one, or to the shader. Returns whether to the shader.
     fn remove_oldest(&mut self, stream: &mut MergeStream) -> bool {
         let Some(slot) = self.buffer.oldest() else {
             return false;
@@ -232,7 +227,7 @@ impl MergeUnit for QuadMerge {
         };
         let entry = Entry::new(fragment, number, neighbours, stream.pattern);
         if entry.coverage == stream.pattern.full_quad() {
-            // Nothing more can be merged with it.
+            // Nothing more can merge with it.
             self.counters.passed_full += 1;
             stream.out.push(entry.quad());
             return;
@@ -257,8 +252,8 @@ impl MergeUnit for QuadMerge {
         self.buffer.len()
     }
 
-    /// An entry without coverage or that merges at a flush counts as well: only the difference over
-    /// a single fragment says how many left for it.
+    /// Also counts entries that merge or are dropped at a flush, so that only the difference across
+    /// one fragment is the number of entries that left for it.
     fn made_room(&self) -> u64 {
         let counters = &self.counters;
         counters.evicted + counters.merged_at_eviction + counters.dropped_empty
