@@ -1,9 +1,11 @@
-//! Random numbers that depend on seeds and positions only: dice per splat, low-discrepancy sequences,
-//! value noise.
+//! Random numbers that depend on seeds and positions alone: a generator per splat, low-discrepancy
+//! sequences and value noise.
 
-use nalgebra::Vector3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
+
+/// A vector in single precision.
+pub(crate) type Vec3 = nalgebra::Vector3<f32>;
 
 /// Steps of the two-dimensional golden-ratio sequence, as fractions of 2^64: the inverse and the
 /// inverse square of the plastic number (the real root of x^3 = x + 1). M. Roberts, "The
@@ -28,8 +30,8 @@ impl Dice {
         low + (high - low) * self.unit()
     }
 
-    /// Nearly normal: mean 0, standard deviation 1, within 3.5 (the sum of four uniform numbers). The
-    /// rare outliers of a true normal distribution would be splats that cover half the scene.
+    /// Nearly normal with mean 0 and standard deviation 1, within 3.5 (the sum of four uniform numbers).
+    /// The rare outliers of a true normal distribution would be splats that cover half the scene.
     pub(crate) fn normal(&mut self) -> f32 {
         let sum: f32 = (0..4).map(|_| self.unit()).sum();
         (sum - 2.0) * 3f32.sqrt()
@@ -41,23 +43,23 @@ impl Dice {
     }
 
     /// A unit vector, uniform over the sphere.
-    pub(crate) fn direction(&mut self) -> Vector3<f32> {
+    pub(crate) fn direction(&mut self) -> Vec3 {
         let z = self.range(-1.0, 1.0);
         let (sin, cos) = self.range(0.0, std::f32::consts::TAU).sin_cos();
         let r = (1.0 - z * z).max(0.0).sqrt();
-        Vector3::new(r * cos, r * sin, z)
+        Vec3::new(r * cos, r * sin, z)
     }
 }
 
-/// Item `number` of a sequence that covers the unit square evenly at every length.
+/// Returns item `number` of a sequence whose every prefix covers the unit square evenly.
 pub(crate) fn even_pair(number: u64, seed: u64) -> [f32; 2] {
     let offset = mixed(seed);
     let at = |step: u64, offset: u64| fraction(number.wrapping_mul(step).wrapping_add(offset));
     [at(EVEN_STEPS[0], offset), at(EVEN_STEPS[1], mixed(offset))]
 }
 
-/// Item `number` of `count` along a Z-order curve through the unit square: items with neighbouring
-/// numbers lie near each other. Each item has a random position in its own 1/`count` of the curve,
+/// Returns item `number` of `count` along a Z-order curve through the unit square, so that consecutive
+/// items are close to each other. Each item has a random position in its own 1/`count` of the curve,
 /// which is 1/`count` of the area.
 pub(crate) fn pair_along_curve(number: u64, count: u64, seed: u64) -> [f32; 2] {
     let within = mixed(seed ^ mixed(number));
@@ -71,7 +73,7 @@ pub(crate) fn pair_along_curve(number: u64, count: u64, seed: u64) -> [f32; 2] {
     [along, along << 1].map(|bits| fraction(every_other_bit(bits) << 32))
 }
 
-/// Bits 63, 61, 59, ... packed into the low 32.
+/// Packs bits 63, 61, 59, ... into the low 32.
 fn every_other_bit(bits: u64) -> u64 {
     let mut v = bits >> 1 & 0x5555_5555_5555_5555;
     for (shift, mask) in [
@@ -86,12 +88,12 @@ fn every_other_bit(bits: u64) -> u64 {
     v
 }
 
-/// The upper 24 bits of `bits` as a number in 0 to 1 (excluded).
+/// Converts the upper 24 bits of `bits` to a number in 0 to 1 (excluded).
 fn fraction(bits: u64) -> f32 {
     (bits >> 40) as f32 / (1_u64 << 24) as f32
 }
 
-/// A bijection of 64 bits in which one changed bit changes half of them (SplitMix64's finaliser).
+/// Bijection of 64 bits in which a changed bit changes about half of the bits (SplitMix64's finaliser).
 fn mixed(value: u64) -> u64 {
     let v = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let v = (v ^ (v >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -99,8 +101,8 @@ fn mixed(value: u64) -> u64 {
     v ^ (v >> 31)
 }
 
-/// Smooth value noise with features of one unit, -1 to 1.
-pub(crate) fn noise(p: Vector3<f32>, salt: u64) -> f32 {
+/// Smooth value noise in -1 to 1 with features of one unit.
+pub(crate) fn noise(p: Vec3, salt: u64) -> f32 {
     let cell = p.map(f32::floor);
     let f = (p - cell).map(|t| t * t * (3.0 - 2.0 * t));
     let corner = |dx: f32, dy: f32, dz: f32| {
@@ -116,9 +118,9 @@ pub(crate) fn noise(p: Vector3<f32>, salt: u64) -> f32 {
     mix(face(0.0), face(1.0), f.z)
 }
 
-/// The sum of `octaves` noises, each half as large and half as strong as the one before; about -1
-/// to 1.
-pub(crate) fn fractal(p: Vector3<f32>, octaves: u32, salt: u64) -> f32 {
+/// Sum of `octaves` of noise, each with half the feature size and strength of the previous one; about
+/// -1 to 1.
+pub(crate) fn fractal(p: Vec3, octaves: u32, salt: u64) -> f32 {
     let (mut sum, mut size, mut strength) = (0.0, 1.0, 0.5);
     for octave in 0..octaves {
         sum += strength * noise(p * size, salt + u64::from(octave));
@@ -128,7 +130,7 @@ pub(crate) fn fractal(p: Vector3<f32>, octaves: u32, salt: u64) -> f32 {
     sum
 }
 
-/// A smooth step from 0 at `low` to 1 at `high`; a falling one where `low` is above `high`.
+/// Smooth step from 0 at `low` to 1 at `high`; `low` may be above `high`.
 pub(crate) fn step(low: f32, high: f32, x: f32) -> f32 {
     let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

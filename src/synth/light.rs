@@ -1,42 +1,110 @@
-//! Baked light: a sun with shadows, and a sky with ambient occlusion.
+//! Materials, and baked light: a sun with shadows, and a sky with ambient occlusion.
 
 use std::sync::Arc;
 
-use nalgebra::Vector3;
+use super::chance::{Vec3, step};
 
-use super::chance::step;
-use super::material::Material;
-
-/// Number of steps and first step length of the march over the ground towards the sun. Each step is
-/// longer by [`MARCH_GROWTH`], so the march ends about nine units away.
+/// Number of steps, first step length and growth of the steps of the march over the ground towards the
+/// sun, which ends about nine units away.
 const MARCH_STEPS: u32 = 14;
 const MARCH_START: f32 = 0.07;
 const MARCH_GROWTH: f32 = 1.33;
-/// Share of the sunlight below which the march ends: darker is not visible.
+/// Share of the sunlight below which the march ends, since darker shadows look the same.
 const DARK: f32 = 0.004;
-/// Height above a surface at which the march starts, so that rough ground does not shade itself in
+/// Height above a surface at which the march starts, so that rough ground does not shadow itself in
 /// spots.
 const SHADOW_LIFT: f32 = 0.04;
-/// Exponent from linear light to display values.
+/// Exponent of the conversion from linear light to display values.
 const DISPLAY_GAMMA: f32 = 1.0 / 2.2;
 
-/// Height of the ground at x, z, for shadows.
+/// Material of a surface at a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Material {
+    /// Linear share of the light that is reflected, 0 to 1 per channel.
+    pub(crate) albedo: Vec3,
+    /// Linear emitted light.
+    pub(crate) emission: Vec3,
+    /// Strength of the sun's highlight, 0 to 1.
+    pub(crate) gloss: f32,
+    pub(crate) grain: Grain,
+}
+
+/// Shape and arrangement of the splats that represent a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grain {
+    /// Flat disks along the surface, with buried splats and haze.
+    Solid,
+    /// A thin opaque layer: water, sky.
+    Skin,
+    /// Elongated leaves in all directions, in a layer some spacings thick.
+    Foliage,
+    /// Soft, round and faint.
+    Cloud,
+}
+
+impl Material {
+    pub(crate) fn dull(albedo: [f32; 3]) -> Self {
+        Self {
+            albedo: Vec3::from(albedo),
+            emission: Vec3::zeros(),
+            gloss: 0.0,
+            grain: Grain::Solid,
+        }
+    }
+
+    pub(crate) fn with_grain(self, grain: Grain) -> Self {
+        Self { grain, ..self }
+    }
+
+    pub(crate) fn with_gloss(self, gloss: f32) -> Self {
+        Self { gloss, ..self }
+    }
+
+    /// A material that reflects no light.
+    pub(crate) fn glowing(emission: [f32; 3]) -> Self {
+        Self {
+            emission: Vec3::from(emission),
+            ..Self::dull([0.0; 3])
+        }
+    }
+
+    /// This material with its albedo scaled by `factor`.
+    pub(crate) fn shaded(self, factor: f32) -> Self {
+        Self {
+            albedo: self.albedo * factor,
+            ..self
+        }
+    }
+
+    /// Interpolates between this material (0) and `other` (1). Grain and gloss are those of the nearer
+    /// material.
+    pub(crate) fn mixed(self, other: Self, t: f32) -> Self {
+        let nearer = if t > 0.5 { other } else { self };
+        Self {
+            albedo: self.albedo.lerp(&other.albedo, t),
+            emission: self.emission.lerp(&other.emission, t),
+            ..nearer
+        }
+    }
+}
+
+/// Height of the ground at x, z, by which it casts shadows.
 pub(crate) type Ground = Arc<dyn Fn(f32, f32) -> f32 + Send + Sync>;
 
 /// An ellipsoid that blocks light.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Occluder {
-    pub(crate) centre: Vector3<f32>,
-    pub(crate) radii: Vector3<f32>,
+    pub(crate) centre: Vec3,
+    pub(crate) radii: Vec3,
     /// Points nearer than this many radii belong to the occluder and are shaded by their normals alone.
     pub(crate) own: f32,
-    /// Share of the light that its centre blocks, 0 to 1.
+    /// Share of the light that the centre blocks, 0 to 1.
     pub(crate) strength: f32,
 }
 
 impl Occluder {
-    /// A round body, whose own points are within 1.1 radii.
-    pub(crate) fn round(centre: Vector3<f32>, radii: Vector3<f32>, strength: f32) -> Self {
+    /// Creates a round body, whose own points are within 1.1 radii.
+    pub(crate) fn round(centre: Vec3, radii: Vec3, strength: f32) -> Self {
         Self {
             centre,
             radii,
@@ -49,10 +117,10 @@ impl Occluder {
 /// The light of a scene. Colours are linear.
 pub(crate) struct Light {
     /// Unit direction to the sun.
-    pub(crate) to_sun: Vector3<f32>,
-    pub(crate) sun: Vector3<f32>,
+    pub(crate) to_sun: Vec3,
+    pub(crate) sun: Vec3,
     /// Light from above, from the horizon and from below.
-    pub(crate) sky: [Vector3<f32>; 3],
+    pub(crate) sky: [Vec3; 3],
     pub(crate) exposure: f32,
     pub(crate) occluders: Vec<Occluder>,
     pub(crate) ground: Option<Ground>,
@@ -60,7 +128,7 @@ pub(crate) struct Light {
 
 impl Light {
     /// Share of the sunlight that reaches `p`, 0 to 1.
-    pub(crate) fn sun_share(&self, p: Vector3<f32>) -> f32 {
+    fn sun_share(&self, p: Vec3) -> f32 {
         let mut share = 1.0;
         for o in &self.occluders {
             let from = (p - o.centre).component_div(&o.radii);
@@ -89,7 +157,7 @@ impl Light {
     }
 
     /// Share of the sky's light that reaches `p` on a surface of unit normal `n`, 0 to 1.
-    pub(crate) fn sky_share(&self, p: Vector3<f32>, n: Vector3<f32>) -> f32 {
+    fn sky_share(&self, p: Vec3, n: Vec3) -> f32 {
         let mut share = 1.0;
         for o in &self.occluders {
             let to = o.centre - p;
@@ -99,23 +167,17 @@ impl Light {
             if seen < 0.15 {
                 continue;
             }
-            // The share of the hemisphere that a ball above the horizon covers.
+            // Share of the hemisphere that a ball above the horizon covers.
             let facing = (n.dot(&to) / distance + 0.3).max(0.0) / 1.3;
             share *= 1.0 - 0.75 * o.strength * facing * seen * seen;
         }
         share
     }
 
-    /// The display colour of `material` at `p` with unit normal `n`, and the share of the sunlight
-    /// there. `wrap` softens the shade of materials that let light through, such as leaves.
-    pub(crate) fn shade(
-        &self,
-        p: Vector3<f32>,
-        n: Vector3<f32>,
-        material: &Material,
-        wrap: f32,
-    ) -> (Vector3<f32>, f32) {
-        if material.albedo == Vector3::zeros() {
+    /// Returns the display colour of `material` at `p` with unit normal `n`, and the share of the
+    /// sunlight there. `wrap` softens the shading of translucent materials such as leaves.
+    pub(crate) fn shade(&self, p: Vec3, n: Vec3, material: &Material, wrap: f32) -> (Vec3, f32) {
+        if material.albedo == Vec3::zeros() {
             return (self.developed(material.emission), 0.0);
         }
         let sun_share = self.sun_share(p + n * SHADOW_LIFT);
@@ -129,8 +191,8 @@ impl Light {
         (self.developed(sent), sun_share * facing)
     }
 
-    /// Linear light as a display value, 0 to 1: a film-like shoulder, then gamma.
-    pub(crate) fn developed(&self, linear: Vector3<f32>) -> Vector3<f32> {
+    /// Converts linear light to display values in 0 to 1: a film-like shoulder, then gamma.
+    fn developed(&self, linear: Vec3) -> Vec3 {
         linear.map(|v| (1.0 - (-self.exposure * v.max(0.0)).exp()).powf(DISPLAY_GAMMA))
     }
 }

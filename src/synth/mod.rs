@@ -1,24 +1,23 @@
-//! Procedural scenes with the statistics of trained ones, for tests and benches of any size.
+//! Procedural scenes of any size with the statistics of trained ones, for tests and benches.
 //!
-//! A recipe is a list of parts: a surface, its materials and the density of its splats. Splats cover
-//! the surfaces evenly. Most lie on the surface as flat disks of high opacity, some are buried a few
-//! spacings beneath it, some are faint haze around it. So, as in trained scenes, opacities have two
-//! peaks (near 1 and near 0.05), scales are log-normal, and a ray meets several times the splats it
-//! needs (fragments divided by fragments blended at alpha 0.996: `world` 2.3, `object` 3.0, `room` 3.1
-//! to 3.4 at 140 to 150 thousand splats). Light is baked: sun with shadows, sky, ambient occlusion. A
-//! splat's size is proportional to the count to the power -1/2, so coverage does not depend on it.
+//! A recipe is a list of parts, each with a surface, its materials and the density of its splats, which
+//! cover the surface evenly. Most splats lie on the surface as flat disks of high opacity, some are
+//! buried a few spacings below it, and some are faint haze around it. Hence, as in trained scenes,
+//! opacities have two peaks (near 1 and near 0.05), scales are log-normal, and a ray meets several times
+//! the splats that it needs (fragments divided by fragments blended at alpha 0.996: `world` 2.3, `object`
+//! 3.0, `room` 3.1 to 3.4 at 140 to 150 thousand splats). Light is baked: sun with shadows, sky, ambient
+//! occlusion. The size of splats is proportional to their number to the power -1/2, so that coverage does
+//! not depend on it.
 //!
-//! Every splat is a function of recipe, seed, count, degree and its index alone, so scenes are the
+//! Every splat is a function of recipe, seed, count, degree and its index alone. Scenes are therefore the
 //! same in any order and on any number of threads, and can be written without holding them in memory.
 
 mod chance;
 mod harmonics;
 mod light;
-mod material;
 mod object;
 mod part;
 mod room;
-mod solids;
 mod splat;
 mod surface;
 mod world;
@@ -29,7 +28,7 @@ use crate::scene::{Camera, Splat, Splats};
 use chance::Dice;
 use part::Stage;
 
-/// Fewest and most splats of a procedural scene.
+/// Least and greatest number of splats of a procedural scene.
 pub(crate) const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
 /// Highest degree of spherical harmonics of a procedural scene.
 pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
@@ -49,8 +48,7 @@ impl Recipe {
     /// All recipes, in the order of help texts.
     pub const ALL: [Self; 3] = [Self::Room, Self::Object, Self::World];
 
-    /// The recipe's name, as on the command line: `room`, `object`, `world`.
-    #[must_use]
+    /// Name of the recipe: `room`, `object` or `world`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Room => "room",
@@ -63,15 +61,15 @@ impl Recipe {
 /// Order of a scene's splats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Neighbours in the order lie anywhere on their surface, as in the files of trainers.
+    /// Consecutive splats lie anywhere on their surface, as in the files of trainers.
     #[default]
     Mixed,
-    /// Neighbours in the order are neighbours in space, as in the files of most exporters: sorted along
-    /// a space-filling curve (their median distance is below 0.01 of that of two random splats).
+    /// Consecutive splats are neighbours in space, sorted along a space-filling curve, as in the files of
+    /// most exporters. Their median distance is below 0.01 of that of two random splats.
     Space,
 }
 
-/// A procedural scene, splat by splat.
+/// A procedural scene, whose splats can be computed one by one.
 pub struct Synthetic {
     stage: Stage,
     /// Index of the first splat of each part; one more entry ends the last part.
@@ -86,33 +84,32 @@ pub struct Synthetic {
 impl std::fmt::Debug for Synthetic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Synthetic")
-            .field("parts", &self.stage.parts.len())
             .field("splats", &self.len())
             .field("seed", &self.seed)
-            .field("sh_degree", &self.sh_degree)
             .finish_non_exhaustive()
     }
 }
 
 impl Synthetic {
-    /// Creates the scene of `count` splats of degree `sh_degree` that `recipe` and `seed` define.
+    /// Creates the scene that `recipe` and `seed` define, with `count` splats of degree `sh_degree`.
     ///
     /// # Errors
-    /// [`Error::Argument`] when `count` is outside `COUNT_RANGE` or the degree above
-    /// `MAX_SYNTHETIC_SH_DEGREE`.
+    /// [`Error::Argument`] when `count` is not in 1 to 10^9 or the degree is above 3.
     pub fn new(recipe: Recipe, seed: u64, count: u64, sh_degree: u8) -> Result<Self> {
         let (least, most) = COUNT_RANGE;
         if !(least..=most).contains(&count) {
+            let expected = format!("{least} to {most}");
             return Err(Error::argument(
                 "number of splats",
-                format!("{least} to {most}"),
+                expected,
                 count.to_string(),
             ));
         }
         if sh_degree > MAX_SYNTHETIC_SH_DEGREE {
+            let expected = format!("0 to {MAX_SYNTHETIC_SH_DEGREE}");
             return Err(Error::argument(
                 "SH degree",
-                format!("0 to {MAX_SYNTHETIC_SH_DEGREE}"),
+                expected,
                 sh_degree.to_string(),
             ));
         }
@@ -141,33 +138,29 @@ impl Synthetic {
         })
     }
 
-    /// Changes the order of the splats; their positions change a little with it.
+    /// Changes the order of the splats, which also changes their positions slightly.
     #[must_use]
     pub fn in_order(self, order: Order) -> Self {
         Self { order, ..self }
     }
 
     /// Number of splats, at least 1.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "there is always a splat")]
     pub fn len(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
     /// Degree of the spherical harmonics, 0 to 3.
-    #[must_use]
     pub fn sh_degree(&self) -> u8 {
         self.sh_degree
     }
 
-    /// Viewpoints that show the scene, the best one first.
-    #[must_use]
+    /// Viewpoints of the scene, the best one first.
     pub fn cameras(&self) -> &[Camera] {
         &self.stage.cameras
     }
 
     /// Computes splat `index`, which must be below [`Synthetic::len`].
-    #[must_use]
     pub fn splat(&self, index: u64) -> Splat {
         let last = self.stage.parts.len() - 1;
         let part_index = self.starts.partition_point(|&start| start <= index);
@@ -175,34 +168,28 @@ impl Synthetic {
         let part = &self.stage.parts[part_index];
         let mut dice = Dice::new(self.seed, index);
         let number = index - self.starts[part_index];
-        let place = match self.order {
+        let uv = match self.order {
             Order::Mixed => chance::even_pair(number, self.seed),
             Order::Space => {
                 let count = self.starts[part_index + 1] - self.starts[part_index];
                 chance::pair_along_curve(number, count, self.seed)
             }
         };
-        let patch = part.surface.at(place, &mut dice);
+        let patch = part.surface.at(uv, &mut dice);
         let material = (part.paint)(&patch, &mut dice);
         let spacing = self.spacing * patch.stretch / part.density.sqrt();
         let cast = splat::cast(&patch, &material, spacing, &mut dice);
-        splat::finish(
-            &cast,
-            &material,
-            &self.stage.light,
-            self.sh_degree,
-            &mut dice,
-        )
+        let light = &self.stage.light;
+        splat::finish(&cast, &material, light, self.sh_degree, &mut dice)
     }
 
     /// Computes all splats.
-    #[must_use]
     pub fn splats(&self) -> Splats {
         Splats::from_splats(self.sh_degree, (0..self.len()).map(|i| self.splat(i)))
     }
 }
 
-/// `fraction` (0 to 1) of `count`, rounded.
+/// Returns `fraction` (0 to 1) of `count`, rounded.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

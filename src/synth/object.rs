@@ -1,14 +1,11 @@
 //! `object`: a vase of flowers on a round table top.
 
-use nalgebra::Vector3;
-
-use super::chance::{Dice, fractal};
-use super::light::{Light, Occluder};
-use super::material::{Grain, Material};
+use super::chance::{Dice, Vec3, fractal};
+use super::light::{Grain, Light, Material, Occluder};
 use super::part::{Part, Stage, cameras};
-use super::surface::{Disk, Ellipsoid, Frustum};
+use super::surface::{Disk, Ellipsoid, Frustum, perpendicular};
 
-/// Profile of the vase: heights and radii, in units, with straight lines between them.
+/// Profile of the vase: heights and radii of a polyline.
 const PROFILE: [(f32, f32); 6] = [
     (0.0, 0.22),
     (0.12, 0.34),
@@ -23,11 +20,16 @@ const FLOWERS: u64 = 17;
 const PETALS: u16 = 9;
 
 pub(crate) fn build(seed: u64) -> Stage {
-    let mut parts = vec![table(), rim()];
+    let disk = Disk::new(Vec3::zeros(), TABLE_RADIUS, TABLE_RADIUS);
+    let rim = Frustum::new(Vec3::new(0.0, -0.08, 0.0), 0.08, [TABLE_RADIUS; 2]);
+    let mut parts = vec![
+        Part::new(disk, 0.8, |patch, _| wood(patch.position)),
+        Part::new(rim, 0.8, |patch, _| wood(patch.position).shaded(0.7)),
+    ];
     parts.extend(vase());
     let mut occluders = vec![Occluder::round(
-        Vector3::new(0.0, 0.45, 0.0),
-        Vector3::new(0.42, 0.55, 0.42),
+        Vec3::new(0.0, 0.45, 0.0),
+        Vec3::new(0.42, 0.55, 0.42),
         1.0,
     )];
     for index in 0..FLOWERS {
@@ -36,7 +38,18 @@ pub(crate) fn build(seed: u64) -> Stage {
     }
     Stage {
         parts,
-        light: light(occluders),
+        light: Light {
+            to_sun: Vec3::new(-0.55, 0.72, 0.42).normalize(),
+            sun: Vec3::new(2.4, 2.1, 1.7),
+            sky: [
+                Vec3::new(0.5, 0.55, 0.65),
+                Vec3::new(0.35, 0.33, 0.32),
+                Vec3::new(0.2, 0.14, 0.1),
+            ],
+            exposure: 1.1,
+            occluders,
+            ground: None,
+        },
         cameras: cameras(
             36.0,
             &[
@@ -50,45 +63,20 @@ pub(crate) fn build(seed: u64) -> Stage {
     }
 }
 
-fn light(occluders: Vec<Occluder>) -> Light {
-    Light {
-        to_sun: Vector3::new(-0.55, 0.72, 0.42).normalize(),
-        sun: Vector3::new(2.4, 2.1, 1.7),
-        sky: [
-            Vector3::new(0.5, 0.55, 0.65),
-            Vector3::new(0.35, 0.33, 0.32),
-            Vector3::new(0.2, 0.14, 0.1),
-        ],
-        exposure: 1.1,
-        occluders,
-        ground: None,
-    }
-}
-
-/// Wavy growth rings around the middle of the table.
-fn wood(p: Vector3<f32>) -> Material {
-    let wave = fractal(p.component_mul(&Vector3::new(1.2, 1.0, 5.0)), 3, 7);
+/// Wavy growth rings around the centre of the table.
+fn wood(p: Vec3) -> Material {
+    let wave = fractal(p.component_mul(&Vec3::new(1.2, 1.0, 5.0)), 3, 7);
     let rings = ((p.x + 0.35 * wave) * 26.0).sin() * 0.5 + 0.5;
     let dark = Material::dull([0.22, 0.1, 0.045]);
     dark.mixed(Material::dull([0.42, 0.22, 0.1]), rings * 0.8 + 0.2 * wave)
         .with_gloss(0.5)
 }
 
-fn table() -> Part {
-    let disk = Disk::new(Vector3::zeros(), TABLE_RADIUS, TABLE_RADIUS);
-    Part::new(disk, 0.8, |patch, _| wood(patch.position))
-}
-
-fn rim() -> Part {
-    let side = Frustum::new(Vector3::new(0.0, -0.08, 0.0), 0.08, [TABLE_RADIUS; 2]);
-    Part::new(side, 0.8, |patch, _| wood(patch.position).shaded(0.7))
-}
-
 /// Blue glaze with a white band of waves.
 fn vase() -> impl Iterator<Item = Part> {
     PROFILE.windows(2).map(|pair| {
         let [(low, r0), (high, r1)] = [pair[0], pair[1]];
-        let side = Frustum::new(Vector3::new(0.0, low, 0.0), high - low, [r0, r1]);
+        let side = Frustum::new(Vec3::new(0.0, low, 0.0), high - low, [r0, r1]);
         Part::new(side, 1.6, |patch, _| {
             let p = patch.position;
             let wave = (p.x.atan2(p.z) * 9.0).sin() * 0.05;
@@ -106,8 +94,8 @@ fn vase() -> impl Iterator<Item = Part> {
 fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let angle = index as f32 * 2.399_963 + dice.range(-0.3, 0.3);
     let lean = 0.15 + 0.55 * (index as f32 / FLOWERS as f32).sqrt();
-    let out = Vector3::new(angle.cos(), 0.0, angle.sin());
-    let head = out * lean + Vector3::y() * (1.62 - 0.75 * lean * lean + dice.range(-0.08, 0.08));
+    let out = Vec3::new(angle.cos(), 0.0, angle.sin());
+    let head = out * lean + Vec3::y() * (1.62 - 0.75 * lean * lean + dice.range(-0.08, 0.08));
     let hues = [
         [0.75, 0.06, 0.08],
         [0.85, 0.4, 0.03],
@@ -116,38 +104,38 @@ fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Par
     ];
     let hue =
         Material::dull(hues[usize::from(dice.unit() < 0.4) + 2 * usize::from(dice.unit() < 0.4)]);
-    let up = (out * lean * 1.6 + Vector3::y()).normalize();
+    let up = (out * lean * 1.6 + Vec3::y()).normalize();
     let mut parts = vec![stem(head, out * 0.1), heart(head)];
     for petal in 0..PETALS {
         let turn = std::f32::consts::TAU * f32::from(petal) / f32::from(PETALS);
-        let side = super::surface::perpendicular(up);
+        let side = perpendicular(up);
         let away = side * turn.cos() + up.cross(&side) * turn.sin();
         let blade = Ellipsoid::whole(
             head + away * 0.1 + up * 0.02,
-            Vector3::repeat(0.035) + away.abs() * 0.045,
+            Vec3::repeat(0.035) + away.abs() * 0.045,
         );
         parts.push(Part::new(blade, 2.5, move |patch, dice| {
             let tip = (patch.position - head).norm() * 5.0;
             hue.shaded(0.6 + 0.4 * tip + dice.range(-0.08, 0.08))
         }));
     }
-    occluders.push(Occluder::round(head, Vector3::repeat(0.15), 0.8));
+    occluders.push(Occluder::round(head, Vec3::repeat(0.15), 0.8));
     parts
 }
 
-fn heart(head: Vector3<f32>) -> Part {
+fn heart(head: Vec3) -> Part {
     let ball = Ellipsoid::ball(head, 0.055);
     Part::new(ball, 2.5, |_, dice| {
         Material::dull([0.6, 0.36, 0.03]).shaded(dice.range(0.5, 1.1))
     })
 }
 
-/// A stem with leaves, from the vase's mouth to a head: a fuzzy spindle.
-fn stem(head: Vector3<f32>, foot: Vector3<f32>) -> Part {
-    let foot = foot + Vector3::y() * 0.85;
+/// A stem with leaves, as a fuzzy spindle from the vase's mouth to a head.
+fn stem(head: Vec3, foot: Vec3) -> Part {
+    let foot = foot + Vec3::y() * 0.85;
     let spindle = Ellipsoid::whole(
         (foot + head) / 2.0,
-        (head - foot).abs() / 2.0 + Vector3::repeat(0.03),
+        (head - foot).abs() / 2.0 + Vec3::repeat(0.03),
     );
     Part::new(spindle, 0.7, |_, dice| {
         Material::dull([0.06, 0.2, 0.04])

@@ -1,10 +1,9 @@
-//! The parts that recipes are made of.
+//! Parts of a recipe, and its result.
 
 use nalgebra::Vector3;
 
 use super::chance::Dice;
-use super::light::Light;
-use super::material::Material;
+use super::light::{Light, Material};
 use super::surface::{Patch, Surface};
 use crate::scene::{Camera, Intrinsics};
 
@@ -15,7 +14,7 @@ pub(crate) type Paint = Box<dyn Fn(&Patch, &mut Dice) -> Material + Send + Sync>
 pub(crate) struct Part {
     pub(crate) surface: Box<dyn Surface>,
     pub(crate) paint: Paint,
-    /// Splats per area, relative to the scene's mean; above zero.
+    /// Splats per area relative to the scene's mean; above zero.
     pub(crate) density: f32,
 }
 
@@ -38,15 +37,15 @@ impl Part {
     }
 }
 
-/// The result of a recipe: parts, light and viewpoints.
+/// Result of a recipe.
 pub(crate) struct Stage {
     pub(crate) parts: Vec<Part>,
     pub(crate) light: Light,
     pub(crate) cameras: Vec<Camera>,
 }
 
-/// Cameras of `fov` degrees on pictures of 1280 x 720, from their names, eyes and targets with y
-/// *up*, as recipes are built; the result has y down, as scenes are saved.
+/// Creates cameras of `fov` degrees for pictures of 1280 x 720 from names, eyes and targets. Recipes
+/// have y up; the cameras have y down, as scenes do.
 pub(crate) fn cameras(fov: f64, views: &[(&str, [f64; 3], [f64; 3])]) -> Vec<Camera> {
     let lens = Intrinsics::from_vertical_fov(1280, 720, fov.to_radians());
     let saved = |p: [f64; 3]| Vector3::new(p[0], -p[1], -p[2]);

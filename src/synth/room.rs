@@ -1,17 +1,13 @@
 //! `room`: a living room in afternoon light, everything near, surfaces behind surfaces.
 
-use nalgebra::Vector3;
-
-use super::chance::{Dice, fractal, noise};
-use super::light::{Light, Occluder};
-use super::material::{Grain, Material};
+use super::chance::{Dice, Vec3, fractal, noise};
+use super::light::{Grain, Light, Material, Occluder};
 use super::part::{Part, Stage, cameras};
-use super::solids::Block;
-use super::surface::{Ellipsoid, Frustum, Quad, Surface};
+use super::surface::{Block, Ellipsoid, Frustum, Quad, Surface};
 
-/// Width, height and depth of the room in metres; the middle of the floor is the origin.
+/// Width, height and depth of the room in metres. The origin is the centre of the floor.
 const SIZE: [f32; 3] = [6.0, 2.6, 5.0];
-/// Layers behind a wall: depth in metres, and density relative to the wall's.
+/// Layers behind a wall: depth in metres, and density relative to the wall.
 const LAYERS: [(f32, f32); 4] = [(0.0, 1.0), (0.05, 0.6), (0.14, 0.4), (0.3, 0.3)];
 const BOOKS: u64 = 60;
 
@@ -26,7 +22,18 @@ pub(crate) fn build(seed: u64) -> Stage {
     parts.extend(round_things(&mut occluders));
     Stage {
         parts,
-        light: light(occluders),
+        light: Light {
+            to_sun: Vec3::new(-0.62, 0.7, 0.35).normalize(),
+            sun: Vec3::new(1.5, 1.3, 1.0),
+            sky: [
+                Vec3::new(0.5, 0.5, 0.52),
+                Vec3::new(0.42, 0.4, 0.38),
+                Vec3::new(0.3, 0.25, 0.2),
+            ],
+            exposure: 1.2,
+            occluders,
+            ground: None,
+        },
         cameras: cameras(
             60.0,
             &[
@@ -39,31 +46,16 @@ pub(crate) fn build(seed: u64) -> Stage {
     }
 }
 
-fn light(occluders: Vec<Occluder>) -> Light {
-    Light {
-        to_sun: Vector3::new(-0.62, 0.7, 0.35).normalize(),
-        sun: Vector3::new(1.5, 1.3, 1.0),
-        sky: [
-            Vector3::new(0.5, 0.5, 0.52),
-            Vector3::new(0.42, 0.4, 0.38),
-            Vector3::new(0.3, 0.25, 0.2),
-        ],
-        exposure: 1.2,
-        occluders,
-        ground: None,
-    }
-}
-
 /// Floor, ceiling and four walls, all facing inward, with layers behind them: training leaves splats
-/// behind surfaces that were seen from few sides, and rays that pass through gaps meet those.
+/// behind surfaces that few pictures show, and rays that pass through gaps meet them.
 fn walls() -> Vec<Part> {
     let [x, y, z] = [
-        Vector3::x() * SIZE[0],
-        Vector3::y() * SIZE[1],
-        Vector3::z() * SIZE[2],
+        Vec3::x() * SIZE[0],
+        Vec3::y() * SIZE[1],
+        Vec3::z() * SIZE[2],
     ];
     let low = -(x + z) / 2.0;
-    let quad = |corner, u, v| Quad { corner, u, v };
+    let quad = Quad::new;
     let ceiling: PaintAt = |_| Material::dull([0.75, 0.73, 0.7]);
     let faces: [(Quad, f32, PaintAt); 6] = [
         (quad(low, z, x), 1.0, floor),
@@ -89,11 +81,11 @@ fn walls() -> Vec<Part> {
 }
 
 /// A material that depends on the position alone.
-type PaintAt = fn(Vector3<f32>) -> Material;
+type PaintAt = fn(Vec3) -> Material;
 
 /// Oak planks, each of its own tone, and a round rug.
-fn floor(p: Vector3<f32>) -> Material {
-    let rug = Vector3::new(p.x, 0.0, p.z + 0.2).norm();
+fn floor(p: Vec3) -> Material {
+    let rug = Vec3::new(p.x, 0.0, p.z + 0.2).norm();
     if rug < 1.35 {
         let ring = (rug * 9.0).sin() > 0.0;
         let weave = 0.9 + 0.1 * noise(p * 40.0, 3);
@@ -105,8 +97,8 @@ fn floor(p: Vector3<f32>) -> Material {
         return Material::dull(wool).shaded(weave);
     }
     let plank = (p.x / 0.18).floor();
-    let tone = 0.8 + 0.25 * noise(Vector3::new(plank * 7.3, (p.z / 1.1).floor() * 3.1, 0.0), 1);
-    let grain = 1.0 + 0.2 * fractal(Vector3::new(p.x * 40.0, 0.0, p.z * 3.0), 2, 2);
+    let tone = 0.8 + 0.25 * noise(Vec3::new(plank * 7.3, (p.z / 1.1).floor() * 3.1, 0.0), 1);
+    let grain = 1.0 + 0.2 * fractal(Vec3::new(p.x * 40.0, 0.0, p.z * 3.0), 2, 2);
     let gap = if (p.x / 0.18).fract().abs() < 0.05 {
         0.4
     } else {
@@ -118,7 +110,7 @@ fn floor(p: Vector3<f32>) -> Material {
 }
 
 /// Plaster above a skirting, a window in the left wall, pictures on the far one.
-fn wall_paint(p: Vector3<f32>) -> Material {
+fn wall_paint(p: Vec3) -> Material {
     let [w, _, d] = SIZE;
     let plaster = Material::dull([0.55, 0.58, 0.5]).shaded(1.0 + 0.05 * noise(p * 6.0, 4));
     if p.y < 0.1 {
@@ -135,7 +127,7 @@ fn wall_paint(p: Vector3<f32>) -> Material {
     if p.z < -d / 2.0 + 0.01 && (1.2..2.0).contains(&p.y) {
         let (frame, at) = ((p.x / 1.2).floor(), (p.x / 1.2).rem_euclid(1.0));
         if (0.2..0.8).contains(&at) {
-            let hue = noise(p * 3.0 + Vector3::repeat(frame), 5);
+            let hue = noise(p * 3.0 + Vec3::repeat(frame), 5);
             return Material::dull([0.4 + 0.3 * hue, 0.3, 0.4 - 0.3 * hue]);
         }
     }
@@ -172,14 +164,14 @@ fn furniture() -> Vec<(Block, Material)> {
 }
 
 fn covered(block: Block, material: Material, density: f32) -> impl Iterator<Item = Part> {
-    block.faces().into_iter().map(move |face| {
+    block.faces().map(move |face| {
         Part::new(face, density, move |patch, _| {
             material.shaded(1.0 + 0.12 * fractal(patch.position * 14.0, 2, 9))
         })
     })
 }
 
-/// Books side by side on the shelves.
+/// Books on the shelves.
 fn books(seed: u64) -> impl Iterator<Item = Part> {
     (0..BOOKS).flat_map(move |index| {
         let mut dice = Dice::new(seed ^ 0xb00c, index);
@@ -190,51 +182,44 @@ fn books(seed: u64) -> impl Iterator<Item = Part> {
             shelf as f32 * 0.5 + 0.08,
             -0.5 + place as f32 * 0.13 + dice.range(0.0, 0.02),
         ];
-        let hue = Vector3::new(dice.unit(), dice.unit(), dice.unit()).map(|c| 0.05 + 0.5 * c * c);
+        let hue = Vec3::new(dice.unit(), dice.unit(), dice.unit()).map(|c| 0.05 + 0.5 * c * c);
         let block = Block::straight(base, [0.22, height, dice.range(0.06, 0.11)]);
         covered(block, Material::dull(hue.into()), 1.3)
     })
 }
 
-/// A lamp, a bowl with oranges, a plant in a pot.
+/// A lamp, a plant in a pot, a bowl with oranges.
 fn round_things(occluders: &mut Vec<Occluder>) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut add = |surface: Box<dyn Surface>, material: Material| {
-        parts.push(Part {
-            surface,
-            density: 1.4,
-            paint: Box::new(move |_, dice: &mut Dice| material.shaded(dice.range(0.85, 1.1))),
-        });
+    let thing = |surface: Box<dyn Surface>, material: Material| Part {
+        surface,
+        density: 1.4,
+        paint: Box::new(move |_, dice: &mut Dice| material.shaded(dice.range(0.85, 1.1))),
     };
-    let at = |x, y, z| Vector3::new(x, y, z);
-    let cone = Frustum::new;
-    let ball = |centre, radius| Ellipsoid::ball(centre, radius);
+    let at = Vec3::new;
+    let cone = |base, height, radii| Box::new(Frustum::new(base, height, radii));
+    let ball = |centre, radius| Box::new(Ellipsoid::ball(centre, radius));
     let brass = Material::dull([0.5, 0.36, 0.12]).with_gloss(1.0);
     let shade = Material {
-        emission: Vector3::new(1.1, 0.75, 0.4),
+        emission: Vec3::new(1.1, 0.75, 0.4),
         ..Material::dull([0.7, 0.6, 0.45])
     };
-    add(Box::new(cone(at(0.8, 0.0, -2.1), 1.4, [0.02, 0.02])), brass);
-    add(
-        Box::new(cone(at(0.8, 1.35, -2.1), 0.3, [0.24, 0.14])),
-        shade,
-    );
     let clay = Material::dull([0.5, 0.2, 0.1]);
-    add(Box::new(cone(at(-2.5, 0.0, 1.2), 0.4, [0.17, 0.24])), clay);
     let leaf = Material::dull([0.05, 0.22, 0.05]).with_grain(Grain::Foliage);
+    let bowl = Material::dull([0.7, 0.72, 0.75]).with_gloss(1.0);
+    let orange = Material::dull([0.8, 0.3, 0.02]).with_gloss(0.6);
+    let mut parts = vec![
+        thing(cone(at(0.8, 0.0, -2.1), 1.4, [0.02, 0.02]), brass),
+        thing(cone(at(0.8, 1.35, -2.1), 0.3, [0.24, 0.14]), shade),
+        thing(cone(at(-2.5, 0.0, 1.2), 0.4, [0.17, 0.24]), clay),
+    ];
     for (dx, y, r) in [(0.0, 0.9, 0.42), (0.15, 1.25, 0.32), (-0.12, 1.4, 0.25)] {
         let centre = at(-2.5 + dx, y, 1.2);
-        add(Box::new(ball(centre, r)), leaf);
-        occluders.push(Occluder::round(centre, Vector3::repeat(r), 0.7));
+        parts.push(thing(ball(centre, r), leaf));
+        occluders.push(Occluder::round(centre, Vec3::repeat(r), 0.7));
     }
-    let bowl = Material::dull([0.7, 0.72, 0.75]).with_gloss(1.0);
-    add(
-        Box::new(cone(at(0.1, 0.43, -0.2), 0.09, [0.08, 0.18])),
-        bowl,
-    );
-    let orange = Material::dull([0.8, 0.3, 0.02]).with_gloss(0.6);
+    parts.push(thing(cone(at(0.1, 0.43, -0.2), 0.09, [0.08, 0.18]), bowl));
     for (dx, dz) in [(0.0, 0.06), (0.07, -0.04), (-0.07, -0.03)] {
-        add(Box::new(ball(at(0.1 + dx, 0.53, -0.2 + dz), 0.055)), orange);
+        parts.push(thing(ball(at(0.1 + dx, 0.53, -0.2 + dz), 0.055), orange));
     }
     parts
 }

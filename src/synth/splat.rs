@@ -1,15 +1,14 @@
-//! Turns a point of a surface into a splat: shape, opacity, colour.
+//! Construction of a splat at a point of a surface: shape, opacity, colour.
 
-use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion};
 
-use super::chance::Dice;
+use super::chance::{Dice, Vec3};
 use super::harmonics::{self, BASIS, Y00};
-use super::light::Light;
-use super::material::{Grain, Material};
+use super::light::{Grain, Light, Material};
 use super::surface::{Patch, perpendicular};
 use crate::scene::Splat;
 
-/// Shares of a solid's splats that are buried and that are haze; the rest lie on the surface.
+/// Shares of a solid's splats that are buried and that are haze; the others lie on the surface.
 const BURIED: f32 = 0.24;
 const HAZE: f32 = 0.12;
 /// Standard deviation of the noise in view-dependent coefficients of band 1; each further band has
@@ -24,19 +23,19 @@ const THROUGH_G: f32 = 0.4;
 /// A splat without its colour, with y up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cast {
-    centre: Vector3<f32>,
-    /// Where light and occlusion are evaluated: on the surface, even for buried splats.
-    lit_at: Vector3<f32>,
-    lit_normal: Vector3<f32>,
-    /// The splat's axes in the world, the last one its thinnest.
+    centre: Vec3,
+    /// Point at which light and occlusion are evaluated, which lies on the surface.
+    lit_at: Vec3,
+    lit_normal: Vec3,
+    /// Axes of the splat in the world, the thinnest last.
     axes: Matrix3<f32>,
-    scale: Vector3<f32>,
+    scale: Vec3,
     opacity: f32,
     /// Factor on the colour.
     dim: f32,
 }
 
-/// Positions and shapes a splat of `material` at `patch`; `spacing` is the distance to its neighbours.
+/// Places and shapes a splat of `material` at `patch`; `spacing` is the distance to its neighbours.
 pub(crate) fn cast(patch: &Patch, material: &Material, spacing: f32, dice: &mut Dice) -> Cast {
     match material.grain {
         Grain::Solid => solid(patch, spacing, dice),
@@ -56,11 +55,8 @@ fn solid(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
         (spacing * dice.range(-0.5, 0.25), opacity, 1.6)
     } else {
         let faint = dice.unit();
-        (
-            spacing * 0.06 * dice.normal(),
-            1.0 - 0.25 * faint * faint,
-            1.0,
-        )
+        let depth = spacing * 0.06 * dice.normal();
+        (depth, 1.0 - 0.25 * faint * faint, 1.0)
     };
     let long = size * 0.82 * spacing * dice.log_normal(0.25);
     let wide = long / (1.0 + 0.7 * dice.unit());
@@ -74,7 +70,7 @@ fn solid(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
         lit_at,
         lit_normal: patch.normal,
         axes: Matrix3::from_columns(&[turned, side, patch.normal]),
-        scale: Vector3::new(long, wide, thin),
+        scale: Vec3::new(long, wide, thin),
         opacity: opacity.clamp(0.01, 0.999),
         dim: if depth < -0.3 * spacing { 0.97 } else { 1.0 },
     }
@@ -88,7 +84,7 @@ fn skin(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
         lit_at: patch.position,
         lit_normal: patch.normal,
         axes: Matrix3::from_columns(&[patch.along, side, patch.normal]),
-        scale: Vector3::new(long, long * dice.range(0.7, 0.95), 0.03 * spacing),
+        scale: Vec3::new(long, long * dice.range(0.7, 0.95), 0.03 * spacing),
         opacity: dice.range(0.9, 0.995),
         dim: 1.0,
     }
@@ -109,7 +105,7 @@ fn foliage(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
         lit_at,
         lit_normal: (patch.normal + 0.35 * normal).normalize(),
         axes: Matrix3::from_columns(&[leaf, normal.cross(&leaf), normal]),
-        scale: Vector3::new(long, long * dice.range(0.25, 0.6), 0.15 * spacing),
+        scale: Vec3::new(long, long * dice.range(0.25, 0.6), 0.15 * spacing),
         opacity: if faint {
             0.06 * dice.log_normal(0.5)
         } else {
@@ -127,19 +123,19 @@ fn cloud(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
         lit_at: patch.position,
         lit_normal: patch.normal,
         axes: Matrix3::from_columns(&[axis, patch.normal.cross(&axis), patch.normal]),
-        scale: Vector3::new(long, long * dice.range(0.5, 1.0), long * 0.5),
+        scale: Vec3::new(long, long * dice.range(0.5, 1.0), long * 0.5),
         opacity: dice.range(0.08, 0.4),
         dim: 1.0,
     }
 }
 
-/// A random direction along the surface.
-fn turn(patch: &Patch, dice: &mut Dice) -> Vector3<f32> {
+/// Returns a random direction along the surface.
+fn turn(patch: &Patch, dice: &mut Dice) -> Vec3 {
     let (sin, cos) = dice.range(0.0, std::f32::consts::TAU).sin_cos();
     patch.along * cos + patch.normal.cross(&patch.along) * sin
 }
 
-/// Lights a splat and rotates it by half a turn about x: recipes have y up, saved scenes y down.
+/// Lights a splat and rotates it by half a turn about x, since recipes have y up and scenes y down.
 pub(crate) fn finish(
     cast: &Cast,
     material: &Material,
@@ -180,8 +176,8 @@ pub(crate) fn finish(
     }
 }
 
-/// Adds highlights on glossy materials and light through leaves, in saved axes. The mean colour does
-/// not change: a scene of degree 0 shows it.
+/// Adds highlights on glossy materials and light through leaves, in the axes of scenes. The mean colour
+/// does not change, since scenes of degree 0 show it.
 fn view_dependence(
     sh: &mut [[f32; 3]],
     cast: &Cast,
@@ -192,7 +188,7 @@ fn view_dependence(
     let n = cast.lit_normal;
     let tint = light.sun / light.sun.max().max(1e-6);
     if material.gloss > 0.0 {
-        // The line of sight that the surface reflects into the sun.
+        // Line of sight that the surface reflects towards the sun.
         let axis = light.to_sun - n * (2.0 * light.to_sun.dot(&n));
         let strength = 0.16 * material.gloss * sunlit.sqrt();
         harmonics::add_lobe(sh, saved(axis), HIGHLIGHT_G, tint * strength);
@@ -205,6 +201,6 @@ fn view_dependence(
 }
 
 /// Converts a vector with y up to one with y down.
-fn saved(v: Vector3<f32>) -> Vector3<f32> {
-    Vector3::new(v.x, -v.y, -v.z)
+fn saved(v: Vec3) -> Vec3 {
+    Vec3::new(v.x, -v.y, -v.z)
 }

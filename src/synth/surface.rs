@@ -1,20 +1,19 @@
-//! Surfaces that splats lie on. Each maps the unit square to itself, uniformly by area.
+//! Surfaces on which splats lie. Each maps the unit square to its points, uniformly by area.
 
 use std::f32::consts::{PI, TAU};
 
-use nalgebra::Vector3;
-
-use super::chance::Dice;
+use super::chance::{Dice, Vec3};
+use super::light::Occluder;
 
 /// A point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Patch {
-    pub(crate) position: Vector3<f32>,
+    pub(crate) position: Vec3,
     /// Outward unit normal.
-    pub(crate) normal: Vector3<f32>,
-    /// A unit direction along the surface: that of grain, planks or needles.
-    pub(crate) along: Vector3<f32>,
-    /// Distance between splats here, relative to the rest of the surface.
+    pub(crate) normal: Vec3,
+    /// Unit direction along the surface, such as that of grain or planks.
+    pub(crate) along: Vec3,
+    /// Distance between splats at this point, relative to the rest of the surface.
     pub(crate) stretch: f32,
 }
 
@@ -22,20 +21,20 @@ pub(crate) struct Patch {
 pub(crate) trait Surface: Send + Sync {
     /// Area in square units, each part divided by the square of its stretch.
     fn area(&self) -> f32;
-    /// The point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `dice`.
+    /// Returns the point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `dice`.
     fn at(&self, uv: [f32; 2], dice: &mut Dice) -> Patch;
 }
 
 /// A parallelogram; its normal is `u x v`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quad {
-    pub(crate) corner: Vector3<f32>,
-    pub(crate) u: Vector3<f32>,
-    pub(crate) v: Vector3<f32>,
+    pub(crate) corner: Vec3,
+    pub(crate) u: Vec3,
+    pub(crate) v: Vec3,
 }
 
 impl Quad {
-    pub(crate) fn new(corner: Vector3<f32>, u: Vector3<f32>, v: Vector3<f32>) -> Self {
+    pub(crate) fn new(corner: Vec3, u: Vec3, v: Vec3) -> Self {
         Self { corner, u, v }
     }
 }
@@ -65,11 +64,8 @@ impl Surface for Triangle {
     }
 
     fn at(&self, [u, v]: [f32; 2], dice: &mut Dice) -> Patch {
-        let folded = if u + v > 1.0 {
-            [1.0 - u, 1.0 - v]
-        } else {
-            [u, v]
-        };
+        let is_beyond = u + v > 1.0;
+        let folded = [u, v].map(|t| if is_beyond { 1.0 - t } else { t });
         self.0.at(folded, dice)
     }
 }
@@ -77,26 +73,26 @@ impl Surface for Triangle {
 /// An ellipsoid with axes along x, y and z, or its part above a height.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ellipsoid {
-    pub(crate) centre: Vector3<f32>,
-    pub(crate) radii: Vector3<f32>,
-    /// Share of the height left out at the bottom, 0 to 1.
+    pub(crate) centre: Vec3,
+    pub(crate) radii: Vec3,
+    /// Share of the height omitted at the bottom, 0 to 1.
     pub(crate) cut: f32,
 }
 
 impl Ellipsoid {
-    pub(crate) fn whole(centre: Vector3<f32>, radii: Vector3<f32>) -> Self {
+    pub(crate) fn whole(centre: Vec3, radii: Vec3) -> Self {
         let cut = 0.0;
         Self { centre, radii, cut }
     }
 
-    pub(crate) fn ball(centre: Vector3<f32>, radius: f32) -> Self {
-        Self::whole(centre, Vector3::repeat(radius))
+    pub(crate) fn ball(centre: Vec3, radius: f32) -> Self {
+        Self::whole(centre, Vec3::repeat(radius))
     }
 }
 
 impl Surface for Ellipsoid {
     fn area(&self) -> f32 {
-        // Knud Thomsen's formula, within 1.1 %.
+        // Knud Thomsen's formula, accurate to 1.1 %.
         let [a, b, c] = [self.radii.x, self.radii.y, self.radii.z].map(|r| r.powf(1.6075));
         let mean = (a * b + a * c + b * c) / 3.0;
         4.0 * PI * mean.powf(1.0 / 1.6075) * (1.0 - self.cut)
@@ -106,7 +102,7 @@ impl Surface for Ellipsoid {
         let y = 1.0 - 2.0 * v * (1.0 - self.cut);
         let r = (1.0 - y * y).max(0.0).sqrt();
         let (sin, cos) = (u * TAU).sin_cos();
-        let unit = Vector3::new(r * cos, y, r * sin);
+        let unit = Vec3::new(r * cos, y, r * sin);
         let normal = unit.component_div(&self.radii).normalize();
         Patch {
             position: self.centre + unit.component_mul(&self.radii),
@@ -117,18 +113,18 @@ impl Surface for Ellipsoid {
     }
 }
 
-/// The side of an upright cone, cut or whole, without its ends.
+/// The side of an upright, possibly truncated cone, without its ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frustum {
-    /// Middle of the lower end.
-    pub(crate) base: Vector3<f32>,
+    /// Centre of the lower end.
+    pub(crate) base: Vec3,
     pub(crate) height: f32,
     /// Radii of the lower and the upper end.
     pub(crate) radii: [f32; 2],
 }
 
 impl Frustum {
-    pub(crate) fn new(base: Vector3<f32>, height: f32, radii: [f32; 2]) -> Self {
+    pub(crate) fn new(base: Vec3, height: f32, radii: [f32; 2]) -> Self {
         Self {
             base,
             height,
@@ -145,7 +141,7 @@ impl Surface for Frustum {
 
     fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
         let [a, b] = self.radii;
-        // Rings of equal area: the square of the radius is uniform.
+        // The square of the radius is uniform, since rings of equal area have to be equally likely.
         let radius = (a * a + (b * b - a * a) * v).max(0.0).sqrt();
         let t = if (a - b).abs() < 1e-6 {
             v
@@ -153,28 +149,28 @@ impl Surface for Frustum {
             (radius - a) / (b - a)
         };
         let (sin, cos) = (u * TAU).sin_cos();
-        let out = Vector3::new(cos, 0.0, sin);
-        let up_slope = (out * (b - a) + Vector3::y() * self.height).normalize();
+        let out = Vec3::new(cos, 0.0, sin);
+        let up_slope = (out * (b - a) + Vec3::y() * self.height).normalize();
         Patch {
-            position: self.base + out * radius + Vector3::y() * (self.height * t),
-            normal: (out * self.height + Vector3::y() * (a - b)).normalize(),
+            position: self.base + out * radius + Vec3::y() * (self.height * t),
+            normal: (out * self.height + Vec3::y() * (a - b)).normalize(),
             along: up_slope,
             stretch: 1.0,
         }
     }
 }
 
-/// A level disk that faces up, or a ring, whose splats grow in proportion to the distance from its
-/// centre beyond `even_radius`.
+/// A horizontal disk that faces up, whose splats beyond `even_radius` grow in proportion to the distance
+/// from its centre.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Disk {
-    pub(crate) centre: Vector3<f32>,
+    pub(crate) centre: Vec3,
     pub(crate) even_radius: f32,
     pub(crate) radius: f32,
 }
 
 impl Disk {
-    pub(crate) fn new(centre: Vector3<f32>, even_radius: f32, radius: f32) -> Self {
+    pub(crate) fn new(centre: Vec3, even_radius: f32, radius: f32) -> Self {
         Self {
             centre,
             even_radius,
@@ -203,15 +199,79 @@ impl Surface for Disk {
         };
         let (sin, cos) = (u * TAU).sin_cos();
         Patch {
-            position: self.centre + Vector3::new(r * cos, 0.0, r * sin),
-            normal: Vector3::y(),
-            along: Vector3::x(),
+            position: self.centre + Vec3::new(r * cos, 0.0, r * sin),
+            normal: Vec3::y(),
+            along: Vec3::x(),
             stretch: (r / self.even_radius).max(1.0),
         }
     }
 }
 
-/// A unit vector at a right angle to the unit vector `n`.
-pub(crate) fn perpendicular(n: Vector3<f32>) -> Vector3<f32> {
-    n.cross(&Vector3::ith(n.iamin(), 1.0)).normalize()
+/// An upright box, rotated about the vertical.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    /// Centre of the lower face.
+    pub(crate) base: Vec3,
+    /// Width, height and depth.
+    pub(crate) size: Vec3,
+    /// Horizontal unit direction of the width.
+    pub(crate) facing: Vec3,
+}
+
+impl Block {
+    /// A block whose width runs along x.
+    pub(crate) fn straight(base: [f32; 3], size: [f32; 3]) -> Self {
+        Self {
+            base: Vec3::from(base),
+            size: Vec3::from(size),
+            facing: Vec3::x(),
+        }
+    }
+
+    /// Returns its edge vectors along width, height and depth.
+    pub(crate) fn edges(&self) -> [Vec3; 3] {
+        let depth = self.facing.cross(&Vec3::y());
+        [
+            self.facing * self.size.x,
+            Vec3::y() * self.size.y,
+            depth * self.size.z,
+        ]
+    }
+
+    /// Returns its sides, which face outward: front, back, left, right.
+    pub(crate) fn sides(&self) -> [Quad; 4] {
+        let [w, h, d] = self.edges();
+        let corner = self.base - w / 2.0 - d / 2.0;
+        [
+            Quad::new(corner + d, w, h),
+            Quad::new(corner + w, -w, h),
+            Quad::new(corner, d, h),
+            Quad::new(corner + w + d, -d, h),
+        ]
+    }
+
+    /// Returns the sides and the upper face.
+    pub(crate) fn faces(self) -> impl Iterator<Item = Quad> {
+        let [w, h, d] = self.edges();
+        let top = Quad::new(self.base - w / 2.0 - d / 2.0 + h, d, w);
+        self.sides().into_iter().chain([top])
+    }
+
+    /// Returns an ellipsoid that blocks light in place of the block.
+    pub(crate) fn occluder(&self) -> Occluder {
+        let [w, _, d] = self.edges();
+        let half = (w.abs() + d.abs()) / 2.0;
+        Occluder {
+            centre: self.base + Vec3::y() * (self.size.y / 2.0),
+            radii: Vec3::new(half.x, self.size.y / 2.0, half.z) * 1.15,
+            // A corner of a cube is the square root of 3 half edges from the centre.
+            own: 1.6,
+            strength: 1.0,
+        }
+    }
+}
+
+/// Returns a unit vector perpendicular to the unit vector `n`.
+pub(crate) fn perpendicular(n: Vec3) -> Vec3 {
+    n.cross(&Vec3::ith(n.iamin(), 1.0)).normalize()
 }

@@ -1,48 +1,45 @@
-//! The lighthouse and the cottages.
-
-use nalgebra::Vector3;
+//! The lighthouse, the cottages, the pier and the boat.
 
 use super::plan::{COTTAGES, FINE, LIGHTHOUSE};
 use super::terrain;
-use crate::synth::chance::{fractal, noise};
-use crate::synth::light::Occluder;
-use crate::synth::material::{Grain, Material};
+use crate::synth::chance::{Vec3, fractal, noise};
+use crate::synth::light::{Grain, Material, Occluder};
 use crate::synth::part::Part;
-use crate::synth::solids::Block;
-use crate::synth::surface::{Disk, Ellipsoid, Frustum, Quad, Triangle};
+use crate::synth::surface::{Block, Disk, Ellipsoid, Frustum, Patch, Quad, Triangle};
 
 /// Height and radii of the lighthouse's tower.
 const TOWER_HEIGHT: f32 = 1.55;
 const TOWER_RADII: [f32; 2] = [0.23, 0.15];
+/// Ends of the pier: x, z.
+const PIER: [[f32; 2]; 2] = [[0.62, 1.45], [0.95, 3.1]];
+/// Position of the boat.
+const BOAT: [f32; 3] = [-0.85, 0.0, 3.5];
 /// Light from windows.
 const WINDOW_LIGHT: [f32; 3] = [2.6, 1.35, 0.4];
 
 pub(crate) fn all(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let mut parts = lighthouse(occluders);
     for (x, z, angle, width, roof) in COTTAGES {
-        let facing = Vector3::new(f32::cos(angle), 0.0, f32::sin(angle));
-        let base = Vector3::new(x, terrain::height(x, z) - 0.05, z);
-        let size = Vector3::new(width, 0.34, 0.42);
+        let facing = Vec3::new(f32::cos(angle), 0.0, f32::sin(angle));
+        let base = Vec3::new(x, terrain::height(x, z) - 0.05, z);
+        let size = Vec3::new(width, 0.34, 0.42);
         let block = Block { base, size, facing };
-        let hearth = if width > 0.6 {
-            Hearth::Lit
-        } else {
-            Hearth::Cold
-        };
-        parts.extend(cottage(block, roof, hearth));
+        parts.extend(cottage(block, roof, width > 0.6));
         occluders.push(block.occluder());
     }
+    parts.extend(pier());
+    parts.extend(boat(Vec3::from(BOAT)));
     parts
 }
 
 fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let [x, z] = LIGHTHOUSE;
-    let base = Vector3::new(x, terrain::height(x, z) - 0.08, z);
-    let at = |y: f32| base + Vector3::y() * (TOWER_HEIGHT + y);
+    let base = Vec3::new(x, terrain::height(x, z) - 0.08, z);
+    let at = |y: f32| base + Vec3::y() * (TOWER_HEIGHT + y);
     let cone = Frustum::new;
     occluders.push(Occluder::round(
-        base + Vector3::y() * (TOWER_HEIGHT / 2.0),
-        Vector3::new(0.22, 1.0, 0.22),
+        base + Vec3::y() * (TOWER_HEIGHT / 2.0),
+        Vec3::new(0.22, 1.0, 0.22),
         1.0,
     ));
     let tower = cone(base, TOWER_HEIGHT, TOWER_RADII);
@@ -63,7 +60,7 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
         }),
         Part::new(lantern, FINE, |patch, _| {
             let bar = (patch.position.x * 40.0).sin() > 0.85;
-            Material::glowing([5.0, 3.2, 1.1]).shaded(1.0).mixed(
+            Material::glowing([5.0, 3.2, 1.1]).mixed(
                 Material::dull([0.05, 0.05, 0.05]),
                 if bar { 0.8 } else { 0.0 },
             )
@@ -77,7 +74,7 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
 }
 
 /// Whitewash with two red bands and small windows, weathered towards the foot.
-fn tower_paint(p: Vector3<f32>, foot: f32) -> Material {
+fn tower_paint(p: Vec3, foot: f32) -> Material {
     let t = (p.y - foot) / TOWER_HEIGHT;
     let red = (0.3..0.48).contains(&t) || (0.68..0.86).contains(&t);
     let worn = 1.0 - 0.2 * (1.0 - t) * (0.5 + fractal(p * 8.0, 2, 71));
@@ -85,31 +82,22 @@ fn tower_paint(p: Vector3<f32>, foot: f32) -> Material {
     if front && ((0.52..0.6).contains(&t) || (0.16..0.24).contains(&t)) {
         return Material::glowing(WINDOW_LIGHT);
     }
-    let lime = Material::dull([0.8, 0.78, 0.74]);
     let paint = if red {
-        Material::dull([0.55, 0.055, 0.04])
+        [0.55, 0.055, 0.04]
     } else {
-        lime
+        [0.8, 0.78, 0.74]
     };
-    paint.shaded(worn)
+    Material::dull(paint).shaded(worn)
 }
 
-/// Whether smoke rises from the chimney.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hearth {
-    Lit,
-    Cold,
-}
-
-/// Walls with lit windows, a pitched roof, gables and a chimney.
-fn cottage(block: Block, roof: [f32; 3], hearth: Hearth) -> Vec<Part> {
+/// Walls with lit windows, a pitched roof, gables and a chimney, from which smoke may rise.
+fn cottage(block: Block, roof: [f32; 3], is_heated: bool) -> Vec<Part> {
     let [w, h, d] = block.edges();
-    let mut parts: Vec<Part> = block
+    let walls = block
         .sides()
-        .into_iter()
-        .map(|side| Part::new(side, FINE, move |patch, _| wall(patch.position, side)))
-        .collect();
-    let rise = Vector3::y() * 0.24;
+        .map(|side| Part::new(side, FINE, move |patch, _| wall(patch.position, side)));
+    let mut parts = Vec::from(walls);
+    let rise = Vec3::y() * 0.24;
     let eaves = block.base - w * 0.56 - d * 0.5 + h;
     let over = d * 0.08 - rise * 0.16;
     let slopes = [
@@ -133,15 +121,17 @@ fn cottage(block: Block, roof: [f32; 3], hearth: Hearth) -> Vec<Part> {
             d * flip,
             d * (0.5 * flip) + rise,
         ));
-        parts.push(gable_part(gable));
+        parts.push(Part::new(gable, FINE, |_, dice| {
+            Material::dull([0.66, 0.6, 0.5]).shaded(dice.range(0.9, 1.05))
+        }));
     }
     let chimney = Block {
         base: block.base + h + w * 0.25 - d * 0.12 + rise * 0.4,
-        size: Vector3::new(0.07, 0.26, 0.07),
+        size: Vec3::new(0.07, 0.26, 0.07),
         facing: block.facing,
     };
-    if hearth == Hearth::Lit {
-        parts.extend(smoke(chimney.base + Vector3::y() * chimney.size.y));
+    if is_heated {
+        parts.extend(smoke(chimney.base + Vec3::y() * chimney.size.y));
     }
     for face in chimney.faces() {
         parts.push(Part::new(face, FINE, |_, dice| {
@@ -152,16 +142,16 @@ fn cottage(block: Block, roof: [f32; 3], hearth: Hearth) -> Vec<Part> {
 }
 
 /// Smoke that rises from `mouth` and drifts away from the sun.
-fn smoke(mouth: Vector3<f32>) -> impl Iterator<Item = Part> {
+fn smoke(mouth: Vec3) -> impl Iterator<Item = Part> {
     (0..5_u8).map(move |i| {
         let age = f32::from(i);
         let puff = Ellipsoid::whole(
-            mouth + Vector3::new(0.028 * age * age, 0.03 + 0.13 * age, 0.01 * age),
-            Vector3::new(0.02, 0.04, 0.02) * (1.0 + 0.4 * age),
+            mouth + Vec3::new(0.028 * age * age, 0.03 + 0.13 * age, 0.01 * age),
+            Vec3::new(0.02, 0.04, 0.02) * (1.0 + 0.4 * age),
         );
         Part::new(puff, 1.6 - 0.28 * age, move |_, _| {
             Material {
-                emission: Vector3::new(0.3, 0.22, 0.2),
+                emission: Vec3::new(0.3, 0.22, 0.2),
                 ..Material::dull([0.4, 0.36, 0.36])
             }
             .with_grain(Grain::Cloud)
@@ -169,15 +159,8 @@ fn smoke(mouth: Vector3<f32>) -> impl Iterator<Item = Part> {
     })
 }
 
-/// The wall under the ridge of the roof.
-fn gable_part(gable: Triangle) -> Part {
-    Part::new(gable, FINE, |_, dice| {
-        Material::dull([0.66, 0.6, 0.5]).shaded(dice.range(0.9, 1.05))
-    })
-}
-
-/// Plaster with a door in the middle of the long walls and windows beside it.
-fn wall(p: Vector3<f32>, side: Quad) -> Material {
+/// Plaster with windows, and with a door in the middle of the long walls.
+fn wall(p: Vec3, side: Quad) -> Material {
     let across = (p - side.corner).dot(&side.u) / side.u.norm_squared();
     let up = (p - side.corner).dot(&side.v) / side.v.norm_squared();
     let long = side.u.norm() > 0.43;
@@ -191,4 +174,68 @@ fn wall(p: Vector3<f32>, side: Quad) -> Material {
     }
     let plaster = Material::dull([0.7, 0.64, 0.54]);
     plaster.shaded(1.0 + 0.1 * noise(p * 12.0, 75))
+}
+
+/// Planks on posts, from the beach into the bay.
+fn pier() -> Vec<Part> {
+    let [start, end] = PIER.map(|[x, z]| Vec3::new(x, 0.09, z));
+    let run = end - start;
+    let across = run.cross(&Vec3::y()).normalize() * 0.26;
+    let deck = Quad::new(start - across * 0.5, across, run);
+    let mut parts = vec![Part::new(deck, FINE, move |patch, _| {
+        let along = (patch.position - start).norm() / 0.07;
+        let gap = if along.fract() < 0.2 { 0.6 } else { 1.0 };
+        Material::dull([0.42, 0.28, 0.18])
+            .shaded(gap * (0.85 + 0.4 * noise(Vec3::repeat(along.floor()), 77)))
+    })];
+    for post in 0..7_u8 {
+        for side in [-0.5, 0.5] {
+            let foot = start + run * (0.1 + 0.15 * f32::from(post)) + across * side;
+            let pole = Frustum::new(foot - Vec3::y() * 0.25, 0.3, [0.022, 0.022]);
+            parts.push(Part::new(pole, FINE, |_, _| {
+                Material::dull([0.14, 0.1, 0.07])
+            }));
+        }
+    }
+    parts
+}
+
+/// A small sailing boat at anchor.
+fn boat(at: Vec3) -> Vec<Part> {
+    let hull = Ellipsoid::whole(at + Vec3::y() * 0.03, Vec3::new(0.34, 0.12, 0.13));
+    let mast = Frustum::new(at + Vec3::y() * 0.08, 0.8, [0.014, 0.01]);
+    let sail = |u: [f32; 3], v: [f32; 3], foot: [f32; 3]| {
+        Triangle(Quad::new(
+            at + Vec3::from(foot),
+            Vec3::from(u),
+            Vec3::from(v),
+        ))
+    };
+    let canvas = |patch: &Patch| {
+        let glow = 0.32 + 0.08 * noise(patch.position * 9.0, 79);
+        Material {
+            emission: Vec3::new(1.0, 0.62, 0.36) * glow,
+            ..Material::dull([0.75, 0.68, 0.58])
+        }
+    };
+    vec![
+        Part::new(hull, FINE, move |patch, _| {
+            if patch.position.y > 0.11 {
+                Material::dull([0.75, 0.72, 0.66])
+            } else {
+                Material::dull([0.08, 0.16, 0.26]).with_gloss(0.5)
+            }
+        }),
+        Part::new(mast, FINE, |_, _| Material::dull([0.25, 0.16, 0.09])),
+        Part::new(
+            sail([-0.26, 0.03, 0.06], [0.0, 0.66, 0.0], [-0.02, 0.2, 0.0]),
+            FINE,
+            move |patch, _| canvas(patch),
+        ),
+        Part::new(
+            sail([0.27, -0.04, 0.03], [0.0, 0.56, 0.0], [0.02, 0.2, 0.0]),
+            FINE,
+            move |patch, _| canvas(patch),
+        ),
+    ]
 }

@@ -1,11 +1,10 @@
 //! `world`: an island at sunset, with a lighthouse, cottages, woods, a pier and a boat, in a sea
 //! under clouds.
 //!
-//! Lengths are in units of about ten metres; the island is some nine units across. The sun stands
-//! low on the left, a little behind the island as the first camera sees it.
+//! Lengths are in units of about ten metres, and the island is about nine units wide. As seen from the
+//! first camera, the sun is low on the left, slightly behind the island.
 
 mod buildings;
-mod harbour;
 mod plan;
 mod sky;
 mod terrain;
@@ -13,8 +12,7 @@ mod woods;
 
 use std::sync::Arc;
 
-use nalgebra::Vector3;
-
+use super::chance::Vec3;
 use super::light::{Light, Occluder};
 use super::part::{Stage, cameras};
 use plan::TO_SUN;
@@ -24,12 +22,22 @@ pub(crate) fn build(seed: u64) -> Stage {
     let mut occluders: Vec<Occluder> = Vec::new();
     parts.extend(terrain::rocks(seed, &mut occluders));
     parts.extend(buildings::all(&mut occluders));
-    parts.extend(harbour::all());
     parts.extend(woods::all(seed, &mut occluders));
     parts.extend(sky::all(seed));
     Stage {
         parts,
-        light: light(occluders),
+        light: Light {
+            to_sun: Vec3::from(TO_SUN).normalize(),
+            sun: Vec3::new(3.3, 1.75, 0.72),
+            sky: [
+                Vec3::new(0.42, 0.46, 0.68),
+                Vec3::new(0.56, 0.4, 0.4),
+                Vec3::new(0.16, 0.12, 0.1),
+            ],
+            exposure: 1.15,
+            occluders,
+            ground: Some(Arc::new(terrain::height)),
+        },
         cameras: cameras(
             34.0,
             &[
@@ -42,20 +50,5 @@ pub(crate) fn build(seed: u64) -> Stage {
                 ("behind", [-7.0, 2.6, -9.5], [0.0, 0.8, 0.0]),
             ],
         ),
-    }
-}
-
-fn light(occluders: Vec<Occluder>) -> Light {
-    Light {
-        to_sun: Vector3::from(TO_SUN).normalize(),
-        sun: Vector3::new(3.3, 1.75, 0.72),
-        sky: [
-            Vector3::new(0.42, 0.46, 0.68),
-            Vector3::new(0.56, 0.4, 0.4),
-            Vector3::new(0.16, 0.12, 0.1),
-        ],
-        exposure: 1.15,
-        occluders,
-        ground: Some(Arc::new(terrain::height)),
     }
 }

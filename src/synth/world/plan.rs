@@ -1,6 +1,6 @@
-//! Plan of the island: direction of the sun, and positions of buildings.
+//! Plan of the island: direction of the sun and positions of buildings.
 
-/// Direction to the sun, not yet of unit length.
+/// Direction to the sun, not of unit length.
 pub(super) const TO_SUN: [f32; 3] = [-0.72, 0.2, -0.56];
 
 /// Position of the lighthouse: x, z.
@@ -13,13 +13,14 @@ pub(super) const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
     (-0.1, 0.25, 0.1, 0.55, [0.45, 0.19, 0.08]),
     (2.45, 0.75, -0.5, 0.42, [0.46, 0.13, 0.07]),
 ];
-/// Density of splats on buildings and boats, relative to the land around.
+/// Density of splats on buildings and boats, relative to the surrounding land.
 pub(super) const FINE: f32 = 15.0;
-/// Whether trees and rocks have to keep away from x, z.
+
+/// Whether trees and rocks keep away from x, z.
 pub(super) fn keeps_clear(x: f32, z: f32) -> bool {
     let near = |[a, b]: [f32; 2], r: f32| (x - a).hypot(z - b) < r;
     let cottage = COTTAGES.iter().any(|c| near([c.0, c.1], 0.55));
-    // The sight lines from the bay to the doors and to the tower.
+    // Lines of sight from the bay to the doors and to the tower.
     let front = (-1.0..2.9).contains(&x) && z > 0.9;
     cottage || front || near(LIGHTHOUSE, 0.75)
 }

@@ -2,11 +2,9 @@
 
 use std::f32::consts::TAU;
 
-use nalgebra::Vector3;
-
 use super::plan::TO_SUN;
-use crate::synth::chance::{Dice, fractal, step};
-use crate::synth::material::{Grain, Material};
+use crate::synth::chance::{Dice, Vec3, fractal, step};
+use crate::synth::light::{Grain, Material};
 use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Patch, Surface, perpendicular};
 
@@ -18,7 +16,7 @@ const CLOUD_STRETCH: f32 = 6.5;
 /// Number of cloud banks.
 const BANKS: u64 = 13;
 
-/// The upper half of a sphere, and a little below the horizon, seen from inside.
+/// Upper half of a sphere and a strip below the horizon, seen from inside.
 struct Dome;
 
 impl Surface for Dome {
@@ -30,7 +28,7 @@ impl Surface for Dome {
         let y = 1.0 - 1.1 * v;
         let r = (1.0 - y * y).max(0.0).sqrt();
         let (sin, cos) = (u * TAU).sin_cos();
-        let out = Vector3::new(r * cos, y, r * sin);
+        let out = Vec3::new(r * cos, y, r * sin);
         Patch {
             position: out * DOME_RADIUS,
             normal: -out,
@@ -40,22 +38,22 @@ impl Surface for Dome {
     }
 }
 
-/// Linear colour of the sky in a direction of any length.
-pub(crate) fn colour(direction: Vector3<f32>) -> Vector3<f32> {
+/// Returns the linear colour of the sky in a direction of any length.
+pub(crate) fn colour(direction: Vec3) -> Vec3 {
     let d = direction.normalize();
-    let sun = Vector3::from(TO_SUN).normalize();
+    let sun = Vec3::from(TO_SUN).normalize();
     let near = d.dot(&sun).max(0.0);
     // Around the horizon the glow depends on the bearing alone.
-    let level = |v: Vector3<f32>| Vector3::new(v.x, 0.0, v.z).normalize();
-    let bearing = 0.5 + 0.5 * level(d + Vector3::x() * 1e-6).dot(&level(sun));
-    let zenith = Vector3::new(0.07, 0.13, 0.32);
-    let high = Vector3::new(0.24, 0.26, 0.46);
-    let low = Vector3::new(0.4, 0.26, 0.36).lerp(&Vector3::new(1.35, 0.52, 0.16), bearing.powi(2));
+    let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z).normalize();
+    let bearing = 0.5 + 0.5 * level(d + Vec3::x() * 1e-6).dot(&level(sun));
+    let zenith = Vec3::new(0.07, 0.13, 0.32);
+    let high = Vec3::new(0.24, 0.26, 0.46);
+    let low = Vec3::new(0.4, 0.26, 0.36).lerp(&Vec3::new(1.35, 0.52, 0.16), bearing.powi(2));
     let y = d.y.max(0.0);
     let sky = low
         .lerp(&high, step(0.0, 0.3, y))
         .lerp(&zenith, step(0.15, 0.85, y));
-    let glow = Vector3::new(1.6, 0.75, 0.25)
+    let glow = Vec3::new(1.6, 0.75, 0.25)
         * (0.5 * near.powi(12) + 2.2 * near.powi(250) + 8.0 * near.powi(3000));
     sky + glow
 }
@@ -64,19 +62,19 @@ pub(crate) fn all(seed: u64) -> Vec<Part> {
     let mut parts = vec![Part::new(Dome, 1.0, |patch, _| {
         let lit = colour(patch.position);
         let veil = fractal(
-            patch.position.component_mul(&Vector3::new(0.03, 0.2, 0.03)),
+            patch.position.component_mul(&Vec3::new(0.03, 0.2, 0.03)),
             3,
             51,
         );
         let wisps = step(0.05, 0.5, veil) * step(0.02, 0.12, -patch.normal.y);
-        let pink = Vector3::new(1.0, 0.55, 0.45);
+        let pink = Vec3::new(1.0, 0.55, 0.45);
         Material::glowing((lit + pink * (0.2 * wisps)).into()).with_grain(Grain::Skin)
     })];
     for bank in 0..BANKS {
         let mut dice = Dice::new(seed ^ 0xc10d, bank);
         let angle = TAU * (bank as f32 + dice.range(-0.3, 0.3)) / BANKS as f32;
         let distance = dice.range(30.0, 48.0);
-        let middle = Vector3::new(
+        let middle = Vec3::new(
             distance * angle.cos(),
             dice.range(4.5, 11.5),
             distance * angle.sin(),
@@ -87,17 +85,17 @@ pub(crate) fn all(seed: u64) -> Vec<Part> {
 }
 
 /// A flat bank of fourteen puffs around `middle`.
-fn bank_of_clouds(middle: Vector3<f32>, dice: &mut Dice) -> Vec<Part> {
-    let across = Vector3::y().cross(&middle).normalize();
+fn bank_of_clouds(middle: Vec3, dice: &mut Dice) -> Vec<Part> {
+    let across = Vec3::y().cross(&middle).normalize();
     let length = dice.range(4.0, 8.0);
     (0..14_u8)
         .map(|i| {
             let t = f32::from(i) / 6.5 - 1.0;
             let size = (1.0 - 0.65 * t * t) * dice.range(0.5, 1.2);
-            let lift = Vector3::y() * (dice.range(-0.2, 1.4) * (1.0 - t * t));
+            let lift = Vec3::y() * (dice.range(-0.2, 1.4) * (1.0 - t * t));
             let centre = middle + across * ((t + dice.range(-0.1, 0.1)) * length) + lift;
             Part::new(
-                Puff(Ellipsoid::whole(centre, Vector3::new(2.0, 0.8, 2.0) * size)),
+                Puff(Ellipsoid::whole(centre, Vec3::new(2.0, 0.8, 2.0) * size)),
                 1.0,
                 |patch, _| vapour(patch),
             )
@@ -124,11 +122,11 @@ impl Surface for Puff {
     }
 }
 
-/// The material of clouds: lit by the sun from below and from the side, violet elsewhere.
+/// Material of clouds, which the sun lights from below and from the side.
 fn vapour(patch: &Patch) -> Material {
     let behind = colour(patch.position);
     Material {
-        emission: behind * 0.45 + Vector3::new(0.05, 0.04, 0.06),
+        emission: behind * 0.45 + Vec3::new(0.05, 0.04, 0.06),
         ..Material::dull([0.5, 0.42, 0.4])
     }
     .with_grain(Grain::Cloud)

@@ -2,19 +2,16 @@
 
 use std::f32::consts::TAU;
 
-use nalgebra::Vector3;
-
 use super::plan::{TO_SUN, keeps_clear};
 use super::sky;
-use crate::synth::chance::{Dice, fractal, noise, step};
-use crate::synth::light::Occluder;
-use crate::synth::material::{Grain, Material};
+use crate::synth::chance::{Dice, Vec3, fractal, noise, step};
+use crate::synth::light::{Grain, Material, Occluder};
 use crate::synth::part::Part;
 use crate::synth::surface::{Disk, Ellipsoid, Patch, Surface, perpendicular};
 
 /// Radius of the circle that contains the land.
 const LAND_RADIUS: f32 = 5.0;
-/// Radius within which the sea's splats have one size; beyond, they grow with the distance.
+/// Radius within which all splats of the sea have the same size; beyond it they grow with the distance.
 const NEAR_SEA_RADIUS: f32 = 5.0;
 /// Radius of the horizon.
 const HORIZON_RADIUS: f32 = 70.0;
@@ -23,7 +20,7 @@ const SHELF_RADIUS: f32 = 7.0;
 const SEA_BED: f32 = -0.3;
 /// Height below which ground has no splats.
 const DRAWN_DEPTH: f32 = -0.12;
-/// Attempts to find ground above [`DRAWN_DEPTH`] for a splat.
+/// Number of attempts to find ground above [`DRAWN_DEPTH`] for a splat.
 const TRIES: u32 = 12;
 /// Number of rocks along the shore.
 const ROCKS: u64 = 46;
@@ -36,7 +33,7 @@ pub(crate) fn height(x: f32, z: f32) -> f32 {
     let bump = |cx: f32, cz: f32, rx: f32, rz: f32| {
         (-((x - cx) / rx).powi(2) - ((z - cz) / rz).powi(2)).exp()
     };
-    let p = Vector3::new(x, 0.0, z);
+    let p = Vec3::new(x, 0.0, z);
     let shore = 0.75 * bump(-0.3, -0.1, 3.1, 2.4) + 0.35 * bump(2.9, 0.5, 1.5, 1.1);
     let bay = 0.62 * bump(0.7, 2.5, 1.25, 1.2);
     let hill = 1.45 * bump(-1.7, -0.8, 1.25, 1.1) + 0.75 * bump(-0.3, -1.35, 1.3, 0.85);
@@ -44,7 +41,7 @@ pub(crate) fn height(x: f32, z: f32) -> f32 {
     let rough = 0.16 * fractal(p * 1.1, 3, 11);
     let crags = 0.7 * (0.25 - fractal(p * 1.6, 3, 23).abs()) * step(0.5, 1.4, hill);
     let land = shore + hill + head + rough + crags - bay + SEA_BED;
-    // Beaches: the ground is flattest just above the sea.
+    // Beaches are flatter than the rest of the ground.
     if land > 0.0 {
         land * (0.35 + 0.65 * step(0.0, 0.25, land))
     } else {
@@ -53,9 +50,9 @@ pub(crate) fn height(x: f32, z: f32) -> f32 {
 }
 
 /// Unit normal of the ground at x, z.
-pub(crate) fn normal(x: f32, z: f32) -> Vector3<f32> {
+pub(crate) fn normal(x: f32, z: f32) -> Vec3 {
     let e = 0.03;
-    Vector3::new(
+    Vec3::new(
         height(x - e, z) - height(x + e, z),
         2.0 * e,
         height(x, z - e) - height(x, z + e),
@@ -63,12 +60,12 @@ pub(crate) fn normal(x: f32, z: f32) -> Vector3<f32> {
     .normalize()
 }
 
-/// The land, as a height field over a disk; steep ground has slightly fewer splats.
+/// The land as a height field over a disk. Steep ground has slightly fewer splats.
 struct Land;
 
 impl Surface for Land {
     fn area(&self) -> f32 {
-        // The share of the circle that has splats, slopes included.
+        // The last factor is the share of the circle that has splats, with slopes included.
         0.5 * LAND_RADIUS * LAND_RADIUS * TAU * 0.5
     }
 
@@ -91,7 +88,7 @@ fn at_ground(u: f32, v: f32) -> Patch {
     let (x, z) = (r * cos, r * sin);
     let normal = normal(x, z);
     Patch {
-        position: Vector3::new(x, height(x, z), z),
+        position: Vec3::new(x, height(x, z), z),
         normal,
         along: perpendicular(normal),
         stretch: 1.0,
@@ -137,27 +134,27 @@ fn path_distance(x: f32, z: f32) -> f32 {
 }
 
 pub(crate) fn sea() -> Part {
-    let disk = Disk::new(Vector3::zeros(), NEAR_SEA_RADIUS, HORIZON_RADIUS);
+    let disk = Disk::new(Vec3::zeros(), NEAR_SEA_RADIUS, HORIZON_RADIUS);
     Part::new(disk, 0.34, water)
 }
 
-/// Deep blue, turquoise over the shallows, foam along the shore, the sunset's colours afar.
+/// Deep blue, turquoise in the shallows, foam along the shore, and the colours of the sunset far away.
 fn water(patch: &Patch, dice: &mut Dice) -> Material {
     let p = patch.position;
     let depth = -height(p.x, p.z);
     let distance = p.norm();
     // Waves finer than a splat average out.
     let calm = 1.0 / patch.stretch.sqrt();
-    let swell = calm * fractal(p.component_mul(&Vector3::new(0.55, 0.0, 1.9)), 3, 31);
-    let ripple = noise(p.component_mul(&Vector3::new(1.6, 0.0, 6.0)), 37);
-    let deep = Vector3::new(0.012, 0.05, 0.085);
-    let shallow = Vector3::new(0.06, 0.32, 0.3);
+    let swell = calm * fractal(p.component_mul(&Vec3::new(0.55, 0.0, 1.9)), 3, 31);
+    let ripple = noise(p.component_mul(&Vec3::new(1.6, 0.0, 6.0)), 37);
+    let deep = Vec3::new(0.012, 0.05, 0.085);
+    let shallow = Vec3::new(0.06, 0.32, 0.3);
     let body = deep.lerp(&shallow, step(0.3, 0.02, depth + 0.03 * swell));
-    // The evening sky in the waves: warm towards the sun, blue opposite.
-    let towards_sun = Vector3::new(p.x, 0.0, p.z)
+    // The waves mirror the evening sky, which is warm towards the sun and blue opposite.
+    let towards_sun = Vec3::new(p.x, 0.0, p.z)
         .try_normalize(1e-3)
-        .map_or(0.0, |d| d.dot(&Vector3::from(TO_SUN)));
-    let mirrored = sky::colour(Vector3::new(
+        .map_or(0.0, |d| d.dot(&Vec3::from(TO_SUN)));
+    let mirrored = sky::colour(Vec3::new(
         towards_sun * TO_SUN[0],
         0.12,
         towards_sun * TO_SUN[2] - 0.2,
@@ -166,9 +163,8 @@ fn water(patch: &Patch, dice: &mut Dice) -> Material {
     let share = 0.16 + 0.5 * step(4.0, 45.0, distance) + 0.1 * swell + 0.28 * crest;
     let rings = (depth * 60.0 + 3.0 * noise(p * 1.7, 33)).sin();
     let foam = step(0.055, 0.01, depth + 0.03 * noise(p * 5.0, 35)) * step(-0.2, 0.9, rings);
-    let albedo = body.lerp(&Vector3::repeat(0.75), foam * dice.range(0.6, 1.0));
-    let path =
-        Vector3::new(1.5, 0.85, 0.35) * (towards_sun.max(0.0).powi(10) * (0.1 + 0.9 * crest));
+    let albedo = body.lerp(&Vec3::repeat(0.75), foam * dice.range(0.6, 1.0));
+    let path = Vec3::new(1.5, 0.85, 0.35) * (towards_sun.max(0.0).powi(10) * (0.1 + 0.9 * crest));
     Material {
         albedo: albedo * (1.0 + 0.3 * swell),
         emission: mirrored * (share.max(0.05) * (1.0 - 0.8 * foam)) + path,
@@ -192,8 +188,8 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
             continue;
         }
         let size = 0.05 + 0.16 * dice.unit().powi(3);
-        let radii = Vector3::new(1.2, 0.8, 0.9) * size;
-        let centre = Vector3::new(x, height(x, z).max(-0.03), z);
+        let radii = Vec3::new(1.2, 0.8, 0.9) * size;
+        let centre = Vec3::new(x, height(x, z).max(-0.03), z);
         occluders.push(Occluder::round(centre, radii, 0.9));
         let stone = Ellipsoid {
             centre,
@@ -211,7 +207,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     parts
 }
 
-/// Distance from the island's middle to the shore in a direction, searched from outside.
+/// Returns the distance from the island's centre to its shore in a direction, searched from outside.
 fn shoreline(angle: f32) -> Option<f32> {
     let (sin, cos) = angle.sin_cos();
     (0..90_u8)

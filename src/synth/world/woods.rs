@@ -1,15 +1,12 @@
 //! Conifers and broad-leaved trees in autumn colours.
 
-use nalgebra::Vector3;
-
 use super::{plan, terrain};
-use crate::synth::chance::{Dice, fractal, step};
-use crate::synth::light::Occluder;
-use crate::synth::material::{Grain, Material};
+use crate::synth::chance::{Dice, Vec3, fractal, step};
+use crate::synth::light::{Grain, Material, Occluder};
 use crate::synth::part::Part;
 use crate::synth::surface::{Ellipsoid, Frustum};
 
-/// Positions tried for trees.
+/// Number of positions tried for trees.
 const TRIES: u64 = 700;
 /// Least distance between trees.
 const SPACING: f32 = 0.26;
@@ -18,11 +15,11 @@ const TIERS: u8 = 4;
 
 pub(crate) fn all(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut taken: Vec<Vector3<f32>> = Vec::new();
+    let mut taken: Vec<Vec3> = Vec::new();
     for index in 0..TRIES {
         let mut dice = Dice::new(seed ^ 0x7e5, index);
         let (x, z) = (dice.range(-4.2, 4.2), dice.range(-3.4, 3.4));
-        let foot = Vector3::new(x, terrain::height(x, z), z);
+        let foot = Vec3::new(x, terrain::height(x, z), z);
         let wooded = fractal(foot * 0.8, 2, 61) + 0.3;
         let grows = (0.2..1.75).contains(&foot.y)
             && terrain::normal(x, z).y > 0.58
@@ -33,32 +30,29 @@ pub(crate) fn all(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
             continue;
         }
         taken.push(foot);
-        let conifer = dice.unit() < step(0.25, 0.95, foot.y) * 0.75 + 0.2;
-        if conifer {
-            parts.extend(conifer_at(foot, &mut dice, occluders));
-        } else {
-            parts.extend(broadleaf_at(foot, &mut dice, occluders));
-        }
+        let is_conifer = dice.unit() < step(0.25, 0.95, foot.y) * 0.75 + 0.2;
+        let tree = if is_conifer { conifer } else { broadleaf };
+        parts.extend(tree(foot, &mut dice, occluders));
     }
     parts
 }
 
-fn conifer_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+fn conifer(foot: Vec3, dice: &mut Dice, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let height = dice.range(0.5, 0.85);
     let girth = height * dice.range(0.2, 0.26);
     let green = Material::dull([0.035, 0.11, 0.045])
         .mixed(Material::dull([0.09, 0.14, 0.03]), dice.unit())
         .with_grain(Grain::Foliage);
     occluders.push(Occluder::round(
-        foot + Vector3::y() * (0.5 * height),
-        Vector3::new(girth * 0.8, 0.5 * height, girth * 0.8),
+        foot + Vec3::y() * (0.5 * height),
+        Vec3::new(girth * 0.8, 0.5 * height, girth * 0.8),
         0.85,
     ));
     let mut parts = vec![trunk(foot, height * 0.3, 0.025)];
     for tier in 0..TIERS {
         let t = f32::from(tier) / f32::from(TIERS);
         let cone = Frustum::new(
-            foot + Vector3::y() * (height * (0.15 + 0.82 * t)),
+            foot + Vec3::y() * (height * (0.15 + 0.82 * t)),
             height * 0.34,
             [girth * (1.0 - 0.8 * t), 0.01],
         );
@@ -70,7 +64,7 @@ fn conifer_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occluder>
     parts
 }
 
-fn broadleaf_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+fn broadleaf(foot: Vec3, dice: &mut Dice, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let height = dice.range(0.28, 0.46);
     let hues = [
         [0.16, 0.24, 0.04],
@@ -87,16 +81,16 @@ fn broadleaf_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occlude
     let leaves = Material::dull(pick).with_grain(Grain::Foliage);
     let mut parts = vec![trunk(foot, height * 0.6, 0.03)];
     for blob in 0..3_u8 {
-        let out = dice.direction().component_mul(&Vector3::new(0.4, 0.2, 0.4)) * height;
+        let out = dice.direction().component_mul(&Vec3::new(0.4, 0.2, 0.4)) * height;
         let size = height
             * if blob == 0 {
                 0.48
             } else {
                 dice.range(0.26, 0.38)
             };
-        let crown = foot + Vector3::y() * (height * 0.85);
+        let crown = foot + Vec3::y() * (height * 0.85);
         let centre = if blob == 0 { crown } else { crown + out };
-        let radii = Vector3::new(1.0, 0.85, 1.0) * size;
+        let radii = Vec3::new(1.0, 0.85, 1.0) * size;
         occluders.push(Occluder::round(centre, radii, 0.7));
         let ball = Ellipsoid::whole(centre, radii);
         parts.push(Part::new(ball, 3.2, move |patch, _| {
@@ -107,9 +101,9 @@ fn broadleaf_at(foot: Vector3<f32>, dice: &mut Dice, occluders: &mut Vec<Occlude
     parts
 }
 
-fn trunk(foot: Vector3<f32>, height: f32, radius: f32) -> Part {
+fn trunk(foot: Vec3, height: f32, radius: f32) -> Part {
     let pole = Frustum::new(
-        foot - Vector3::y() * 0.03,
+        foot - Vec3::y() * 0.03,
         height + 0.03,
         [radius, radius * 0.7],
     );
