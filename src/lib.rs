@@ -128,10 +128,13 @@ pub use synth::{Order, Recipe, Synthetic};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::image::{from_8_bit, to_8_bit};
-    pub use crate::math::SH_C0;
-    pub use crate::math::lanes::exp2;
+    pub use crate::math::{SH_C0, lanes, unfused};
+    pub use crate::output::write_whole;
+    #[cfg(feature = "cli")]
+    pub use crate::output::{make_folder_of, refuse_input};
     pub use crate::preprocess::exact::ExactSplat;
     pub use crate::preprocess::{LOG2_ALPHA_CUT, ViewTransform, cut_radius_squared};
+    pub use crate::scene::cameras::FramingTarget;
     pub use crate::scene::formats::ply::Header as PlyHeader;
     pub use crate::scene::rest_coefficients;
     pub use crate::shading::{CompareOp, QuadColour, fragment_alpha, under};

@@ -27,7 +27,7 @@ static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// has succeeded; on an error, an old file stays as it was. A symbolic link is followed, and the
 /// file it points at is replaced. A path that exists and is not a plain file, such as `/dev/null` or
 /// a pipe, is written to directly. The writer is buffered. All errors are [`Error::Write`].
-pub(crate) fn write_whole(
+pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
@@ -45,13 +45,13 @@ pub(crate) fn write_whole(
 /// Creates the folder of the output `path` if it is missing. Call it before long work whose result
 /// could not be written otherwise.
 #[cfg(feature = "cli")]
-pub(crate) fn make_folder_of(path: &Path) -> Result<()> {
+pub fn make_folder_of(path: &Path) -> Result<()> {
     fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
 }
 
 /// Refuses an output that is one of the `inputs`, also through relative paths and symbolic links.
 #[cfg(feature = "cli")]
-pub(crate) fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
+pub fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let Some(target) = real(output).filter(|target| target.is_file()) else {
         return Ok(());
@@ -165,96 +165,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.txt");
-        write_whole(&path, |out| out.write_all(b"old")).unwrap();
-        let failed = write_whole(&path, |out| {
-            out.write_all(b"half")?;
-            Err(io::Error::other("stopped"))
-        });
-        assert!(failed.unwrap_err().to_string().ends_with("stopped"));
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_new_file_has_the_permissions_of_any_new_file() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
-        write_whole(&ours, |out| out.write_all(b"x")).unwrap();
-        fs::write(&plain, b"x").unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&ours), mode(&plain));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_is_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
-        fs::write(&real, b"old").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        write_whole(&link, |out| out.write_all(b"new")).unwrap();
-        assert_eq!(fs::read(&real).unwrap(), b"new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_device_is_written_to_not_replaced() {
-        let device = Path::new("/dev/null");
-        write_whole(device, |out| out.write_all(b"gone")).unwrap();
-        assert!(!fs::metadata(device).unwrap().is_file());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_to_nothing_is_followed_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
-        std::os::unix::fs::symlink("real", &link).unwrap();
-        write_whole(&link, |out| out.write_all(b"new")).unwrap();
-        assert_eq!(fs::read(&real).unwrap(), b"new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        let circle = folder.path().join("circle");
-        std::os::unix::fs::symlink("circle", &circle).unwrap();
-        assert!(write_whole(&circle, |out| out.write_all(b"new")).is_ok());
-    }
-
-    #[test]
-    fn an_input_is_no_output() {
-        let folder = tempfile::tempdir().unwrap();
-        let input = folder.path().join("a.ply");
-        fs::write(&input, b"x").unwrap();
-        let other_name = folder.path().join(".").join("a.ply");
-        for output in [&input, &other_name] {
-            let error = refuse_input(output, &[Path::new("-"), &input]).unwrap_err();
-            assert!(error.to_string().contains("not an input"), "{error}");
-        }
-        for output in ["b.ply", "a"].map(|name| folder.path().join(name)) {
-            refuse_input(&output, &[&input]).unwrap();
-        }
-        refuse_input(Path::new("-"), &[Path::new("-")]).unwrap();
-    }
-
-    #[test]
-    fn missing_folders_are_named_or_made() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new/folder/a.png");
-        let error = write_whole(&path, |out| out.write_all(b"x")).unwrap_err();
-        assert!(
-            error.to_string().ends_with("folder does not exist"),
-            "{error}"
-        );
-        make_folder_of(&path).unwrap();
-        write_whole(&path, |out| out.write_all(b"x")).unwrap();
-        make_folder_of(Path::new("a.png")).unwrap();
-    }
-
-    #[test]
     fn files_in_progress_are_known() {
         let folder = tempfile::tempdir().unwrap();
         let known = || {
@@ -270,20 +180,5 @@ mod tests {
         })
         .unwrap();
         assert_eq!(known(), 0);
-    }
-
-    #[test]
-    fn bad_targets_are_the_outputs_fault() {
-        let folder = tempfile::tempdir().unwrap();
-        for path in [
-            folder.path().join("absent/out.txt"),
-            folder.path().to_path_buf(),
-            PathBuf::new(),
-            PathBuf::from(".."),
-        ] {
-            let error = write_whole(&path, |out| out.write_all(b"x")).unwrap_err();
-            assert_eq!(error.fault(), crate::Fault::Output, "{error}");
-            assert!(!error.to_string().contains(".part"), "{error}");
-        }
     }
 }

@@ -53,36 +53,3 @@ pub fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     });
     Ok(Frame::from_pixels(a.width(), a.height(), pixels.collect()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lightness_only_rises() {
-        let luma = |[r, g, b]: [f32; 3]| 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        let steps: Vec<f32> = (0..=100_u8)
-            .map(|i| luma(colour_at(&HEAT, f32::from(i) / 100.0)))
-            .collect();
-        assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
-    }
-
-    #[test]
-    fn ends_and_poison() {
-        assert_eq!(colour_at(&HEAT, 0.0), HEAT[0]);
-        assert_eq!(colour_at(&HEAT, 1.0), HEAT[4]);
-        assert_eq!(colour_at(&HEAT, 7.0), HEAT[4]);
-        assert_eq!(colour_at(&HEAT, f32::NAN), HEAT[4], "stands out");
-    }
-
-    #[test]
-    fn scales_and_clamps() {
-        let a = Frame::from_pixels(2, 1, vec![[0.5, 0.25, 0.0, 1.0], [f32::NAN, 0.0, 0.0, 0.0]]);
-        let b = Frame::from_pixels(2, 1, vec![[0.5, 0.2578125, 1.0, 0.0], [0.0; 4]]);
-        let shown = scaled_difference(&a, &b, 64.0).unwrap();
-        assert_eq!(shown.pixels()[0], [0.0, 0.5, 1.0, 1.0]);
-        assert_eq!(shown.pixels()[1], [1.0, 0.0, 0.0, 1.0], "stands out");
-        assert_eq!(scaled_difference(&b, &a, 64.0).unwrap(), shown);
-        assert!(scaled_difference(&a, &Frame::new(1, 2), 1.0).is_err());
-    }
-}

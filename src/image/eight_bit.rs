@@ -21,25 +21,3 @@ pub fn to_8_bit(value: f32) -> u8 {
 pub fn from_8_bit(value: u8) -> f32 {
     f32::from(value) / MAX_8_BIT
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_value_survives_the_round_trip() {
-        for value in 0..=u8::MAX {
-            assert_eq!(to_8_bit(from_8_bit(value)), value);
-        }
-    }
-
-    #[test]
-    fn poison_lands_in_range() {
-        assert_eq!(to_8_bit(f32::NAN), 0);
-        assert_eq!(to_8_bit(f32::INFINITY), 255);
-        assert_eq!(to_8_bit(f32::NEG_INFINITY), 0);
-        assert_eq!(to_8_bit(-0.0), 0);
-        assert_eq!(to_8_bit(1.0e-40), 0);
-        assert_eq!(to_8_bit(0.5), 128, "127.5 rounds away from zero");
-    }
-}

@@ -43,7 +43,7 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 }
 
 /// Number of vectors that [`exp2_where`] processes together.
-pub(crate) const GROUP: usize = 4;
+pub const GROUP: usize = 4;
 
 /// 2^x where `masks` are set, 0 elsewhere, with a relative error below 3e-7. Where a mask is set, x
 /// must be in the domain of [`exp2`].
@@ -52,7 +52,7 @@ pub(crate) const GROUP: usize = 4;
 /// core cannot hide. AVX-512 splits off the integer part and scales by it in one instruction each, so
 /// its last bits differ from those of the other levels.
 #[inline(always)]
-pub(crate) fn exp2_where<S: Simd>(
+pub fn exp2_where<S: Simd>(
     simd: S,
     masks: [mask32x16<S>; GROUP],
     x: [f32x16<S>; GROUP],
@@ -121,7 +121,7 @@ fearless_simd::kernel!(
 
 /// 1 / sqrt(x) for normal x > 0, with a relative error below 3e-7.
 #[inline(always)]
-pub(crate) fn rsqrt<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub fn rsqrt<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
         return rsqrt_avx512(avx512, x.into()).simd_into(simd);
@@ -144,7 +144,7 @@ fearless_simd::kernel!(
 /// An upper bound of sqrt(x), at most a fraction 2^-11 above it; x below 1e-30 counts as 1e-30. It is
 /// cheaper than the exact root.
 #[inline(always)]
-pub(crate) fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let x = x.max(f32x16::splat(simd, 1e-30));
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
@@ -171,7 +171,7 @@ fearless_simd::kernel!(
 /// log2(x) for normal x > 0, with an absolute error below 3e-7 * max(1, |log2 x|). Zero gives about
 /// -127, which is below any alpha cut.
 #[inline(always)]
-pub(crate) fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+pub fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     // x = 2^e * m with m in [sqrt(1/2), sqrt(2)); log2 m = 2/ln2 * atanh((m - 1) / (m + 1)).
     const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
     const TWO_OVER_LN2: f32 = 2.885_39;
@@ -244,90 +244,6 @@ mod tests {
     use super::*;
     use crate::math::SimdLevel;
     use fearless_simd::dispatch;
-
-    /// Largest error of the function of lanes `$f` over `$inputs`, as `$error` makes it of argument and
-    /// result, on every level of this machine.
-    macro_rules! worst {
-        ($f:ident, $inputs:expr, $error:expr) => {{
-            let (inputs, error): (Vec<f32>, fn(f64, f64) -> f64) = ($inputs.collect(), $error);
-            let mut worst = 0.0_f64;
-            for level in SimdLevel::all() {
-                for x in inputs.as_chunks::<16>().0 {
-                    let y = dispatch!(level.level(), simd =>
-                        $f(simd, f32x16::simd_from(simd, *x)).to_array());
-                    for (x, y) in x.iter().zip(y) {
-                        worst = worst.max(error(f64::from(*x), f64::from(y)));
-                    }
-                }
-            }
-            worst
-        }};
-    }
-
-    /// Normal floats above 0, of all exponents.
-    fn normal_floats() -> impl Iterator<Item = f32> {
-        let all = (1..1 << 18).map(|i| f32::from_bits(i << 13));
-        all.filter(|x| x.is_normal())
-    }
-
-    #[test]
-    fn every_function_keeps_its_bound() {
-        let domain = (0..1 << 18).map(|i| -126.0 + i as f32 * (253.0 / (1 << 18) as f32));
-        let error = worst!(exp2, domain, |x, y| (y / x.exp2() - 1.0).abs());
-        assert!(error < 3e-7, "relative error {error:e} of exp2");
-        let below_overflow = normal_floats().filter(|x| *x < 1e37);
-        let error = worst!(rsqrt, below_overflow, |x, y| (y * x.sqrt() - 1.0).abs());
-        assert!(error < 3e-7, "relative error {error:e} of rsqrt");
-        let relative = |x: f64, y: f64| (y - x.log2()).abs() / x.log2().abs().max(1.0);
-        let error = worst!(log2, normal_floats(), relative);
-        assert!(error < 3e-7, "error {error:e} of log2");
-    }
-
-    #[test]
-    fn cheap_roots_are_never_below() {
-        let inputs = (0..1 << 16)
-            .map(|i| 1e-30 * 1.003_f32.powi(i % 40_000) * (1.0 + i as f32 / 65_537.0))
-            .filter(|x| x.is_finite());
-        let above = worst!(sqrt_above, inputs.clone(), |x, y| y / x.sqrt() - 1.0);
-        assert!(above < 1.0 / 2048.0, "{above:e} above");
-        let below = worst!(sqrt_above, inputs, |x, y| 1.0 - y / x.sqrt());
-        // Where the level has no cheaper root, this is the exact one, rounded.
-        assert!(below < 6e-8, "{below:e} below");
-    }
-
-    #[test]
-    fn masked_exp2_keeps_its_bound_and_is_zero_elsewhere() {
-        for level in SimdLevel::all() {
-            for i in 0..1 << 14 {
-                let x: [f32; 16] = std::array::from_fn(|lane| {
-                    if lane % 3 == 0 {
-                        [f32::NAN, -1e30, f32::INFINITY][i % 3]
-                    } else {
-                        (i * 16 + lane) as f32 / -4096.0
-                    }
-                });
-                let y = dispatch!(level.level(), simd => {
-                    let mask = mask32x16::from_bitmask(simd, 0b0110_1101_1011_0110);
-                    let x = f32x16::simd_from(simd, x);
-                    let y = exp2_where(simd, [mask; GROUP], [x; GROUP]).map(|y| y.to_array());
-                    assert!(y.iter().all(|other| *other == y[0]));
-                    y[0]
-                });
-                for (lane, (x, y)) in x.into_iter().zip(y).enumerate() {
-                    let expected = if lane % 3 == 0 {
-                        0.0
-                    } else {
-                        f64::from(x).exp2()
-                    };
-                    assert!(
-                        (f64::from(y) - expected).abs() <= 3e-7 * expected,
-                        "2^{x} = {y} on {}",
-                        level.name()
-                    );
-                }
-            }
-        }
-    }
 
     #[test]
     fn reciprocal_is_good_to_double_precision() {

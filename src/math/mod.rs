@@ -2,9 +2,9 @@
 
 pub(crate) mod buffer;
 mod harmonics;
-pub(crate) mod lanes;
+pub mod lanes;
 mod simd_level;
-pub(crate) mod unfused;
+pub mod unfused;
 
 pub(crate) use buffer::prefetch;
 pub use harmonics::SH_C0;

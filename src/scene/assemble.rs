@@ -269,58 +269,12 @@ fn compact(blocks: &mut [SplatBlock], rest: &mut [Lanes], rows: usize, rest_slot
 mod tests {
     use super::*;
 
-    /// Rows whose mean is their number, or NaN for rows that are `bad`.
-    fn scene(rows: usize, sh_degree: u8, bad: impl Fn(usize) -> bool + Sync) -> (Splats, Dropped) {
-        let shape = RowLayout {
-            rows,
-            sh_degree,
-            encoding: Encoding::Linear,
-            scales: 3,
-            filtered: false,
-        };
-        assemble(shape, |batch| {
-            batch.fill(|rows, mut raw| {
-                for (lane, row) in rows.enumerate() {
-                    let value = if bad(row) { f32::NAN } else { row as f32 };
-                    raw.slot(0)[lane] = value;
-                    raw.slot(6)[lane] = 1.0;
-                    raw.slot(10)[lane] = 1.0;
-                    for slot in 0..raw.rest.len() {
-                        raw.rest[slot][lane] = (row + slot) as f32;
-                    }
-                }
-                Ok(())
-            })
-        })
-        .unwrap()
-    }
-
     #[test]
-    fn rows_beyond_what_indices_can_tell_are_refused() {
+    fn rows_beyond_the_range_of_indices_are_refused() {
         assert!(check_rows(MAX_SPLATS).is_ok());
         assert!(matches!(
             check_rows(MAX_SPLATS + 1),
             Err(Error::Limit { .. })
         ));
-    }
-
-    #[test]
-    fn bad_rows_are_closed_up_in_order() {
-        for rows in [0, 1, 16, 17, 4095, 4096, 4100, 9000] {
-            for bad in [1, 2, 3, 16, 4096] {
-                let (splats, dropped) = scene(rows, 1, |row| row % bad == 0);
-                let kept: Vec<usize> = (0..rows).filter(|row| row % bad != 0).collect();
-                assert_eq!(splats.len(), kept.len());
-                assert_eq!(dropped.nan, (rows - kept.len()) as u64);
-                for (splat, row) in splats.iter().zip(kept) {
-                    assert_eq!(splat.mean[0], row as f32);
-                    assert_eq!(splat.sh[3][2], (row + 8) as f32);
-                }
-                if let Some(last) = splats.blocks().last() {
-                    let end = (splats.len() - 1) % BLOCK + 1;
-                    assert!(last.opacity[end..].iter().all(|o| *o == 0.0));
-                }
-            }
-        }
     }
 }

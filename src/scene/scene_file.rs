@@ -106,18 +106,3 @@ impl fmt::Display for Dropped {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_in_words() {
-        let mut dropped = Dropped::default();
-        assert_eq!(dropped.to_string(), "0 rows");
-        dropped.infinite = 1;
-        assert_eq!(dropped.to_string(), "1 row: 1 infinite");
-        dropped.nan = 2;
-        assert_eq!(dropped.to_string(), "3 rows: 2 not a number, 1 infinite");
-    }
-}

@@ -212,31 +212,3 @@ impl Splat {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn splats_come_back_from_their_blocks() {
-        let splat = |i: usize| {
-            let v = i as f32;
-            let mut sh = [[0.0; 3]; 25];
-            for (k, rgb) in sh[..16].iter_mut().enumerate() {
-                *rgb = [v + k as f32, v - k as f32, v * k as f32];
-            }
-            Splat {
-                mean: [v, v + 1.0, v + 2.0],
-                scale: [v + 3.0, v + 4.0, v + 5.0],
-                rotation: [v + 6.0, v + 7.0, v + 8.0, v + 9.0],
-                opacity: v + 10.0,
-                sh,
-            }
-        };
-        for len in [0, 1, 15, 16, 17, 40] {
-            let scene = Splats::from_splats(3, (0..len).map(splat));
-            assert_eq!(scene.len(), len);
-            assert!(scene.iter().eq((0..len).map(splat)), "{len} splats");
-        }
-    }
-}

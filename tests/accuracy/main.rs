@@ -13,6 +13,7 @@
 
 mod determinism;
 mod goldens;
+mod lanes;
 mod metrics;
 mod oracle;
 mod poison;

@@ -10,16 +10,23 @@
     reason = "tests"
 )]
 
+mod camera_colmap;
+mod camera_files;
+mod camera_framing;
+mod camera_visibility;
 mod mesh_files;
 mod mesh_gltf;
 mod mesh_obj;
 mod mesh_ply;
 mod mesh_torture;
+mod outputs;
 mod pictures;
 mod ply_files;
 mod scene_files;
+mod scene_formats;
 mod scene_headers;
 mod scene_torture;
+mod scene_values;
 
 #[path = "../support/mod.rs"]
 mod support;

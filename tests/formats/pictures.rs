@@ -5,8 +5,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use quadrille::internals::{from_8_bit, to_8_bit};
 use quadrille::{
-    Error, Fault, Frame, PictureFormat, decode_picture as decode, encode_picture,
-    read_picture as read, write_picture as write,
+    Error, Fault, Frame, PictureFormat, decode_picture as decode, encode_picture, heat_picture,
+    read_picture as read, scaled_difference, write_picture as write,
 };
 
 use crate::support::shared;
@@ -90,6 +90,46 @@ fn npy_of_other_layouts() {
     let bytes: Vec<u8> = (0..18).collect();
     let frame = decode(&npy(1, &header("|u1", "False"), &bytes), named()).unwrap();
     assert_eq!(frame.pixels()[5], [15, 16, 17, 255].map(from_8_bit));
+}
+
+#[test]
+fn npy_headers_have_any_order_quotes_and_blanks() {
+    let header = "{\"shape\":(1L,1,3),\"fortran_order\":True,\"descr\":\">f8\"}";
+    let elements = [0.25, 0.5, 0.75].map(f64::to_be_bytes);
+    let frame = decode(&npy(1, header, elements.as_flattened()), named()).unwrap();
+    assert_eq!(frame.pixels(), [[0.25, 0.5, 0.75, 1.0]]);
+}
+
+#[test]
+fn syntax_errors_of_npy_headers_name_the_byte() {
+    for (header, at, expected) in [
+        ("", 0, "'{'"),
+        ("{'descr'", 8, "':'"),
+        (
+            "{'descr': [('a', '<f4')]}",
+            10,
+            "one element type in quotes",
+        ),
+        ("{'descr': '<f4", 11, "a closing quote"),
+        ("{'shape': (1, -2)}", 14, "a length below 2^64"),
+        (
+            "{'shape': (99999999999999999999,)}",
+            11,
+            "a length below 2^64",
+        ),
+        ("{'fortran_order': 1}", 18, "True or False"),
+        ("{'size': 1}", 8, "the key descr, fortran_order or shape"),
+        ("{'shape': ()} x", 13, "nothing but blanks after '}'"),
+        (
+            "{'shape': ()}",
+            13,
+            "the keys descr, fortran_order and shape",
+        ),
+    ] {
+        let error = npy_error(header, b"");
+        let expected = format!("byte {at} of the NPY header's text: expected {expected}, found");
+        assert!(error.contains(&expected), "{error}");
+    }
 }
 
 #[test]
@@ -247,6 +287,50 @@ fn reference_pictures_of_another_writer() {
             assert_eq!(frame.width(), 320, "{}", path.display());
         }
     }
+}
+
+#[test]
+fn every_8_bit_value_survives_the_round_trip() {
+    for value in 0..=u8::MAX {
+        assert_eq!(to_8_bit(from_8_bit(value)), value);
+    }
+}
+
+#[test]
+fn poison_is_rounded_into_the_8_bit_range() {
+    assert_eq!(to_8_bit(f32::NAN), 0);
+    assert_eq!(to_8_bit(f32::INFINITY), 255);
+    assert_eq!(to_8_bit(f32::NEG_INFINITY), 0);
+    assert_eq!(to_8_bit(-0.0), 0);
+    assert_eq!(to_8_bit(1.0e-40), 0);
+    assert_eq!(to_8_bit(0.5), 128, "127.5 rounds away from zero");
+}
+
+#[test]
+fn the_lightness_of_heat_rises_throughout() {
+    let errors: Vec<f32> = (0..=100_u8).map(|i| f32::from(i) / 100.0).collect();
+    let picture = heat_picture([101, 1], &errors);
+    let luma = |[r, g, b, _]: &[f32; 4]| 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    let steps: Vec<f32> = picture.pixels().iter().map(luma).collect();
+    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+}
+
+#[test]
+fn the_ends_of_heat_and_poison() {
+    let (black, cream) = ([0.0, 0.0, 0.02, 1.0], [0.99, 0.99, 0.76, 1.0]);
+    let picture = heat_picture([4, 1], &[0.0, 1.0, 7.0, f32::NAN]);
+    assert_eq!(picture.pixels(), [black, cream, cream, cream]);
+}
+
+#[test]
+fn differences_are_scaled_and_clamped() {
+    let a = Frame::from_pixels(2, 1, vec![[0.5, 0.25, 0.0, 1.0], [f32::NAN, 0.0, 0.0, 0.0]]);
+    let b = Frame::from_pixels(2, 1, vec![[0.5, 0.2578125, 1.0, 0.0], [0.0; 4]]);
+    let shown = scaled_difference(&a, &b, 64.0).unwrap();
+    assert_eq!(shown.pixels()[0], [0.0, 0.5, 1.0, 1.0]);
+    assert_eq!(shown.pixels()[1], [1.0, 0.0, 0.0, 1.0], "NaN is visible");
+    assert_eq!(scaled_difference(&b, &a, 64.0).unwrap(), shown);
+    assert!(scaled_difference(&a, &Frame::new(1, 2), 1.0).is_err());
 }
 
 proptest! {

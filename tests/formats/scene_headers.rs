@@ -5,11 +5,12 @@ use quadrille::Error;
 use quadrille::Scene;
 use quadrille::load_bytes;
 
-const PLAIN: &str =
+/// The properties of a splat of degree 0.
+pub(crate) const PLAIN: &str =
     "x y z f_dc_0 f_dc_1 f_dc_2 opacity scale_0 scale_1 scale_2 rot_0 rot_1 rot_2 rot_3";
 
 /// A file whose header has `count` splats in `format` with the properties `names`, followed by `body`.
-fn file(format: &str, count: &str, names: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn file(format: &str, count: &str, names: &str, body: &[u8]) -> Vec<u8> {
     let mut text = format!("ply\nformat {format} 1.0\nelement vertex {count}\n");
     for name in names.split_whitespace() {
         text += &format!("property float {name}\n");

@@ -39,7 +39,7 @@ const OBJECT_RATIO: f64 = 3.0;
 
 /// The main content of a scene, as a sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FramingTarget {
+pub struct FramingTarget {
     /// Centre in world space.
     pub centre: Vector3<f64>,
     /// Radius in world units, above zero.
@@ -50,7 +50,7 @@ impl FramingTarget {
     /// Finds the main content of `splats`: the sphere around their weighted median that contains 95 %
     /// of the weight of an object, or half of the weight of a scene with background. An empty scene
     /// gives the unit sphere at the origin. It examines up to 65 536 splats.
-    pub(crate) fn of(splats: &Splats) -> Self {
+    pub fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
             return Self {
@@ -73,7 +73,7 @@ impl FramingTarget {
     }
 
     /// The distance at which a camera with these intrinsics shows the whole sphere.
-    pub(crate) fn distance(&self, intrinsics: &Intrinsics) -> f64 {
+    pub fn distance(&self, intrinsics: &Intrinsics) -> f64 {
         let half_tangent = (f64::from(intrinsics.width) / intrinsics.focal_px[0])
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
             / 2.0;
@@ -82,7 +82,7 @@ impl FramingTarget {
 
     /// A viewpoint that shows the whole sphere from 20 degrees above the horizon. `up` may have any
     /// length above zero.
-    pub(crate) fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
+    pub fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
         let up = up
             .try_normalize(0.0)
             .unwrap_or_else(|| Vector3::from(DEFAULT_UP));
@@ -207,6 +207,3 @@ fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) 
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -20,11 +20,8 @@ mod transforms;
 
 pub use camera_file::CameraFile;
 #[cfg(feature = "cli")]
-pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget};
-pub use framing::{default_camera, fitting_eye, orbit};
+pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP};
+pub use framing::{FramingTarget, default_camera, fitting_eye, orbit};
 pub use inria_json::write as write_inria_json;
 pub use load::{CameraOptions, load, load_with};
 pub use selection::{PictureSize, load_views, select};
-
-#[cfg(test)]
-mod tests;

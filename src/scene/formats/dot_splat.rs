@@ -68,38 +68,3 @@ fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scene::load_bytes;
-
-    #[test]
-    fn a_record_is_decoded() {
-        let mut file = Vec::new();
-        for value in [1.0f32, -2.0, 3.0, 0.5, 0.25, 0.125] {
-            file.extend(value.to_le_bytes());
-        }
-        file.extend([255, 0, 51, 255, 128, 128, 64, 128]);
-        let path = Path::new("one.splat");
-        let scene = load_bytes(&file, path).unwrap();
-        assert_eq!(scene.format, FORMAT.format);
-        let splat = scene.splats.splat(0);
-        assert_eq!(splat.mean, [1.0, -2.0, 3.0]);
-        assert_eq!(splat.scale, [0.5, 0.25, 0.125]);
-        assert_eq!(splat.rotation, [0.0, 0.0, -1.0, 0.0]);
-        assert_eq!(splat.opacity, 1.0);
-        let colour = splat.sh[0].map(|c| c * SH_C0 + 0.5);
-        for (found, exact) in colour.into_iter().zip([1.0, 0.0, 0.2]) {
-            assert!((found - exact).abs() < 1e-6);
-        }
-
-        file.push(0);
-        let error = load_bytes(&file, path).unwrap_err().to_string();
-        assert!(error.contains("33 bytes, 1 too many"), "{error}");
-        file.truncate(28);
-        file.extend([128; 4]);
-        let scene = load_bytes(&file, path).unwrap();
-        assert_eq!((scene.splats.len(), scene.dropped.zero_rotation), (0, 1));
-    }
-}

@@ -82,6 +82,3 @@ fn camera(path: &Path, image: &Image, lenses: &Lenses) -> Result<Camera> {
     let view = names::without_extension(&image.name).to_owned();
     camera_at(path, &image.place, view, lens.intrinsics(), pose)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,11 @@
-use super::*;
-use crate::scene::Splat;
+//! Cameras chosen for a scene, and orbits.
+
+use nalgebra::Vector3;
+use quadrille::internals::FramingTarget;
+use quadrille::{Camera, Intrinsics, Splat, Splats, orbit_cameras};
+
+/// The up direction of the default camera.
+const UP: [f64; 3] = [0.0, -1.0, 0.0];
 
 fn splat(mean: [f32; 3], scale: f32, opacity: f32) -> Splat {
     Splat {
@@ -11,7 +17,7 @@ fn splat(mean: [f32; 3], scale: f32, opacity: f32) -> Splat {
     }
 }
 
-/// Points on a sphere about `centre`, evenly enough.
+/// Splats spread evenly on a sphere.
 fn ball(centre: [f32; 3], radius: f32, scale: f32, count: usize) -> Vec<Splat> {
     (0..count)
         .map(|i| {
@@ -31,8 +37,8 @@ fn an_object_is_framed_whole() {
     let subject = FramingTarget::of(&splats);
     assert!((subject.centre - Vector3::new(1.0, 2.0, 3.0)).norm() < 0.1);
     assert!((subject.radius - 2.0).abs() < 0.1, "{}", subject.radius);
-    let lens = Intrinsics::from_vertical_fov(1280, 720, DEFAULT_FOV_DEGREES.to_radians());
-    let up = Vector3::from(DEFAULT_UP);
+    let lens = Intrinsics::from_vertical_fov(1280, 720, 50_f64.to_radians());
+    let up = Vector3::from(UP);
     let eye = subject.default_eye(&lens, up);
     assert!((eye - subject.centre).dot(&up) > 0.0, "the eye is above");
     let camera = Camera::look_at("a", lens, eye, subject.centre, up).unwrap();
@@ -45,7 +51,7 @@ fn an_object_is_framed_whole() {
 }
 
 #[test]
-fn background_and_floaters_do_not_count() {
+fn background_and_floaters_are_ignored() {
     let mut splats = ball([0.0; 3], 1.0, 0.01, 3000);
     splats.extend(ball([0.0; 3], 100.0, 2.0, 6000));
     splats.push(splat([1e9, 0.0, 0.0], 1.0, 1.0));
@@ -55,7 +61,7 @@ fn background_and_floaters_do_not_count() {
 }
 
 #[test]
-fn scenes_without_extent_have_a_frame() {
+fn scenes_without_extent_are_framed() {
     let lens = Intrinsics::from_vertical_fov(100, 100, 1.0);
     for splats in [
         vec![],
@@ -67,7 +73,7 @@ fn scenes_without_extent_have_a_frame() {
         let scene = Splats::from_splats(0, splats);
         let subject = FramingTarget::of(&scene);
         assert!(subject.radius > 0.0 && subject.radius.is_finite());
-        let up = Vector3::from(DEFAULT_UP);
+        let up = Vector3::from(UP);
         let eye = subject.default_eye(&lens, up);
         Camera::look_at("a", lens, eye, subject.centre, up).unwrap();
     }
@@ -89,9 +95,9 @@ fn every_up_has_a_viewpoint() {
 #[test]
 fn an_orbit_is_a_level_circle() {
     let lens = Intrinsics::from_vertical_fov(100, 100, 1.0);
-    let up = Vector3::from(DEFAULT_UP);
+    let up = Vector3::from(UP);
     let (eye, target) = (Vector3::new(3.0, -1.0, 0.0), Vector3::new(1.0, 0.0, 0.0));
-    let ring = orbit(8, lens, eye, target, up).unwrap();
+    let ring = orbit_cameras(8, lens, eye, target, up).unwrap();
     assert_eq!(ring[0].name, "orbit_00");
     assert_eq!(ring[7].name, "orbit_07");
     assert!((ring[0].eye() - eye).norm() < 1e-9);
@@ -99,8 +105,8 @@ fn an_orbit_is_a_level_circle() {
         assert!(((camera.eye() - target).norm() - (eye - target).norm()).abs() < 1e-9);
         assert!((camera.eye().y - eye.y).abs() < 1e-9);
     }
-    assert!(orbit(0, lens, eye, target, up).is_err());
-    assert!(orbit(4, lens, target + up, target, up).is_err());
-    let ring = orbit(101, lens, eye, target, up).unwrap();
+    assert!(orbit_cameras(0, lens, eye, target, up).is_err());
+    assert!(orbit_cameras(4, lens, target + up, target, up).is_err());
+    let ring = orbit_cameras(101, lens, eye, target, up).unwrap();
     assert_eq!(ring[100].name, "orbit_100");
 }

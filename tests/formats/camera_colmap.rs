@@ -1,7 +1,10 @@
-use proptest::prelude::*;
+//! COLMAP's sparse models, binary and text: poses, lenses, and hostile files.
 
-use super::*;
-use crate::scene::cameras::load;
+use std::path::Path;
+
+use nalgebra::Vector3;
+use proptest::prelude::*;
+use quadrille::{CameraFile, Error, Result, load_cameras as load};
 
 /// `cameras.bin` of a PINHOLE 7 and a SIMPLE_RADIAL 9 with the given distortion.
 fn cameras_bin(distortion: f64) -> Vec<u8> {
@@ -49,16 +52,26 @@ fn write_model(folder: &Path, distortion: f64) {
     std::fs::write(folder.join("images.bin"), images_bin()).unwrap();
 }
 
-fn cameras_of(bytes: &[u8]) -> Result<Lenses> {
-    binary::read_cameras(bytes, Path::new("cameras.bin"))
+/// Loads a model from the content of its two files, whose names end in `extension`.
+fn load_model(extension: &str, cameras: &[u8], images: &[u8]) -> Result<CameraFile> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(format!("cameras.{extension}")), cameras).unwrap();
+    std::fs::write(folder.path().join(format!("images.{extension}")), images).unwrap();
+    load(folder.path())
 }
 
-fn images_of(bytes: &[u8]) -> Result<Vec<Image>> {
-    binary::read_images(bytes, Path::new("images.bin"))
+/// Loads a model with this `cameras.bin` and good images.
+fn with_cameras(bytes: &[u8]) -> Result<CameraFile> {
+    load_model("bin", bytes, &images_bin())
+}
+
+/// Loads a model with this `images.bin` and good cameras.
+fn with_images(bytes: &[u8]) -> Result<CameraFile> {
+    load_model("bin", &cameras_bin(0.0), bytes)
 }
 
 #[test]
-fn binary_and_text_say_the_same() {
+fn binary_and_text_models_are_equal() {
     let data_set = tempfile::tempdir().unwrap();
     let model = data_set.path().join("sparse/0");
     std::fs::create_dir_all(&model).unwrap();
@@ -88,10 +101,15 @@ fn binary_and_text_say_the_same() {
 }
 
 #[test]
-fn distortion_is_ignored_aloud() {
-    let folder = tempfile::tempdir().unwrap();
-    write_model(folder.path(), 0.01);
-    let file = read(folder.path()).unwrap();
+fn a_dot_in_a_folder_is_no_extension() {
+    let images = IMAGES_TXT.replace("sub/z.jpg", "cam.0/x");
+    let file = load_model("txt", CAMERAS_TXT.as_bytes(), images.as_bytes()).unwrap();
+    assert_eq!(file.cameras[1].name, "cam.0_x");
+}
+
+#[test]
+fn ignored_distortion_gives_a_warning() {
+    let file = with_cameras(&cameras_bin(0.01)).unwrap();
     let warning = &file.warnings[0];
     assert!(warning.contains("1 of 2 cameras"), "{warning}");
 }
@@ -102,45 +120,40 @@ fn unknown_models_and_lost_cameras_are_errors() {
     let mut bytes = cameras_bin(0.0);
     bytes[12] = 5;
     let expected = "camera 0: camera model: expected a perspective";
-    says(cameras_of(&bytes).unwrap_err(), expected);
+    says(with_cameras(&bytes).unwrap_err(), expected);
     let text = b"1 OPENCV_FISHEYE 64 48 1 1 1 1 0 0 0 0";
-    let error = text::read_cameras(text, Path::new("cameras.txt")).unwrap_err();
+    let error = load_model("txt", text, IMAGES_TXT.as_bytes()).unwrap_err();
     says(error, "found OPENCV_FISHEYE");
 
-    let folder = tempfile::tempdir().unwrap();
-    write_model(folder.path(), 0.0);
     let mut images = images_bin();
     images[8 + 60] = 8;
-    std::fs::write(folder.path().join("images.bin"), images).unwrap();
-    let error = read(folder.path()).unwrap_err();
+    let error = with_images(&images).unwrap_err();
     says(error, "image 0: camera: expected the identifier");
 }
 
 #[test]
-fn a_count_beyond_the_file_asks_for_no_memory() {
+fn a_count_beyond_the_file_allocates_nothing() {
     for at in [0, 8 + 64 + "sub/z.jpg".len() + 1] {
         let mut bytes = images_bin();
         bytes[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
-        let message = images_of(&bytes).unwrap_err().to_string();
+        let message = with_images(&bytes).unwrap_err().to_string();
         assert!(message.contains("expected at most"), "{message}");
     }
     let mut bytes = cameras_bin(0.0);
     bytes[..8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
-    assert!(cameras_of(&bytes).is_err());
+    assert!(with_cameras(&bytes).is_err());
 }
 
 #[test]
 fn every_truncation_is_an_error() {
     let (cameras, images) = (cameras_bin(0.0), images_bin());
-    assert_eq!(cameras_of(&cameras).unwrap().len(), 2);
-    assert_eq!(images_of(&images).unwrap().len(), 2);
-    assert!((0..cameras.len()).all(|end| cameras_of(&cameras[..end]).is_err()));
-    assert!((0..images.len()).all(|end| images_of(&images[..end]).is_err()));
+    assert_eq!(with_cameras(&cameras).unwrap().cameras.len(), 2);
+    assert!((0..cameras.len()).all(|end| with_cameras(&cameras[..end]).is_err()));
+    assert!((0..images.len()).all(|end| with_images(&images[..end]).is_err()));
 }
 
 #[test]
 fn text_errors_name_the_line() {
-    let path = Path::new("images.txt");
     let bad_translation = "line 2: expected a translation x y z, found x";
     let short = "line 1: expected a quaternion w x y z, found the end of the line";
     for (text, expected) in [
@@ -148,11 +161,15 @@ fn text_errors_name_the_line() {
         ("1 1 0 0 0 0 0 0 1", "line 1: expected an image name"),
         ("1 1 0", short),
     ] {
-        let error = text::read_images(text.as_bytes(), path).unwrap_err();
+        let error = load_model("txt", CAMERAS_TXT.as_bytes(), text.as_bytes()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
     let long = "1 PINHOLE 64 48 1 1 1 1 1";
-    assert!(text::read_cameras(long.as_bytes(), path).is_err());
+    let error = load_model("txt", long.as_bytes(), IMAGES_TXT.as_bytes()).unwrap_err();
+    assert!(
+        error.to_string().contains("no further parameter"),
+        "{error}"
+    );
 }
 
 proptest! {
@@ -165,17 +182,17 @@ proptest! {
             }
             bytes
         };
-        let _ = cameras_of(&flip(cameras_bin(0.0)));
-        let _ = images_of(&flip(images_bin()));
-        let path = Path::new("x.txt");
-        let _ = text::read_cameras(&flip(CAMERAS_TXT.into())[..], path);
-        let _ = text::read_images(&flip(IMAGES_TXT.into())[..], path);
+        let _ = with_cameras(&flip(cameras_bin(0.0)));
+        let _ = with_images(&flip(images_bin()));
+        let (cameras, images) = (CAMERAS_TXT.as_bytes(), IMAGES_TXT.as_bytes());
+        let _ = load_model("txt", &flip(cameras.to_vec()), images);
+        let _ = load_model("txt", cameras, &flip(images.to_vec()));
     }
 
     #[test]
     fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = cameras_of(&bytes);
-        let _ = images_of(&bytes);
-        let _ = text::read_images(&bytes[..], Path::new("x.txt"));
+        let _ = with_cameras(&bytes);
+        let _ = with_images(&bytes);
+        let _ = load_model("txt", CAMERAS_TXT.as_bytes(), &bytes);
     }
 }

@@ -1,10 +1,15 @@
-use std::path::{Path, PathBuf};
+//! Camera files in JSON: poses, intrinsics, names, and the place that an error names.
+
+use std::path::PathBuf;
 
 use nalgebra::Vector3;
 use proptest::prelude::*;
+use quadrille::{
+    CameraFile, CameraOptions, Error, Result, load_cameras as load, load_cameras_with,
+    write_inria_json,
+};
 
-use super::*;
-use crate::error::{Error, Result};
+use crate::support::shared;
 
 /// A `cameras.json` of two cameras.
 const INRIA: &str = r#"[
@@ -14,7 +19,7 @@ const INRIA: &str = r#"[
   "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "fx": 150.5, "fy": 151, "extra": null}
 ]"#;
 
-/// A `transforms.json` with intrinsics at the top level, of which the second frame overrides some.
+/// A `transforms.json` with intrinsics at the top level; the second frame overrides some of them.
 const TRANSFORMS: &str = r#"{"fl_x": 100, "fl_y": 101, "cx": 33, "cy": 24, "w": 64.0, "h": 48, "k1": 0.0,
  "camera_model": "OPENCV", "frames": [
  {"file_path": "./images/one.png", "transform_matrix": [[1,0,0,5],[0,1,0,6],[0,0,1,7],[0,0,0,1]]},
@@ -29,12 +34,12 @@ fn in_file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 }
 
 fn load_text(text: &str) -> Result<CameraFile> {
-    let (_folder, path) = in_file("c.json", text.as_bytes());
-    load(&path)
+    load_bytes(text.as_bytes())
 }
 
-fn parse(bytes: &[u8]) -> Result<CameraFile> {
-    super::load::parse_json(Path::new("c.json"), bytes, &CameraOptions::default())
+fn load_bytes(bytes: &[u8]) -> Result<CameraFile> {
+    let (_folder, path) = in_file("c.json", bytes);
+    load(&path)
 }
 
 #[test]
@@ -88,14 +93,14 @@ fn an_angle_of_view_needs_a_size() {
     let options = CameraOptions {
         fallback_size_px: Some([100, 50]),
     };
-    let file = load_with(&path, &options).unwrap();
+    let file = load_cameras_with(&path, &options).unwrap();
     assert_eq!((file.cameras[0].width, file.cameras[0].height), (100, 50));
     assert!((file.cameras[0].focal_px[1] - 50.0).abs() < 1e-9);
     assert!(file.warnings.is_empty());
 }
 
 #[test]
-fn distortion_is_ignored_aloud_and_fisheyes_refused() {
+fn distortion_gives_a_warning_and_fisheyes_are_refused() {
     let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
     assert!(file.warnings[0].contains("2 frames"), "{:?}", file.warnings);
     let fisheye = TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"");
@@ -191,6 +196,62 @@ fn deep_nesting_and_lost_files_are_errors() {
     ));
 }
 
+/// The names that cameras called `names` in their file get.
+fn renamed(names: &[&str]) -> Vec<String> {
+    let entry = |name: &&str| {
+        let name = serde_json::Value::from(*name);
+        format!(
+            r#"{{"img_name": {name}, "width": 2, "height": 2, "position": [0, 0, 0],
+            "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "fx": 2, "fy": 2}}"#
+        )
+    };
+    let entries: Vec<String> = names.iter().map(entry).collect();
+    let file = load_text(&format!("[{}]", entries.join(","))).unwrap();
+    file.cameras.into_iter().map(|c| c.name).collect()
+}
+
+#[test]
+fn duplicate_names_get_a_free_number() {
+    assert_eq!(
+        renamed(&["a", "a_2", "a", "A", "b"]),
+        ["a", "a_2", "a_3", "A_4", "b"]
+    );
+}
+
+#[test]
+fn no_name_leaves_the_output_folder() {
+    assert_eq!(
+        renamed(&["../x", "", "..", "a\u{0}b", "c:\\d", "  "]),
+        [".._x", "view_001", "view_002", "a_b", "c__d", "view_005"]
+    );
+    let long = "é".repeat(400);
+    assert_eq!(renamed(&[&long])[0].len(), 200);
+}
+
+#[test]
+fn frames_are_named_without_folders_and_extensions() {
+    let paths = [
+        ("./train/r_0", "r_0"),
+        ("images/frame_00001.jpg", "frame_00001"),
+        ("a\\b.c.png", "b.c"),
+        (".hidden", ".hidden"),
+        ("", "view_004"),
+    ];
+    let frame = |(path, _): &(&str, &str)| {
+        let path = serde_json::Value::from(*path);
+        format!(r#"{{"file_path": {path}, "transform_matrix": [[1,0,0,0],[0,1,0,0],[0,0,1,0]]}}"#)
+    };
+    let frames: Vec<String> = paths.iter().map(frame).collect();
+    let text = format!(
+        r#"{{"fl_x": 1, "w": 2, "h": 2, "frames": [{}]}}"#,
+        frames.join(",")
+    );
+    let file = load_text(&text).unwrap();
+    for (camera, (path, expected)) in file.cameras.iter().zip(paths) {
+        assert_eq!(camera.name, expected, "{path}");
+    }
+}
+
 proptest! {
     #[test]
     fn damaged_json_never_panics(
@@ -200,12 +261,12 @@ proptest! {
         bytes.truncate(cut.max(bytes.len() / 2));
         let at = at % bytes.len();
         bytes[at] = byte;
-        let _ = parse(&bytes);
+        let _ = load_bytes(&bytes);
     }
 
     #[test]
     fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = parse(&bytes);
+        let _ = load_bytes(&bytes);
     }
 
     #[test]
@@ -215,21 +276,18 @@ proptest! {
             r#"[{{"width": {}, "height": {}, "fx": {}, "fy": {}, "position": [{}], "rotation": [[{}],[{}],[{}]]}}]"#,
             n[0], n[1], n[2], n[3], n[4..7].join(","), n[7..10].join(","), n[10..13].join(","), n[13..].join(",")
         );
-        if let Ok(file) = parse(text.as_bytes()) {
+        if let Ok(file) = load_text(&text) {
             prop_assert!(file.cameras[0].translation_in_view.iter().all(|t| t.is_finite()));
         }
     }
 }
 
-/// Real files, where they are at hand: every camera stands where its file says.
 #[test]
-fn real_cameras_stand_where_their_files_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/scenes");
-    let Ok(entries) = folder.read_dir() else {
-        println!("skipped: {} is absent", folder.display());
+fn real_cameras_have_the_positions_in_their_files() {
+    let Some(folder) = shared::path("scenes") else {
         return;
     };
-    for path in entries.map(|e| e.unwrap().path()) {
+    for path in folder.read_dir().unwrap().map(|e| e.unwrap().path()) {
         if !path.to_string_lossy().ends_with(".cameras.json") {
             continue;
         }
