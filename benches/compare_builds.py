@@ -38,7 +38,7 @@ def without_volatile(value):
 
 
 RENAMED = {
-    "limited_by": "limiting_unit", "psnr_db_vs_reference": "psnr_vs_reference_db",
+    "limited_by": "limiting_unit", "psnr_db_vs_reference": "psnr_vs_reference_db", "z_cache": "zrop_cache",
 }
 
 
@@ -56,7 +56,27 @@ def as_now(value):
         value["view"] = {"name": value["view"], "width": value.pop("width", None), "height": value.pop("height", None)}
     if isinstance(value.get("view"), dict) and "mesh" in value:
         value["view"] = value["view"]["name"]
+    if "timed" in value:
+        value["timed"] = cycles_as_now(value["timed"], value.get("unit"))
     return value
+
+
+def cycles_as_now(timed, unit):
+    """The cycles of a mesh row with today's names of units: those of `sim`, and the merging unit's own."""
+    if not isinstance(timed, dict) or "colour" not in timed:
+        return timed
+    names = {"merge": {"none": "passthrough"}.get(unit, unit), "colour": "crop"}
+
+    def renamed(text):
+        return " ".join(names.get(word, word) for word in (text or "").split(" "))
+
+    timed["crop"] = timed.pop("colour") | timed.pop("colour_cache")
+    timed["limiting_unit"] = renamed(timed["limiting_unit"])
+    timed["units"] = {
+        renamed(name): cycles | {"idle": {renamed(reason): count for reason, count in cycles["idle"].items()}}
+        for name, cycles in timed["units"].items()
+    }
+    return timed
 
 
 def document_as_now(document):

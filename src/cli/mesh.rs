@@ -1,4 +1,4 @@
-//! `mesh`: the MSAA path of triangle meshes and subdivision surfaces.
+//! `mesh`: draws triangle meshes and subdivision surfaces with multi-sampling and quad merging.
 
 mod args;
 mod input;
@@ -29,10 +29,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let pool = host.pool()?;
     let versus = || versus::run(args, host.level, &input, &cameras, verbosity);
     if let Some(versus) = pool.install(versus)? {
-        if args.json {
-            print_json(&versus.json())?;
-        } else {
-            print(versus::page(&versus))?;
+        match args.json {
+            true => print_json(&versus.json())?,
+            false => print(versus::page(&versus))?,
         }
         return Ok(Exit::Done);
     }

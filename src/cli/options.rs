@@ -1,4 +1,4 @@
-//! Flags that several commands share: how to draw, on what host, and which GPU to emulate.
+//! Flags that several commands share: the host, rendering, and the emulated GPU.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::math::SimdLevel;
 use crate::mesh::pipeline::MeshConfig;
 use crate::shading::Profile;
 
-/// Most threads that may be asked for.
+/// Maximum of `--threads`.
 const MAX_THREADS: usize = 4096;
 
-/// The longest configuration file, in bytes: a whole one is some 10 KB.
+/// Maximum size of a configuration file in bytes; a complete one has about 10 KB.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// Threads and vector instructions of the host.
+/// Flags about the host.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Host")]
 pub(super) struct HostFlags {
@@ -32,7 +32,7 @@ pub(super) struct HostFlags {
     simd: String,
 }
 
-/// Checked flags.
+/// Checked [`HostFlags`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Host {
     pub(super) level: SimdLevel,
@@ -40,15 +40,11 @@ pub(super) struct Host {
 }
 
 impl HostFlags {
-    /// Checks them.
     pub(super) fn check(&self) -> Result<Host> {
         if self.threads > MAX_THREADS {
             let expected = format!("0 to {MAX_THREADS}");
-            return Err(Error::argument(
-                "--threads",
-                expected,
-                self.threads.to_string(),
-            ));
+            let found = self.threads.to_string();
+            return Err(Error::argument("--threads", expected, found));
         }
         Ok(Host {
             level: SimdLevel::named(&self.simd).map_err(|error| error.about("--simd"))?,
@@ -58,7 +54,7 @@ impl HostFlags {
 }
 
 impl Host {
-    /// A pool of the threads asked for.
+    /// Creates the thread pool.
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
         pool.build().map_err(|e| {
@@ -68,7 +64,7 @@ impl Host {
     }
 }
 
-/// How to draw, apart from where to look, whatever draws.
+/// Flags about rendering that `render` and `sim` share.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 pub(super) struct DrawFlags {
@@ -77,7 +73,7 @@ pub(super) struct DrawFlags {
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// Renderer whose constants to use: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
-    /// brush-aa [default: the one that the scene's file names, else inria]
+    /// brush-aa [default: the one that the scene file names, else inria]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
@@ -85,13 +81,13 @@ pub(super) struct DrawFlags {
 }
 
 impl DrawFlags {
-    /// Checks what can be checked before the scene is read.
+    /// Checks the flags.
     pub(super) fn check(&self) -> Result<Host> {
         self.profile.as_deref().map(named_profile).transpose()?;
         self.host.check()
     }
 
-    /// The profile: the flag's, else the scene's, else the default.
+    /// The profile of the flag, of the scene (`hint`), or the default, in this order.
     pub(super) fn profile(
         &self,
         hint: Option<&'static str>,
@@ -99,7 +95,7 @@ impl DrawFlags {
     ) -> Result<Profile> {
         if let (None, Some(name)) = (&self.profile, hint) {
             verbosity.remark(&format!(
-                "the scene was trained for profile {name}; --profile overrides"
+                "the scene was trained for profile {name}; --profile overrides it"
             ));
         }
         let name = self.profile.as_deref().or(hint);
@@ -111,7 +107,7 @@ fn named_profile(name: &str) -> Result<Profile> {
     Profile::named(name).map_err(|error| error.about("--profile"))
 }
 
-/// Which GPU is emulated.
+/// Flags about the emulated GPU.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulated GPU")]
 pub(super) struct GpuFlags {
@@ -119,11 +115,12 @@ pub(super) struct GpuFlags {
     /// or ampere-gpc (one graphics processing cluster of a GA102)
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
-    /// TOML file with values that replace the preset's: the output of --config-dump or a part of it;
+    /// TOML file with values that replace the preset's: the output of --config-dump, or a part of it;
     /// "-" reads standard input
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
-    /// Set one field, after the preset and the file, as in tc.bins=64; may be repeated
+    /// Set one field, after the preset and the file, as in tc.bins=64; may be repeated. --config-dump of
+    /// sim and mesh lists all fields
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
 }
@@ -131,30 +128,19 @@ pub(super) struct GpuFlags {
 impl GpuFlags {
     /// The configuration: preset, then file, then assignments.
     pub(super) fn config(&self) -> Result<Config> {
-        let assigned = |config: Config, assignment: &String| {
-            config.with(assignment).map_err(|e| of_set(e, assignment))
-        };
-        self.set.iter().try_fold(self.base()?, assigned)
+        self.overlaid(self.preset()?, Config::overlaid, Config::with)
     }
 
-    /// The configuration of the mesh path: as [`Self::config`], with assignments to its own units
-    /// as well.
+    /// The configuration of the mesh path, in the same order.
     pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
         let preset = MeshConfig {
             gpu: self.preset()?,
             ..MeshConfig::default()
         };
-        let base = match &self.config {
-            Some(path) => preset.overlaid(&read_config(path)?, &path.display().to_string())?,
-            None => preset,
-        };
-        let assigned = |config: MeshConfig, assignment: &String| {
-            config.with(assignment).map_err(|e| of_set(e, assignment))
-        };
-        self.set.iter().try_fold(base, assigned)
+        self.overlaid(preset, MeshConfig::overlaid, MeshConfig::with)
     }
 
-    /// The files that are read for the configuration.
+    /// All files that are read.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.config.as_deref().into_iter()
     }
@@ -163,27 +149,29 @@ impl GpuFlags {
         Config::preset(&self.preset).map_err(|e| e.about("--preset"))
     }
 
-    /// Preset and file.
-    fn base(&self) -> Result<Config> {
-        let config = self.preset()?;
-        match &self.config {
-            Some(path) => config.overlaid(&read_config(path)?, &path.display().to_string()),
-            None => Ok(config),
+    fn overlaid<T>(
+        &self,
+        mut config: T,
+        overlaid: fn(&T, &str, &str) -> Result<T>,
+        with: fn(&T, &str) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(path) = &self.config {
+            config = overlaid(&config, &read_config(path)?, &path.display().to_string())?;
         }
+        for assignment in &self.set {
+            config = with(&config, assignment).map_err(|e| about_set(e, assignment))?;
+        }
+        Ok(config)
     }
 }
 
-/// An error about an assignment, as one about the flag that it was given by; one about a field stays
-/// as it is.
-fn of_set(error: Error, assignment: &str) -> Error {
+/// Names the flag in an error about an assignment. An error about a field stays as it is.
+fn about_set(error: Error, assignment: &str) -> Error {
     match &error {
-        Error::Argument { what, .. } => match what.strip_prefix(ASSIGNMENT) {
-            Some(rest) => {
-                let flag = format!("--set {assignment}{rest}");
-                error.about(&flag)
-            }
-            None => error,
-        },
+        Error::Argument { what, .. } if what.starts_with(ASSIGNMENT) => {
+            let flag = format!("--set {assignment}{}", &what[ASSIGNMENT.len()..]);
+            error.about(&flag)
+        }
         _ => error,
     }
 }
@@ -208,15 +196,16 @@ fn read_config(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// What to emulate.
+/// Flags about the emulation.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulation")]
 pub(super) struct EmulationFlags {
     /// Variants of the pipeline to run, separated by commas: baseline, qm (quad merging), het (early
-    /// termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), others joined by +,
-    /// or all
+    /// termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), other combinations
+    /// joined by +, or all
     #[arg(
         long = "variant",
+        alias = "unit",
         value_name = "VARIANT",
         value_delimiter = ',',
         default_value = "all"
@@ -227,7 +216,7 @@ pub(super) struct EmulationFlags {
 }
 
 impl EmulationFlags {
-    /// The variants, each once, in the order given.
+    /// The variants in the order of the flag, each once.
     pub(super) fn variants(&self) -> Result<Vec<Variant>> {
         let mut variants = Vec::new();
         for name in &self.variants {

@@ -1,4 +1,4 @@
-//! Pictures and the names of their files, with placeholders for what the files differ in.
+//! Outputs: names of files with placeholders, checks before the work, pictures.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -10,11 +10,11 @@ use crate::image::{Frame, files};
 use crate::output::{make_folder_of, refuse_input};
 use crate::scene::Camera;
 
-/// The placeholder of a view's name.
+/// Placeholder of the name of a view.
 pub(super) const VIEW: &str = "{view}";
-/// The placeholder of a variant's name.
+/// Placeholder of the name of a variant.
 pub(super) const VARIANT: &str = "{variant}";
-/// The placeholder of the name of a pair of pictures.
+/// Placeholder of the name of a pair of pictures.
 pub(super) const NAME: &str = "{name}";
 
 /// The name of an output file, with placeholders.
@@ -25,10 +25,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// Checks that a name holds no placeholders but these.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] about `flag`.
+    /// Refuses a name with placeholders other than `placeholders`.
     pub(super) fn parse(flag: &'static str, path: &Path, placeholders: &[&str]) -> Result<Self> {
         let text = path.to_string_lossy();
         let is_word = |text: &str| text.len() > 2 && text[1..].chars().all(|c| c.is_alphabetic());
@@ -51,10 +48,8 @@ impl Template {
         })
     }
 
-    /// Several views, or variants, need a name each. `mend` says what else would help.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] about the flag.
+    /// Refuses a name without `placeholder` for `count` files of different names. `mend` describes the
+    /// files and, if there is one, another remedy.
     pub(super) fn require(&self, placeholder: &str, count: usize, mend: &str) -> Result<()> {
         if count < 2 || self.path.to_string_lossy().contains(placeholder) {
             return Ok(());
@@ -64,12 +59,13 @@ impl Template {
         Err(Error::argument(self.flag, expected, found))
     }
 
-    /// The name with `values` in the place of their placeholders.
+    /// Replaces placeholders by their values.
     pub(super) fn filled(&self, values: &[(&str, &str)]) -> PathBuf {
         let Some(text) = self.path.to_str() else {
             return self.path.clone();
         };
-        let fill = |text: String, (place, value): &(&str, &str)| text.replace(place, value);
+        let fill =
+            |text: String, (placeholder, value): &(&str, &str)| text.replace(placeholder, value);
         values.iter().fold(text.to_owned(), fill).into()
     }
 
@@ -77,72 +73,8 @@ impl Template {
     pub(super) fn path(&self, view: &str, variant: &str) -> PathBuf {
         self.filled(&[(VARIANT, variant), (VIEW, view)])
     }
-}
 
-/// Files that a command is about to write, checked before its work.
-#[derive(Debug, Default)]
-pub(super) struct Outputs<'a> {
-    inputs: Vec<&'a Path>,
-    /// The flag of every output so far.
-    flags: HashMap<PathBuf, &'static str>,
-}
-
-impl<'a> Outputs<'a> {
-    /// The outputs of a command that reads `inputs`.
-    pub(super) fn beside(inputs: impl IntoIterator<Item = &'a Path>) -> Self {
-        Self {
-            inputs: inputs.into_iter().collect(),
-            flags: HashMap::new(),
-        }
-    }
-
-    /// Makes the folder of `path`, and makes sure that it is neither a folder nor an input nor
-    /// another output. Devices and pipes may be written to by several flags.
-    pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
-        make_folder_of(path)?;
-        refuse_input(path, &self.inputs).map_err(|error| match error {
-            Error::Argument {
-                expected, found, ..
-            } => Error::argument(flag, expected, found),
-            other => other,
-        })?;
-        match path.metadata() {
-            Ok(there) if there.is_dir() => {
-                let reason = std::io::Error::other("a folder of this name is there");
-                return Err(Error::write(path, reason));
-            }
-            Ok(there) if !there.is_file() => return Ok(()),
-            _ => {}
-        }
-        let real = path.canonicalize().or_else(|_| std::path::absolute(path));
-        let real = real.unwrap_or_else(|_| path.to_owned());
-        match self.flags.insert(real, flag) {
-            None => Ok(()),
-            Some(other) => {
-                let found = format!("{}, as for {other}", path.display());
-                Err(Error::argument(flag, "a file of its own", found))
-            }
-        }
-    }
-}
-
-/// Refuses to write binary data to a terminal.
-///
-/// # Errors
-/// [`Error::Argument`] when standard output is one.
-pub(super) fn refuse_terminal(what: &str) -> Result<()> {
-    if std::io::stdout().is_terminal() {
-        let expected = format!("{what} to go to a file or a pipe");
-        return Err(Error::argument("-o -", expected, "a terminal"));
-    }
-    Ok(())
-}
-
-impl Template {
-    /// Checks the names for all views, by variants where there are such, and makes their folders.
-    ///
-    /// # Errors
-    /// As [`Self::require`] and [`Outputs::add`].
+    /// Checks the names for all views and variants, and makes their folders.
     pub(super) fn prepare(
         &self,
         outputs: &mut Outputs<'_>,
@@ -163,16 +95,67 @@ impl Template {
     }
 }
 
-/// What shows where nothing covers a pixel.
+/// Files that a command is about to write, checked before its work.
+#[derive(Debug, Default)]
+pub(super) struct Outputs<'a> {
+    inputs: Vec<&'a Path>,
+    /// Flag of every output so far.
+    flags: HashMap<PathBuf, &'static str>,
+}
+
+impl<'a> Outputs<'a> {
+    /// The outputs of a command that reads `inputs`.
+    pub(super) fn beside(inputs: impl IntoIterator<Item = &'a Path>) -> Self {
+        Self {
+            inputs: inputs.into_iter().collect(),
+            flags: HashMap::new(),
+        }
+    }
+
+    /// Makes the folder of `path`, and refuses a path that is a folder, an input or another output.
+    /// Several flags may write to the same device or pipe.
+    pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+        make_folder_of(path)?;
+        refuse_input(path, &self.inputs).map_err(|error| error.about(flag))?;
+        match path.metadata() {
+            Ok(found) if found.is_dir() => {
+                let reason = std::io::Error::other("a folder has this name");
+                return Err(Error::write(path, reason));
+            }
+            Ok(found) if !found.is_file() => return Ok(()),
+            _ => {}
+        }
+        let real = path.canonicalize().or_else(|_| std::path::absolute(path));
+        let real = real.unwrap_or_else(|_| path.to_owned());
+        match self.flags.insert(real, flag) {
+            None => Ok(()),
+            Some(other) => {
+                let found = format!("{}, as for {other}", path.display());
+                Err(Error::argument(flag, "a file of its own", found))
+            }
+        }
+    }
+}
+
+/// Refuses to write binary data to a terminal.
+pub(super) fn refuse_terminal(what: &str) -> Result<()> {
+    if std::io::stdout().is_terminal() {
+        let expected = format!("a file or a pipe for {what}");
+        return Err(Error::argument("-o -", expected, "a terminal"));
+    }
+    Ok(())
+}
+
+/// Background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Background {
-    /// Nothing: the picture keeps its alpha.
+    /// None: the picture keeps its alpha.
     Transparent,
-    /// A colour: red, green, blue.
+    /// Red, green and blue.
     Opaque([f32; 3]),
 }
 
-/// Reads a `--background`.
+/// Parses a `--background`.
 pub(super) fn parse_background(text: &str) -> std::result::Result<Background, String> {
     if text == "transparent" {
         return Ok(Background::Transparent);
@@ -182,28 +165,36 @@ pub(super) fn parse_background(text: &str) -> std::result::Result<Background, St
         Some(rgb) if rgb.iter().all(|c| (0.0..=1.0).contains(c)) => Ok(Background::Opaque(rgb)),
         Some(rgb) if rgb.iter().all(|c| (0.0..=255.0).contains(c)) => {
             let [r, g, b] = rgb.map(|c| (c / 255.0 * 1e4).round() / 1e4);
-            Err(format!("{expected} (colours of 255 are {r},{g},{b})"))
+            Err(format!("{expected} (for values up to 255, {r},{g},{b})"))
         }
         _ => Err(expected.to_owned()),
     }
 }
 
-/// `N` numbers separated by commas; blanks around them are let go.
+/// Parses `N` numbers separated by commas; blanks around them are ignored.
 pub(super) fn parse_numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers: Option<Vec<T>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
     numbers?.try_into().ok()
 }
 
-/// Where pictures go.
+/// The pictures that `-o` names.
 #[derive(Debug, Clone)]
 pub(super) struct Output {
-    template: Template,
+    pub(super) template: Template,
+    /// `None` for standard output.
     format: Option<files::PictureFormat>,
 }
 
 impl Output {
-    /// Checks an `-o`: a known extension, or `-`, which `--json` cannot share.
-    pub(super) fn parse(path: &Path, placeholders: &[&str], json: bool) -> Result<Self> {
+    /// Checks an `-o`: a known extension, or `-`, which excludes `--json`.
+    pub(super) fn parse(
+        path: Option<&Path>,
+        placeholders: &[&str],
+        json: bool,
+    ) -> Result<Option<Self>> {
+        let Some(path) = path else {
+            return Ok(None);
+        };
         let template = Template::parse("-o", path, placeholders)?;
         let format = files::PictureFormat::of_name(path);
         if format.is_none() && path != Path::new("-") {
@@ -217,30 +208,14 @@ impl Output {
         if format.is_none() {
             refuse_terminal("a picture")?;
         }
-        Ok(Self { template, format })
+        Ok(Some(Self { template, format }))
     }
 
-    /// Whether the picture goes to standard output.
     pub(super) fn is_stdout(&self) -> bool {
         self.format.is_none()
     }
 
-    /// Several variants need several names.
-    pub(super) fn check_variants(&self, variants: usize, mend: &str) -> Result<()> {
-        self.template.require(VARIANT, variants, mend)
-    }
-
-    /// Checks the names for all views, by variants where there are such, and makes their folders.
-    pub(super) fn prepare(
-        &self,
-        outputs: &mut Outputs<'_>,
-        cameras: &[Camera],
-        variants: &[String],
-    ) -> Result<()> {
-        self.template.prepare(outputs, cameras, variants)
-    }
-
-    /// The background where no flag chooses one.
+    /// The background if no flag chooses one.
     pub(super) fn default_background(&self) -> Background {
         match self.format {
             Some(files::PictureFormat::Exr | files::PictureFormat::Npy) => Background::Transparent,
@@ -248,7 +223,7 @@ impl Output {
         }
     }
 
-    /// Writes the picture of a view, by a variant where there are such; returns where.
+    /// Writes the picture of a view and variant; returns its path.
     pub(super) fn save(
         &self,
         frame: &Frame,

@@ -19,8 +19,8 @@ use crate::shading::{Profile, StopRule};
 
 /// Render pictures of a scene
 ///
-/// Without camera flags, the program chooses a view that shows the main content of the scene; -v
-/// prints where the camera is.
+/// Without flags about the view, the program chooses one that shows the main content of the scene;
+/// -v prints the position of its camera.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -50,29 +50,29 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json";
 
-/// How `render` draws, apart from where to look.
+/// Flags about rendering.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 struct RenderFlags {
-    /// Rule by which a pixel stops blending, instead of the profile's: none; inria[:T], before the
-    /// transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], after the
-    /// accumulated alpha reaches ALPHA. Example: --stop hw:0.996
+    /// When a pixel takes no more fragments, instead of the profile's rule: none; inria[:T], before its
+    /// transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its accumulated
+    /// alpha has reached ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE")]
     stop: Option<String>,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and knows no --stop
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
-    // Last: the flags of the host have a heading of their own.
+    // Last, since it ends with the heading of the host's flags.
     #[command(flatten)]
     draw: DrawFlags,
 }
 
-/// Most times that a view may be rendered to time it.
+/// Maximum of `--repeat`.
 const MAX_REPEAT: u32 = 100_000;
 
-/// A view that was rendered.
 struct Rendered {
     camera: Camera,
+    /// Path of the picture.
     output: Option<String>,
     timed: Timed,
 }
@@ -83,7 +83,7 @@ fn repetitions(text: &str) -> std::result::Result<u32, String> {
 }
 
 impl RenderFlags {
-    /// Checks what can be checked before the scene is read.
+    /// Checks the flags.
     fn check(&self) -> Result<Host> {
         self.stop_rule()?;
         if self.backend == Backend::Gpu && self.stop.is_some() {
@@ -96,7 +96,7 @@ impl RenderFlags {
         self.draw.check()
     }
 
-    /// The profile, with the flag's stop rule.
+    /// The profile with the stop rule of the flag.
     fn profile(&self, hint: Option<&'static str>, verbosity: Verbosity) -> Result<Profile> {
         let profile = self.draw.profile(hint, verbosity)?;
         let stop = self.stop_rule()?.unwrap_or(profile.stop);
@@ -104,9 +104,8 @@ impl RenderFlags {
     }
 
     fn stop_rule(&self) -> Result<Option<StopRule>> {
+        let expected = "none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
         let parse = |text: &String| {
-            let expected =
-                "none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
             StopRule::parse(text).ok_or_else(|| Error::argument("--stop", expected, text))
         };
         self.stop.as_ref().map(parse).transpose()
@@ -114,28 +113,22 @@ impl RenderFlags {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let parse = |path| Output::parse(path, &[VIEW], args.json);
-    let output = args.output.as_deref().map(parse).transpose()?;
+    let output = Output::parse(args.output.as_deref(), &[VIEW], args.json)?;
     let host = args.flags.check()?;
     let scene = load_scene(&args.scene, verbosity)?;
     let profile = args.flags.profile(scene.profile_hint, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
     if let Some(output) = &output {
         let mut outputs = Outputs::beside(args.views.files().chain([args.scene.as_path()]));
-        output.prepare(&mut outputs, &cameras, &[String::new()])?;
+        output
+            .template
+            .prepare(&mut outputs, &cameras, &[String::new()])?;
     }
     let pool = host.pool()?;
     let mut timer = FrameTimer::new(args.flags.backend, profile, host.level);
-    let rendered = pool.install(|| {
-        render_all(
-            args,
-            &scene,
-            cameras,
-            &mut timer,
-            output.as_ref(),
-            verbosity,
-        )
-    })?;
+    let output = output.as_ref();
+    let rendered =
+        pool.install(|| render_all(args, &scene, cameras, &mut timer, output, verbosity))?;
     if args.json {
         let is_reference = args.flags.backend == Backend::Reference;
         let views = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -153,7 +146,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "peak_rss_bytes": peak_rss_bytes(),
             "views": views.collect::<Vec<_>>(),
         }))?;
-    } else if !output.as_ref().is_some_and(Output::is_stdout) {
+    } else if !output.is_some_and(Output::is_stdout) {
         print(table(&rendered, args.repeat))?;
     }
     Ok(Exit::Done)
@@ -206,7 +199,7 @@ impl Rendered {
     }
 }
 
-/// The same for people: a line per view, and if it is timed, one more with the minima.
+/// Formats a table with a line per view; timed views have another line with the minima.
 fn table(rendered: &[Rendered], repeat: Option<u32>) -> String {
     let facts = ["<view", "pixels", "splats", "fragments"];
     let mut table = TextTable::new(&[&facts[..], &STAGES, &["total ms", "<output"]].concat());

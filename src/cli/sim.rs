@@ -78,7 +78,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
-/// What to do with every view.
+/// The work for every view.
 struct Job<'a> {
     args: &'a Args,
     scene: &'a Scene,
@@ -99,12 +99,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let variants = args.emulation.variants()?;
     let host = args.flags.check()?;
-    let parse = |path| Output::parse(path, &[VIEW, VARIANT], args.json);
-    let output = args.output.as_deref().map(parse).transpose()?;
+    let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
-        output.check_variants(variants.len(), "variants (or choose one with --variant)")?;
+        let mend = "variants (or choose one with --variant)";
+        output.template.require(VARIANT, variants.len(), mend)?;
     }
-    // clap asks for a scene unless a configuration is to be dumped.
+    // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     host.pool()?.install(|| job.run_all(&cameras))
 }
 
-/// Checks the files to be written, and makes their folders.
+/// Checks the names of all outputs, and makes their folders.
 fn prepare(
     args: &Args,
     scene: &Path,
@@ -139,7 +139,7 @@ fn prepare(
     let mut outputs = Outputs::beside(args.views.files().chain(config).chain([scene]));
     let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
     if let Some(output) = output {
-        output.prepare(&mut outputs, cameras, &names)?;
+        output.template.prepare(&mut outputs, cameras, &names)?;
     }
     if let Some(trace) = args.trace()? {
         trace.prepare(&mut outputs, cameras, &["all".to_owned()])?;
@@ -167,27 +167,24 @@ impl Job<'_> {
             for run in &simulated.runs {
                 for text in run.outcome.discrepancies() {
                     let (view, variant) = (&camera.name, run.name());
-                    let text = format!("{view}: {variant}: does not add up: {text}");
-                    fail(&text);
+                    fail(&format!(
+                        "{view}: {variant}: counters do not add up: {text}"
+                    ));
                     exit = Exit::CheckFailed;
                 }
             }
             if self.args.json {
-                // Cannot fail: string keys, and numbers only.
-                let document = serde_json::to_value(Document::of(&simulated));
-                documents.push(document.unwrap_or_default());
+                documents.push(Document::of(&simulated));
             } else {
                 pages.push(screen::pages(&simulated));
             }
             bar.inc(1);
         }
         bar.finish_and_clear();
-        if !self.args.json {
-            if !self.output.is_some_and(Output::is_stdout) {
-                print(pages.join("\n"))?;
-            }
-        } else {
+        if self.args.json {
             print_json(&json!({"views": documents}))?;
+        } else if !self.output.is_some_and(Output::is_stdout) {
+            print(pages.join("\n"))?;
         }
         Ok(exit)
     }
@@ -203,10 +200,8 @@ impl Job<'_> {
         let simulators = Simulator::all(self.config, self.variants, watch)?;
         let prepared = PreparedView::new(splats, camera, &self.profile, self.level);
         if prepared.draw().is_empty() {
-            let text = format!(
-                "view \"{}\": no splat is in view: all counts are 0",
-                camera.name
-            );
+            let view = &camera.name;
+            let text = format!("view \"{view}\": no splat is in view: all counts are 0");
             self.verbosity.warn(&text);
         }
         let start = Instant::now();
@@ -248,7 +243,7 @@ impl Job<'_> {
         Ok(simulated)
     }
 
-    /// The reference renderer's picture without early stop, if it was asked for.
+    /// The picture of the reference renderer without a stop rule, if requested.
     fn reference(&self, camera: &Camera) -> Option<Frame> {
         let settings = RenderSettings {
             profile: Profile {

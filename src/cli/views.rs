@@ -1,5 +1,4 @@
-//! The flags that say from where to look, and the cameras they make. `render` and `sim` share
-//! them.
+//! Flags about views, and the cameras that they describe.
 
 use std::path::{Path, PathBuf};
 
@@ -15,17 +14,15 @@ use crate::scene::cameras::{
 };
 use crate::scene::{Camera, Intrinsics, Splats};
 
-/// From where to look.
-///
-/// With `--cameras`, views come from a file; with `--eye`, from there; with `--orbit`, from a ring;
-/// with none of these, one view is chosen that shows the scene's main content.
+/// Flags about views: cameras of a file, a position, or a circle; without them, one view that shows the
+/// main content of the scene.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ViewArgs {
     /// Camera file: a cameras.json, a transforms.json, or the folder of a COLMAP model
     #[arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "fov", "orbit"])]
     cameras: Option<PathBuf>,
-    /// Views to draw: an index from 0, a name, a range A..B (without B; either end may be omitted) or
+    /// Views to draw: an index from 0, a name, a range A..B (excluding B; either end may be omitted) or
     /// all [default: 0 with --cameras, all with --orbit]
     #[arg(long, value_name = "INDEX|NAME|A..B|all")]
     view: Option<String>,
@@ -52,53 +49,42 @@ pub(crate) struct ViewArgs {
     height: Option<u32>,
 }
 
-/// Where the camera stands where flags say nothing.
+/// Rule for the position of the camera without `--eye`.
 #[derive(Debug, Clone)]
-pub(crate) enum Stand {
-    /// Where it sees the subject's ball, off the world's axes.
-    ForBall,
-    /// There.
+pub(crate) enum EyeRule {
+    /// Outside the axes of the world, with the bounding sphere of the subject in view.
+    ForSphere,
     At(Vector3<f64>),
-    /// In this direction from the subject, as near as all the points allow.
+    /// In this direction from the subject, as close as possible with all points in view.
     ForPoints(Vector3<f64>, Vec<[f32; 3]>),
 }
 
-/// How a scene is looked at where flags say nothing.
+/// The default view of a scene.
 #[derive(Debug, Clone)]
 pub(crate) struct Framing {
-    /// What to show.
     pub(crate) subject: FramingTarget,
-    /// From where.
-    pub(crate) stand: Stand,
-    /// Direction that is up in the picture.
+    pub(crate) eye: EyeRule,
     pub(crate) up: [f64; 3],
-    /// Vertical field of view, in degrees.
+    /// Vertical field of view.
     pub(crate) fov_degrees: f64,
     /// Width and height in pixels.
     pub(crate) size: [u32; 2],
 }
 
-impl Framing {
-    /// The main content of trained splats.
-    pub(crate) fn of(splats: &Splats) -> Self {
-        Self {
+impl ViewArgs {
+    /// The cameras of a scene of splats: at least one, in order, with distinct names.
+    pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
+        let framing = || Framing {
             subject: FramingTarget::of(splats),
-            stand: Stand::ForBall,
+            eye: EyeRule::ForSphere,
             up: DEFAULT_UP,
             fov_degrees: DEFAULT_FOV_DEGREES,
             size: DEFAULT_SIDE_PX,
-        }
-    }
-}
-
-impl ViewArgs {
-    /// The cameras these flags ask for, at least one, in order, with distinct names.
-    pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
-        self.views_of(|| Framing::of(splats), verbosity)
+        };
+        self.views_of(framing, verbosity)
     }
 
-    /// The same for a scene whose own `framing` is asked for only if no file says where to look
-    /// from.
+    /// As [`Self::views`], for a scene with this `framing`, which is needed only without a camera file.
     pub(crate) fn views_of(
         &self,
         framing: impl FnOnce() -> Framing,
@@ -106,7 +92,11 @@ impl ViewArgs {
     ) -> Result<Vec<Camera>> {
         let view = self.view.as_deref();
         let cameras = match &self.cameras {
-            None => cameras::select(self.made_up(&framing())?, view.unwrap_or("all"))?,
+            None => cameras::select(self.described(&framing())?, view.unwrap_or("all"))?,
+            Some(path) if path == Path::new("-") => {
+                let expected = "a file or folder, since its format follows from its name";
+                return Err(Error::argument("--cameras", expected, "standard input (-)"));
+            }
             Some(path) => {
                 let view = view.unwrap_or("0");
                 let (cameras, warnings) = cameras::load_views(path, view, self.size())?;
@@ -128,7 +118,7 @@ impl ViewArgs {
         Ok(cameras)
     }
 
-    /// The files that are read for the views.
+    /// All files that are read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.cameras.as_deref().into_iter()
     }
@@ -140,8 +130,8 @@ impl ViewArgs {
         }
     }
 
-    /// The views that flags alone describe.
-    fn made_up(&self, framing: &Framing) -> Result<Vec<Camera>> {
+    /// The views that flags describe without a file.
+    fn described(&self, framing: &Framing) -> Result<Vec<Camera>> {
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
         if up.norm() == 0.0 {
@@ -152,11 +142,11 @@ impl ViewArgs {
             subject.centre = Vector3::from(target);
         }
         let target = subject.centre;
-        let eye = match (self.eye, &framing.stand) {
+        let eye = match (self.eye, &framing.eye) {
             (Some(eye), _) => Vector3::from(eye),
-            (None, Stand::At(eye)) => *eye,
-            (None, Stand::ForBall) => subject.default_eye(&intrinsics, up),
-            (None, Stand::ForPoints(direction, points)) => {
+            (None, EyeRule::At(eye)) => *eye,
+            (None, EyeRule::ForSphere) => subject.default_eye(&intrinsics, up),
+            (None, EyeRule::ForPoints(direction, points)) => {
                 cameras::fitting_eye(&intrinsics, target, *direction, up, points)
             }
         };
@@ -167,7 +157,7 @@ impl ViewArgs {
         Ok(vec![Camera::look_at(name, intrinsics, eye, target, up)?])
     }
 
-    /// The lens of made-up views: `--fov` and the size, square pixels.
+    /// Intrinsics with square pixels.
     fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.fov.unwrap_or(framing.fov_degrees);
         if !(fov > 0.0 && fov < 180.0) {
@@ -180,13 +170,9 @@ impl ViewArgs {
     }
 }
 
-/// A point or direction: three numbers with commas between.
+/// Parses a point or direction.
 fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
     parse_numbers(text)
         .filter(|numbers: &[f64; 3]| numbers.iter().all(|n| n.is_finite()))
         .ok_or_else(|| "expected three finite numbers such as 1,-2,0.5".to_owned())
 }
-
-#[cfg(test)]
-#[path = "views_tests.rs"]
-mod tests;

@@ -22,8 +22,6 @@ pub(crate) mod draw;
 pub mod files;
 pub mod frame;
 pub mod grid;
-#[cfg(feature = "cli")]
-pub(crate) mod heat;
 mod index;
 pub mod merge;
 pub mod pipeline;

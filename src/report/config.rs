@@ -1,4 +1,4 @@
-//! A configuration as TOML that reads back, each field with its meaning and source.
+//! Configurations as TOML, with the meaning and source of each field.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use crate::gpu::config::{Config, PRESETS};
 use crate::mesh::pipeline::MeshConfig;
 use crate::pipeline::spec::{Field, Source};
 
-/// The whole configuration, which began as `preset`. The source that a field names is its default's,
-/// so that stands there as well.
+/// Formats a configuration that is based on `preset` as TOML with the meaning, default value and source
+/// of each field. [`Config::overlaid`] reads it.
 #[must_use]
 pub fn toml(config: &Config, preset: &str) -> String {
     text(&config.fields(), &Config::default().fields(), preset, "sim")
 }
 
-/// The same of the mesh path, its own units after those of the emulated GPU.
+/// Formats the configuration of the mesh path, its own units after those of the emulated GPU.
 #[cfg(feature = "cli")]
 pub(crate) fn mesh_toml(config: &MeshConfig, preset: &str) -> String {
     let default = MeshConfig::default().fields();
@@ -28,7 +28,6 @@ fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> St
          states.\n",
     );
     for preset in PRESETS.iter().filter(|p| p.name == preset) {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);
     }
     let mut table = "";
@@ -36,7 +35,6 @@ fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> St
         let Some((unit, name)) = field.name.split_once('.') else {
             continue;
         };
-        // Writing to a string cannot fail.
         if unit != table {
             let _ = write!(text, "\n[{unit}]\n");
             table = unit;
@@ -80,7 +78,6 @@ mod tests {
         assert!(text.contains("[qfm]") && text.contains("[l2]"));
     }
 
-    /// Every field has a line with its source before it.
     #[test]
     fn every_field_is_explained() {
         let text = toml(&Config::preset("orin").unwrap(), "orin");

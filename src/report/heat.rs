@@ -6,105 +6,133 @@
     reason = "positions on a bar of a few thousand pixels, and colours of eight bits"
 )]
 
-use super::font;
-use super::legend::{Curve, Scale, short};
+use font8x8::{BASIC_FONTS, UnicodeFonts};
+
+use super::scale::{Curve, Scale, short};
 use crate::image::Frame;
 use crate::image::difference::colour_at;
 
-/// Colours at eighths of the scale: those of Matplotlib's viridis, whose lightness rises evenly.
-const COLOURS: [[u8; 3]; 9] = [
-    [68, 1, 84],
-    [71, 44, 122],
-    [59, 81, 139],
-    [44, 113, 142],
-    [33, 144, 141],
-    [39, 173, 129],
-    [92, 200, 99],
-    [170, 220, 50],
-    [253, 231, 37],
-];
-/// Pixels without a count.
-const NOTHING: [u8; 3] = [0, 0, 0];
+/// Colours of a heat map, sRGB.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Palette {
+    /// Colours at equal distances on the scale.
+    colours: &'static [[u8; 3]],
+    /// Colour of pixels without a count.
+    nothing: [u8; 3],
+}
+
+/// Matplotlib's viridis, whose lightness rises evenly, at eighths of the scale.
+pub(crate) const VIRIDIS: Palette = Palette {
+    colours: &[
+        [68, 1, 84],
+        [71, 44, 122],
+        [59, 81, 139],
+        [44, 113, 142],
+        [33, 144, 141],
+        [39, 173, 129],
+        [92, 200, 99],
+        [170, 220, 50],
+        [253, 231, 37],
+    ],
+    nothing: [0, 0, 0],
+};
+
+/// Figure 11 of "Reducing Shading on GPUs using Quad-Fragment Merging", for 1 to 8 shadings per
+/// pixel. The paper names three colours: dark blue is 1, bright green 4, dark red 8 or more. The
+/// others are our choice, on the way from blue to red.
+pub(crate) const SHADINGS: Palette = Palette {
+    colours: &[
+        [0, 0, 128],
+        [0, 64, 255],
+        [0, 217, 255],
+        [0, 255, 0],
+        [255, 255, 0],
+        [255, 128, 0],
+        [255, 0, 0],
+        [128, 0, 0],
+    ],
+    nothing: [26, 26, 26],
+};
+
 const GROUND: [u8; 3] = [24, 24, 27];
 const INK: [u8; 3] = [228, 228, 231];
 
-/// Least width of a picture, in pixels: the legend's text fits.
-const LEAST_WIDTH_PX: usize = 480;
-/// Most times that a small map is enlarged.
-const MOST_TIMES: usize = 8;
-/// Width a unit of the legend's size: text doubles where the picture is twice this wide.
-const WIDTH_A_SIZE_PX: usize = 640;
-const MOST_TICKS: u32 = 8;
+/// Minimum width of a picture in pixels, so that the legend's text fits.
+const MIN_WIDTH_PX: usize = 480;
+/// Maximum factor by which a small map is enlarged.
+const MAX_TIMES: usize = 8;
+/// Picture width per unit of the legend: text doubles in size where the picture is twice this wide.
+const WIDTH_PER_UNIT_PX: usize = 640;
+const MAX_TICKS: u32 = 8;
+/// Width and height of a character of the font.
+const CHARACTER_PX: usize = 8;
 
-/// Counts per pixel, and what to write below them.
+/// Counts per pixel and the text of their legend.
 #[derive(Debug, Clone)]
 pub(crate) struct HeatMap<'a> {
-    /// What is shown, and of which variant.
     pub title: String,
-    /// What no count means: it is drawn black.
+    /// Meaning of pixels without a count.
     pub nothing: &'static str,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// The counts, row by row.
+    /// Counts, row by row.
     pub counts: &'a [u32],
-    /// The scale.
     pub scale: Scale,
+    /// What determines the end of the scale.
+    pub scale_end: &'static str,
+    pub palette: Palette,
 }
 
-/// The picture: the map, enlarged by a whole number if small, and the legend.
+/// Draws the map, enlarged by a whole factor if it is small, and the legend below it.
 pub(crate) fn picture(map: &HeatMap<'_>) -> Frame {
     let [width, height] = map.size.map(|side| side as usize);
-    let times = LEAST_WIDTH_PX.div_ceil(width.max(1)).min(MOST_TIMES);
-    let canvas_width = (width * times).max(LEAST_WIDTH_PX);
-    let unit = (canvas_width / WIDTH_A_SIZE_PX).max(1);
+    let times = MIN_WIDTH_PX.div_ceil(width.max(1)).min(MAX_TIMES);
+    let canvas_width = (width * times).max(MIN_WIDTH_PX);
+    let unit = (canvas_width / WIDTH_PER_UNIT_PX).max(1);
     let mut canvas = Canvas::new(canvas_width, height * times + LEGEND_UNITS * unit);
     for (index, &count) in map.counts.iter().enumerate() {
         let (x, y) = (index % width.max(1), index / width.max(1));
-        canvas.fill(
-            [x * times, y * times],
-            [times, times],
-            colour(map.scale, count),
-        );
+        let colour = match count {
+            0 => map.palette.nothing,
+            count => map.palette.at(map.scale.position(count)),
+        };
+        canvas.fill([x * times, y * times], [times, times], colour);
     }
     legend(&mut canvas, map, height * times, unit);
     canvas.into_frame()
 }
 
-fn colour(scale: Scale, count: u32) -> [u8; 3] {
-    if count == 0 {
-        return NOTHING;
+impl Palette {
+    /// The colour at `position`, 0 to 1.
+    fn at(&self, position: f32) -> [u8; 3] {
+        let colours: Vec<_> = self.colours.iter().map(|c| c.map(f32::from)).collect();
+        colour_at(&colours, position).map(|c| c.round() as u8)
     }
-    ramp(scale.position(count))
 }
 
-fn ramp(position: f32) -> [u8; 3] {
-    let colours = COLOURS.map(|colour| colour.map(f32::from));
-    colour_at(&colours, position).map(|c| c.round() as u8)
-}
-
-/// Rows of the legend, in units: title, bar, numbers, range, each with its margin.
+/// Height of the legend in units: title, bar, numbers and range, each with its margin.
 const LEGEND_UNITS: usize = 56;
 const MARGIN: usize = 8;
 
-/// Title, colour bar, its numbers, the range of the counts.
+/// Draws title, colour bar with its numbers, and the range of the counts.
 fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let at = |rows: usize| top + rows * unit;
     let left = MARGIN * unit;
     canvas.write(&map.title, [left, at(6)], unit);
     // The swatch of pixels without a count, then the bar.
     let swatch = 10 * unit;
-    canvas.fill([left, at(17)], [swatch, 10 * unit], NOTHING);
+    canvas.fill([left, at(17)], [swatch, 10 * unit], map.palette.nothing);
     canvas.outline([left, at(17)], [swatch, 10 * unit], unit);
     canvas.write(map.nothing, [left, at(32)], unit);
-    let bar_left = left + font::width_px(map.nothing).max(10) * unit + 16 * unit;
+    let bar_left = left + width_px(map.nothing).max(10) * unit + 16 * unit;
     let last = map.counts.iter().copied().max().unwrap_or(0);
     let end_margin = (MARGIN + 12) * unit;
     let bar_width = canvas.width.saturating_sub(bar_left + end_margin).max(2);
     for x in 0..bar_width {
-        let position = x as f32 / (bar_width - 1) as f32;
-        canvas.fill([bar_left + x, at(17)], [1, 10 * unit], ramp(position));
+        let colour = map.palette.at(x as f32 / (bar_width - 1) as f32);
+        canvas.fill([bar_left + x, at(17)], [1, 10 * unit], colour);
     }
-    for tick in map.scale.ticks(MOST_TICKS) {
+    for tick in map.scale.ticks(MAX_TICKS) {
         let beyond = tick == map.scale.top && last > tick;
         let text = short(tick) + if beyond { "+" } else { "" };
         let position = map.scale.position(tick);
@@ -113,14 +141,32 @@ fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let counted = map.counts.iter().copied().filter(|&c| c > 0);
     let curve = match map.scale.curve {
         Curve::Linear => "linear",
-        Curve::Root => "square-root",
+        Curve::SquareRoot => "square-root",
     };
     let range = format!(
-        "{} TO {last}, {curve} scale to {}: 99.9th percentile",
+        "{} TO {last}, {curve} scale to {}: {}",
         counted.min().unwrap_or(0),
-        map.scale.top
+        map.scale.top,
+        map.scale_end
     );
     canvas.write(&range, [left, at(44)], unit);
+}
+
+/// Lit pixels of `text` in a bitmap font, from the origin to the right: column and row of each.
+/// Characters beyond ASCII are blank.
+fn lit_pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    text.chars().enumerate().flat_map(|(index, c)| {
+        // The leftmost column is the lowest bit of a row.
+        let rows = BASIC_FONTS.get(c).unwrap_or_default();
+        (0..CHARACTER_PX * CHARACTER_PX)
+            .map(|i| (i % CHARACTER_PX, i / CHARACTER_PX))
+            .filter(move |(x, y)| rows[*y] >> x & 1 == 1)
+            .map(move |(x, y)| (index * CHARACTER_PX + x, y))
+    })
+}
+
+fn width_px(text: &str) -> usize {
+    text.chars().count() * CHARACTER_PX
 }
 
 struct Canvas {
@@ -138,7 +184,7 @@ impl Canvas {
         }
     }
 
-    /// Fills a rectangle, as far as it lies inside.
+    /// Fills the part of a rectangle that lies inside the canvas.
     fn fill(&mut self, [x, y]: [usize; 2], [width, height]: [usize; 2], colour: [u8; 3]) {
         let columns = x.min(self.width)..(x + width).min(self.width);
         for row in y.min(self.height)..(y + height).min(self.height) {
@@ -146,7 +192,7 @@ impl Canvas {
         }
     }
 
-    /// A frame just outside a rectangle, half a unit of the legend wide.
+    /// Draws a frame around a rectangle, half a unit wide.
     fn outline(&mut self, [x, y]: [usize; 2], [width, height]: [usize; 2], unit: usize) {
         let line = unit.div_ceil(2);
         let frame = [width + 2 * line, height + 2 * line];
@@ -157,14 +203,14 @@ impl Canvas {
         self.fill([x + width, up], [line, frame[1]], INK);
     }
 
-    /// Writes `text` from its top left corner, each pixel of the font `unit` wide.
+    /// Writes `text` from its top left corner; a pixel of the font is `unit` wide.
     fn write(&mut self, text: &str, [x, y]: [usize; 2], unit: usize) {
-        for (column, row) in font::pixels(text) {
+        for (column, row) in lit_pixels(text) {
             self.fill([x + column * unit, y + row * unit], [unit, unit], INK);
         }
     }
 
-    /// A stroke below a bar at `position` of it, and its number centred below.
+    /// Draws a mark below a bar at `position` of it, 0 to 1, with its number centred below.
     fn tick(
         &mut self,
         position: f32,
@@ -174,9 +220,9 @@ impl Canvas {
         unit: usize,
     ) {
         let x = bar_left + (position * (bar_width - 1) as f32) as usize;
-        let stroke = unit.div_ceil(2);
-        self.fill([x.saturating_sub(stroke / 2), y], [stroke, 3 * unit], INK);
-        let half = font::width_px(text) * unit / 2;
+        let mark = unit.div_ceil(2);
+        self.fill([x.saturating_sub(mark / 2), y], [mark, 3 * unit], INK);
+        let half = width_px(text) * unit / 2;
         self.write(text, [x.saturating_sub(half), y + 5 * unit], unit);
     }
 
@@ -201,6 +247,8 @@ mod tests {
             size,
             counts,
             scale: Scale::covering(counts, Curve::Linear),
+            scale_end: "all",
+            palette: VIRIDIS,
         }
     }
 
@@ -210,20 +258,20 @@ mod tests {
             0.2126 * f32::from(r) + 0.7152 * f32::from(g) + 0.0722 * f32::from(b)
         };
         let steps: Vec<f32> = (0..=64_u8)
-            .map(|i| luma(ramp(f32::from(i) / 64.0)))
+            .map(|i| luma(VIRIDIS.at(f32::from(i) / 64.0)))
             .collect();
         assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
     }
 
     #[test]
-    fn pixels_keep_their_places() {
+    fn pixels_keep_their_positions() {
         let counts = [0, 1, 2, 3, 4, 5];
         let frame = picture(&map([3, 2], &counts));
         assert_eq!(frame.width(), 480);
         let pixel = |x: u32, y: u32| frame.pixels()[(y * frame.width() + x) as usize];
         let first = pixel(0, 0);
         assert_eq!(&first[..3], &[0.0; 3], "no count is black");
-        let last = COLOURS[8].map(|c| f32::from(c) / 255.0);
+        let last = VIRIDIS.colours[8].map(|c| f32::from(c) / 255.0);
         assert_eq!(&pixel(2 * 8 + 7, 8 + 7)[..3], &last[..]);
         assert_ne!(pixel(8, 0), pixel(0, 8));
     }
@@ -233,5 +281,25 @@ mod tests {
         assert_eq!(picture(&map([1000, 1], &[7; 1000])).width(), 1000);
         let narrow = picture(&map([1, 3000], &[7; 3000]));
         assert_eq!((narrow.width(), narrow.height()), (480, 24_056));
+    }
+
+    #[test]
+    fn shadings_have_the_colours_of_the_figure() {
+        let (least, top, curve) = (1, 8, Curve::Linear);
+        let scale = Scale { least, top, curve };
+        let colour = |count| SHADINGS.at(scale.position(count));
+        assert_eq!((1..=8).map(colour).collect::<Vec<_>>(), SHADINGS.colours);
+        assert_eq!(colour(1000), colour(8));
+        assert_eq!(scale.ticks(8), [1, 2, 4, 6, 8]);
+    }
+
+    #[test]
+    fn characters_stand_side_by_side() {
+        let one: Vec<_> = lit_pixels("1").collect();
+        assert!(!one.is_empty() && one.iter().all(|(x, y)| *x < 8 && *y < 8));
+        let moved: Vec<_> = one.iter().map(|(x, y)| (x + 8, *y)).collect();
+        assert_eq!(lit_pixels(" 1").collect::<Vec<_>>(), moved);
+        assert_eq!((width_px(""), width_px("12")), (0, 16));
+        assert_eq!(lit_pixels("é").count(), 0);
     }
 }

@@ -1,9 +1,9 @@
-//! Maps of counts a pixel: which there are, and their files.
+//! Maps of counts per pixel, and their files.
 
 use std::path::Path;
 
-use super::heat::{self, HeatMap};
-use super::legend::{Curve, Scale};
+use super::heat::{self, HeatMap, VIRIDIS};
+use super::scale::{Curve, Scale};
 use super::simulated::Simulated;
 use crate::error::Result;
 use crate::gpu::result::SimulationResult;
@@ -11,17 +11,15 @@ use crate::gpu::zrop::framebuffer::NEVER;
 use crate::image::files;
 use crate::pipeline::maps::MapKind;
 
-/// A map of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PixelMap {
     /// Counts that the pipeline kept.
     Count(MapKind),
-    /// The cycle in which the pixel's termination bit was written; 0 where it was not.
+    /// Cycle in which the pixel's termination bit was written; 0 where it was not.
     TerminationCycle,
 }
 
 impl PixelMap {
-    /// Every map.
     const ALL: [Self; 6] = [
         Self::Count(MapKind::Shaded),
         Self::Count(MapKind::Blended),
@@ -31,7 +29,7 @@ impl PixelMap {
         Self::TerminationCycle,
     ];
 
-    /// The name in its files' names.
+    /// Name of the map in file names.
     fn name(self) -> &'static str {
         match self {
             Self::Count(MapKind::Shaded) => "shaded",
@@ -43,7 +41,7 @@ impl PixelMap {
         }
     }
 
-    /// What it shows, and what a pixel without a count stands for.
+    /// Title, and the meaning of pixels without a count.
     fn legend(self) -> [&'static str; 2] {
         match self {
             Self::Count(MapKind::Shaded) => ["fragments shaded", "none"],
@@ -55,16 +53,16 @@ impl PixelMap {
         }
     }
 
-    /// Times pass evenly, counts range over decades.
+    /// Counts range over decades, times do not.
     fn curve(self) -> Curve {
         match self {
-            Self::Count(_) => Curve::Root,
+            Self::Count(_) => Curve::SquareRoot,
             Self::TerminationCycle => Curve::Linear,
         }
     }
 
-    /// The counts of a run, row by row; `None` where its variant keeps no such count: what merges
-    /// only with quad reordering on, what terminates only with early termination on.
+    /// Counts of a run, row by row; `None` where the variant keeps no such count: merges need quad
+    /// reordering, terminations early termination.
     fn of(self, outcome: &SimulationResult) -> Option<Vec<u32>> {
         let maps = outcome.maps.as_ref()?;
         let applies = match self {
@@ -81,7 +79,7 @@ impl PixelMap {
     }
 }
 
-/// Cycles beyond u32, seven seconds at 612 MHz, are written as the last of u32.
+/// Cycles above the range of u32, seven seconds at 612 MHz, are clamped to it.
 fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
     let cycles = outcome.framebuffer.termination_cycles().into_iter();
     let cycles = cycles.map(|at| if at == NEVER { 0 } else { at });
@@ -90,12 +88,12 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
         .collect()
 }
 
-/// Writes every map of every variant of a view that kept counts into `folder`, as
-/// `VIEW.VARIANT.MAP.png` and `.npy`. A map has one scale in all variants, so that pictures compare.
+/// Writes all maps of all variants of a view that kept counts into `folder`, as `VIEW.VARIANT.MAP.png`
+/// and `.npy`. A map has one scale in all variants, so that their pictures are comparable.
 ///
 /// # Errors
-/// [`crate::error::Error::Write`] when a file cannot be written, and what a picture of the view's
-/// size with its legend gives.
+/// [`crate::Error::Write`] when a file cannot be written, and [`crate::Error::Argument`] when a picture
+/// with its legend is too large.
 pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for map in PixelMap::ALL {
         let runs = simulated.runs.iter().map(|run| &run.outcome);
@@ -105,7 +103,7 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
         let scales = counted
             .iter()
             .map(|(_, counts)| Scale::covering(counts, map.curve()));
-        let Some(scale) = scales.reduce(Scale::and) else {
+        let Some(scale) = scales.max_by_key(|scale| scale.top) else {
             continue;
         };
         let size = [simulated.view.width, simulated.view.height];
@@ -119,6 +117,8 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
                 size,
                 counts,
                 scale,
+                scale_end: "99.9th percentile",
+                palette: VIRIDIS,
             });
             files::write(folder.join(format!("{stem}.png")), &picture)?;
         }

@@ -1,24 +1,23 @@
-//! What `mesh` measured, for people and programs.
+//! Results of `mesh`: tables and JSON.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::json::UnitDocument;
+use super::json::{joined, units};
 use super::table::{TextTable, or_dash};
 use crate::mesh::pipeline::TimedMeshResult;
 use crate::mesh::result::{MeshResult, ratio};
 use crate::pipeline::collect::UnitCycles;
 
-/// The frame as the emulated pipeline ran it.
+/// Units that the line of a frame in cycles names.
+const BUSIEST_SHOWN: usize = 4;
+
+/// A frame as the emulated pipeline ran it.
 #[derive(Debug)]
 pub(crate) struct Timed {
-    /// Cycles and counters.
     pub outcome: TimedMeshResult,
-    /// Clock of the emulated GPU, in MHz.
     pub clock_mhz: f64,
-    /// Host time in milliseconds.
     pub host_ms: f64,
 }
 
@@ -26,51 +25,49 @@ impl Timed {
     #[allow(clippy::cast_precision_loss, reason = "cycles far below 2^53")]
     fn json(&self) -> Value {
         let o = &self.outcome;
-        let units = o.units.iter();
         json!({
             "cycles": o.cycles,
             "frame_ms": o.cycles as f64 / (self.clock_mhz * 1e3),
             "limiting_unit": UnitCycles::busiest(&o.units).map(|u| u.name),
             "warps": o.warps,
-            "colour": o.colour,
             "grids": o.grids,
             "raster_tiles_hidden": o.tiles_hidden,
-            "colour_cache": o.colour_cache,
-            "z_cache": o.z_cache,
+            "crop": joined([json!(o.colour), json!(o.colour_cache)]),
+            "zrop_cache": o.z_cache,
             "l2": o.l2,
             "dram_bytes": o.dram_bytes,
-            "units": units.map(|u| (u.name, UnitDocument::of(u))).collect::<BTreeMap<_, _>>(),
+            "units": units(&o.units),
             "discrepancies": o.discrepancies(),
             "host_ms": self.host_ms,
         })
     }
 }
 
-/// One combination of settings and what came out.
+/// One combination of settings and its results.
 #[derive(Debug)]
 pub(crate) struct MeshRow {
-    /// The mesh, as the command line names it.
+    /// Mesh as named on the command line.
     pub mesh: String,
     pub view: String,
-    /// Target area of triangles in pixels, if it was tessellated.
+    /// Target area of triangles in pixels, if the mesh was tessellated.
     pub area_px: Option<f64>,
     /// Samples per pixel.
     pub msaa: u32,
     pub unit: &'static str,
-    /// Entries of its buffer, "unbounded", or nothing.
+    /// Entries of the unit's buffer, or "unbounded"; `None` without a buffer.
     pub buffer: Option<String>,
-    /// Whether it is Reyes, which shades vertices instead of quads.
+    /// Whether grid vertices are shaded instead of quads (Reyes).
     pub shades_vertices: bool,
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
     pub outcome: MeshResult,
-    /// PSNR against the unmerged picture in dB, if asked for; infinite when they are the same.
+    /// PSNR against the unmerged picture in dB, if requested; infinite for identical pictures.
     pub psnr_db: Option<f64>,
-    /// PSNR against 64 shaded samples per pixel in dB, if asked for.
+    /// PSNR against 64 shaded samples per pixel in dB, if requested.
     pub psnr_vs_truth_db: Option<f64>,
-    /// The frame in cycles, if asked for.
+    /// The frame in cycles, if requested.
     pub timed: Option<Timed>,
-    /// Host time in milliseconds: tessellation to depth test, and merging.
+    /// Host time in milliseconds: from tessellation to depth test, and of merging.
     pub host_ms: [f64; 2],
 }
 
@@ -102,7 +99,7 @@ impl MeshRow {
             },
             "fragments_shaded": self.shadings(),
             "pixels_covered": o.pixels_covered,
-            "fragments_per_covered_pixel": self.shading_per_covered_pixel(),
+            "fragments_per_covered_pixel": self.shadings_per_covered_pixel(),
             "reduction": self.reduction(),
             "savings": self.savings(),
             "efficiency": self.efficiency(),
@@ -134,11 +131,11 @@ impl MeshRow {
         self.shaded() * if self.shades_vertices { 1 } else { 4 }
     }
 
-    fn shading_per_covered_pixel(&self) -> f64 {
+    fn shadings_per_covered_pixel(&self) -> f64 {
         ratio(self.shadings(), self.outcome.pixels_covered)
     }
 
-    /// PSNR over the covered pixels alone: elsewhere merging changes nothing.
+    /// PSNR over the covered pixels only; merging changes no others.
     fn covered_db(&self) -> Option<f64> {
         let [width, height] = self.size.map(u64::from);
         let share = ratio(self.outcome.pixels_covered, width * height);
@@ -153,12 +150,12 @@ impl MeshRow {
         }
     }
 
-    /// Quads merged, of all that reached the unit.
+    /// Share of merged quads among those that reached the unit.
     fn savings(&self) -> f64 {
         ratio(self.merged(), self.outcome.merging.tested())
     }
 
-    /// Quads merged, of those with a partially covered shading pixel.
+    /// Merged quads over quads with a partially covered shading pixel.
     fn efficiency(&self) -> f64 {
         ratio(self.merged(), self.outcome.merging.partial)
     }
@@ -170,73 +167,59 @@ impl MeshRow {
             self.outcome.quads_merged()
         }
     }
+
+    /// A cell about quads, of which Reyes has none.
+    fn of_quads(&self, text: impl ToString) -> String {
+        or_dash((!self.shades_vertices).then_some(text), |t| t.to_string())
+    }
 }
 
+/// Heading and cell of a column.
+type Column = (&'static str, fn(&MeshRow) -> String);
+
+const VIEW: Column = ("<view", |r| r.view.clone());
+const TRUTH: Column = ("truth dB", |r| or_dash(r.psnr_vs_truth_db, decibels));
+const COLUMNS: [Column; 14] = [
+    ("area px", |r| or_dash(r.area_px, |area| area.to_string())),
+    ("msaa", |r| r.msaa.to_string()),
+    ("unit", |r| r.unit.to_owned()),
+    ("buffer", |r| or_dash(r.buffer.clone(), |buffer| buffer)),
+    ("triangles", |r| r.outcome.triangles.to_string()),
+    ("quads", |r| r.of_quads(r.outcome.merging.rasterized)),
+    ("partial", |r| r.of_quads(r.outcome.merging.partial)),
+    ("culled", |r| r.of_quads(r.outcome.merging.culled)),
+    ("shaded", |r| r.shaded().to_string()),
+    ("per px", |r| {
+        format!("{:.2}", r.shadings_per_covered_pixel())
+    }),
+    ("less", |r| format!("{:.2}x", r.reduction())),
+    ("saved", |r| r.of_quads(percent(r.savings()))),
+    ("effic.", |r| r.of_quads(percent(r.efficiency()))),
+    ("PSNR dB", |r| or_dash(r.psnr_db, decibels)),
+];
+
 pub(crate) fn table(rows: &[MeshRow]) -> String {
-    let several_views = rows.windows(2).any(|pair| pair[0].view != pair[1].view);
-    let with_truth = rows.iter().any(|row| row.psnr_vs_truth_db.is_some());
-    let mut headings = vec![
-        "area px",
-        "msaa",
-        "unit",
-        "buffer",
-        "triangles",
-        "quads",
-        "partial",
-        "culled",
-        "shaded",
-        "per px",
-        "less",
-        "saved",
-        "effic.",
-        "PSNR dB",
-    ];
-    if several_views {
-        headings.insert(0, "<view");
-    }
-    if with_truth {
-        headings.push("truth dB");
-    }
+    let has_views = rows.windows(2).any(|pair| pair[0].view != pair[1].view);
+    let has_truth = rows.iter().any(|row| row.psnr_vs_truth_db.is_some());
+    let view = has_views.then_some(VIEW).into_iter();
+    let truth = has_truth.then_some(TRUTH);
+    let columns: Vec<Column> = view.chain(COLUMNS).chain(truth).collect();
+    let headings: Vec<_> = columns.iter().map(|(heading, _)| *heading).collect();
     let mut table = TextTable::new(&headings);
     for row in rows {
-        let o = &row.outcome;
-        // Reyes has no quads.
-        let of_quads = |text: String| or_dash((!row.shades_vertices).then_some(text), |t| t);
-        let mut cells = vec![
-            or_dash(row.area_px, |area| area.to_string()),
-            row.msaa.to_string(),
-            row.unit.to_owned(),
-            or_dash(row.buffer.clone(), |buffer| buffer),
-            o.triangles.to_string(),
-            of_quads(o.merging.rasterized.to_string()),
-            of_quads(o.merging.partial.to_string()),
-            of_quads(o.merging.culled.to_string()),
-            row.shaded().to_string(),
-            format!("{:.2}", row.shading_per_covered_pixel()),
-            format!("{:.2}x", row.reduction()),
-            of_quads(percent(row.savings())),
-            of_quads(percent(row.efficiency())),
-            or_dash(row.psnr_db, decibels),
-        ];
-        if several_views {
-            cells.insert(0, row.view.clone());
-        }
-        if with_truth {
-            cells.push(or_dash(row.psnr_vs_truth_db, decibels));
-        }
-        table.row(cells);
+        table.row(columns.iter().map(|(_, cell)| cell(row)));
     }
     table.to_string()
 }
 
-/// Cycles and busiest units of the rows that the emulated pipeline ran, below their table.
+/// Cycles and busiest units of the rows that the emulated pipeline ran.
 pub(crate) fn cycles_table(rows: &[MeshRow]) -> String {
     let mut text = String::new();
     for (row, timed) in rows.iter().filter_map(|r| Some((r, r.timed.as_ref()?))) {
         let o = &timed.outcome;
         let mut units: Vec<_> = o.units.iter().collect();
         units.sort_by(|a, b| b.utilisation().total_cmp(&a.utilisation()));
-        let busiest = units.iter().take(4);
+        let busiest = units.iter().take(BUSIEST_SHOWN);
         let busiest = busiest.map(|u| format!("{} {:.0} %", u.name, 100.0 * u.utilisation()));
         let _ = writeln!(
             text,

@@ -1,25 +1,25 @@
-//! Results for people and for programs: pages, JSON, maps, traces, configurations.
+//! Results for people and for programs.
 //!
-//! | file | turns into |
+//! | file | output |
 //! |---|---|
 //! | [`json`] | the document of `sim --json` |
-//! | [`screen`] | a screenful of text |
-//! | [`maps`] | counts a pixel, as heat maps with a legend ([`heat`], [`legend`], [`font`]) |
-//! | [`table`] | aligned columns |
+//! | [`screen`] | the pages of `sim` |
+//! | [`mesh`] | the tables and rows of `mesh` |
+//! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
+//! | [`table`] | text tables |
 //! | [`trace`] | a Chrome trace, for Perfetto |
-//! | [`config`] | a configuration as TOML that reads back, each field explained |
+//! | [`config`] | a configuration as TOML with the meaning and source of each field |
 //!
-//! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] is what variants are compared by.
+//! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its variants.
 
 pub(crate) mod config;
-pub(crate) mod font;
 pub(crate) mod heat;
 pub(crate) mod json;
-pub(crate) mod legend;
 pub(crate) mod maps;
 #[cfg(feature = "cli")]
 pub(crate) mod mesh;
 pub(crate) mod ratios;
+pub(crate) mod scale;
 pub(crate) mod screen;
 pub(crate) mod simulated;
 #[cfg(feature = "cli")]

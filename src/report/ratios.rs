@@ -1,24 +1,23 @@
-//! What variants are compared by.
+//! Ratios between variants.
 
 use serde::Serialize;
 
 use crate::gpu::result::SimulationResult;
 
-/// A variant against the baseline: how many times less it took. `None` where it took nothing.
+/// Counts of the baseline divided by those of a variant; `None` where the variant's count is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Ratios {
-    /// Cycles of the baseline over the variant's.
+    /// Cycles.
     pub speedup: Option<f64>,
-    /// Blended fragments of the baseline over the variant's.
+    /// Blended fragments.
     pub fragments: Option<f64>,
-    /// Blended quads of the baseline over the variant's.
+    /// Blended quads.
     pub quads: Option<f64>,
-    /// Shaded fragments of the baseline over the variant's.
+    /// Shaded fragments.
     pub fragments_shaded: Option<f64>,
 }
 
 impl Ratios {
-    /// `variant` against `baseline`.
     pub(crate) fn between(baseline: &SimulationResult, variant: &SimulationResult) -> Self {
         let of = |number: fn(&SimulationResult) -> u64| ratio(number(baseline), number(variant));
         Self {
@@ -30,8 +29,7 @@ impl Ratios {
     }
 }
 
-/// Early termination's share in a run by itself: fragments rasterized over those that were not
-/// terminated.
+/// Effect of early termination within a run: rasterized fragments over those not terminated.
 pub(crate) fn termination_ratio(outcome: &SimulationResult) -> Option<f64> {
     let fragments = &outcome.fragments;
     ratio(
@@ -40,24 +38,13 @@ pub(crate) fn termination_ratio(outcome: &SimulationResult) -> Option<f64> {
     )
 }
 
-/// Merging's share in a run by itself: quads with something to blend over those blended.
+/// Effect of quad merging within a run: quads that would be blended without it over those blended.
 pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
     let quads = &outcome.quads;
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }
 
-/// `a / b`, unless `b` is 0.
+/// `a / b`; `None` if `b` is 0.
 pub(crate) fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_over_nothing_is_no_number() {
-        assert_eq!(ratio(3, 2), Some(1.5));
-        assert_eq!(ratio(0, 0), None);
-    }
 }

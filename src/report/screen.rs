@@ -1,5 +1,5 @@
-//! A view's variants side by side: a screenful of text, at most 24 lines of 100 columns for five
-//! variants; more are set below each other.
+//! The pages of `sim`: the variants of a view side by side, in at most 24 lines of 100 columns for five
+//! variants. Further variants follow on pages of their own.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,21 +10,20 @@ use crate::gpu::config::Config;
 use crate::gpu::result::SimulationResult;
 use crate::pipeline::collect::UnitCycles;
 
-/// Columns of a line.
-const COLUMNS: usize = 100;
-/// Columns of the labels.
+/// Characters of a line.
+const LINE: usize = 100;
+/// Characters of a label.
 const LABEL: usize = 13;
-/// Columns of a variant.
+/// Characters of a variant's column.
 const COLUMN: usize = 17;
-/// Variants side by side.
-const ABREAST: usize = (COLUMNS - LABEL) / COLUMN;
-/// Cells of a bar.
+/// Variants per page.
+const VARIANTS_PER_PAGE: usize = (LINE - LABEL) / COLUMN;
+/// Characters of a bar.
 const BAR: usize = 10;
-/// What the bars show.
+/// Meaning of the bars.
 const KEY: &str = "█ works  ░ held up";
 
-/// The page that `quadrille sim` prints, for results of one draw: `title`, then the results side by
-/// side.
+/// Formats results of one draw as the page that `quadrille sim` prints, below `title`.
 #[must_use]
 pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResult>) -> String {
     let (mut view, mut runs) = (ViewFacts::default(), Vec::new());
@@ -54,10 +53,10 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
     })
 }
 
-/// The pages, one below the other.
+/// Formats the results of a view as the pages that `quadrille sim` prints.
 #[must_use]
 pub fn pages(simulated: &Simulated<'_>) -> String {
-    let pages = simulated.runs.chunks(ABREAST);
+    let pages = simulated.runs.chunks(VARIANTS_PER_PAGE);
     let pages: Vec<_> = pages.map(|runs| page(simulated, runs)).collect();
     pages.join("\n")
 }
@@ -101,7 +100,7 @@ fn page(simulated: &Simulated<'_>, runs: &[VariantRun]) -> String {
     text
 }
 
-/// What was drawn, and what the bars show.
+/// The first line: scene, view, GPU, and the meaning of the bars.
 fn title(simulated: &Simulated<'_>) -> String {
     let path = &simulated.scene.path;
     let file = path.rsplit('/').next().unwrap_or(path);
@@ -111,7 +110,7 @@ fn title(simulated: &Simulated<'_>) -> String {
         "{file} {} {}x{}  {} {} MHz  {} splats",
         view.name, view.width, view.height, simulated.preset, gpu.clock_mhz, view.splats_in_frustum
     );
-    let room = COLUMNS - KEY.chars().count() - 2;
+    let room = LINE - KEY.chars().count() - 2;
     let facts: String = if facts.chars().count() > room {
         facts.chars().take(room - 1).chain(['…']).collect()
     } else {
@@ -120,13 +119,12 @@ fn title(simulated: &Simulated<'_>) -> String {
     format!("{facts:room$}  {KEY}\n")
 }
 
-/// The units that any of the runs has, in the order of the pipeline.
-fn unit_names(runs: &[VariantRun]) -> Vec<&'static str> {
-    let names =
-        |outcome: &SimulationResult| outcome.units.iter().map(|u| u.name).collect::<Vec<_>>();
-    // Variants differ in optional units only: the run with most has all.
-    let all = runs.iter().map(|run| names(&run.outcome));
-    all.max_by_key(Vec::len).unwrap_or_default()
+/// Units of all runs, in pipeline order.
+fn unit_names(runs: &[VariantRun]) -> impl Iterator<Item = &'static str> {
+    // Variants differ in optional units only, so the run with the most units has all of them.
+    let units = runs.iter().map(|run| &run.outcome.units);
+    let all = units.max_by_key(|units| units.len());
+    all.into_iter().flatten().map(|unit| unit.name)
 }
 
 fn name(run: &VariantRun) -> String {
@@ -149,30 +147,30 @@ fn row(text: &mut String, label: &str, runs: &[VariantRun], cell: impl Fn(&Varia
     text.push('\n');
 }
 
-/// A unit's cycles: those in which it worked, those in which it was held up by anything but a lack
-/// of work, and the share worked.
+/// Draws the share of cycles in which a unit worked, the share in which it was held up by anything but
+/// a lack of work, and the first as a number.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "shares of a bar of ten cells"
+    reason = "shares of a bar of ten characters"
 )]
 fn bar(unit: &UnitCycles) -> String {
-    let total = unit.busy + unit.idle.iter().map(|(_, cycles)| cycles).sum::<u64>();
+    let total = unit.total();
     let held_up: u64 = (unit.idle.iter())
         .filter(|(reason, _)| !(reason.starts_with("starved") || reason == "drained"))
         .map(|(_, cycles)| cycles)
         .sum();
-    let cells = |cycles: u64| cycles as f64 / total.max(1) as f64 * BAR as f64;
-    let eighths = (cells(unit.busy) * 8.0).round() as usize;
+    let length = |cycles: u64| cycles as f64 / total.max(1) as f64 * BAR as f64;
+    let eighths = (length(unit.busy) * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
     bar.push_str(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]);
     let drawn = bar.chars().count();
-    let end = cells(unit.busy + held_up).round() as usize;
+    let end = length(unit.busy + held_up).round() as usize;
     bar.push_str(&"░".repeat(end.min(BAR).saturating_sub(drawn)));
     format!("{bar:BAR$} {:>3.0}%", unit.utilisation() * 100.0)
 }
 
-/// A count in eight columns, from a million on in millions.
+/// Formats a count in eight characters; counts of a million and more, in millions.
 fn short(count: u64) -> String {
     if count < 1_000_000 {
         return format!("{count:>8}");
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_fill_their_cells_and_no_more() {
+    fn bars_have_ten_characters() {
         assert_eq!(bar(&unit(100, &[])), "██████████ 100%");
         assert_eq!(bar(&unit(0, &[("drained", 7)])), "             0%");
         assert_eq!(
@@ -214,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_take_eight_columns() {
-        for (count, said) in [
+    fn counts_take_eight_characters() {
+        for (count, text) in [
             (0, "       0"),
             (999_999, "  999999"),
             (1_234_567, " 1.235 M"),
@@ -223,7 +221,7 @@ mod tests {
             (123_456_789, " 123.5 M"),
             (12_345_678_901, " 12346 M"),
         ] {
-            assert_eq!(short(count), said);
+            assert_eq!(short(count), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A view that was run through any number of variants: what reports are made of.
+//! The results of a view through any number of variants, as reports read them.
 
 use std::time::Duration;
 
@@ -7,90 +7,90 @@ use serde::Serialize;
 use crate::gpu::config::Config;
 use crate::gpu::result::SimulationResult;
 
-/// The scene that was drawn.
+/// Description of the scene in reports.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct SceneFacts {
-    /// Its file, as it was named.
+    /// Path of the file, as given.
     pub path: String,
-    /// Splats in it.
+    /// Number of splats.
     pub splats: usize,
-    /// Degree of its spherical harmonics.
+    /// Degree of the spherical harmonics.
     pub sh_degree: u8,
 }
 
-/// The view that was drawn.
+/// Description of the view in reports.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ViewFacts {
-    /// Its name.
+    /// Name of the view.
     pub name: String,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Splats that were drawn: those whose footprint may touch the picture.
+    /// Number of splats whose footprint may touch the picture.
     pub splats_in_frustum: u64,
 }
 
-/// How far a picture lies from the reference renderer's without early stop, colours as f32.
+/// Difference between a picture and that of the reference renderer without a stop rule, in f32.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AgainstReference {
-    /// Peak signal-to-noise ratio in decibels; `None` when the pictures are identical.
+    /// PSNR in decibels; `None` for identical pictures.
     #[serde(rename = "psnr_vs_reference_db")]
     pub psnr_db: Option<f64>,
-    /// The largest difference of a colour channel.
+    /// Largest difference of a colour channel.
     #[serde(rename = "max_abs_vs_reference")]
     pub max_abs: f64,
 }
 
-/// A variant that ran.
+/// The run of a variant.
 #[derive(Debug)]
 pub struct VariantRun {
-    /// What came out.
+    /// Result of the simulation.
     pub outcome: SimulationResult,
-    /// Time on this machine, other variants at its side.
+    /// Time on the host, with the other variants running at the same time.
     pub host: Duration,
-    /// Where its picture was written.
+    /// Path of the picture, if one was written.
     pub output: Option<String>,
-    /// How far its picture is from the reference, if that was asked for.
+    /// Difference to the reference renderer, if requested.
     pub against_reference: Option<AgainstReference>,
 }
 
 impl VariantRun {
-    /// The variant's name.
+    /// Name of the variant.
     #[must_use]
     pub fn name(&self) -> String {
         self.outcome.variant.to_string()
     }
 }
 
-/// A view, run through any number of variants.
+/// The results of a view through any number of variants.
 #[derive(Debug)]
 pub struct Simulated<'a> {
-    /// The scene.
+    /// Scene of the view.
     pub scene: &'a SceneFacts,
-    /// The view.
+    /// View that was drawn.
     pub view: ViewFacts,
-    /// Name of the profile it was projected with.
+    /// Name of the profile that the splats were projected with.
     pub profile: &'static str,
-    /// The configuration.
+    /// Configuration of the emulated GPU.
     pub config: &'a Config,
-    /// Name of the preset that the configuration began as.
+    /// Name of the preset that the configuration is based on.
     pub preset: &'a str,
-    /// Time on this machine to project and sort, and for all variants together.
+    /// Time on the host to project and sort, and of all variants together.
     pub host: [Duration; 2],
-    /// The variants.
+    /// Run of each variant.
     pub runs: Vec<VariantRun>,
 }
 
 impl Simulated<'_> {
-    /// The run of the conventional pipeline, if it is among the variants.
+    /// Result of the baseline, if it was run.
     pub(crate) fn baseline(&self) -> Option<&SimulationResult> {
         let baseline = crate::gpu::variant::Variant::BASELINE;
         let mut outcomes = self.runs.iter().map(|run| &run.outcome);
         outcomes.find(|outcome| outcome.variant == baseline)
     }
 
-    /// Milliseconds of `cycles` at the configured clock.
+    /// Duration of `cycles` at the configured clock, in milliseconds.
     pub(crate) fn ms(&self, cycles: u64) -> f64 {
         cycles as f64 / (self.config.gpu.clock_mhz * 1e3)
     }

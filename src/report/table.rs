@@ -4,20 +4,15 @@ use std::fmt;
 
 use comfy_table::{CellAlignment, Table, TableStyle};
 
-/// A table whose columns are aligned to the right, but for those that hold words.
+/// A table of columns that are aligned to the right or, for words, to the left.
 pub(crate) struct TextTable(Table);
 
 impl TextTable {
-    /// A table with these columns; a heading that begins with `<` is that of words, which are
-    /// aligned to the left.
+    /// Creates a table without rows. A heading that begins with `<` aligns its column to the left.
     pub(crate) fn new(headings: &[&str]) -> Self {
         let mut table = Table::new();
         table.load_style(TableStyle::new());
-        table.set_header(
-            headings
-                .iter()
-                .map(|heading| heading.trim_start_matches('<')),
-        );
+        table.set_header(headings.iter().map(|h| h.trim_start_matches('<')));
         for (column, heading) in table.column_iter_mut().zip(headings) {
             column.set_padding((0, 2));
             column.set_cell_alignment(if heading.starts_with('<') {
@@ -31,21 +26,20 @@ impl TextTable {
 
     /// Adds a row.
     pub(crate) fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        self.0
-            .add_row(cells.into_iter().map(Into::into).collect::<Vec<String>>());
+        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        self.0.add_row(cells);
     }
 }
 
-/// Every line ends in a line feed, none in a blank.
+/// Every line ends in a line feed, without blanks before it.
 impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .lines()
-            .try_for_each(|line| writeln!(f, "{}", line.trim_end()))
+        let mut lines = self.0.lines();
+        lines.try_for_each(|line| writeln!(f, "{}", line.trim_end()))
     }
 }
 
-/// A name in at most 40 characters: the middle of a longer one is left out.
+/// Shortens a name to 40 characters by leaving out its middle.
 pub(crate) fn shortened(name: &str) -> String {
     const MOST: usize = 40;
     let count = name.chars().count();
@@ -57,7 +51,7 @@ pub(crate) fn shortened(name: &str) -> String {
     start.chain(['…']).chain(end).collect()
 }
 
-/// The number in a cell, or a dash for none.
+/// Formats the value of a cell, or a dash for none.
 pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
 }

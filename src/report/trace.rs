@@ -1,5 +1,6 @@
-//! A Chrome trace (JSON object format), which Perfetto opens: a process a variant, a counter track
-//! a unit and state, in per cent of each window; times in microseconds at the configured clock.
+//! Chrome traces (JSON object format), which Perfetto opens. Each variant is a process; each unit is a
+//! counter track with the percentage of every window in each state. Times are in microseconds at the
+//! configured clock.
 
 use std::io::{self, Write};
 
@@ -9,25 +10,25 @@ use super::simulated::{Simulated, VariantRun};
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::timing::{STATES, StallReason, Timeline};
 
-/// Most windows of a unit; with it, and a bound on the samples of all of
-/// them together, a file stays below 8 MB.
+/// Maximum number of windows of a unit.
 const MAX_WINDOWS: usize = 512;
-/// Most samples of all units of all variants together, at most 200 bytes each.
+/// Maximum number of samples of all units of all variants. At 200 bytes per sample at most, a file
+/// stays below 8 MB.
 const MAX_SAMPLES: usize = 40_000;
 
 /// Writes the trace of a view whose runs kept timelines.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     let units: usize = simulated.runs.iter().map(|r| r.outcome.units.len()).sum();
     let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
-    // Variants differ in optional units only: the run with most has all, and a unit has one number.
+    // Variants differ in optional units only, so the run with the most units numbers all of them.
     let all = simulated.runs.iter().map(|run| &run.outcome.units);
     let all = all.max_by_key(|units| units.len());
     let number = |name: &str| {
-        let place = all.and_then(|units| units.iter().position(|u| u.name == name));
-        place.map_or(0, |place| place + 1)
+        let index = all.and_then(|units| units.iter().position(|u| u.name == name));
+        index.map_or(0, |index| index + 1)
     };
     let mut first = true;
     let mut event = |out: &mut dyn Write, event: &Value| {
@@ -46,7 +47,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
             };
             let track = Track {
                 pid,
-                // Perfetto sorts by name: the number keeps the order of the pipeline.
+                // Perfetto sorts tracks by name; the number keeps them in pipeline order.
                 name: format!("{:02} {}", number(unit.name), unit.name),
                 us_per_cycle: 1.0 / simulated.config.gpu.clock_mhz,
                 end: run.outcome.cycles,
@@ -59,7 +60,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     writeln!(out, "\n]}}")
 }
 
-/// The process's name and its one slice: the draw.
+/// Names of the process and its thread, and one slice for the draw.
 fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value; 4] {
     let name = run.name();
     let cycles = run.outcome.cycles;
@@ -78,24 +79,24 @@ fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value
     ]
 }
 
-/// A unit's counter track.
+/// The counter track of a unit.
 struct Track {
     pid: u32,
     name: String,
     us_per_cycle: f64,
-    /// The run's cycles.
+    /// Cycles of the run.
     end: u64,
 }
 
 impl Track {
-    /// A sample where a window's shares differ from the window before, and one that ends the last.
+    /// Samples at the windows whose shares differ from the window before, and one at the end.
     fn samples(&self, unit: &UnitCycles, timeline: &Timeline, most: usize) -> Vec<Value> {
         let group = timeline.windows.len().div_ceil(most).max(1);
         let windows: Vec<_> = timeline.windows.chunks(group).map(sum).collect();
-        // States that never arose have no track.
-        let arose = sum(&windows);
+        // States that did not occur are left out.
+        let totals = sum(&windows);
         let states: Vec<(usize, String)> = (0..STATES)
-            .filter(|&state| arose[state] > 0)
+            .filter(|&state| totals[state] > 0)
             .map(|state| (state, state_name(state)))
             .collect();
         let mut samples = Vec::new();
@@ -118,7 +119,7 @@ impl Track {
         let values: Map<_, _> = values
             .map(|((_, name), &share)| (name.clone(), json!(share as f64 / 10.0)))
             .collect();
-        // To a nanosecond.
+        // Rounded to a nanosecond.
         let us = (cycle as f64 * self.us_per_cycle * 1e3).round() / 1e3;
         json!({"ph": "C", "pid": self.pid, "name": self.name, "ts": us, "args": values})
     }
@@ -140,7 +141,6 @@ fn per_mille(window: &[u64; STATES], states: &[(usize, String)]) -> Vec<u64> {
     states.iter().map(share).collect()
 }
 
-/// `busy`, or why not.
 fn state_name(state: usize) -> String {
     match state.checked_sub(1) {
         None => "busy".to_owned(),

@@ -268,17 +268,21 @@ fn mesh(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
 fn the_heat_map_of_reyes_is_that_of_its_vertices() {
     let folder = folder();
     let cube = ["cube.obj", "--tessellate", "2", "--heat"];
-    let arguments = [&cube[..], &["h.{variant}.npy", "--unit", "none,reyes"]].concat();
+    let arguments = [&cube[..], &["h.{variant}.png", "--unit", "none,reyes"]].concat();
     let (code, _, err) = mesh(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{err}");
     let map = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert!(map("h.none-4x-2px.npy") != map("h.reyes-4x-2px.npy"));
+    for extension in ["png", "npy"] {
+        let [none, reyes] = ["none", "reyes"].map(|unit| format!("h.{unit}-4x-2px.{extension}"));
+        assert!(map(&none) != map(&reyes));
+    }
     for most in ["8", "64"] {
-        let name = format!("{most}.npy");
+        let name = format!("{most}.png");
         let arguments = [&cube[..], &[&name, "--heat-max", most]].concat();
         assert_eq!(mesh(folder.path(), &arguments).0, Some(0));
     }
-    assert!(map("8.npy") == map("h.none-4x-2px.npy") && map("8.npy") != map("64.npy"));
+    // The counts are the same; the colours are not.
+    assert!(map("8.npy") == map("64.npy") && map("8.png") != map("64.png"));
     assert_eq!(
         mesh(folder.path(), &["cube.obj", "--heat-max", "9"]).0,
         Some(2)

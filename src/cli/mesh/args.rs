@@ -13,8 +13,12 @@ use crate::image::crop::Crop;
 ///
 /// A mesh is tessellated, rasterized and depth-tested per sample. Then a unit merges quads of
 /// adjacent triangles before they are shaded: quad-fragment merging (qfm), the pixel merge unit
-/// (pmu), or none. The table shows how many quads each step leaves, how often a covered pixel is
-/// shaded, and what the unit saves.
+/// (pmu), or none.
+///
+/// The table shows the triangles and quads; quads with a partially covered pixel, and quads culled
+/// before shading; quads (of reyes, vertices) shaded, also as shader runs per covered pixel ("per
+/// px") and compared with no unit ("less"); and merged quads as a share of all ("saved") and of
+/// partially covered ones ("effic.").
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
 #[command(after_help = EXAMPLES)]
@@ -27,14 +31,15 @@ pub(crate) struct Args {
     /// by the combination of settings; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
-    /// Write how often each pixel is shaded, as a picture: dark blue once, green four times, dark red
-    /// eight times or more; of reyes, how many vertices lie in it
-    #[arg(long, value_name = "OUT")]
+    /// Write how often each pixel is shaded (for reyes, the number of vertices in it) as a picture with
+    /// a legend: dark blue once, green four times, dark red eight times or more. The counts go into a
+    /// .npy file of the same name (u32, height x width)
+    #[arg(long, value_name = "OUT.png")]
     pub(super) heat: Option<PathBuf>,
-    /// Shadings per pixel from which on --heat is dark red [default: 8]
+    /// Lowest number of shadings per pixel that --heat draws dark red [default: 8]
     #[arg(long, value_name = "N", requires = "heat", value_parser = clap::value_parser!(u32).range(2..))]
     pub(super) heat_max: Option<u32>,
-    /// Write the difference to the unmerged picture, 100 times as strong
+    /// Write the difference to the unmerged picture, multiplied by 100
     #[arg(long, value_name = "OUT")]
     pub(super) diff: Option<PathBuf>,
     /// Print the PSNR of each picture against the unmerged one, in dB
@@ -43,7 +48,7 @@ pub(crate) struct Args {
     /// Print the PSNR of each picture against one with 64 shaded samples per pixel, in dB
     #[arg(long)]
     pub(super) truth: bool,
-    /// Write only W by H pixels of the picture, from column X and row Y, each enlarged to ZOOM by ZOOM
+    /// Write only the W x H pixels of the picture from column X and row Y, each enlarged to ZOOM x ZOOM
     /// pixels
     #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = Crop::parse, requires = "output")]
     pub(super) crop: Option<Crop>,
@@ -51,8 +56,8 @@ pub(crate) struct Args {
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// Also run the emulated pipeline, unit by unit, and print the cycles and the busiest units (not
-    /// for reyes)
+    /// Also run each unit but reyes through the emulated pipeline, and print the cycles and the busiest
+    /// units
     #[arg(long)]
     pub(super) cycles: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
@@ -85,35 +90,35 @@ const EXAMPLES: &str = "Examples:
   quadrille mesh spot.obj --to-splats spot.ply
   quadrille mesh spot.obj --versus spot.ply --msaa 4";
 
-/// The mesh and splats of one subject.
+/// Flags about splats of the same subject.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Splats")]
 pub(super) struct VersusFlags {
-    /// Compare with splats of the same subject, from the same camera: each merging unit on each,
-    /// quads saved and PSNR, at one sample per pixel and at those of --msaa
+    /// Compare with splats of the same subject from the same camera: quads saved and PSNR of each
+    /// merging unit on each, with one sample per pixel and with those of --msaa
     #[arg(
         long,
         value_name = "SPLATS",
         conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse"]
     )]
     pub(super) versus: Option<PathBuf>,
-    /// Write the mesh as splats: one flat Gaussian per triangle, coloured as lit in the view
+    /// Write the mesh as splats: one flat Gaussian per triangle, with its lit colour in the view
     #[arg(long, value_name = "OUT.ply")]
     pub(super) to_splats: Option<PathBuf>,
 }
 
 impl Args {
-    /// The mesh, which clap asks for unless a configuration is to be dumped.
+    /// The mesh; clap requires it unless the configuration is dumped.
     pub(super) fn mesh(&self) -> &Path {
         self.mesh.as_deref().unwrap_or(Path::new("-"))
     }
 
-    /// The files that are read.
+    /// All files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         let flags = &self.input;
         let pictures = [&flags.displace, &flags.texture, &flags.normal_map];
-        let more = pictures.into_iter().chain([&self.versus.versus]).flatten();
-        let more = more.map(PathBuf::as_path).chain(self.views.files());
-        more.chain(self.gpu.files()).chain([self.mesh()])
+        let files = pictures.into_iter().chain([&self.versus.versus]).flatten();
+        let files = files.map(PathBuf::as_path).chain(self.views.files());
+        files.chain(self.gpu.files()).chain([self.mesh()])
     }
 }

@@ -1,54 +1,55 @@
-//! What `mesh` draws: a file or a procedural scene, as it is or tessellated.
+//! Input of `mesh`: a file or a procedural scene, as it is or tessellated.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
-use super::super::console::Verbosity;
-use super::super::views::{Framing, Stand};
-use super::options::{area, each_once, one_of};
+use super::options::{check_area, each_once, one_of};
+use crate::cli::console::Verbosity;
+use crate::cli::outputs::parse_numbers;
+use crate::cli::views::{EyeRule, Framing};
 use crate::error::{Error, Result};
 use crate::mesh::draw::near_plane;
 use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
 use crate::mesh::grid::GridSource;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
 use crate::mesh::surface::{
-    HAIRS, HeightChannel, HeightMap, MAX_HAIRS, PICTURE_PX, ProceduralScene,
+    HAIRS, HeightChannel, HeightMap, MAX_HAIRS, PICTURE_PX, ProceduralScene, Surface, box_corners,
 };
-use crate::mesh::surface::{Surface, box_corners};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
 use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, FramingTarget};
 
-/// Area of triangles where a surface has to be tessellated and no flag says how finely, in pixels.
+/// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
-/// Up in the world of meshes: OBJ files mostly and glTF always have it so.
+/// Up vector of meshes: always in glTF, and usually in OBJ files.
 const UP: [f64; 3] = [0.0, 1.0, 0.0];
-/// Direction of the made-up viewpoint: a little to the right and above of what OBJ files mostly and
-/// glTF always have as the front, +z.
+/// Direction of the default viewpoint: slightly to the right of and above +z, which is the front always
+/// in glTF and usually in OBJ files.
 const TOWARDS_EYE: [f64; 3] = [0.4, 0.3, 0.87];
 
-/// What is drawn.
+/// Flags about the mesh.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Mesh")]
 pub(super) struct MeshInputFlags {
-    /// Take the mesh for the control cage of a Catmull-Clark surface and tessellate it into
-    /// triangles of about this area in pixels, 0.5 for micropolygons [default of Bezier patches and
-    /// procedural meshes: 10]
+    /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of
+    /// about this area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and
+    /// procedural meshes]
     #[arg(long = "tessellate", value_name = "AREA", value_delimiter = ',')]
-    areas: Vec<f64>,
-    /// Displace the tessellated surface along its normals by this picture: its alpha if it has any,
-    /// else its brightness
+    pub(super) areas: Vec<f64>,
+    /// Displace the tessellated surface along its normals by the alpha of this picture or, without
+    /// alpha, by its brightness
     #[arg(long, value_name = "PICTURE", requires = "displace_by")]
     pub(super) displace: Option<PathBuf>,
-    /// How far white displaces, in world units; black does not
+    /// Displacement of white in world units; that of black is 0
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
     displace_by: Option<f32>,
-    /// Picture of the colours of all materials
+    /// Picture with the colours of all materials
     #[arg(long, value_name = "PICTURE")]
     pub(super) texture: Option<PathBuf>,
-    /// Picture of the tangent-space normals for all materials
+    /// Picture with the tangent-space normals of all materials
     #[arg(long, value_name = "PICTURE")]
     pub(super) normal_map: Option<PathBuf>,
     /// Phong exponent of the highlight of all materials, 0 for none
@@ -57,21 +58,21 @@ pub(super) struct MeshInputFlags {
     /// Effects of the pixel shader of all materials; any of them disables the pixel merge unit
     #[arg(long, value_parser = one_of(EFFECTS), value_delimiter = ',')]
     shader_effects: Vec<SetEffect>,
-    /// Draw an army: that many columns and rows of the tessellated figure
+    /// Draw an army: this many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
     army: Option<[u16; 2]>,
-    /// Steps of uniform subdivision of the control cage before patches are made of it: more make
-    /// smaller patches that are nearer to the limit surface where it is irregular [default: 1]
+    /// Uniform subdivision steps of the control cage before it is divided into patches; more steps give
+    /// smaller patches that are closer to the limit surface where it is irregular [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LEVELS)))]
     cage_steps: Option<u32>,
-    /// Hairs of the furball [default: 6000]
+    /// Number of hairs of the furball [default: 6000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_HAIRS)))]
     hairs: Option<u32>,
     /// Seed of procedural meshes and armies [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Distance of the near plane in world units [default: a thousandth of the distance to the
-    /// middle of the mesh]
+    /// Distance of the near plane in world units [default: a thousandth of the distance to the centre
+    /// of the mesh]
     #[arg(long, value_name = "DISTANCE")]
     near: Option<f64>,
 }
@@ -81,16 +82,20 @@ type SetEffect = fn(&mut ShaderEffects);
 const EFFECTS: &[(&str, &str, SetEffect)] = &[
     ("discard", "Discards fragments", |e| e.discards = true),
     ("depth", "Writes depth", |e| e.writes_depth = true),
-    ("memory", "Writes to memory beside the colour buffer", |e| {
-        e.writes_memory = true;
-    }),
+    (
+        "memory",
+        "Writes to memory besides the colour buffer",
+        |e| {
+            e.writes_memory = true;
+        },
+    ),
     ("alpha-to-coverage", "Turns alpha into coverage", |e| {
         e.alpha_to_coverage = true;
     }),
-    ("primitive-id", "Reads the primitive's number", |e| {
+    ("primitive-id", "Reads the primitive id", |e| {
         e.reads_primitive_id = true;
     }),
-    ("coverage", "Reads the coverage", |e| {
+    ("coverage", "Reads the coverage mask", |e| {
         e.reads_coverage = true;
     }),
 ];
@@ -101,139 +106,111 @@ fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
 }
 
 fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
-    let numbers: Option<Vec<u16>> = text
-        .split(',')
-        .map(|n| n.trim().parse().ok().filter(|&n| n > 0))
-        .collect();
-    numbers
-        .and_then(|n| n.try_into().ok())
-        .ok_or_else(|| "expected two numbers as in 6,5".to_owned())
+    let ranks = parse_numbers(text).filter(|ranks| !ranks.contains(&0));
+    ranks.ok_or_else(|| "expected two numbers as in 6,5".to_owned())
 }
 
 pub(super) struct MeshInput {
     flags: MeshInputFlags,
-    what: What,
+    content: Content,
     bounds: [[f32; 3]; 2],
     heights: Option<Texture>,
 }
 
-enum What {
+enum Content {
     Polygons(Box<Mesh>),
     Patches(BezierPatches),
     Procedural(ProceduralScene),
 }
 
-/// The areas and what is drawn at each.
+/// Target areas of triangles, and the source of triangles for each.
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
 
 impl MeshInputFlags {
-    pub(super) fn areas(&self) -> &[f64] {
-        &self.areas
-    }
-
     pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
-        for &value in &self.areas {
-            area(value)?;
-        }
+        self.areas.iter().try_for_each(|&area| check_area(area))?;
         each_once("--tessellate", &self.areas)?;
-        let what = self.read(path, verbosity)?;
-        self.warn_of_idle_flags(&what, verbosity);
-        let needs_surface = [
+        let content = self.read(path, verbosity)?;
+        self.warn_of_idle_flags(&content, verbosity);
+        let is_surface = !matches!(content, Content::Polygons(_)) || !self.areas.is_empty();
+        for (flag, is_set) in [
             ("--displace", self.displace.is_some()),
             ("--army", self.army.is_some()),
-        ];
-        let is_surface = !matches!(what, What::Polygons(_)) || !self.areas.is_empty();
-        if let Some((flag, _)) = needs_surface
-            .iter()
-            .find(|(_, is_set)| *is_set && !is_surface)
-        {
-            return Err(Error::argument(*flag, "--tessellate beside it", "none"));
+        ] {
+            if is_set && !is_surface {
+                return Err(Error::argument(flag, "--tessellate beside it", "none"));
+            }
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
         let mut input = MeshInput {
             flags: self.clone(),
-            what,
+            content,
             bounds: [[0.0; 3]; 2],
             heights,
         };
-        input.bounds = match &input.what {
-            What::Polygons(mesh) if self.areas.is_empty() => bounds(&mesh.positions),
+        input.bounds = match &input.content {
+            Content::Polygons(mesh) if self.areas.is_empty() => bounds(&mesh.positions),
             _ => input.surface()?.bounds(),
         };
         Ok(input)
     }
 
-    /// Warns of flags that change nothing, and of triangles taken for a control cage.
-    fn warn_of_idle_flags(&self, what: &What, verbosity: Verbosity) {
-        let has_polygons = matches!(what, What::Polygons(_));
+    /// Warns of flags without effect, and of a mesh of triangles that is taken as a control cage.
+    fn warn_of_idle_flags(&self, content: &Content, verbosity: Verbosity) {
+        let has_polygons = matches!(content, Content::Polygons(_));
         let is_cage = has_polygons && !self.areas.is_empty();
-        let is_fur = matches!(what, What::Procedural(ProceduralScene::FurBall));
-        let is_random = self.army.is_some() || matches!(what, What::Procedural(_));
-        let (cages, files) = (
-            "a control cage (--tessellate)",
-            "meshes of files with materials",
-        );
-        let only = [
-            ("--hairs", self.hairs.is_some() && !is_fur, "the furball"),
-            (
-                "--seed",
-                self.seed.is_some() && !is_random,
-                "procedural meshes and armies",
-            ),
-            ("--cage-steps", self.cage_steps.is_some() && !is_cage, cages),
-            ("--texture", self.texture.is_some() && !has_polygons, files),
+        let is_fur = matches!(content, Content::Procedural(ProceduralScene::FurBall));
+        let is_random = self.army.is_some() || matches!(content, Content::Procedural(_));
+        let [fur, random] = ["the furball", "procedural meshes and armies"];
+        let cages = "a control cage (--tessellate)";
+        let files = "meshes of files with materials";
+        let has_effects = !self.shader_effects.is_empty();
+        for (flag, is_set, applies, needed) in [
+            ("--hairs", self.hairs.is_some(), is_fur, fur),
+            ("--seed", self.seed.is_some(), is_random, random),
+            ("--cage-steps", self.cage_steps.is_some(), is_cage, cages),
+            ("--texture", self.texture.is_some(), has_polygons, files),
             (
                 "--normal-map",
-                self.normal_map.is_some() && !has_polygons,
+                self.normal_map.is_some(),
+                has_polygons,
                 files,
             ),
-            (
-                "--shininess",
-                self.shininess.is_some() && !has_polygons,
-                files,
-            ),
-            (
-                "--shader-effects",
-                !self.shader_effects.is_empty() && !has_polygons,
-                files,
-            ),
-        ];
-        for (flag, is_idle, needs) in only {
-            if is_idle {
-                verbosity.warn(&format!("{flag} has no effect: it is for {needs}"));
+            ("--shininess", self.shininess.is_some(), has_polygons, files),
+            ("--shader-effects", has_effects, has_polygons, files),
+        ] {
+            if is_set && !applies {
+                verbosity.warn(&format!("{flag} has no effect: it is for {needed}"));
             }
         }
-        if let (What::Polygons(mesh), true) = (what, is_cage) {
-            let count = |face: &usize| mesh.face(*face).len() == 3;
-            let triangles = (0..mesh.faces()).filter(count).count();
+        if let (Content::Polygons(mesh), true) = (content, is_cage) {
+            let is_triangle = |face: &usize| mesh.face(*face).len() == 3;
+            let triangles = (0..mesh.faces()).filter(is_triangle).count();
             if 2 * triangles > mesh.faces() {
                 let percent = 100 * triangles / mesh.faces();
                 verbosity.warn(&format!(
-                    "--tessellate takes the mesh for the control cage of a subdivision surface, but \
-                     {percent} % of its faces are triangles: the surface may not be the one meant"
+                    "--tessellate takes the mesh as the control cage of a subdivision surface, but \
+                     {percent} % of its faces are triangles: the surface may not be the intended one"
                 ));
             }
         }
     }
 
-    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<What> {
+    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<Content> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
-            return Ok(What::Procedural(scene));
+            return Ok(Content::Procedural(scene));
         }
         let loaded = match MeshFile::load(path)? {
-            MeshFile::Patches(patches) => return Ok(What::Patches(patches)),
+            MeshFile::Patches(patches) => return Ok(Content::Patches(patches)),
             MeshFile::Polygons(loaded) => loaded,
         };
         for warning in &loaded.warnings {
             verbosity.warn(warning);
         }
         let mut mesh = loaded.mesh;
-        if mesh.corners.is_empty()
-            && path
-                .extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case("ply"))
-        {
+        let is_ply = |e: &OsStr| e.eq_ignore_ascii_case("ply");
+        if mesh.corners.is_empty() && path.extension().is_some_and(is_ply) {
             let expected = "at least one (a scene of splats is drawn by `quadrille render`)";
             return Err(Error::malformed(path, "faces", expected, "none"));
         }
@@ -244,8 +221,8 @@ impl MeshInputFlags {
             }
             if material.alpha_cutoff.is_some() {
                 verbosity.warn(&format!(
-                    "material {:?} discards where it is transparent: drawn opaque, and not merged \
-                     by the pixel merge unit",
+                    "material {:?} discards transparent fragments: it is drawn opaque, and the pixel \
+                     merge unit does not merge it",
                     material.name
                 ));
             }
@@ -263,49 +240,47 @@ impl MeshInputFlags {
             m.base_colour = [1.0; 3];
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
-        Ok(What::Polygons(Box::new(mesh)))
+        Ok(Content::Polygons(Box::new(mesh)))
     }
 }
 
 impl MeshInput {
-    /// How it is looked at where flags say nothing.
+    /// The default view.
     pub(super) fn framing(&self) -> Framing {
-        if let What::Procedural(scene) = self.what {
-            let seen = scene.viewpoint();
-            let target = Vector3::from(seen.target);
+        if let Content::Procedural(scene) = self.content {
+            let viewpoint = scene.viewpoint();
+            let [eye, centre] = [viewpoint.eye, viewpoint.target].map(Vector3::from);
+            let radius = (eye - centre).norm();
             return Framing {
-                subject: FramingTarget {
-                    centre: target,
-                    radius: (Vector3::from(seen.eye) - target).norm(),
-                },
-                stand: Stand::At(Vector3::from(seen.eye)),
-                up: seen.up,
-                fov_degrees: seen.vertical_fov.to_degrees(),
+                subject: FramingTarget { centre, radius },
+                eye: EyeRule::At(eye),
+                up: viewpoint.up,
+                fov_degrees: viewpoint.vertical_fov.to_degrees(),
                 size: PICTURE_PX,
             };
         }
-        let (centre, radius) = self.ball();
+        let (centre, radius) = self.bounding_sphere();
         Framing {
             subject: FramingTarget { centre, radius },
-            stand: Stand::ForPoints(Vector3::from(TOWARDS_EYE), self.points()),
+            eye: EyeRule::ForPoints(Vector3::from(TOWARDS_EYE), self.points()),
             up: UP,
             fov_degrees: DEFAULT_FOV_DEGREES,
             size: DEFAULT_SIDE_PX,
         }
     }
 
-    /// Points to be seen: all that the mesh is made of, or of an army its box.
+    /// Points that the default view shows: all vertices, or the corners of an army's bounding box.
     fn points(&self) -> Vec<[f32; 3]> {
-        match &self.what {
+        match &self.content {
             _ if self.flags.army.is_some() => box_corners(self.bounds).collect(),
-            What::Polygons(mesh) => mesh.positions.clone(),
-            What::Patches(patches) => patches.points.clone(),
-            What::Procedural(_) => Vec::new(),
+            Content::Polygons(mesh) => mesh.positions.clone(),
+            Content::Patches(patches) => patches.points.clone(),
+            Content::Procedural(_) => Vec::new(),
         }
     }
 
-    /// A ball around everything.
-    fn ball(&self) -> (Vector3<f64>, f64) {
+    /// Centre and radius of a bounding sphere.
+    fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
         let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
         let radius = (greatest - least).norm() / 2.0;
         let radius = if radius > 0.0 { radius } else { 1.0 };
@@ -318,19 +293,16 @@ impl MeshInput {
             if near > 0.0 && near.is_finite() {
                 return Ok(near);
             }
-            return Err(Error::argument(
-                "--near",
-                "a distance above 0",
-                near.to_string(),
-            ));
+            let found = near.to_string();
+            return Err(Error::argument("--near", "a distance above 0", found));
         }
         Ok(near_plane(camera, self.bounds))
     }
 
-    /// What is drawn, at each area asked for.
+    /// The source of triangles for each requested area.
     pub(super) fn sources(&self) -> Result<Sources<'_>> {
-        let areas = match (&self.what, self.flags.areas.as_slice()) {
-            (What::Polygons(mesh), []) => {
+        let areas = match (&self.content, self.flags.areas.as_slice()) {
+            (Content::Polygons(mesh), []) => {
                 let triangles: Box<dyn GridSource> = Box::new(Triangles::new(Mesh::clone(mesh)));
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
@@ -352,15 +324,15 @@ impl MeshInput {
         let flags = &self.flags;
         let seed = flags.seed.unwrap_or(1);
         let cage_steps = flags.cage_steps.unwrap_or(DEFAULT_LEVELS);
-        let mut surface = match &self.what {
-            What::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)?,
-            What::Patches(patches) => {
+        let mut surface = match &self.content {
+            Content::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)?,
+            Content::Patches(patches) => {
                 Surface::bezier(&patches.points, &patches.patches, Material::default())?
             }
-            What::Procedural(ProceduralScene::FurBall) => {
+            Content::Procedural(ProceduralScene::FurBall) => {
                 Surface::fur_ball(seed, flags.hairs.unwrap_or(HAIRS))
             }
-            What::Procedural(scene) => scene.surface(seed),
+            Content::Procedural(scene) => scene.surface(seed),
         };
         if let (Some(texture), Some(by)) = (&self.heights, flags.displace_by) {
             let has_alpha = texture.texels.iter().any(|t| t[3] != u8::MAX);

@@ -1,29 +1,34 @@
-//! What `mesh` does with every view and combination of settings.
+//! The work of `mesh`: a row, and files, for every view and combination of settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::super::console::Verbosity;
-use super::super::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use super::args::Args;
 use super::input::MeshInput;
 use super::options::UnitChoice;
+use crate::cli::console::Verbosity;
+use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use crate::error::{Error, Result};
+use crate::image::Frame;
 use crate::image::difference::{SHOWN_SCALE, scaled_difference};
+use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::psnr_db;
-use crate::image::{Frame, files};
 use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::{Shading, Visible};
 use crate::mesh::grid::GridSource;
-use crate::mesh::heat::{DEFAULT_MOST, shading_rate_picture};
 use crate::mesh::merge::MergeUnitKind;
 use crate::mesh::pipeline::{self, MeshConfig};
 use crate::mesh::result::MeshResult;
 use crate::mesh::shade::{Shader, Textures};
 use crate::mesh::supersampled;
+use crate::report::heat::{self, HeatMap, SHADINGS};
 use crate::report::mesh::{MeshRow, Timed};
+use crate::report::scale::{Curve, Scale};
 use crate::scene::Camera;
+
+/// Shadings per pixel with the last colour of a heat map, as in the figure whose colours it has.
+const HEAT_MAX: u32 = 8;
 
 pub(super) struct Job<'a> {
     args: &'a Args,
@@ -31,11 +36,12 @@ pub(super) struct Job<'a> {
     level: SimdLevel,
     choices: Vec<UnitChoice>,
     output: Option<Output>,
-    heat: Option<Template>,
+    /// Picture and counts.
+    heat: Option<[Template; 2]>,
     diff: Option<Template>,
 }
 
-/// A frame with its visibility resolved and what it is compared with.
+/// A frame with resolved visibility, and the pictures to compare it with.
 struct Prepared<'a> {
     camera: &'a Camera,
     area: Option<f64>,
@@ -48,20 +54,16 @@ struct Prepared<'a> {
 }
 
 impl<'j> Job<'j> {
-    /// What the flags ask for.
+    /// Checks the flags.
     pub(super) fn new(args: &'j Args, level: SimdLevel) -> Result<Self> {
         let job = Self {
             args,
             config: args.gpu.mesh_config()?,
             level,
             choices: args.pipeline.choices()?,
-            output: args
-                .output
-                .as_deref()
-                .map(|path| Output::parse(path, &[VIEW, VARIANT], args.json))
-                .transpose()?,
-            heat: template("--heat", args.heat.as_deref())?,
-            diff: template("--diff", args.diff.as_deref())?,
+            output: Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?,
+            heat: args.heat.as_deref().map(heat_templates).transpose()?,
+            diff: args.diff.as_deref().map(diff_template).transpose()?,
         };
         job.check()?;
         Ok(job)
@@ -81,29 +83,27 @@ impl<'j> Job<'j> {
             return Err(Error::argument("--cycles", expected, "reyes alone"));
         }
         let variants = self.combinations();
-        if let Some(output) = &self.output {
-            output.check_variants(variants, "combinations of settings")?;
-        }
-        for template in self.heat.iter().chain(&self.diff) {
-            template.require(VARIANT, variants, "combinations")?;
-        }
-        Ok(())
+        self.templates()
+            .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))
+    }
+
+    /// The names of all files but splats.
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        let output = self.output.iter().map(|output| &output.template);
+        output.chain(self.heat.iter().flatten()).chain(&self.diff)
     }
 
     fn combinations(&self) -> usize {
-        let areas = self.args.input.areas().len().max(1);
+        let areas = self.args.input.areas.len().max(1);
         areas * self.args.pipeline.msaa.len() * self.choices.len()
     }
 
-    /// Checks the names of all outputs for these views, and makes their folders.
+    /// Checks the names of all outputs, and makes their folders.
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let mut outputs = Outputs::beside(self.args.inputs());
-        // What a combination is called follows from its row.
+        // The name of a combination follows from its row, which does not exist yet.
         let variants = [VARIANT.to_owned()];
-        if let Some(output) = &self.output {
-            output.prepare(&mut outputs, cameras, &variants)?;
-        }
-        for template in self.heat.iter().chain(&self.diff) {
+        for template in self.templates() {
             template.prepare(&mut outputs, cameras, &variants)?;
         }
         if let Some(path) = &self.args.versus.to_splats {
@@ -181,7 +181,7 @@ impl<'j> Job<'j> {
         Ok(prepared)
     }
 
-    /// What the picture is drawn over; `None` to keep its alpha.
+    /// Background of the picture; `None` keeps its alpha.
     fn background(&self) -> Option<[f32; 3]> {
         let background = self
             .args
@@ -234,17 +234,10 @@ impl<'j> Job<'j> {
             host_ms: [prepared.visibility_ms, merging_ms],
         };
         let variant = variant_name(&row);
-        if let Some(template) = &self.heat {
-            let cells = visible.settings.cells();
-            let (size, counts) = if choice.is_reyes {
-                (visible.settings.size, visible.vertices_per_pixel())
-            } else {
-                let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
-                (size, visible.fragments_per_shading_pixel(&shading))
-            };
-            let most = self.args.heat_max.unwrap_or(DEFAULT_MOST);
-            let picture = shading_rate_picture(size, &counts, most);
-            files::write(template.path(view, &variant), &picture)?;
+        if let Some([picture, counts]) = &self.heat {
+            let paths = [picture.path(view, &variant), counts.path(view, &variant)];
+            let shading = (!choice.is_reyes).then_some(&shading);
+            self.write_heat(paths, &variant, visible, shading)?;
         }
         let compared = prepared.unmerged.is_some() || prepared.truth.is_some();
         if self.output.is_none() && !compared {
@@ -274,7 +267,44 @@ impl<'j> Job<'j> {
 }
 
 impl Job<'_> {
-    /// The frame in cycles, where that is asked for and there is a pipeline of quads.
+    /// Writes a heat map of the shadings or, of Reyes, of the vertices.
+    fn write_heat(
+        &self,
+        [picture_path, counts_path]: [PathBuf; 2],
+        variant: &str,
+        visible: &Visible,
+        shading: Option<&Shading>,
+    ) -> Result<()> {
+        let (size, counts, counted) = match shading {
+            None => {
+                let counts = visible.vertices_per_pixel();
+                (visible.settings.size, counts, "vertices shaded")
+            }
+            Some(shading) => {
+                let cells = visible.settings.cells();
+                let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
+                let counts = visible.fragments_per_shading_pixel(shading);
+                (size, counts, "shadings")
+            }
+        };
+        files::write_counts(&counts_path, size, &counts)?;
+        let picture = heat::picture(&HeatMap {
+            title: format!("{variant}: {counted} per pixel"),
+            nothing: "none",
+            size,
+            counts: &counts,
+            scale: Scale {
+                least: 1,
+                top: self.args.heat_max.unwrap_or(HEAT_MAX),
+                curve: Curve::Linear,
+            },
+            scale_end: "--heat-max",
+            palette: SHADINGS,
+        });
+        files::write(picture_path, &picture)
+    }
+
+    /// Runs the frame in cycles, if requested; Reyes has no pipeline of quads.
     fn timed(
         &self,
         source: &dyn GridSource,
@@ -295,12 +325,21 @@ impl Job<'_> {
     }
 }
 
-fn template(flag: &'static str, path: Option<&Path>) -> Result<Option<Template>> {
-    path.map(|path| Template::parse(flag, path, &[VIEW, VARIANT]))
-        .transpose()
+fn diff_template(path: &Path) -> Result<Template> {
+    Template::parse("--diff", path, &[VIEW, VARIANT])
 }
 
-/// A combination of settings, for names of files.
+/// The names of a heat map's picture and of its counts.
+fn heat_templates(path: &Path) -> Result<[Template; 2]> {
+    if PictureFormat::of_name(path) != Some(PictureFormat::Png) {
+        let found = path.display().to_string();
+        return Err(Error::argument("--heat", "a name that ends in .png", found));
+    }
+    let parse = |path: &Path| Template::parse("--heat", path, &[VIEW, VARIANT]);
+    Ok([parse(path)?, parse(&path.with_extension("npy"))?])
+}
+
+/// Name of a combination of settings in file names.
 fn variant_name(row: &MeshRow) -> String {
     let mut name = row.unit.to_owned();
     if let Some(buffer) = &row.buffer {

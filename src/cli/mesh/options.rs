@@ -1,4 +1,4 @@
-//! The flags of `mesh` that say what is done to a frame, checked.
+//! The flags of `mesh` about the pipeline, and their checks.
 
 use std::sync::LazyLock;
 
@@ -13,10 +13,10 @@ use crate::mesh::tessellate::AREA_RANGE_PX;
 use crate::raster::samples::SamplePattern;
 use crate::scene::Camera;
 
-/// Entries of a merging unit's buffer at most, beside "unbounded".
+/// Maximum number of entries of a finite buffer of a merging unit.
 const MAX_ENTRIES: u32 = 1 << 20;
 
-/// A unit, or Reyes, which shades grid vertices and has no unit.
+/// A merging unit or Reyes, which shades grid vertices and has no unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnitChoice {
     pub(super) unit: MergeUnitKind,
@@ -24,7 +24,6 @@ pub(super) struct UnitChoice {
 }
 
 impl UnitChoice {
-    /// Name on the command line.
     pub(super) fn name(self) -> &'static str {
         if self.is_reyes {
             "reyes"
@@ -34,10 +33,10 @@ impl UnitChoice {
     }
 }
 
-/// The values of a flag: name, help and meaning of each.
+/// The values of a flag: name, help and value of each.
 type Values<T> = [(&'static str, &'static str, T)];
 
-/// A parser of the names of `values`.
+/// Creates a parser of the names of `values`.
 pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
     values: &'static Values<T>,
 ) -> impl TypedValueParser<Value = T> {
@@ -69,51 +68,53 @@ static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
     };
     let of = |choice| Units(vec![choice]);
     [
-        ("none", "Nothing: every quad is shaded", of(none)),
+        ("none", "No unit: every quad is shaded", of(none)),
         ("qfm", "Quad-fragment merging", of(qfm)),
         ("pmu", "Pixel merging", of(pmu)),
         (
             "reyes",
-            "No quads: grid vertices are shaded before the raster, as Reyes does",
+            "No quads: grid vertices are shaded before the raster",
             of(reyes),
         ),
-        ("all", "Each of them", Units(vec![none, qfm, pmu, reyes])),
+        ("all", "All of these", Units(vec![none, qfm, pmu, reyes])),
     ]
 });
 
-/// What is done to a frame. Flags that take several values, separated by commas, make a table of
-/// all combinations.
+/// Flags about the pipeline. Several values of a flag, separated by commas, give a row for each
+/// combination.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineFlags {
-    /// The unit between the depth test and the shader
-    #[arg(long = "unit", value_name = "UNIT", value_parser = one_of(&*UNITS), value_delimiter = ',', default_value = "none")]
+    /// Unit between the depth test and the shader
+    #[arg(long = "unit", visible_alias = "variant", value_name = "UNIT", value_parser = one_of(&*UNITS), value_delimiter = ',', default_value = "none")]
     pub(super) units: Vec<Units>,
     /// Samples per pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4")]
     pub(super) msaa: Vec<u32>,
-    /// Entries of the unit's buffer, or "unbounded" (qfm alone) [default: 32 of qfm, 512 of pmu]
+    /// Entries of the unit's buffer, or "unbounded", which pmu has no row for [default: 32 for qfm, 512
+    /// for pmu]
     #[arg(long = "buffer", value_name = "N", value_delimiter = ',')]
     pub(super) buffers: Vec<String>,
-    /// What the depth test culls before shading
+    /// Items that the depth test culls before shading
     #[arg(long, value_enum, default_value = "quads")]
     cull: Cull,
     /// Sides of triangles to draw
     #[arg(long, value_enum, default_value = "front")]
     faces: Faces,
-    /// Shade 2x2 pixels at once, with all their samples (1, 2 or 4 per pixel)
+    /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
     #[arg(long)]
     pub(super) coarse: bool,
     /// Position in a pixel at which shading inputs are sampled
     #[arg(long, value_enum, default_value = "centre")]
     pub(super) sampling: Sampling,
-    /// Colour what has no texture with a checker of this many checks per unit of texture space
+    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
+    /// space
     #[arg(long, value_name = "CHECKS")]
     checker: Option<f32>,
 }
 
 impl PipelineFlags {
-    /// Units with their buffers, in the order asked for.
+    /// Units with their buffers, in the order of the flags.
     pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
         let mut choices = Vec::new();
         let units = self.units.iter().flat_map(|units| &units.0);
@@ -131,25 +132,29 @@ impl PipelineFlags {
                 found,
             ));
         }
+        let buffers = self.buffers.iter().map(|buffer| entries(buffer));
+        let buffers: Vec<Option<u32>> = buffers.collect::<Result<_>>()?;
         for choice in units {
-            if self.buffers.is_empty() || choice.unit == MergeUnitKind::None {
+            if buffers.is_empty() || choice.unit == MergeUnitKind::None {
                 choices.push(choice);
                 continue;
             }
-            for buffer in &self.buffers {
-                let entries = entries(buffer)?;
-                if entries.is_none() && matches!(choice.unit, MergeUnitKind::Pmu(_)) {
-                    let expected = "a number of entries: the pixel merge unit's are finite";
-                    return Err(Error::argument("--buffer", expected, buffer));
-                }
-                let unit = choice.unit.with_entries(entries);
-                choices.push(UnitChoice { unit, ..choice });
+            let is_finite = matches!(choice.unit, MergeUnitKind::Pmu(_));
+            let fitting = buffers.iter().filter(|b| !is_finite || b.is_some());
+            let before = choices.len();
+            choices.extend(fitting.map(|&entries| UnitChoice {
+                unit: choice.unit.with_entries(entries),
+                ..choice
+            }));
+            if choices.len() == before {
+                let expected = "a number of entries, since the buffer of pmu is finite";
+                return Err(Error::argument("--buffer", expected, "unbounded"));
             }
         }
         Ok(choices)
     }
 
-    /// Settings of a frame of `samples` samples per pixel.
+    /// Settings of a frame with `samples` samples per pixel.
     pub(super) fn settings(
         &self,
         camera: &Camera,
@@ -165,7 +170,7 @@ impl PipelineFlags {
         })
     }
 
-    /// The sample pattern of so many samples per pixel.
+    /// The pattern of `samples` samples per pixel.
     pub(super) fn pattern(&self, samples: u32) -> Result<&'static SamplePattern> {
         let pattern = if self.coarse {
             SamplePattern::coarse(samples)
@@ -175,7 +180,6 @@ impl PipelineFlags {
         pattern.map(|p| p.shared()).map_err(|e| e.about("--msaa"))
     }
 
-    /// How surfaces are coloured.
     pub(super) fn shade(&self) -> Result<ShadeSettings> {
         let albedo = match self.checker {
             None => Albedo::Plain,
@@ -192,20 +196,18 @@ impl PipelineFlags {
     }
 }
 
-/// Refuses values that come twice: their rows and files would be the same.
+/// Refuses repeated values, whose rows and files would be the same.
 pub(super) fn each_once<T: PartialEq + ToString>(flag: &str, values: &[T]) -> Result<()> {
-    let twice = values.iter().enumerate();
-    let mut twice = twice.filter(|(at, value)| values[..*at].contains(*value));
-    match twice.next() {
+    match (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
         None => Ok(()),
-        Some((_, value)) => {
-            let found = format!("{} twice", value.to_string());
+        Some(at) => {
+            let found = format!("{} twice", values[at].to_string());
             Err(Error::argument(flag, "each value once", found))
         }
     }
 }
 
-/// Entries of a buffer; `None` for "unbounded".
+/// Parses the entries of a buffer; `None` for "unbounded".
 fn entries(text: &str) -> Result<Option<u32>> {
     if text == "unbounded" {
         return Ok(None);
@@ -220,10 +222,11 @@ fn entries(text: &str) -> Result<Option<u32>> {
     })
 }
 
-pub(super) fn area(value: f64) -> Result<f64> {
+/// Checks an area of `--tessellate`.
+pub(super) fn check_area(value: f64) -> Result<()> {
     let (least, most) = AREA_RANGE_PX;
     if (least..=most).contains(&value) {
-        return Ok(value);
+        return Ok(());
     }
     Err(Error::argument(
         "--tessellate",

@@ -16,7 +16,7 @@ use crate::report::table::TextTable;
 use crate::scene::Camera;
 use crate::scene::formats::ply::PlyWriter;
 
-/// Writes the splats and compares, as the flags have it.
+/// Writes the splats of `--to-splats`, and compares with those of `--versus`.
 pub(super) fn run(
     args: &Args,
     level: SimdLevel,
@@ -31,7 +31,7 @@ pub(super) fn run(
     let [camera] = cameras else {
         return Err(one("views (choose one with --view)", cameras.len()));
     };
-    let areas = args.input.areas().len();
+    let areas = args.input.areas.len();
     let mut sources = input.sources()?;
     let (Some(source), true) = (sources.next(), areas <= 1) else {
         return Err(one("areas of --tessellate", areas));
@@ -65,20 +65,12 @@ pub(super) fn run(
     comparison.with(&scene).map(Some)
 }
 
-/// The table, and below it what follows from it.
+/// Formats the table and, below it, its explanation.
 pub(super) fn page(versus: &Versus) -> String {
     let mut table = TextTable::new(&Versus::HEADINGS);
     versus.cells().for_each(|cells| table.row(cells));
     let sentences = versus.explanation().into_iter();
-    let sentences: String = sentences
-        .map(|s| {
-            format!(
-                "
-{s}
-"
-            )
-        })
-        .collect();
+    let sentences: String = sentences.map(|s| format!("\n{s}\n")).collect();
     format!("{table}{sentences}")
 }
 
@@ -99,7 +91,7 @@ fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Re
     })?;
     let dropped = version.dropped;
     verbosity.remark(&format!(
-        "{}: {count} splats; {dropped} triangles without area",
+        "{}: {count} splats; {dropped} triangles without area were dropped",
         path.display()
     ));
     Ok(())

@@ -157,9 +157,9 @@ impl Colour {
 
 impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("colour", &mut self.activity);
-        visitor.statistics("colour", &self.counters);
-        visitor.statistics("colour_cache", &self.cache.counters);
+        visitor.activity("crop", &mut self.activity);
+        visitor.statistics("crop", &self.counters);
+        visitor.statistics("crop_cache", &self.cache.counters);
     }
 }
 

@@ -33,6 +33,7 @@ use crate::raster::samples::SamplePattern;
 /// A merging unit in cycles.
 #[derive(Debug)]
 pub struct TimedMerge {
+    name: &'static str,
     driver: MergeDriver,
     /// Cycles from a look-up until its outcome is in the buffer.
     write_cycles: u64,
@@ -75,6 +76,7 @@ impl TimedMerge {
 
     fn new(unit: MergeUnitKind, latency: u64, pattern: &'static SamplePattern) -> Self {
         Self {
+            name: unit.name(),
             driver: MergeDriver::new(unit.build(), pattern),
             write_cycles: 0,
             cycles_per_entry: 0,
@@ -217,7 +219,7 @@ impl TimedMerge {
 
 impl Unit for TimedMerge {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("merge", &mut self.port.activity);
+        visitor.activity(self.name, &mut self.port.activity);
         visitor.statistics("merge", &self.driver.counters());
     }
 }
@@ -286,7 +288,7 @@ impl Passthrough {
 
 impl Unit for Passthrough {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("merge", &mut self.port.activity);
+        visitor.activity("passthrough", &mut self.port.activity);
         visitor.statistics("merge", &self.counters);
     }
 }

@@ -1,29 +1,28 @@
-//! A colour scale's numbers: where it ends, which of them are written, and how.
+//! Scales of colours: where they end, and which numbers are written beside them.
 
-/// Share of the pixels with a count that the scale covers.
+/// Share of the pixels with a count that a scale covers.
 const COVERED: f64 = 0.999;
 
-/// How colours follow counts.
+/// Relation of colours to counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Curve {
-    /// In proportion.
     Linear,
-    /// In proportion to the square root: counts that range over decades keep their structure.
-    Root,
+    /// Keeps the structure of counts that range over decades.
+    SquareRoot,
 }
 
-/// A scale of colours from 0 to `top`; what lies above has the colour of `top`.
+/// A scale of colours from `least` to `top`; counts above have the colour of `top`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// The count that has the last colour, at least 1.
+    /// Count with the first colour.
+    pub least: u32,
+    /// Count with the last colour, above `least`.
     pub top: u32,
-    /// How colours follow counts below it.
     pub curve: Curve,
 }
 
 impl Scale {
-    /// A scale that all but a thousandth of the counts above 0 lie on: up to their 99.9th
-    /// percentile (nearest rank).
+    /// A scale from 0 to the 99.9th percentile (nearest rank) of the counts above 0.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -37,32 +36,26 @@ impl Scale {
         } else {
             *counts.select_nth_unstable(rank).1
         };
-        Self { top, curve }
+        let least = 0;
+        Self { least, top, curve }
     }
 
-    /// The scale that covers what either covers.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            top: self.top.max(other.top),
-            curve: self.curve,
-        }
-    }
-
-    /// Where `count` lies, from 0 to 1.
+    /// Position of `count` on the scale, 0 to 1.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a position on a scale of colours"
     )]
     pub(crate) fn position(self, count: u32) -> f32 {
-        let share = (f64::from(count) / f64::from(self.top)).min(1.0);
+        let [count, range] = [count, self.top].map(|n| f64::from(n.saturating_sub(self.least)));
+        let share = (count / range).min(1.0);
         match self.curve {
             Curve::Linear => share as f32,
-            Curve::Root => share.sqrt() as f32,
+            Curve::SquareRoot => share.sqrt() as f32,
         }
     }
 
-    /// The numbers written beside it, at most `most` (at least 2) of them: 0; round numbers, no two
-    /// closer than their share of the bar; and `top`.
+    /// Numbers to write beside the scale, at most `most` (at least 2): `least`, round numbers at
+    /// sufficient distances, and `top`.
     pub(crate) fn ticks(self, most: u32) -> Vec<u32> {
         let gap = 1.0 / (most.max(2) - 1) as f32;
         let mut ticks = vec![self.top];
@@ -74,19 +67,19 @@ impl Scale {
                 right = position;
             }
         }
-        ticks.push(0);
+        ticks.push(self.least);
         ticks.reverse();
         ticks
     }
 
-    /// Round numbers below `top`, from the largest: where colours are in proportion, multiples of
-    /// the least step of 1, 2 or 5 times a power of ten of which `most` suffice; else all such
-    /// steps, and 3.
+    /// Round numbers below `top`, in descending order. On a linear scale these are multiples of the
+    /// least step of 1, 2 or 5 times a power of ten that needs at most `most` of them; otherwise 1,
+    /// 2, 3 and 5 times all powers of ten.
     fn round_numbers(self, most: u32) -> Vec<u32> {
         let top = u64::from(self.top);
         let decades = (0..10).map(|exponent| 10_u64.pow(exponent));
         let mut numbers: Vec<u64> = match self.curve {
-            Curve::Root => decades.flat_map(|d| [d, 2 * d, 3 * d, 5 * d]).collect(),
+            Curve::SquareRoot => decades.flat_map(|d| [d, 2 * d, 3 * d, 5 * d]).collect(),
             Curve::Linear => {
                 let mut steps = decades.flat_map(|d| [d, 2 * d, 5 * d]);
                 let step = steps.find(|step| top < step * u64::from(most.max(2) - 1));
@@ -102,8 +95,7 @@ impl Scale {
     }
 }
 
-/// A count in at most five characters: `950`, `1.5K`, `20K`, `3.25M`; exact for round ones, else
-/// rounded down to three digits.
+/// Formats a count in at most five characters, rounded down to three digits: `950`, `1.5K`, `3.25M`.
 pub(crate) fn short(count: u32) -> String {
     let (unit, suffix) = match count {
         0..1000 => return count.to_string(),
@@ -127,13 +119,13 @@ mod tests {
     use super::*;
 
     const fn linear(top: u32) -> Scale {
-        let curve = Curve::Linear;
-        Scale { top, curve }
+        let (least, curve) = (0, Curve::Linear);
+        Scale { least, top, curve }
     }
 
     const fn root(top: u32) -> Scale {
-        let curve = Curve::Root;
-        Scale { top, curve }
+        let (least, curve) = (0, Curve::SquareRoot);
+        Scale { least, top, curve }
     }
 
     #[test]
@@ -158,8 +150,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short_and_true() {
-        for (count, said) in [
+    fn short_numbers_have_three_digits() {
+        for (count, text) in [
             (0, "0"),
             (999, "999"),
             (1000, "1K"),
@@ -170,7 +162,7 @@ mod tests {
             (2_500_000, "2.5M"),
             (u32::MAX, "4.29G"),
         ] {
-            assert_eq!(short(count), said);
+            assert_eq!(short(count), text);
         }
     }
 
