@@ -135,7 +135,7 @@ fn prepared<'a>(scene: &'a quadrille::Scene, level: SimdLevel) -> PreparedView<'
 }
 
 fn scene() -> quadrille::Scene {
-    load(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
+    load(Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/island.ply")).unwrap()
 }
 
 fn units(criterion: &mut Criterion) {

@@ -1,5 +1,5 @@
 //! Sweeps of the emulated GPU's sizes, rates and latencies: each must bend the way its mechanism
-//! says. The tables are printed (`cargo test --release --test gpu_sweeps -- --nocapture`).
+//! says. The tables are printed (`cargo test --test simulator sweeps -- --nocapture`).
 use std::path::Path;
 
 use quadrille::Camera;
