@@ -1,71 +1,68 @@
 //! Edges of sub-patches in fixed-point parameters.
 //!
-//! An edge knows the whole edge that it is a part of and which of its points it runs between, so
-//! that the sub-patches on both sides place their vertices at the very same parameters however
-//! often each was split.
+//! An edge is stored as a range of points on the whole edge of which it is a part, so that the
+//! sub-patches on both sides place their vertices at the same parameters however often each is split.
 
-/// Parameters run from 0 to this: exact in `f32`, and so is one minus any of them.
+/// Fixed-point 1. Parameters from 0 to this, and 1 minus any of them, are exact in `f32`.
 pub(super) const ONE: i32 = 1 << 24;
-/// Parts of an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
+/// Value of `parts` for an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
 const UNEVEN: u32 = u32::MAX;
-/// Parameter length below which edges are divided evenly whatever they look like, so that
-/// splitting ends where heights jump across a seam. An assumption: a 4096th of a patch.
+/// Parameter length below which edges are always divided evenly, so that splitting ends where heights
+/// jump across a seam (assumed): a 4096th of a patch.
 const SHORTEST_UNEVEN: u32 = 4096;
 
-/// A point in the parameters of a patch.
+/// A point in the fixed-point parameters of a patch.
 pub(super) type PatchPoint = [i32; 2];
 
-/// An edge in walking order, counter-clockwise around its sub-patch.
+/// A directed edge, counter-clockwise around its sub-patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatchEdge {
-    /// Ends of the whole edge, in the direction in which it is measured.
+    /// Ends of the whole edge in the direction of measurement.
     ends: [PatchPoint; 2],
-    /// Parts that the whole edge is divided into; 0 for an edge that is one point of the surface.
+    /// Number of parts of the whole edge; 0 for an edge that is one point of the surface.
     parts: u32,
-    /// The points of the whole edge at which this edge starts and ends.
+    /// Point of the whole edge at which this edge starts.
     from: u32,
+    /// Point of the whole edge at which this edge ends.
     to: u32,
-    /// Parts that it will have in the end, about.
+    /// Estimated final number of parts.
     estimate: u32,
 }
 
-/// How long an edge is on the screen, in target edge lengths.
+/// Length of an edge on the screen, in target edge lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measure {
-    /// Sum over its samples, rounded up: DiagSplit's `t_min`.
+    /// Sum over the measured segments, rounded up (DiagSplit's `t_min`).
     pub(super) sum: u32,
-    /// The longest between two samples times their number, rounded up: DiagSplit's `t_max`.
+    /// Longest measured segment times the number of segments, rounded up (DiagSplit's `t_max`).
     pub(super) longest: u32,
 }
 
 impl PatchEdge {
-    /// The edge between `ends`, which measures `measure`. Divided evenly unless the measure says
-    /// that parts of one length in parameters would differ on the screen (Fisher et al. 2009,
-    /// section 3.1).
+    /// Creates the edge between `ends`. It is divided evenly unless parts of equal length in parameters
+    /// would differ on the screen according to `measure` (Fisher et al. 2009, section 3.1).
     pub(super) fn new(ends: [PatchPoint; 2], measure: Measure) -> Self {
-        let length = (0..2)
-            .map(|axis| ends[0][axis].abs_diff(ends[1][axis]))
-            .max()
-            .unwrap_or(0);
+        let [across, along] = [0, 1].map(|axis| ends[0][axis].abs_diff(ends[1][axis]));
+        let length = across.max(along);
         if length == 0 {
             return Self::point(ends);
         }
         let is_uneven = measure.longest > measure.sum + 1 && length >= SHORTEST_UNEVEN;
-        let parts = if is_uneven {
-            UNEVEN
+        let [parts, to] = if is_uneven {
+            [UNEVEN, 1]
         } else {
-            measure.sum.clamp(1, length)
+            [measure.sum.clamp(1, length); 2]
         };
         Self {
             ends,
             parts,
             from: 0,
-            to: if is_uneven { 1 } else { parts },
+            to,
             estimate: measure.longest.max(1),
         }
     }
 
-    /// An edge that is one point of the surface, though its ends may differ in parameters.
+    /// Creates an edge that is one point of the surface; its ends may differ in parameters.
     pub(super) fn point(ends: [PatchPoint; 2]) -> Self {
         Self {
             ends,
@@ -88,12 +85,12 @@ impl PatchEdge {
         self.parts == UNEVEN
     }
 
-    /// Segments of an edge that is divided evenly.
+    /// Number of segments of an edge that is divided evenly.
     pub(super) fn segments(&self) -> u32 {
         self.from.abs_diff(self.to)
     }
 
-    /// Segments, or about how many there will be.
+    /// Number of segments, estimated for an uneven edge.
     pub(super) fn size(&self) -> u32 {
         if self.is_uneven() {
             self.estimate
@@ -126,21 +123,21 @@ impl PatchEdge {
         }
     }
 
-    /// PatchPoint `number` of the whole edge. Distances from its start are rounded towards zero, so that
-    /// patches that see the edge mirrored find the mirrored point.
+    /// Returns point `number` of the whole edge. Distances from its start are rounded towards zero, so
+    /// that a patch with the mirrored edge gets the mirrored point.
     fn whole(&self, number: u32) -> PatchPoint {
         std::array::from_fn(|axis| {
             let (a, b) = (self.ends[0][axis], self.ends[1][axis]);
-            let way = u64::from(a.abs_diff(b)) * u64::from(number) / u64::from(self.parts);
-            let way = i32::try_from(way).unwrap_or(ONE);
-            if a <= b { a + way } else { a - way }
+            let distance = u64::from(a.abs_diff(b)) * u64::from(number) / u64::from(self.parts);
+            let distance = i32::try_from(distance).unwrap_or(ONE);
+            if a <= b { a + distance } else { a - distance }
         })
     }
 
-    /// The two edges that it splits into: in the middle if it is uneven, where `measure` measures
-    /// the halves in the direction of the whole; else at the point nearest to the middle. An edge
-    /// of one segment ends up in one part, the other being a point at its start or, if
-    /// `keeps_start`, at its end.
+    /// Splits the edge in two. An uneven edge is split in the middle, and `measure` measures the halves in
+    /// the direction of the whole edge; other edges are split at the point nearest to the middle. An edge
+    /// of one segment stays whole, and the other part is a point at its start or, if `keeps_start`, at
+    /// its end.
     pub(super) fn split(
         &self,
         keeps_start: bool,
@@ -181,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirrored_edge_has_mirrored_points() {
+    fn mirrored_edges_have_mirrored_points() {
         let measure = Measure { sum: 7, longest: 8 };
         let ends = [[0, 0], [ONE / 8, 0]];
         let (edge, other) = (
@@ -198,22 +195,15 @@ mod tests {
 
     #[test]
     fn parts_keep_the_points_of_the_whole() {
-        let edge = PatchEdge::new(
-            [[3, 5], [1003, 77]],
-            Measure {
-                sum: 11,
-                longest: 11,
-            },
-        );
-        let [first, second] = edge
-            .reversed()
-            .split(true, |_| Measure { sum: 0, longest: 0 });
+        let even = |n| Measure { sum: n, longest: n };
+        let edge = PatchEdge::new([[3, 5], [1003, 77]], even(11));
+        let [first, second] = edge.reversed().split(true, |_| even(0));
         assert_eq!(first.segments() + second.segments(), 11);
         assert_eq!(first.end(), second.start());
         assert_eq!(first.at(2), edge.at(9));
         assert_eq!(second.end(), [3, 5]);
-        let one = PatchEdge::new([[0, 0], [9, 0]], Measure { sum: 1, longest: 1 });
-        let [kept, point] = one.split(true, |_| Measure { sum: 0, longest: 0 });
+        let one = PatchEdge::new([[0, 0], [9, 0]], even(1));
+        let [kept, point] = one.split(true, |_| even(0));
         assert_eq!((kept, point.segments(), point.start()), (one, 0, [9, 0]));
     }
 }

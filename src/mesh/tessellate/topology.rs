@@ -1,8 +1,8 @@
-//! Triangles of a grid whose four sides are divided differently: rows of quads inside, a ring of
-//! triangles around them (as Direct3D 11's tessellator lays them out).
+//! Triangles of a grid whose four sides have different numbers of segments: rows of quads inside, and a
+//! ring of triangles around them (the layout of Direct3D 11's tessellator).
 //!
-//! Vertices are numbered around the perimeter first, from corner 0 counter-clockwise, then row by
-//! row inside. A grid is `columns` by `rows`, the greater factor of opposite sides; its inner
+//! Vertices are numbered first along the perimeter, from corner 0 counter-clockwise, then row by row
+//! inside. A grid has `columns` by `rows` quads, the greater factors of opposite sides; its inner
 //! vertices are the inner points of that lattice.
 
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use std::sync::{Arc, RwLock};
 use crate::mesh::grid::{Topology, neighbours};
 use crate::mesh::surface::along_side;
 
-/// Segments of the four sides of a grid, each at most [`super::MAX_EDGE_FACTOR`].
+/// Numbers of segments of a grid's four sides, each at most [`super::MAX_EDGE_FACTOR`].
 pub(super) type Factors = [u8; 4];
 
 pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
     [a.max(c), b.max(d)].map(u16::from)
 }
 
-/// Topologies made so far. Which are there depends on chance, what they are does not.
+/// Topologies of the factors used so far.
 #[derive(Debug, Default)]
 pub(super) struct Topologies(RwLock<HashMap<Factors, Arc<Topology>>>);
 
@@ -30,22 +30,23 @@ impl Topologies {
             .ok()
             .and_then(|all| all.get(&factors).cloned());
         known.unwrap_or_else(|| {
-            let made = Arc::new(stitched(factors));
+            let new = Arc::new(stitched(factors));
             match self.0.write() {
-                Ok(mut all) => all.entry(factors).or_insert(made).clone(),
-                Err(_) => made,
+                Ok(mut all) => all.entry(factors).or_insert(new).clone(),
+                Err(_) => new,
             }
         })
     }
 }
 
-/// A vertex and its place on the lattice.
+/// A vertex and its position on the lattice.
 #[derive(Debug, Clone, Copy)]
 struct Knot {
     vertex: u16,
     at: [f32; 2],
 }
 
+/// Returns the vertices of side `number` from corner to corner.
 fn side(factors: Factors, number: usize) -> Vec<Knot> {
     let [columns, rows] = lattice(factors).map(f32::from);
     let before: u16 = factors[..number].iter().copied().map(u16::from).sum();
@@ -62,11 +63,11 @@ fn side(factors: Factors, number: usize) -> Vec<Knot> {
     (0..=count).map(knot).collect()
 }
 
-/// Triangles between an outer chain and one to the left of it that runs the same way, taken in
-/// the order of `place` along them. Triangles that repeat a vertex are left out.
-fn zip(outer: &[Knot], inner: &[Knot], place: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Knot; 3]>) {
+/// Adds the triangles between an outer chain and a parallel one to its left, in the order of `key`
+/// along them.
+fn zip(outer: &[Knot], inner: &[Knot], key: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Knot; 3]>) {
     let (mut i, mut j) = (0, 0);
-    let middle = |chain: &[Knot], k: usize| place(chain[k].at) + place(chain[k + 1].at);
+    let middle = |chain: &[Knot], k: usize| key(chain[k].at) + key(chain[k + 1].at);
     while i + 1 < outer.len() || j + 1 < inner.len() {
         let takes_outer =
             j + 1 >= inner.len() || (i + 1 < outer.len() && middle(outer, i) <= middle(inner, j));
@@ -80,6 +81,7 @@ fn zip(outer: &[Knot], inner: &[Knot], place: impl Fn([f32; 2]) -> f32, out: &mu
     }
 }
 
+/// Creates the topology of a grid.
 fn stitched(factors: Factors) -> Topology {
     let [columns, rows] = lattice(factors);
     let total: u16 = factors.iter().copied().map(u16::from).sum();
@@ -114,18 +116,18 @@ fn stitched(factors: Factors) -> Topology {
         let [a, b, c] = t.map(|knot| knot.vertex);
         a != b && b != c && c != a
     });
-    in_rows(&mut triangles);
-    let vertices = triangles.iter().map(|t| t.map(|knot| knot.vertex));
-    let triangles: Vec<[u16; 3]> = vertices.collect();
+    sort_by_rows(&mut triangles);
+    let triangles = triangles.iter().map(|t| t.map(|knot| knot.vertex));
+    let triangles: Vec<[u16; 3]> = triangles.collect();
     Topology {
         neighbours: neighbours(&triangles),
         triangles,
     }
 }
 
-/// Orders triangles row by row of the lattice, each row in the order of its columns.
-fn in_rows(triangles: &mut [[Knot; 3]]) {
-    // Lattice positions are at most 64, and further apart than a 32768th.
+/// Sorts triangles by row of the lattice, and by column within a row.
+fn sort_by_rows(triangles: &mut [[Knot; 3]]) {
+    // Lattice positions are at most 64 and differ by more than a 32768th.
     const STEPS: f32 = 32_768.0;
     triangles.sort_by_cached_key(|t| {
         let mean = |axis: usize| (t[0].at[axis] + t[1].at[axis] + t[2].at[axis]) / 3.0;
@@ -144,8 +146,8 @@ mod tests {
     use super::*;
     use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
-    /// Every perimeter segment is on one triangle, every other edge on two that run against
-    /// each other; neighbours are symmetric.
+    /// Checks that every perimeter segment has one triangle, every other edge two of opposite
+    /// direction, and that neighbours are symmetric.
     fn check(factors: Factors) {
         let topology = stitched(factors);
         let total: u16 = factors.iter().copied().map(u16::from).sum();
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_grid_is_whole_and_within_the_mask() {
+    fn grids_are_closed_and_within_the_mask() {
         for a in 0..=16 {
             for b in (0..=16).step_by(3).chain([1, 2]) {
                 for c in (0..=16).step_by(4).chain([1, 2, 3]) {
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn long_grids_are_whole_too() {
+    fn long_grids_are_closed() {
         for [long, short] in [[64, 4], [64, 1], [51, 5], [33, 7], [64, 2]] {
             for other in [long, long - 1, long / 2, 1, 0] {
                 check([long, short, other, short]);

@@ -1,4 +1,4 @@
-//! Control cages: polygons, their edges and what is sharp.
+//! Control cages: polygons, their edges, and the fans of faces around their vertices.
 
 use std::collections::HashMap;
 
@@ -6,48 +6,45 @@ use nalgebra::Vector3;
 
 use crate::error::{Error, Result};
 use crate::mesh::files::Mesh;
+use crate::mesh::index::index32;
 
-/// For an edge: no face.
-pub(super) const NO_FACE: u32 = u32::MAX;
+/// Entry of [`Edges::sides`] without a face.
+const NO_FACE: u32 = u32::MAX;
 
-/// The face of a mesh that a face of its cage came from, and the corners that it kept.
+/// Face of the mesh from which a face of the cage originates, and the corners that it keeps.
 pub(super) type Origin = (u32, Vec<u32>);
 
-/// A polygon mesh, one step of subdivision.
+/// A polygon mesh at one level of subdivision.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cage {
     pub(super) positions: Vec<Vector3<f64>>,
     /// Vertices of all faces, face by face, counter-clockwise.
     pub(super) corners: Vec<u32>,
-    /// Where each face's corners begin; one more entry than there are faces.
+    /// Index of each face's first corner; one more entry ends the last face.
     pub(super) starts: Vec<u32>,
-    /// Sharpness of edges by their ends, the lesser first; absent: 0.
+    /// Sharpness of edges by their ends, the lesser first; absent for 0.
     pub(super) sharp_edges: HashMap<[u32; 2], f32>,
     pub(super) sharp_vertices: Vec<f32>,
 }
 
+/// Edges of a cage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edges {
-    /// For each corner of the cage: the edge to the next corner of its face.
+    /// For each corner of the cage, the edge to the next corner of its face.
     pub(super) of_corner: Vec<u32>,
     /// Ends of each edge, the lesser first.
     pub(super) ends: Vec<[u32; 2]>,
-    /// The corners that each edge starts from, one on either side, or [`NO_FACE`].
-    pub(super) sides: Vec<[u32; 2]>,
-    /// Whether the surface ends or is cut apart there.
+    /// Corners at which each edge starts in the faces of either side, or [`NO_FACE`].
+    sides: Vec<[u32; 2]>,
+    /// Whether the surface ends or is cut at the edge.
     pub(super) is_cut: Vec<bool>,
-    /// Sharpness; infinite where cut.
+    /// Sharpness; infinite for cut edges.
     pub(super) sharpness: Vec<f32>,
 }
 
-/// Two numbers, the lesser first.
+/// Returns two numbers, the lesser first.
 pub(super) fn ordered(a: u32, b: u32) -> [u32; 2] {
     [a.min(b), a.max(b)]
-}
-
-/// `usize` of a small count as an index of this mesh; meshes of more than 2^32 are refused on entry.
-pub(super) fn index(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 impl Cage {
@@ -55,13 +52,13 @@ impl Cage {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Corners of a face, as indices into `corners`.
+    /// Returns the corners of a face, as indices into `corners`.
     pub(super) fn face(&self, face: usize) -> std::ops::Range<usize> {
         self.starts[face] as usize..self.starts[face + 1] as usize
     }
 
-    /// The cage of `mesh` and, for each of its faces, the corners of `mesh` that it came from.
-    /// Corners that repeat the one before are left out, and faces of fewer than three.
+    /// Creates the cage of `mesh`, and returns the origin of each face. Corners that repeat the previous
+    /// one are left out, and so are faces of fewer than three corners.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         if mesh.corners.len() as u64 > MOST_CORNERS {
@@ -80,11 +77,8 @@ impl Cage {
         for (number, position) in mesh.positions.iter().enumerate() {
             if !position.iter().all(|x| x.is_finite()) {
                 let what = format!("position {number} of a subdivision cage");
-                return Err(Error::argument(
-                    what,
-                    "finite numbers",
-                    format!("{position:?}"),
-                ));
+                let found = format!("{position:?}");
+                return Err(Error::argument(what, "finite numbers", found));
             }
             cage.positions.push(Vector3::from(position.map(f64::from)));
         }
@@ -96,8 +90,8 @@ impl Cage {
             }
             let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
             cage.corners.extend(vertices);
-            cage.starts.push(index(cage.corners.len()));
-            origins.push((index(face), kept));
+            cage.starts.push(index32(cage.corners.len()));
+            origins.push((index32(face), kept));
         }
         for crease in &mesh.creases {
             let [a, b] = crease.positions;
@@ -112,57 +106,54 @@ impl Cage {
         Ok((cage, origins))
     }
 
-    /// The corners of a face of `mesh` without those that repeat the one before.
+    /// Returns the corners of a face of `mesh` without those that repeat the previous one.
     fn kept_corners(&self, mesh: &Mesh, face: usize) -> Result<Vec<u32>> {
         let first = mesh.face_starts[face];
         let corners = mesh.face(face);
         let count = corners.len();
         let differs = |i: usize| corners[i].position != corners[(i + count - 1) % count].position;
-        let kept: Vec<u32> = (0..count)
+        let kept = (0..count)
             .filter(|i| differs(*i))
-            .map(|i| first + index(i))
-            .collect();
-        let mut vertices: Vec<u32> = kept
-            .iter()
-            .map(|c| mesh.corners[*c as usize].position)
-            .collect();
+            .map(|i| first + index32(i));
+        let kept: Vec<u32> = kept.collect();
+        let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
+        let mut vertices: Vec<u32> = vertices.collect();
         vertices.sort_unstable();
         let repeats = vertices.windows(2).any(|pair| pair[0] == pair[1]);
-        let outside = vertices
-            .last()
-            .is_some_and(|v| *v as usize >= self.positions.len());
-        if repeats || outside {
+        let last = vertices.last();
+        if repeats || last.is_some_and(|v| *v as usize >= self.positions.len()) {
+            let what = format!("face {face} of a subdivision cage");
+            let found = format!("{vertices:?}");
             return Err(Error::argument(
-                format!("face {face} of a subdivision cage"),
+                what,
                 "vertices that exist, each once",
-                format!("{vertices:?}"),
+                found,
             ));
         }
         Ok(kept)
     }
 
-    /// The edges. Those with one face, with more than two, or with two that do not run against
-    /// each other are cut apart: sharp for ever.
+    /// Returns the edges. Edges of one face, of more than two faces, or of two faces with opposite
+    /// orientation are cut, which makes them infinitely sharp.
     pub(super) fn edges(&self) -> Edges {
         let mut numbers: HashMap<[u32; 2], u32> = HashMap::with_capacity(self.corners.len());
         let mut edges = Edges::default();
         for face in 0..self.faces() {
-            let range = self.face(face);
-            for corner in range {
-                let [_, next] = self.beside(face, corner);
+            for corner in self.face(face) {
+                let [_, next] = self.neighbours(face, corner);
                 let (from, to) = (self.corners[corner], self.corners[next]);
                 let ends = ordered(from, to);
                 let edge = *numbers.entry(ends).or_insert_with(|| {
                     edges.ends.push(ends);
                     edges.sides.push([NO_FACE; 2]);
                     edges.is_cut.push(false);
-                    index(edges.ends.len() - 1)
+                    index32(edges.ends.len() - 1)
                 });
                 edges.of_corner.push(edge);
-                // The side is that of the direction, so that two faces of one direction collide.
+                // The direction chooses the side, so that two faces of the same direction collide.
                 let side = &mut edges.sides[edge as usize][usize::from(from > to)];
                 edges.is_cut[edge as usize] |= *side != NO_FACE;
-                *side = index(corner);
+                *side = index32(corner);
             }
         }
         for (is_cut, sides) in edges.is_cut.iter_mut().zip(&edges.sides) {
@@ -179,10 +170,123 @@ impl Cage {
         edges
     }
 
-    /// The corner before `corner` and the one after it in its face, of which `face` is the number.
-    pub(super) fn beside(&self, face: usize, corner: usize) -> [usize; 2] {
+    /// Returns the corners before and after `corner` in its face, `face`.
+    pub(super) fn neighbours(&self, face: usize, corner: usize) -> [usize; 2] {
         let (start, count) = (self.face(face).start, self.face(face).len());
         let at = corner - start;
         [count - 1, 1].map(|steps| start + (at + steps) % count)
+    }
+}
+
+/// Faces around a vertex as far as edges can be crossed, counter-clockwise, each as its corner there.
+#[derive(Debug, Clone)]
+pub(super) struct Fan {
+    pub(super) corners: Vec<u32>,
+    /// Whether the last face is adjacent to the first.
+    pub(super) is_closed: bool,
+}
+
+/// Finder of the fans of a cage.
+pub(super) struct FanFinder<'a> {
+    cage: &'a Cage,
+    edges: &'a Edges,
+    face_of_corner: Vec<u32>,
+    /// Corners of all vertices, vertex by vertex.
+    at_vertex: Vec<u32>,
+    /// Index in `at_vertex` of each vertex's first corner; one more entry ends the last vertex.
+    starts: Vec<u32>,
+}
+
+impl<'a> FanFinder<'a> {
+    pub(super) fn new(cage: &'a Cage, edges: &'a Edges) -> Self {
+        let mut face_of_corner = vec![0; cage.corners.len()];
+        for face in 0..cage.faces() {
+            face_of_corner[cage.face(face)].fill(index32(face));
+        }
+        let mut starts = vec![0_u32; cage.positions.len() + 1];
+        for &vertex in &cage.corners {
+            starts[vertex as usize + 1] += 1;
+        }
+        for vertex in 1..starts.len() {
+            starts[vertex] += starts[vertex - 1];
+        }
+        let mut next = starts.clone();
+        let mut at_vertex = vec![0; cage.corners.len()];
+        for (corner, &vertex) in (0_u32..).zip(&cage.corners) {
+            let slot = &mut next[vertex as usize];
+            at_vertex[*slot as usize] = corner;
+            *slot += 1;
+        }
+        Self {
+            cage,
+            edges,
+            face_of_corner,
+            at_vertex,
+            starts,
+        }
+    }
+
+    /// Returns the corners before and after `corner` in its face.
+    pub(super) fn neighbours(&self, corner: u32) -> [usize; 2] {
+        let face = self.face_of_corner[corner as usize];
+        self.cage.neighbours(face as usize, corner as usize)
+    }
+
+    /// Returns the corner across the edge that starts at `corner`, if there is one.
+    fn across(&self, corner: usize) -> Option<u32> {
+        let sides = self.edges.sides[self.edges.of_corner[corner] as usize];
+        let own = usize::from(sides[1] as usize == corner);
+        let is_known = sides[own] as usize == corner && sides[1 - own] != NO_FACE;
+        is_known.then_some(sides[1 - own])
+    }
+
+    /// Returns the fans of a vertex in the order of their faces, crossing the edges that `may_cross`
+    /// allows.
+    pub(super) fn fans(&self, vertex: usize, may_cross: impl Fn(u32) -> bool) -> Vec<Fan> {
+        let all = self.starts[vertex] as usize..self.starts[vertex + 1] as usize;
+        let all = &self.at_vertex[all];
+        let passable = |corner: usize| may_cross(self.edges.of_corner[corner]);
+        let left = |corner: u32| {
+            let [before, _] = self.neighbours(corner);
+            passable(before).then(|| self.across(before)).flatten()
+        };
+        let right = |corner: u32| {
+            let other = passable(corner as usize).then(|| self.across(corner as usize));
+            other.flatten().map(|c| index32(self.neighbours(c)[1]))
+        };
+        let mut fans: Vec<Fan> = Vec::new();
+        for &start in all {
+            if fans.iter().any(|fan| fan.corners.contains(&start)) {
+                continue;
+            }
+            let mut first = start;
+            let mut is_closed = false;
+            while let Some(next) = right(first) {
+                first = next;
+                if first == start {
+                    is_closed = true;
+                    break;
+                }
+            }
+            let mut corners = vec![first];
+            let mut at = first;
+            while let Some(next) = left(at).filter(|next| *next != first) {
+                corners.push(next);
+                at = next;
+            }
+            fans.push(Fan { corners, is_closed });
+        }
+        fans
+    }
+
+    /// Returns for each vertex whether a closed fan shares it, but no edge, with another fan. No rule of
+    /// subdivision holds for both.
+    pub(super) fn pinched(&self) -> Vec<bool> {
+        let may_cross = |edge: u32| !self.edges.is_cut[edge as usize];
+        let is_pinched = |vertex: usize| {
+            let fans = self.fans(vertex, may_cross);
+            fans.len() > 1 && fans.iter().any(|fan| fan.is_closed)
+        };
+        (0..self.cage.positions.len()).map(is_pinched).collect()
     }
 }

@@ -1,32 +1,32 @@
-//! From a cage of quads to bicubic Bezier patches: exact where the cage is regular, elsewhere after
-//! Loop and Schaefer 2008 ("Approximating Catmull-Clark Subdivision Surfaces with Bicubic
-//! Patches", section 3) for inner control points and Loop, Schaefer, Ni and Castano 2009
-//! ("Approximating Subdivision Surfaces with Gregory Patches for Hardware Tessellation",
-//! section 3) for those of the edges, which makes points and normals at corners exact.
+//! Bicubic Bezier patches of a cage of quads. They are exact where the cage is regular. Elsewhere, inner
+//! control points follow Loop and Schaefer 2008 ("Approximating Catmull-Clark Subdivision Surfaces with
+//! Bicubic Patches", section 3), and those of the edges follow Loop, Schaefer, Ni and Castano 2009
+//! ("Approximating Subdivision Surfaces with Gregory Patches for Hardware Tessellation", section 3),
+//! which makes positions and normals at corners exact.
 
 use std::f64::consts::{PI, TAU};
 
 use nalgebra::Vector3;
 
-use super::cage::{Cage, Edges, index};
-use super::fans::{Fan, Walks};
+use super::cage::{Cage, Edges, Fan, FanFinder};
 use super::refine::{Rule, Rules};
 use crate::math::narrow;
+use crate::mesh::index::index32;
 use crate::mesh::surface::cubic::Cubic;
 
-/// Control points by the corner of the face that they lie next to.
+/// Control points of a cage by vertex, and by the nearest corner of a face.
 pub(super) struct ControlPoints {
     vertices: Vec<Vector3<f64>>,
-    /// On the edge to the next corner of the face.
+    /// Control points on the edges to the next corner of the face.
     onwards: Vec<Vector3<f64>>,
-    /// On the edge to the corner before.
+    /// Control points on the edges to the previous corner of the face.
     backwards: Vec<Vector3<f64>>,
     inner: Vec<Vector3<f64>>,
-    /// Which vertices have one normal, the same in all faces around.
+    /// Whether all faces around a vertex have the same normal there.
     pub(super) is_smooth: Vec<bool>,
 }
 
-/// What the control points next to a corner are made from.
+/// Vertices that determine the control points next to a corner.
 struct CornerVertices {
     here: Vector3<f64>,
     onwards: Vector3<f64>,
@@ -35,15 +35,15 @@ struct CornerVertices {
 }
 
 impl CornerVertices {
-    /// The inner control point, for a vertex of `n` edges (Loop and Schaefer 2008, section 3.1).
+    /// Returns the inner control point at a vertex of `n` edges (Loop and Schaefer 2008, section 3.1).
     fn inner(&self, n: f64) -> Vector3<f64> {
         (self.here * n + (self.onwards + self.backwards) * 2.0 + self.opposite) / (n + 5.0)
     }
 }
 
 impl ControlPoints {
-    /// The control points of a cage of quads. Sharp edges are taken as sharp for ever.
-    pub(super) fn new(cage: &Cage, edges: &Edges, rules: &Rules, walks: &Walks) -> Self {
+    /// Creates the control points of a cage of quads. All sharp edges count as infinitely sharp.
+    pub(super) fn new(cage: &Cage, edges: &Edges, rules: &Rules, finder: &FanFinder) -> Self {
         let none = vec![Vector3::zeros(); cage.corners.len()];
         let mut points = Self {
             vertices: cage.positions.clone(),
@@ -53,8 +53,8 @@ impl ControlPoints {
             is_smooth: vec![false; cage.positions.len()],
         };
         let around = |corner: u32| {
-            let [before, after] = walks.beside(corner);
-            let [opposite, _] = walks.beside(index(before));
+            let [before, after] = finder.neighbours(corner);
+            let [opposite, _] = finder.neighbours(index32(before));
             let at = |corner: usize| cage.positions[cage.corners[corner] as usize];
             CornerVertices {
                 here: at(corner as usize),
@@ -66,7 +66,7 @@ impl ControlPoints {
         for vertex in 0..cage.positions.len() {
             let rule = rules.0[vertex].0;
             if rule == Rule::Smooth {
-                let fans = walks.fans(vertex, |edge| !edges.is_cut[edge as usize]);
+                let fans = finder.fans(vertex, |edge| !edges.is_cut[edge as usize]);
                 if let [fan] = fans.as_slice()
                     && fan.is_closed
                 {
@@ -79,14 +79,14 @@ impl ControlPoints {
                 points.vertices[vertex] = (ends + cage.positions[vertex] * 4.0) / 6.0;
             }
             let is_crease = matches!(rule, Rule::Crease(_));
-            for fan in walks.fans(vertex, |edge| edges.sharpness[edge as usize] == 0.0) {
+            for fan in finder.fans(vertex, |edge| edges.sharpness[edge as usize] == 0.0) {
                 points.sector(&fan, is_crease, &around);
             }
         }
         points
     }
 
-    /// The points around a vertex that no crease runs through.
+    /// Sets the control points around a vertex without creases.
     fn smooth(&mut self, vertex: usize, fan: &Fan, around: &impl Fn(u32) -> CornerVertices) {
         let count = fan.corners.len();
         let n = count as f64;
@@ -97,23 +97,23 @@ impl ControlPoints {
             self.inner[*corner as usize] = inner;
             sum += inner;
         }
-        // The mean of the inner points is the limit point: (n^2 v + 4 sum e + sum f) / (n (n + 5)).
+        // The mean of the inner points equals the limit point (n^2 v + 4 sum e + sum f) / (n (n + 5)).
         let limit = sum / n;
         self.vertices[vertex] = limit;
         self.is_smooth[vertex] = true;
-        let tangent_of = Tangents::new(count);
-        for (place, corner) in fan.corners.iter().enumerate() {
-            let edge = limit + tangent_of.edge(&ring, place);
+        let tangents = Tangents::new(count);
+        for (i, corner) in fan.corners.iter().enumerate() {
+            let edge = limit + tangents.edge(&ring, i);
             self.onwards[*corner as usize] = edge;
-            let right = fan.corners[(place + count - 1) % count];
+            let right = fan.corners[(i + count - 1) % count];
             self.backwards[right as usize] = edge;
         }
     }
 
-    /// The points of the faces between two sharp edges of a vertex.
+    /// Sets the control points of the faces between two sharp edges of a vertex.
     fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> CornerVertices) {
-        // As many edges as a smooth vertex has that sees twice the faces: what makes a straight
-        // border regular (Loop and Schaefer 2008, section 3.4). Corners are taken as regular.
+        // The valence is that of a smooth vertex with twice the faces, for which a straight border is
+        // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.
         let faces = fan.corners.len() as f64;
         let n = if is_crease { 2.0 * faces } else { 4.0 };
         let along = |here: Vector3<f64>, to: Vector3<f64>| (here * 2.0 + to) / 3.0;
@@ -135,7 +135,7 @@ impl ControlPoints {
         }
     }
 
-    /// The Bezier patch of the face whose corners begin at `first`.
+    /// Returns the Bezier patch of the face whose corners begin at `first`.
     pub(super) fn patch(&self, cage: &Cage, first: usize) -> Cubic {
         let vertex = |c: usize| self.vertices[cage.corners[first + c] as usize];
         let on = |c: usize| self.onwards[first + c];
@@ -155,8 +155,8 @@ impl ControlPoints {
     }
 }
 
-/// Masks of limit tangents along the edges of a vertex of `n` edges, times the two thirds that
-/// make control points of them (Loop et al. 2009, section 3.1 and equation 1).
+/// Masks of the limit tangents along the edges of a vertex, times two thirds, which turns them into
+/// offsets of control points (Loop et al. 2009, section 3.1 and equation 1).
 struct Tangents {
     edges: Vec<f64>,
     faces: Vec<f64>,
@@ -177,12 +177,12 @@ impl Tangents {
         }
     }
 
-    /// From the limit point to the control point on the edge onwards from corner `place`.
-    fn edge(&self, ring: &[CornerVertices], place: usize) -> Vector3<f64> {
+    /// Returns the offset from the limit point to the control point on the edge that leaves `corner`.
+    fn edge(&self, ring: &[CornerVertices], corner: usize) -> Vector3<f64> {
         let count = ring.len();
         let mut sum = Vector3::zeros();
         for (i, (edge, face)) in self.edges.iter().zip(&self.faces).enumerate() {
-            let seen = &ring[(place + i) % count];
+            let seen = &ring[(corner + i) % count];
             let centre = (seen.here + seen.onwards + seen.opposite + seen.backwards) / 4.0;
             sum += (seen.here + seen.onwards) / 2.0 * *edge + centre * *face;
         }

@@ -12,7 +12,6 @@
 //! 9.3 degrees off after one step and 5.9 after two.
 
 mod cage;
-mod fans;
 mod limit;
 mod refine;
 use super::cubic::Cubic;
@@ -20,8 +19,8 @@ use super::owners::{Owners, PatchKeys};
 use super::patches::{Geometry, Look, Surface, SurfacePoint};
 use crate::error::{Error, Result};
 use crate::mesh::files::{Mesh, NONE, bounds};
-use cage::{Cage, Edges, Origin};
-use fans::Walks;
+use crate::mesh::index::index32;
+use cage::{Cage, Edges, FanFinder, Origin};
 use limit::ControlPoints;
 use refine::{Rules, refined};
 
@@ -53,7 +52,7 @@ struct SubdivisionLevel {
 impl SubdivisionLevel {
     fn new(cage: Cage) -> Self {
         let edges = cage.edges();
-        let pinched = Walks::new(&cage, &edges).pinched();
+        let pinched = FanFinder::new(&cage, &edges).pinched();
         let rules = Rules::new(&cage, &edges, &pinched);
         Self { cage, edges, rules }
     }
@@ -98,8 +97,8 @@ impl Surface {
             Some(last.as_ref().unwrap_or(&base).refined())
         });
         let last = refined.as_ref().unwrap_or(&base);
-        let walks = Walks::new(&last.cage, &last.edges);
-        let points = ControlPoints::new(&last.cage, &last.edges, &last.rules, &walks);
+        let finder = FanFinder::new(&last.cage, &last.edges);
+        let points = ControlPoints::new(&last.cage, &last.edges, &last.rules, &finder);
         let side = 1_u8 << steps;
         let mut cubics = Vec::with_capacity(last.cage.faces());
         for patch in 0..base.cage.faces() {
@@ -172,7 +171,7 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
             draw += 1;
         }
         let material = mesh.face_materials[*face as usize];
-        let part = [material, cage::index(draw)];
+        let part = [material, index32(draw)];
         let uv = |corner: &u32| {
             let uv = mesh.corners[*corner as usize].uv;
             let known = (uv != NONE).then(|| mesh.uvs.get(uv as usize));

@@ -1,40 +1,38 @@
 //! One step of Catmull-Clark subdivision with creases (Catmull and Clark 1978; DeRose, Kass and
 //! Truong 1998, "Subdivision Surfaces in Character Animation", section 3 and appendix B).
 
-use std::collections::HashMap;
-
 use nalgebra::Vector3;
 
-use super::cage::{Cage, Edges, index, ordered};
+use super::cage::{Cage, Edges, ordered};
+use crate::mesh::index::index32;
 
+/// Rule by which subdivision moves a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
-    /// By all its neighbours: at most one sharp edge.
+    /// Smoothing over all neighbours, for at most one sharp edge.
     Smooth,
-    /// Along the crease between two neighbours.
+    /// Smoothing along the crease between two neighbours.
     Crease([u32; 2]),
-    /// Not at all.
+    /// The vertex stays.
     Corner,
 }
 
-/// Rules of all vertices and how much of each applies, 0 to 1: the rest is [`Rule::Smooth`].
+/// Rules of all vertices, each with its weight, 0 to 1; the remaining weight is of [`Rule::Smooth`].
 pub(super) struct Rules(pub(super) Vec<(Rule, f32)>);
 
-/// What a vertex sees around it.
+/// Neighbourhood of a vertex.
 #[derive(Debug, Clone, Copy, Default)]
 struct Around {
-    edges: u32,
     faces: u32,
     sharp_edges: u32,
-    /// Of the first two sharp edges, the other ends.
+    /// Other ends of the first two sharp edges.
     sharp_ends: [u32; 2],
     /// Sum of the sharp edges' sharpness.
     sharpness: f32,
 }
 
 impl Rules {
-    /// The rules of a cage's vertices. `is_pinched` says which vertices join several fans of faces
-    /// and are held fast.
+    /// Returns the rules of the vertices of a cage. Vertices in `is_pinched` stay.
     pub(super) fn new(cage: &Cage, edges: &Edges, is_pinched: &[bool]) -> Self {
         let mut around = vec![Around::default(); cage.positions.len()];
         for &vertex in &cage.corners {
@@ -43,7 +41,6 @@ impl Rules {
         for (ends, &sharpness) in edges.ends.iter().zip(&edges.sharpness) {
             for (vertex, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
                 let seen = &mut around[vertex as usize];
-                seen.edges += 1;
                 if sharpness > 0.0 {
                     if let Some(end) = seen.sharp_ends.get_mut(seen.sharp_edges as usize) {
                         *end = other;
@@ -56,7 +53,7 @@ impl Rules {
         let rule = |(vertex, seen): (usize, &Around)| {
             let mean = seen.sharpness / seen.sharp_edges.max(1) as f32;
             let own = cage.sharp_vertices[vertex];
-            // A vertex of a single face at the border stays: edges and corners are interpolated.
+            // A border vertex of a single face stays, since edges and corners are interpolated.
             let is_tip = seen.faces == 1;
             if is_pinched[vertex] || is_tip || seen.faces == 0 {
                 (Rule::Corner, 1.0)
@@ -74,7 +71,7 @@ impl Rules {
     }
 }
 
-/// Positions of the next step: vertices, then edges, then faces.
+/// Positions of the next level: those of vertices, then of edges, then of faces.
 fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     let centre = |face: usize| {
         let range = cage.face(face);
@@ -133,52 +130,48 @@ fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     all
 }
 
-/// The next step: faces of four corners only, one for each corner of `cage`, in the order of its
-/// corners. A quad's children keep its directions, so that they tile its parameters:
-/// child `c` holds corner `c` as its own corner `c`. Other faces' children begin at the old vertex.
+/// Returns the next level, with a quad for each corner of `cage`, in order. Children of a quad keep its
+/// directions, so that they tile its parameters: corner `c` of the quad is corner `c` of child `c`.
+/// Children of other faces begin at the old vertex.
 pub(super) fn refined(cage: &Cage, edges: &Edges, rules: &Rules) -> Cage {
-    let first_edge = index(cage.positions.len());
-    let first_face = first_edge + index(edges.ends.len());
+    let first_edge = index32(cage.positions.len());
+    let first_face = first_edge + index32(edges.ends.len());
     let mut next = Cage {
         positions: positions(cage, edges, rules),
         corners: Vec::with_capacity(4 * cage.corners.len()),
         starts: Vec::with_capacity(cage.corners.len() + 1),
-        sharp_edges: HashMap::new(),
-        sharp_vertices: Vec::new(),
+        ..Cage::default()
     };
     for face in 0..cage.faces() {
         let range = cage.face(face);
         let is_quad = range.len() == 4;
-        for (place, corner) in range.enumerate() {
-            let [before, _] = cage.beside(face, corner);
+        for (at, corner) in range.enumerate() {
+            let [before, _] = cage.neighbours(face, corner);
             let mut child = [
                 cage.corners[corner],
                 first_edge + edges.of_corner[corner],
-                first_face + index(face),
+                first_face + index32(face),
                 first_edge + edges.of_corner[before],
             ];
             if is_quad {
-                child.rotate_right(place);
+                child.rotate_right(at);
             }
-            next.starts.push(index(next.corners.len()));
+            next.starts.push(index32(next.corners.len()));
             next.corners.extend(child);
         }
     }
-    next.starts.push(index(next.corners.len()));
+    next.starts.push(index32(next.corners.len()));
     for (edge, ends) in edges.ends.iter().enumerate() {
         let sharpness = edges.sharpness[edge] - 1.0;
         if sharpness > 0.0 {
-            let middle = first_edge + index(edge);
+            let middle = first_edge + index32(edge);
             for end in ends {
                 next.sharp_edges.insert(ordered(*end, middle), sharpness);
             }
         }
     }
-    next.sharp_vertices = cage
-        .sharp_vertices
-        .iter()
-        .map(|s| (s - 1.0).max(0.0))
-        .collect();
+    let sharp_vertices = cage.sharp_vertices.iter();
+    next.sharp_vertices = sharp_vertices.map(|s| (s - 1.0).max(0.0)).collect();
     next.sharp_vertices.resize(next.positions.len(), 0.0);
     next
 }
