@@ -1,6 +1,6 @@
 //! Spherical harmonics in the order and with the signs of the reference trainer.
 
-use super::chance::Vec3;
+use super::random::Vec3;
 use crate::math::{narrow, sh_basis};
 
 /// The constant basis function. Its last bit is wrong, but the repository's scene was generated with it

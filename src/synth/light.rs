@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::chance::{Vec3, step};
+use super::random::{Vec3, step};
 
 /// Number of steps, first step length and growth of the steps of the march over the ground towards the
 /// sun, which ends about nine units away.

@@ -12,11 +12,11 @@
 //! Every splat is a function of recipe, seed, count, degree and its index alone. Scenes are therefore the
 //! same in any order and on any number of threads, and can be written without holding them in memory.
 
-mod chance;
 mod harmonics;
 mod light;
 mod object;
 mod part;
+mod random;
 mod room;
 mod splat;
 mod surface;
@@ -25,8 +25,8 @@ mod world;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::scene::{Camera, Splat, Splats};
-use chance::Dice;
-use part::Stage;
+use part::BuiltScene;
+use random::Rng;
 
 /// Least and greatest number of splats of a procedural scene.
 pub(crate) const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
@@ -71,7 +71,7 @@ pub enum Order {
 
 /// A procedural scene, whose splats can be computed one by one.
 pub struct Synthetic {
-    stage: Stage,
+    built: BuiltScene,
     /// Index of the first splat of each part; one more entry ends the last part.
     starts: Vec<u64>,
     /// Mean distance between neighbouring splats where density is 1, in world units.
@@ -113,15 +113,15 @@ impl Synthetic {
                 sh_degree.to_string(),
             ));
         }
-        let stage = match recipe {
+        let built = match recipe {
             Recipe::Room => room::build(seed),
             Recipe::Object => object::build(seed),
             Recipe::World => world::build(seed),
         };
-        let total: f64 = stage.parts.iter().map(part::Part::load).sum();
+        let total: f64 = built.parts.iter().map(part::Part::load).sum();
         let mut starts = vec![0];
         let mut reached = 0.0;
-        for part in &stage.parts {
+        for part in &built.parts {
             reached += part.load();
             starts.push(share(count, reached / total));
         }
@@ -130,7 +130,7 @@ impl Synthetic {
         }
         Ok(Self {
             spacing: narrow((total / count as f64).sqrt()),
-            stage,
+            built,
             starts,
             seed,
             sh_degree,
@@ -157,30 +157,30 @@ impl Synthetic {
 
     /// Viewpoints of the scene, the best one first.
     pub fn cameras(&self) -> &[Camera] {
-        &self.stage.cameras
+        &self.built.cameras
     }
 
     /// Computes splat `index`, which must be below [`Synthetic::len`].
     pub fn splat(&self, index: u64) -> Splat {
-        let last = self.stage.parts.len() - 1;
+        let last = self.built.parts.len() - 1;
         let part_index = self.starts.partition_point(|&start| start <= index);
         let part_index = (part_index - 1).min(last);
-        let part = &self.stage.parts[part_index];
-        let mut dice = Dice::new(self.seed, index);
+        let part = &self.built.parts[part_index];
+        let mut rng = Rng::new(self.seed, index);
         let number = index - self.starts[part_index];
         let uv = match self.order {
-            Order::Mixed => chance::even_pair(number, self.seed),
+            Order::Mixed => random::even_pair(number, self.seed),
             Order::Space => {
                 let count = self.starts[part_index + 1] - self.starts[part_index];
-                chance::pair_along_curve(number, count, self.seed)
+                random::pair_along_curve(number, count, self.seed)
             }
         };
-        let patch = part.surface.at(uv, &mut dice);
-        let material = (part.paint)(&patch, &mut dice);
-        let spacing = self.spacing * patch.stretch / part.density.sqrt();
-        let cast = splat::cast(&patch, &material, spacing, &mut dice);
-        let light = &self.stage.light;
-        splat::finish(&cast, &material, light, self.sh_degree, &mut dice)
+        let sample = part.surface.at(uv, &mut rng);
+        let material = (part.paint)(&sample, &mut rng);
+        let spacing = self.spacing * sample.stretch / part.density.sqrt();
+        let unlit = splat::unlit(&sample, &material, spacing, &mut rng);
+        let light = &self.built.light;
+        splat::finish(&unlit, &material, light, self.sh_degree, &mut rng)
     }
 
     /// Computes all splats.

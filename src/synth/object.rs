@@ -1,8 +1,8 @@
 //! `object`: a vase of flowers on a round table top.
 
-use super::chance::{Dice, Vec3, fractal};
 use super::light::{Grain, Light, Material, Occluder};
-use super::part::{Part, Stage, cameras};
+use super::part::{BuiltScene, Part, cameras};
+use super::random::{Rng, Vec3, fractal};
 use super::surface::{Disk, Ellipsoid, Frustum, perpendicular};
 
 /// Profile of the vase: heights and radii of a polyline.
@@ -19,12 +19,12 @@ const FLOWERS: u64 = 17;
 /// Petals per flower.
 const PETALS: u16 = 9;
 
-pub(crate) fn build(seed: u64) -> Stage {
+pub(crate) fn build(seed: u64) -> BuiltScene {
     let disk = Disk::new(Vec3::zeros(), TABLE_RADIUS, TABLE_RADIUS);
     let rim = Frustum::new(Vec3::new(0.0, -0.08, 0.0), 0.08, [TABLE_RADIUS; 2]);
     let mut parts = vec![
-        Part::new(disk, 0.8, |patch, _| wood(patch.position)),
-        Part::new(rim, 0.8, |patch, _| wood(patch.position).shaded(0.7)),
+        Part::new(disk, 0.8, |sample, _| wood(sample.position)),
+        Part::new(rim, 0.8, |sample, _| wood(sample.position).shaded(0.7)),
     ];
     parts.extend(vase());
     let mut occluders = vec![Occluder::round(
@@ -33,10 +33,10 @@ pub(crate) fn build(seed: u64) -> Stage {
         1.0,
     )];
     for index in 0..FLOWERS {
-        let mut dice = Dice::new(seed ^ 0xf10e, index);
-        parts.extend(flower(&mut dice, index, &mut occluders));
+        let mut rng = Rng::new(seed ^ 0xf10e, index);
+        parts.extend(flower(&mut rng, index, &mut occluders));
     }
-    Stage {
+    BuiltScene {
         parts,
         light: Light {
             to_sun: Vec3::new(-0.55, 0.72, 0.42).normalize(),
@@ -77,8 +77,8 @@ fn vase() -> impl Iterator<Item = Part> {
     PROFILE.windows(2).map(|pair| {
         let [(low, r0), (high, r1)] = [pair[0], pair[1]];
         let side = Frustum::new(Vec3::new(0.0, low, 0.0), high - low, [r0, r1]);
-        Part::new(side, 1.6, |patch, _| {
-            let p = patch.position;
+        Part::new(side, 1.6, |sample, _| {
+            let p = sample.position;
             let wave = (p.x.atan2(p.z) * 9.0).sin() * 0.05;
             let white = (p.y - 0.4 + wave).abs() < 0.035 || (p.y - 0.85).abs() < 0.015;
             let glaze = if white {
@@ -91,11 +91,11 @@ fn vase() -> impl Iterator<Item = Part> {
     })
 }
 
-fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
-    let angle = index as f32 * 2.399_963 + dice.range(-0.3, 0.3);
+fn flower(rng: &mut Rng, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
+    let angle = index as f32 * 2.399_963 + rng.range(-0.3, 0.3);
     let lean = 0.15 + 0.55 * (index as f32 / FLOWERS as f32).sqrt();
     let out = Vec3::new(angle.cos(), 0.0, angle.sin());
-    let head = out * lean + Vec3::y() * (1.62 - 0.75 * lean * lean + dice.range(-0.08, 0.08));
+    let head = out * lean + Vec3::y() * (1.62 - 0.75 * lean * lean + rng.range(-0.08, 0.08));
     let hues = [
         [0.75, 0.06, 0.08],
         [0.85, 0.4, 0.03],
@@ -103,7 +103,7 @@ fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Par
         [0.45, 0.08, 0.4],
     ];
     let hue =
-        Material::dull(hues[usize::from(dice.unit() < 0.4) + 2 * usize::from(dice.unit() < 0.4)]);
+        Material::dull(hues[usize::from(rng.unit() < 0.4) + 2 * usize::from(rng.unit() < 0.4)]);
     let up = (out * lean * 1.6 + Vec3::y()).normalize();
     let mut parts = vec![stem(head, out * 0.1), heart(head)];
     for petal in 0..PETALS {
@@ -114,9 +114,9 @@ fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Par
             head + away * 0.1 + up * 0.02,
             Vec3::repeat(0.035) + away.abs() * 0.045,
         );
-        parts.push(Part::new(blade, 2.5, move |patch, dice| {
-            let tip = (patch.position - head).norm() * 5.0;
-            hue.shaded(0.6 + 0.4 * tip + dice.range(-0.08, 0.08))
+        parts.push(Part::new(blade, 2.5, move |sample, rng| {
+            let tip = (sample.position - head).norm() * 5.0;
+            hue.shaded(0.6 + 0.4 * tip + rng.range(-0.08, 0.08))
         }));
     }
     occluders.push(Occluder::round(head, Vec3::repeat(0.15), 0.8));
@@ -125,8 +125,8 @@ fn flower(dice: &mut Dice, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Par
 
 fn heart(head: Vec3) -> Part {
     let ball = Ellipsoid::ball(head, 0.055);
-    Part::new(ball, 2.5, |_, dice| {
-        Material::dull([0.6, 0.36, 0.03]).shaded(dice.range(0.5, 1.1))
+    Part::new(ball, 2.5, |_, rng| {
+        Material::dull([0.6, 0.36, 0.03]).shaded(rng.range(0.5, 1.1))
     })
 }
 
@@ -137,9 +137,9 @@ fn stem(head: Vec3, foot: Vec3) -> Part {
         (foot + head) / 2.0,
         (head - foot).abs() / 2.0 + Vec3::repeat(0.03),
     );
-    Part::new(spindle, 0.7, |_, dice| {
+    Part::new(spindle, 0.7, |_, rng| {
         Material::dull([0.06, 0.2, 0.04])
             .with_grain(Grain::Foliage)
-            .shaded(dice.range(0.6, 1.3))
+            .shaded(rng.range(0.6, 1.3))
     })
 }

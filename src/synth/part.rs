@@ -2,17 +2,17 @@
 
 use nalgebra::Vector3;
 
-use super::chance::Dice;
 use super::light::{Light, Material};
-use super::surface::{Patch, Surface};
+use super::random::Rng;
+use super::surface::{SampledSurface, SurfaceSample};
 use crate::scene::{Camera, Intrinsics};
 
 /// Chooses the material of a surface at a point.
-pub(crate) type Paint = Box<dyn Fn(&Patch, &mut Dice) -> Material + Send + Sync>;
+pub(crate) type Paint = Box<dyn Fn(&SurfaceSample, &mut Rng) -> Material + Send + Sync>;
 
 /// A surface with its paint.
 pub(crate) struct Part {
-    pub(crate) surface: Box<dyn Surface>,
+    pub(crate) surface: Box<dyn SampledSurface>,
     pub(crate) paint: Paint,
     /// Splats per area relative to the scene's mean; above zero.
     pub(crate) density: f32,
@@ -20,9 +20,9 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn new(
-        surface: impl Surface + 'static,
+        surface: impl SampledSurface + 'static,
         density: f32,
-        paint: impl Fn(&Patch, &mut Dice) -> Material + Send + Sync + 'static,
+        paint: impl Fn(&SurfaceSample, &mut Rng) -> Material + Send + Sync + 'static,
     ) -> Self {
         Self {
             surface: Box::new(surface),
@@ -38,7 +38,7 @@ impl Part {
 }
 
 /// Result of a recipe.
-pub(crate) struct Stage {
+pub(crate) struct BuiltScene {
     pub(crate) parts: Vec<Part>,
     pub(crate) light: Light,
     pub(crate) cameras: Vec<Camera>,

@@ -1,9 +1,9 @@
 //! `room`: a living room in afternoon light, everything near, surfaces behind surfaces.
 
-use super::chance::{Dice, Vec3, fractal, noise};
 use super::light::{Grain, Light, Material, Occluder};
-use super::part::{Part, Stage, cameras};
-use super::surface::{Block, Ellipsoid, Frustum, Quad, Surface};
+use super::part::{BuiltScene, Part, cameras};
+use super::random::{Rng, Vec3, fractal, noise};
+use super::surface::{Block, Ellipsoid, Frustum, Parallelogram, SampledSurface};
 
 /// Width, height and depth of the room in metres. The origin is the centre of the floor.
 const SIZE: [f32; 3] = [6.0, 2.6, 5.0];
@@ -11,7 +11,7 @@ const SIZE: [f32; 3] = [6.0, 2.6, 5.0];
 const LAYERS: [(f32, f32); 4] = [(0.0, 1.0), (0.05, 0.6), (0.14, 0.4), (0.3, 0.3)];
 const BOOKS: u64 = 60;
 
-pub(crate) fn build(seed: u64) -> Stage {
+pub(crate) fn build(seed: u64) -> BuiltScene {
     let mut parts = walls();
     let mut occluders = Vec::new();
     for (block, material) in furniture() {
@@ -20,7 +20,7 @@ pub(crate) fn build(seed: u64) -> Stage {
     }
     parts.extend(books(seed));
     parts.extend(round_things(&mut occluders));
-    Stage {
+    BuiltScene {
         parts,
         light: Light {
             to_sun: Vec3::new(-0.62, 0.7, 0.35).normalize(),
@@ -55,9 +55,9 @@ fn walls() -> Vec<Part> {
         Vec3::z() * SIZE[2],
     ];
     let low = -(x + z) / 2.0;
-    let quad = Quad::new;
+    let quad = Parallelogram::new;
     let ceiling: PaintAt = |_| Material::dull([0.75, 0.73, 0.7]);
-    let faces: [(Quad, f32, PaintAt); 6] = [
+    let faces: [(Parallelogram, f32, PaintAt); 6] = [
         (quad(low, z, x), 1.0, floor),
         (quad(low + y, x, z), 0.6, ceiling),
         (quad(low, x, y), 0.7, wall_paint),
@@ -71,9 +71,9 @@ fn walls() -> Vec<Part> {
         for (depth, share) in LAYERS {
             let corner = face.corner + outward * depth;
             parts.push(Part::new(
-                Quad { corner, ..face },
+                Parallelogram { corner, ..face },
                 density * share,
-                move |patch, _| paint(patch.position),
+                move |sample, _| paint(sample.position),
             ));
         }
     }
@@ -165,8 +165,8 @@ fn furniture() -> Vec<(Block, Material)> {
 
 fn covered(block: Block, material: Material, density: f32) -> impl Iterator<Item = Part> {
     block.faces().map(move |face| {
-        Part::new(face, density, move |patch, _| {
-            material.shaded(1.0 + 0.12 * fractal(patch.position * 14.0, 2, 9))
+        Part::new(face, density, move |sample, _| {
+            material.shaded(1.0 + 0.12 * fractal(sample.position * 14.0, 2, 9))
         })
     })
 }
@@ -174,26 +174,26 @@ fn covered(block: Block, material: Material, density: f32) -> impl Iterator<Item
 /// Books on the shelves.
 fn books(seed: u64) -> impl Iterator<Item = Part> {
     (0..BOOKS).flat_map(move |index| {
-        let mut dice = Dice::new(seed ^ 0xb00c, index);
+        let mut rng = Rng::new(seed ^ 0xb00c, index);
         let (shelf, place) = (index / 15, index % 15);
-        let height = dice.range(0.25, 0.4);
+        let height = rng.range(0.25, 0.4);
         let base = [
             2.72,
             shelf as f32 * 0.5 + 0.08,
-            -0.5 + place as f32 * 0.13 + dice.range(0.0, 0.02),
+            -0.5 + place as f32 * 0.13 + rng.range(0.0, 0.02),
         ];
-        let hue = Vec3::new(dice.unit(), dice.unit(), dice.unit()).map(|c| 0.05 + 0.5 * c * c);
-        let block = Block::straight(base, [0.22, height, dice.range(0.06, 0.11)]);
+        let hue = Vec3::new(rng.unit(), rng.unit(), rng.unit()).map(|c| 0.05 + 0.5 * c * c);
+        let block = Block::straight(base, [0.22, height, rng.range(0.06, 0.11)]);
         covered(block, Material::dull(hue.into()), 1.3)
     })
 }
 
 /// A lamp, a plant in a pot, a bowl with oranges.
 fn round_things(occluders: &mut Vec<Occluder>) -> Vec<Part> {
-    let thing = |surface: Box<dyn Surface>, material: Material| Part {
+    let thing = |surface: Box<dyn SampledSurface>, material: Material| Part {
         surface,
         density: 1.4,
-        paint: Box::new(move |_, dice: &mut Dice| material.shaded(dice.range(0.85, 1.1))),
+        paint: Box::new(move |_, rng: &mut Rng| material.shaded(rng.range(0.85, 1.1))),
     };
     let at = Vec3::new;
     let cone = |base, height, radii| Box::new(Frustum::new(base, height, radii));

@@ -2,10 +2,10 @@
 
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion};
 
-use super::chance::{Dice, Vec3};
 use super::harmonics::{self, BASIS, Y00};
 use super::light::{Grain, Light, Material};
-use super::surface::{Patch, perpendicular};
+use super::random::{Rng, Vec3};
+use super::surface::{SurfaceSample, perpendicular};
 use crate::scene::Splat;
 
 /// Shares of a solid's splats that are buried and that are haze; the others lie on the surface.
@@ -22,7 +22,7 @@ const THROUGH_G: f32 = 0.4;
 
 /// A splat without its colour, with y up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cast {
+pub(crate) struct UnlitSplat {
     centre: Vec3,
     /// Point at which light and occlusion are evaluated, which lies on the surface.
     lit_at: Vec3,
@@ -35,128 +35,133 @@ pub(crate) struct Cast {
     dim: f32,
 }
 
-/// Places and shapes a splat of `material` at `patch`; `spacing` is the distance to its neighbours.
-pub(crate) fn cast(patch: &Patch, material: &Material, spacing: f32, dice: &mut Dice) -> Cast {
+/// Places and shapes a splat of `material` at `sample`; `spacing` is the distance to its neighbours.
+pub(crate) fn unlit(
+    sample: &SurfaceSample,
+    material: &Material,
+    spacing: f32,
+    rng: &mut Rng,
+) -> UnlitSplat {
     match material.grain {
-        Grain::Solid => solid(patch, spacing, dice),
-        Grain::Skin => skin(patch, spacing, dice),
-        Grain::Foliage => foliage(patch, spacing, dice),
-        Grain::Cloud => cloud(patch, spacing, dice),
+        Grain::Solid => solid(sample, spacing, rng),
+        Grain::Skin => skin(sample, spacing, rng),
+        Grain::Foliage => foliage(sample, spacing, rng),
+        Grain::Cloud => cloud(sample, spacing, rng),
     }
 }
 
-fn solid(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
-    let kind = dice.unit();
+fn solid(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
+    let kind = rng.unit();
     let (depth, opacity, size) = if kind < BURIED {
-        let depth = -spacing * dice.range(0.3, 2.5);
-        (depth, 1.0 - 0.3 * dice.unit(), 1.1)
+        let depth = -spacing * rng.range(0.3, 2.5);
+        (depth, 1.0 - 0.3 * rng.unit(), 1.1)
     } else if kind < BURIED + HAZE {
-        let opacity = 0.05 * dice.log_normal(0.5);
-        (spacing * dice.range(-0.5, 0.25), opacity, 1.6)
+        let opacity = 0.05 * rng.log_normal(0.5);
+        (spacing * rng.range(-0.5, 0.25), opacity, 1.6)
     } else {
-        let faint = dice.unit();
-        let depth = spacing * 0.06 * dice.normal();
+        let faint = rng.unit();
+        let depth = spacing * 0.06 * rng.normal();
         (depth, 1.0 - 0.25 * faint * faint, 1.0)
     };
-    let long = size * 0.82 * spacing * dice.log_normal(0.25);
-    let wide = long / (1.0 + 0.7 * dice.unit());
-    let thin = 0.1 * spacing * dice.log_normal(0.5);
-    let turned = turn(patch, dice);
-    let side = patch.normal.cross(&turned);
-    let slip = turned * dice.normal() + side * dice.normal();
-    let lit_at = patch.position + slip * (0.18 * spacing);
-    Cast {
-        centre: lit_at + patch.normal * depth,
+    let long = size * 0.82 * spacing * rng.log_normal(0.25);
+    let wide = long / (1.0 + 0.7 * rng.unit());
+    let thin = 0.1 * spacing * rng.log_normal(0.5);
+    let turned = turn(sample, rng);
+    let side = sample.normal.cross(&turned);
+    let slip = turned * rng.normal() + side * rng.normal();
+    let lit_at = sample.position + slip * (0.18 * spacing);
+    UnlitSplat {
+        centre: lit_at + sample.normal * depth,
         lit_at,
-        lit_normal: patch.normal,
-        axes: Matrix3::from_columns(&[turned, side, patch.normal]),
+        lit_normal: sample.normal,
+        axes: Matrix3::from_columns(&[turned, side, sample.normal]),
         scale: Vec3::new(long, wide, thin),
         opacity: opacity.clamp(0.01, 0.999),
         dim: if depth < -0.3 * spacing { 0.97 } else { 1.0 },
     }
 }
 
-fn skin(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
-    let side = patch.normal.cross(&patch.along);
-    let long = spacing * dice.log_normal(0.15);
-    Cast {
-        centre: patch.position,
-        lit_at: patch.position,
-        lit_normal: patch.normal,
-        axes: Matrix3::from_columns(&[patch.along, side, patch.normal]),
-        scale: Vec3::new(long, long * dice.range(0.7, 0.95), 0.03 * spacing),
-        opacity: dice.range(0.9, 0.995),
+fn skin(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
+    let side = sample.normal.cross(&sample.along);
+    let long = spacing * rng.log_normal(0.15);
+    UnlitSplat {
+        centre: sample.position,
+        lit_at: sample.position,
+        lit_normal: sample.normal,
+        axes: Matrix3::from_columns(&[sample.along, side, sample.normal]),
+        scale: Vec3::new(long, long * rng.range(0.7, 0.95), 0.03 * spacing),
+        opacity: rng.range(0.9, 0.995),
         dim: 1.0,
     }
 }
 
-fn foliage(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
-    let depth = dice.unit();
-    let normal = (patch.normal + 0.7 * dice.direction()).normalize();
-    let leaf = (patch.along * 0.6 + dice.direction()).normalize();
+fn foliage(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
+    let depth = rng.unit();
+    let normal = (sample.normal + 0.7 * rng.direction()).normalize();
+    let leaf = (sample.along * 0.6 + rng.direction()).normalize();
     let leaf = (leaf - normal * leaf.dot(&normal))
         .try_normalize(1e-3)
         .unwrap_or_else(|| perpendicular(normal));
-    let long = 0.75 * spacing * dice.log_normal(0.3);
-    let faint = dice.unit() < 0.25;
-    let lit_at = patch.position + 0.5 * spacing * dice.direction();
-    Cast {
-        centre: lit_at + patch.normal * (spacing * (0.6 - 2.6 * depth * depth)),
+    let long = 0.75 * spacing * rng.log_normal(0.3);
+    let faint = rng.unit() < 0.25;
+    let lit_at = sample.position + 0.5 * spacing * rng.direction();
+    UnlitSplat {
+        centre: lit_at + sample.normal * (spacing * (0.6 - 2.6 * depth * depth)),
         lit_at,
-        lit_normal: (patch.normal + 0.35 * normal).normalize(),
+        lit_normal: (sample.normal + 0.35 * normal).normalize(),
         axes: Matrix3::from_columns(&[leaf, normal.cross(&leaf), normal]),
-        scale: Vec3::new(long, long * dice.range(0.25, 0.6), 0.15 * spacing),
+        scale: Vec3::new(long, long * rng.range(0.25, 0.6), 0.15 * spacing),
         opacity: if faint {
-            0.06 * dice.log_normal(0.5)
+            0.06 * rng.log_normal(0.5)
         } else {
-            dice.range(0.6, 0.98)
+            rng.range(0.6, 0.98)
         },
-        dim: (1.05 - 0.5 * depth * depth) * dice.range(0.75, 1.2),
+        dim: (1.05 - 0.5 * depth * depth) * rng.range(0.75, 1.2),
     }
 }
 
-fn cloud(patch: &Patch, spacing: f32, dice: &mut Dice) -> Cast {
-    let long = 1.5 * spacing * dice.log_normal(0.3);
-    let axis = perpendicular(patch.normal);
-    Cast {
-        centre: patch.position - patch.normal * (spacing * 2.0 * dice.unit()),
-        lit_at: patch.position,
-        lit_normal: patch.normal,
-        axes: Matrix3::from_columns(&[axis, patch.normal.cross(&axis), patch.normal]),
-        scale: Vec3::new(long, long * dice.range(0.5, 1.0), long * 0.5),
-        opacity: dice.range(0.08, 0.4),
+fn cloud(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
+    let long = 1.5 * spacing * rng.log_normal(0.3);
+    let axis = perpendicular(sample.normal);
+    UnlitSplat {
+        centre: sample.position - sample.normal * (spacing * 2.0 * rng.unit()),
+        lit_at: sample.position,
+        lit_normal: sample.normal,
+        axes: Matrix3::from_columns(&[axis, sample.normal.cross(&axis), sample.normal]),
+        scale: Vec3::new(long, long * rng.range(0.5, 1.0), long * 0.5),
+        opacity: rng.range(0.08, 0.4),
         dim: 1.0,
     }
 }
 
 /// Returns a random direction along the surface.
-fn turn(patch: &Patch, dice: &mut Dice) -> Vec3 {
-    let (sin, cos) = dice.range(0.0, std::f32::consts::TAU).sin_cos();
-    patch.along * cos + patch.normal.cross(&patch.along) * sin
+fn turn(sample: &SurfaceSample, rng: &mut Rng) -> Vec3 {
+    let (sin, cos) = rng.range(0.0, std::f32::consts::TAU).sin_cos();
+    sample.along * cos + sample.normal.cross(&sample.along) * sin
 }
 
 /// Lights a splat and rotates it by half a turn about x, since recipes have y up and scenes y down.
 pub(crate) fn finish(
-    cast: &Cast,
+    splat: &UnlitSplat,
     material: &Material,
     light: &Light,
     sh_degree: u8,
-    dice: &mut Dice,
+    rng: &mut Rng,
 ) -> Splat {
     let wrap = match material.grain {
         Grain::Solid | Grain::Skin => 0.0,
         Grain::Foliage => 0.35,
         Grain::Cloud => 0.6,
     };
-    let (colour, sunlit) = light.shade(cast.lit_at, cast.lit_normal, material, wrap);
-    let colour = colour * cast.dim;
+    let (colour, sunlit) = light.shade(splat.lit_at, splat.lit_normal, material, wrap);
+    let colour = colour * splat.dim;
     let mut sh = [[0.0; 3]; 25];
     if sh_degree > 0 {
-        view_dependence(&mut sh[..BASIS], cast, material, light, sunlit);
+        view_dependence(&mut sh[..BASIS], splat, material, light, sunlit);
         for (index, rgb) in sh[..BASIS].iter_mut().enumerate().skip(1) {
             let grain = f32::from(harmonics::band(index)) - 1.0;
             let noise = COEFFICIENT_NOISE * BAND_DECAY.powf(grain);
-            *rgb = rgb.map(|value| value + noise * dice.normal());
+            *rgb = rgb.map(|value| value + noise * rng.normal());
         }
     }
     for channel in 0..3 {
@@ -165,13 +170,13 @@ pub(crate) fn finish(
     let kept = (usize::from(sh_degree) + 1).pow(2);
     sh[kept..].fill([0.0; 3]);
     let half_turn = UnitQuaternion::from_quaternion(Quaternion::new(0.0, 1.0, 0.0, 0.0));
-    let rotation = Rotation3::from_matrix_unchecked(cast.axes);
+    let rotation = Rotation3::from_matrix_unchecked(splat.axes);
     let q = half_turn * UnitQuaternion::from_rotation_matrix(&rotation);
     Splat {
-        mean: saved(cast.centre).into(),
-        scale: cast.scale.into(),
+        mean: saved(splat.centre).into(),
+        scale: splat.scale.into(),
         rotation: [q.w, q.i, q.j, q.k],
-        opacity: cast.opacity,
+        opacity: splat.opacity,
         sh,
     }
 }
@@ -180,12 +185,12 @@ pub(crate) fn finish(
 /// does not change, since scenes of degree 0 show it.
 fn view_dependence(
     sh: &mut [[f32; 3]],
-    cast: &Cast,
+    splat: &UnlitSplat,
     material: &Material,
     light: &Light,
     sunlit: f32,
 ) {
-    let n = cast.lit_normal;
+    let n = splat.lit_normal;
     let tint = light.sun / light.sun.max().max(1e-6);
     if material.gloss > 0.0 {
         // Line of sight that the surface reflects towards the sun.

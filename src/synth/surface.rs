@@ -2,12 +2,12 @@
 
 use std::f32::consts::{PI, TAU};
 
-use super::chance::{Dice, Vec3};
 use super::light::Occluder;
+use super::random::{Rng, Vec3};
 
 /// A point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Patch {
+pub(crate) struct SurfaceSample {
     pub(crate) position: Vec3,
     /// Outward unit normal.
     pub(crate) normal: Vec3,
@@ -18,34 +18,34 @@ pub(crate) struct Patch {
 }
 
 /// A surface of finite area.
-pub(crate) trait Surface: Send + Sync {
+pub(crate) trait SampledSurface: Send + Sync {
     /// Area in square units, each part divided by the square of its stretch.
     fn area(&self) -> f32;
-    /// Returns the point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `dice`.
-    fn at(&self, uv: [f32; 2], dice: &mut Dice) -> Patch;
+    /// Returns the point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `rng`.
+    fn at(&self, uv: [f32; 2], rng: &mut Rng) -> SurfaceSample;
 }
 
 /// A parallelogram; its normal is `u x v`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Quad {
+pub(crate) struct Parallelogram {
     pub(crate) corner: Vec3,
     pub(crate) u: Vec3,
     pub(crate) v: Vec3,
 }
 
-impl Quad {
+impl Parallelogram {
     pub(crate) fn new(corner: Vec3, u: Vec3, v: Vec3) -> Self {
         Self { corner, u, v }
     }
 }
 
-impl Surface for Quad {
+impl SampledSurface for Parallelogram {
     fn area(&self) -> f32 {
         self.u.cross(&self.v).norm()
     }
 
-    fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
-        Patch {
+    fn at(&self, [u, v]: [f32; 2], _: &mut Rng) -> SurfaceSample {
+        SurfaceSample {
             position: self.corner + self.u * u + self.v * v,
             normal: self.u.cross(&self.v).normalize(),
             along: self.u.normalize(),
@@ -56,17 +56,17 @@ impl Surface for Quad {
 
 /// A triangle; its normal is `u x v`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Triangle(pub(crate) Quad);
+pub(crate) struct Triangle(pub(crate) Parallelogram);
 
-impl Surface for Triangle {
+impl SampledSurface for Triangle {
     fn area(&self) -> f32 {
         self.0.area() / 2.0
     }
 
-    fn at(&self, [u, v]: [f32; 2], dice: &mut Dice) -> Patch {
+    fn at(&self, [u, v]: [f32; 2], rng: &mut Rng) -> SurfaceSample {
         let is_beyond = u + v > 1.0;
         let folded = [u, v].map(|t| if is_beyond { 1.0 - t } else { t });
-        self.0.at(folded, dice)
+        self.0.at(folded, rng)
     }
 }
 
@@ -90,7 +90,7 @@ impl Ellipsoid {
     }
 }
 
-impl Surface for Ellipsoid {
+impl SampledSurface for Ellipsoid {
     fn area(&self) -> f32 {
         // Knud Thomsen's formula, accurate to 1.1 %.
         let [a, b, c] = [self.radii.x, self.radii.y, self.radii.z].map(|r| r.powf(1.6075));
@@ -98,13 +98,13 @@ impl Surface for Ellipsoid {
         4.0 * PI * mean.powf(1.0 / 1.6075) * (1.0 - self.cut)
     }
 
-    fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
+    fn at(&self, [u, v]: [f32; 2], _: &mut Rng) -> SurfaceSample {
         let y = 1.0 - 2.0 * v * (1.0 - self.cut);
         let r = (1.0 - y * y).max(0.0).sqrt();
         let (sin, cos) = (u * TAU).sin_cos();
         let unit = Vec3::new(r * cos, y, r * sin);
         let normal = unit.component_div(&self.radii).normalize();
-        Patch {
+        SurfaceSample {
             position: self.centre + unit.component_mul(&self.radii),
             normal,
             along: perpendicular(normal),
@@ -133,13 +133,13 @@ impl Frustum {
     }
 }
 
-impl Surface for Frustum {
+impl SampledSurface for Frustum {
     fn area(&self) -> f32 {
         let [a, b] = self.radii;
         PI * (a + b) * self.height.hypot(a - b)
     }
 
-    fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
+    fn at(&self, [u, v]: [f32; 2], _: &mut Rng) -> SurfaceSample {
         let [a, b] = self.radii;
         // The square of the radius is uniform, since rings of equal area have to be equally likely.
         let radius = (a * a + (b * b - a * a) * v).max(0.0).sqrt();
@@ -151,7 +151,7 @@ impl Surface for Frustum {
         let (sin, cos) = (u * TAU).sin_cos();
         let out = Vec3::new(cos, 0.0, sin);
         let up_slope = (out * (b - a) + Vec3::y() * self.height).normalize();
-        Patch {
+        SurfaceSample {
             position: self.base + out * radius + Vec3::y() * (self.height * t),
             normal: (out * self.height + Vec3::y() * (a - b)).normalize(),
             along: up_slope,
@@ -184,12 +184,12 @@ impl Disk {
     }
 }
 
-impl Surface for Disk {
+impl SampledSurface for Disk {
     fn area(&self) -> f32 {
         self.areas().iter().sum()
     }
 
-    fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
+    fn at(&self, [u, v]: [f32; 2], _: &mut Rng) -> SurfaceSample {
         let [even, grown] = self.areas();
         let reached = v * (even + grown);
         let r = if reached < even {
@@ -198,7 +198,7 @@ impl Surface for Disk {
             self.even_radius * ((reached - even) / (2.0 * even)).exp()
         };
         let (sin, cos) = (u * TAU).sin_cos();
-        Patch {
+        SurfaceSample {
             position: self.centre + Vec3::new(r * cos, 0.0, r * sin),
             normal: Vec3::y(),
             along: Vec3::x(),
@@ -239,21 +239,21 @@ impl Block {
     }
 
     /// Returns its sides, which face outward: front, back, left, right.
-    pub(crate) fn sides(&self) -> [Quad; 4] {
+    pub(crate) fn sides(&self) -> [Parallelogram; 4] {
         let [w, h, d] = self.edges();
         let corner = self.base - w / 2.0 - d / 2.0;
         [
-            Quad::new(corner + d, w, h),
-            Quad::new(corner + w, -w, h),
-            Quad::new(corner, d, h),
-            Quad::new(corner + w + d, -d, h),
+            Parallelogram::new(corner + d, w, h),
+            Parallelogram::new(corner + w, -w, h),
+            Parallelogram::new(corner, d, h),
+            Parallelogram::new(corner + w + d, -d, h),
         ]
     }
 
     /// Returns the sides and the upper face.
-    pub(crate) fn faces(self) -> impl Iterator<Item = Quad> {
+    pub(crate) fn faces(self) -> impl Iterator<Item = Parallelogram> {
         let [w, h, d] = self.edges();
-        let top = Quad::new(self.base - w / 2.0 - d / 2.0 + h, d, w);
+        let top = Parallelogram::new(self.base - w / 2.0 - d / 2.0 + h, d, w);
         self.sides().into_iter().chain([top])
     }
 

@@ -2,10 +2,12 @@
 
 use super::plan::{COTTAGES, FINE, LIGHTHOUSE};
 use super::terrain;
-use crate::synth::chance::{Vec3, fractal, noise};
 use crate::synth::light::{Grain, Material, Occluder};
 use crate::synth::part::Part;
-use crate::synth::surface::{Block, Disk, Ellipsoid, Frustum, Patch, Quad, Triangle};
+use crate::synth::random::{Vec3, fractal, noise};
+use crate::synth::surface::{
+    Block, Disk, Ellipsoid, Frustum, Parallelogram, SurfaceSample, Triangle,
+};
 
 /// Height and radii of the lighthouse's tower.
 const TOWER_HEIGHT: f32 = 1.55;
@@ -50,16 +52,16 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let knob = Ellipsoid::ball(at(0.48), 0.03);
     let halo = Ellipsoid::ball(at(0.18), 0.2);
     vec![
-        Part::new(tower, FINE, move |patch, _| {
-            tower_paint(patch.position, base.y)
+        Part::new(tower, FINE, move |sample, _| {
+            tower_paint(sample.position, base.y)
         }),
         Part::new(cone(at(0.0), 0.06, [0.16, 0.21]), FINE, move |_, _| iron),
         Part::new(deck, FINE, move |_, _| iron),
         Part::new(cone(at(0.07), 0.035, [0.215, 0.215]), FINE, move |_, _| {
             iron
         }),
-        Part::new(lantern, FINE, |patch, _| {
-            let bar = (patch.position.x * 40.0).sin() > 0.85;
+        Part::new(lantern, FINE, |sample, _| {
+            let bar = (sample.position.x * 40.0).sin() > 0.85;
             Material::glowing([5.0, 3.2, 1.1]).mixed(
                 Material::dull([0.05, 0.05, 0.05]),
                 if bar { 0.8 } else { 0.0 },
@@ -95,34 +97,34 @@ fn cottage(block: Block, roof: [f32; 3], is_heated: bool) -> Vec<Part> {
     let [w, h, d] = block.edges();
     let walls = block
         .sides()
-        .map(|side| Part::new(side, FINE, move |patch, _| wall(patch.position, side)));
+        .map(|side| Part::new(side, FINE, move |sample, _| wall(sample.position, side)));
     let mut parts = Vec::from(walls);
     let rise = Vec3::y() * 0.24;
     let eaves = block.base - w * 0.56 - d * 0.5 + h;
     let over = d * 0.08 - rise * 0.16;
     let slopes = [
-        Quad::new(eaves + d + over, w * 1.12, rise - d * 0.5 - over),
-        Quad::new(
+        Parallelogram::new(eaves + d + over, w * 1.12, rise - d * 0.5 - over),
+        Parallelogram::new(
             eaves - d * 0.08 - rise * 0.16 + w * 1.12,
             -w * 1.12,
             rise + d * 0.5 + d * 0.08 + rise * 0.16,
         ),
     ];
     for slope in slopes {
-        parts.push(Part::new(slope, FINE, move |patch, _| {
-            let p = patch.position;
+        parts.push(Part::new(slope, FINE, move |sample, _| {
+            let p = sample.position;
             let course = ((p.y - block.base.y) * 110.0).sin() * 0.12;
             Material::dull(roof).shaded(1.0 + course + 0.35 * noise(p * 22.0, 73))
         }));
     }
     for (end, flip) in [(-0.5, 1.0), (0.5, -1.0)] {
-        let gable = Triangle(Quad::new(
+        let gable = Triangle(Parallelogram::new(
             block.base + w * end - d * (0.5 * flip) + h,
             d * flip,
             d * (0.5 * flip) + rise,
         ));
-        parts.push(Part::new(gable, FINE, |_, dice| {
-            Material::dull([0.66, 0.6, 0.5]).shaded(dice.range(0.9, 1.05))
+        parts.push(Part::new(gable, FINE, |_, rng| {
+            Material::dull([0.66, 0.6, 0.5]).shaded(rng.range(0.9, 1.05))
         }));
     }
     let chimney = Block {
@@ -134,8 +136,8 @@ fn cottage(block: Block, roof: [f32; 3], is_heated: bool) -> Vec<Part> {
         parts.extend(smoke(chimney.base + Vec3::y() * chimney.size.y));
     }
     for face in chimney.faces() {
-        parts.push(Part::new(face, FINE, |_, dice| {
-            Material::dull([0.3, 0.15, 0.11]).shaded(dice.range(0.8, 1.1))
+        parts.push(Part::new(face, FINE, |_, rng| {
+            Material::dull([0.3, 0.15, 0.11]).shaded(rng.range(0.8, 1.1))
         }));
     }
     parts
@@ -160,7 +162,7 @@ fn smoke(mouth: Vec3) -> impl Iterator<Item = Part> {
 }
 
 /// Plaster with windows, and with a door in the middle of the long walls.
-fn wall(p: Vec3, side: Quad) -> Material {
+fn wall(p: Vec3, side: Parallelogram) -> Material {
     let across = (p - side.corner).dot(&side.u) / side.u.norm_squared();
     let up = (p - side.corner).dot(&side.v) / side.v.norm_squared();
     let long = side.u.norm() > 0.43;
@@ -181,9 +183,9 @@ fn pier() -> Vec<Part> {
     let [start, end] = PIER.map(|[x, z]| Vec3::new(x, 0.09, z));
     let run = end - start;
     let across = run.cross(&Vec3::y()).normalize() * 0.26;
-    let deck = Quad::new(start - across * 0.5, across, run);
-    let mut parts = vec![Part::new(deck, FINE, move |patch, _| {
-        let along = (patch.position - start).norm() / 0.07;
+    let deck = Parallelogram::new(start - across * 0.5, across, run);
+    let mut parts = vec![Part::new(deck, FINE, move |sample, _| {
+        let along = (sample.position - start).norm() / 0.07;
         let gap = if along.fract() < 0.2 { 0.6 } else { 1.0 };
         Material::dull([0.42, 0.28, 0.18])
             .shaded(gap * (0.85 + 0.4 * noise(Vec3::repeat(along.floor()), 77)))
@@ -205,22 +207,22 @@ fn boat(at: Vec3) -> Vec<Part> {
     let hull = Ellipsoid::whole(at + Vec3::y() * 0.03, Vec3::new(0.34, 0.12, 0.13));
     let mast = Frustum::new(at + Vec3::y() * 0.08, 0.8, [0.014, 0.01]);
     let sail = |u: [f32; 3], v: [f32; 3], foot: [f32; 3]| {
-        Triangle(Quad::new(
+        Triangle(Parallelogram::new(
             at + Vec3::from(foot),
             Vec3::from(u),
             Vec3::from(v),
         ))
     };
-    let canvas = |patch: &Patch| {
-        let glow = 0.32 + 0.08 * noise(patch.position * 9.0, 79);
+    let canvas = |sample: &SurfaceSample| {
+        let glow = 0.32 + 0.08 * noise(sample.position * 9.0, 79);
         Material {
             emission: Vec3::new(1.0, 0.62, 0.36) * glow,
             ..Material::dull([0.75, 0.68, 0.58])
         }
     };
     vec![
-        Part::new(hull, FINE, move |patch, _| {
-            if patch.position.y > 0.11 {
+        Part::new(hull, FINE, move |sample, _| {
+            if sample.position.y > 0.11 {
                 Material::dull([0.75, 0.72, 0.66])
             } else {
                 Material::dull([0.08, 0.16, 0.26]).with_gloss(0.5)
@@ -230,12 +232,12 @@ fn boat(at: Vec3) -> Vec<Part> {
         Part::new(
             sail([-0.26, 0.03, 0.06], [0.0, 0.66, 0.0], [-0.02, 0.2, 0.0]),
             FINE,
-            move |patch, _| canvas(patch),
+            move |sample, _| canvas(sample),
         ),
         Part::new(
             sail([0.27, -0.04, 0.03], [0.0, 0.56, 0.0], [0.02, 0.2, 0.0]),
             FINE,
-            move |patch, _| canvas(patch),
+            move |sample, _| canvas(sample),
         ),
     ]
 }

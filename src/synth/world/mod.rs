@@ -12,19 +12,19 @@ mod woods;
 
 use std::sync::Arc;
 
-use super::chance::Vec3;
 use super::light::{Light, Occluder};
-use super::part::{Stage, cameras};
+use super::part::{BuiltScene, cameras};
+use super::random::Vec3;
 use plan::TO_SUN;
 
-pub(crate) fn build(seed: u64) -> Stage {
+pub(crate) fn build(seed: u64) -> BuiltScene {
     let mut parts = vec![terrain::land(), terrain::sea()];
     let mut occluders: Vec<Occluder> = Vec::new();
     parts.extend(terrain::rocks(seed, &mut occluders));
     parts.extend(buildings::all(&mut occluders));
     parts.extend(woods::all(seed, &mut occluders));
     parts.extend(sky::all(seed));
-    Stage {
+    BuiltScene {
         parts,
         light: Light {
             to_sun: Vec3::from(TO_SUN).normalize(),

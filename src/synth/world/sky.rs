@@ -3,10 +3,10 @@
 use std::f32::consts::TAU;
 
 use super::plan::TO_SUN;
-use crate::synth::chance::{Dice, Vec3, fractal, step};
 use crate::synth::light::{Grain, Material};
 use crate::synth::part::Part;
-use crate::synth::surface::{Ellipsoid, Patch, Surface, perpendicular};
+use crate::synth::random::{Rng, Vec3, fractal, step};
+use crate::synth::surface::{Ellipsoid, SampledSurface, SurfaceSample, perpendicular};
 
 const DOME_RADIUS: f32 = 75.0;
 /// Size of the dome's splats, relative to the island's.
@@ -19,17 +19,17 @@ const BANKS: u64 = 13;
 /// Upper half of a sphere and a strip below the horizon, seen from inside.
 struct Dome;
 
-impl Surface for Dome {
+impl SampledSurface for Dome {
     fn area(&self) -> f32 {
         1.1 * TAU * (DOME_RADIUS / DOME_STRETCH).powi(2)
     }
 
-    fn at(&self, [u, v]: [f32; 2], _: &mut Dice) -> Patch {
+    fn at(&self, [u, v]: [f32; 2], _: &mut Rng) -> SurfaceSample {
         let y = 1.0 - 1.1 * v;
         let r = (1.0 - y * y).max(0.0).sqrt();
         let (sin, cos) = (u * TAU).sin_cos();
         let out = Vec3::new(r * cos, y, r * sin);
-        Patch {
+        SurfaceSample {
             position: out * DOME_RADIUS,
             normal: -out,
             along: perpendicular(out),
@@ -59,45 +59,45 @@ pub(crate) fn colour(direction: Vec3) -> Vec3 {
 }
 
 pub(crate) fn all(seed: u64) -> Vec<Part> {
-    let mut parts = vec![Part::new(Dome, 1.0, |patch, _| {
-        let lit = colour(patch.position);
+    let mut parts = vec![Part::new(Dome, 1.0, |sample, _| {
+        let lit = colour(sample.position);
         let veil = fractal(
-            patch.position.component_mul(&Vec3::new(0.03, 0.2, 0.03)),
+            sample.position.component_mul(&Vec3::new(0.03, 0.2, 0.03)),
             3,
             51,
         );
-        let wisps = step(0.05, 0.5, veil) * step(0.02, 0.12, -patch.normal.y);
+        let wisps = step(0.05, 0.5, veil) * step(0.02, 0.12, -sample.normal.y);
         let pink = Vec3::new(1.0, 0.55, 0.45);
         Material::glowing((lit + pink * (0.2 * wisps)).into()).with_grain(Grain::Skin)
     })];
     for bank in 0..BANKS {
-        let mut dice = Dice::new(seed ^ 0xc10d, bank);
-        let angle = TAU * (bank as f32 + dice.range(-0.3, 0.3)) / BANKS as f32;
-        let distance = dice.range(30.0, 48.0);
+        let mut rng = Rng::new(seed ^ 0xc10d, bank);
+        let angle = TAU * (bank as f32 + rng.range(-0.3, 0.3)) / BANKS as f32;
+        let distance = rng.range(30.0, 48.0);
         let middle = Vec3::new(
             distance * angle.cos(),
-            dice.range(4.5, 11.5),
+            rng.range(4.5, 11.5),
             distance * angle.sin(),
         );
-        parts.extend(bank_of_clouds(middle, &mut dice));
+        parts.extend(bank_of_clouds(middle, &mut rng));
     }
     parts
 }
 
 /// A flat bank of fourteen puffs around `middle`.
-fn bank_of_clouds(middle: Vec3, dice: &mut Dice) -> Vec<Part> {
+fn bank_of_clouds(middle: Vec3, rng: &mut Rng) -> Vec<Part> {
     let across = Vec3::y().cross(&middle).normalize();
-    let length = dice.range(4.0, 8.0);
+    let length = rng.range(4.0, 8.0);
     (0..14_u8)
         .map(|i| {
             let t = f32::from(i) / 6.5 - 1.0;
-            let size = (1.0 - 0.65 * t * t) * dice.range(0.5, 1.2);
-            let lift = Vec3::y() * (dice.range(-0.2, 1.4) * (1.0 - t * t));
-            let centre = middle + across * ((t + dice.range(-0.1, 0.1)) * length) + lift;
+            let size = (1.0 - 0.65 * t * t) * rng.range(0.5, 1.2);
+            let lift = Vec3::y() * (rng.range(-0.2, 1.4) * (1.0 - t * t));
+            let centre = middle + across * ((t + rng.range(-0.1, 0.1)) * length) + lift;
             Part::new(
                 Puff(Ellipsoid::whole(centre, Vec3::new(2.0, 0.8, 2.0) * size)),
                 1.0,
-                |patch, _| vapour(patch),
+                |sample, _| vapour(sample),
             )
         })
         .collect()
@@ -106,25 +106,25 @@ fn bank_of_clouds(middle: Vec3, dice: &mut Dice) -> Vec<Part> {
 /// An ellipsoid with billows and large splats.
 struct Puff(Ellipsoid);
 
-impl Surface for Puff {
+impl SampledSurface for Puff {
     fn area(&self) -> f32 {
         self.0.area() / (CLOUD_STRETCH * CLOUD_STRETCH)
     }
 
-    fn at(&self, uv: [f32; 2], dice: &mut Dice) -> Patch {
-        let patch = self.0.at(uv, dice);
-        let billow = fractal(patch.position * 0.8, 3, 53);
-        Patch {
-            position: patch.position + patch.normal * (1.7 * billow),
+    fn at(&self, uv: [f32; 2], rng: &mut Rng) -> SurfaceSample {
+        let sample = self.0.at(uv, rng);
+        let billow = fractal(sample.position * 0.8, 3, 53);
+        SurfaceSample {
+            position: sample.position + sample.normal * (1.7 * billow),
             stretch: CLOUD_STRETCH,
-            ..patch
+            ..sample
         }
     }
 }
 
 /// Material of clouds, which the sun lights from below and from the side.
-fn vapour(patch: &Patch) -> Material {
-    let behind = colour(patch.position);
+fn vapour(sample: &SurfaceSample) -> Material {
+    let behind = colour(sample.position);
     Material {
         emission: behind * 0.45 + Vec3::new(0.05, 0.04, 0.06),
         ..Material::dull([0.5, 0.42, 0.4])

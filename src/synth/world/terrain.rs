@@ -4,10 +4,10 @@ use std::f32::consts::TAU;
 
 use super::plan::{TO_SUN, keeps_clear};
 use super::sky;
-use crate::synth::chance::{Dice, Vec3, fractal, noise, step};
 use crate::synth::light::{Grain, Material, Occluder};
 use crate::synth::part::Part;
-use crate::synth::surface::{Disk, Ellipsoid, Patch, Surface, perpendicular};
+use crate::synth::random::{Rng, Vec3, fractal, noise, step};
+use crate::synth::surface::{Disk, Ellipsoid, SampledSurface, SurfaceSample, perpendicular};
 
 /// Radius of the circle that contains the land.
 const LAND_RADIUS: f32 = 5.0;
@@ -63,31 +63,31 @@ pub(crate) fn normal(x: f32, z: f32) -> Vec3 {
 /// The land as a height field over a disk. Steep ground has slightly fewer splats.
 struct Land;
 
-impl Surface for Land {
+impl SampledSurface for Land {
     fn area(&self) -> f32 {
         // The last factor is the share of the circle that has splats, with slopes included.
         0.5 * LAND_RADIUS * LAND_RADIUS * TAU * 0.5
     }
 
-    fn at(&self, [u, v]: [f32; 2], dice: &mut Dice) -> Patch {
+    fn at(&self, [u, v]: [f32; 2], rng: &mut Rng) -> SurfaceSample {
         let (mut u, mut v) = (u, v);
         for _ in 0..TRIES {
-            let patch = at_ground(u, v);
-            if patch.position.y > DRAWN_DEPTH {
-                return patch;
+            let sample = at_ground(u, v);
+            if sample.position.y > DRAWN_DEPTH {
+                return sample;
             }
-            (u, v) = (dice.unit(), dice.unit());
+            (u, v) = (rng.unit(), rng.unit());
         }
         at_ground(0.0, 0.1 * v)
     }
 }
 
-fn at_ground(u: f32, v: f32) -> Patch {
+fn at_ground(u: f32, v: f32) -> SurfaceSample {
     let (sin, cos) = (u * TAU).sin_cos();
     let r = LAND_RADIUS * v.sqrt();
     let (x, z) = (r * cos, r * sin);
     let normal = normal(x, z);
-    Patch {
+    SurfaceSample {
         position: Vec3::new(x, height(x, z), z),
         normal,
         along: perpendicular(normal),
@@ -100,8 +100,8 @@ pub(crate) fn land() -> Part {
 }
 
 /// Sand, grass, rock and the path from the pier to the houses.
-fn ground(patch: &Patch, dice: &mut Dice) -> Material {
-    let p = patch.position;
+fn ground(sample: &SurfaceSample, rng: &mut Rng) -> Material {
+    let p = sample.position;
     let patchy = fractal(p * 2.6, 3, 5);
     let fine = fractal(p * 14.0, 2, 6);
     let sand = Material::dull([0.66, 0.5, 0.31]).shaded(1.0 + 0.2 * fine);
@@ -112,10 +112,10 @@ fn ground(patch: &Patch, dice: &mut Dice) -> Material {
     );
     let rock = Material::dull([0.26, 0.2, 0.15]).shaded(0.95 + 0.5 * fine);
     let beach = step(0.16, 0.08, p.y + 0.07 * patchy);
-    let cliff = step(0.74, 0.56, patch.normal.y + 0.1 * patchy);
+    let cliff = step(0.74, 0.56, sample.normal.y + 0.1 * patchy);
     let peak = step(1.4, 1.75, p.y + 0.3 * patchy);
     let worn = step(0.11, 0.05, path_distance(p.x, p.z) + 0.05 * fine);
-    let grass = meadow.shaded(1.0 + 0.3 * fine + dice.range(-0.08, 0.08));
+    let grass = meadow.shaded(1.0 + 0.3 * fine + rng.range(-0.08, 0.08));
     grass
         .mixed(sand.shaded(0.8), worn * 0.9)
         .mixed(sand, beach)
@@ -139,12 +139,12 @@ pub(crate) fn sea() -> Part {
 }
 
 /// Deep blue, turquoise in the shallows, foam along the shore, and the colours of the sunset far away.
-fn water(patch: &Patch, dice: &mut Dice) -> Material {
-    let p = patch.position;
+fn water(sample: &SurfaceSample, rng: &mut Rng) -> Material {
+    let p = sample.position;
     let depth = -height(p.x, p.z);
     let distance = p.norm();
     // Waves finer than a splat average out.
-    let calm = 1.0 / patch.stretch.sqrt();
+    let calm = 1.0 / sample.stretch.sqrt();
     let swell = calm * fractal(p.component_mul(&Vec3::new(0.55, 0.0, 1.9)), 3, 31);
     let ripple = noise(p.component_mul(&Vec3::new(1.6, 0.0, 6.0)), 37);
     let deep = Vec3::new(0.012, 0.05, 0.085);
@@ -163,7 +163,7 @@ fn water(patch: &Patch, dice: &mut Dice) -> Material {
     let share = 0.16 + 0.5 * step(4.0, 45.0, distance) + 0.1 * swell + 0.28 * crest;
     let rings = (depth * 60.0 + 3.0 * noise(p * 1.7, 33)).sin();
     let foam = step(0.055, 0.01, depth + 0.03 * noise(p * 5.0, 35)) * step(-0.2, 0.9, rings);
-    let albedo = body.lerp(&Vec3::repeat(0.75), foam * dice.range(0.6, 1.0));
+    let albedo = body.lerp(&Vec3::repeat(0.75), foam * rng.range(0.6, 1.0));
     let path = Vec3::new(1.5, 0.85, 0.35) * (towards_sun.max(0.0).powi(10) * (0.1 + 0.9 * crest));
     Material {
         albedo: albedo * (1.0 + 0.3 * swell),
@@ -177,17 +177,17 @@ fn water(patch: &Patch, dice: &mut Dice) -> Material {
 pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let mut parts = Vec::new();
     for index in 0..ROCKS {
-        let mut dice = Dice::new(seed ^ 0x40c5, index);
-        let angle = dice.range(0.0, TAU);
+        let mut rng = Rng::new(seed ^ 0x40c5, index);
+        let angle = rng.range(0.0, TAU);
         let Some(r) = shoreline(angle) else {
             continue;
         };
-        let r = r + dice.range(-0.08, 0.22);
+        let r = r + rng.range(-0.08, 0.22);
         let (x, z) = (r * angle.cos(), r * angle.sin());
         if keeps_clear(x, z) {
             continue;
         }
-        let size = 0.05 + 0.16 * dice.unit().powi(3);
+        let size = 0.05 + 0.16 * rng.unit().powi(3);
         let radii = Vec3::new(1.2, 0.8, 0.9) * size;
         let centre = Vec3::new(x, height(x, z).max(-0.03), z);
         occluders.push(Occluder::round(centre, radii, 0.9));
@@ -196,8 +196,8 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
             radii,
             cut: 0.35,
         };
-        parts.push(Part::new(stone, 1.3, |patch, _| {
-            let p = patch.position;
+        parts.push(Part::new(stone, 1.3, |sample, _| {
+            let p = sample.position;
             let tone = 0.9 + 0.8 * fractal(p * 9.0, 3, 41);
             Material::dull([0.27, 0.24, 0.22])
                 .shaded(tone.max(0.2))

@@ -14,9 +14,9 @@ const EVEN_STEPS: [u64; 2] = [0xc13f_a9a9_02a6_328f, 0x91e1_0da5_c79e_7b1d];
 
 /// Random number generator of one splat.
 #[derive(Debug)]
-pub(crate) struct Dice(Pcg32);
+pub(crate) struct Rng(Pcg32);
 
-impl Dice {
+impl Rng {
     pub(crate) fn new(seed: u64, index: u64) -> Self {
         Self(Pcg32::seed_from_u64(mixed(seed ^ mixed(index))))
     }
