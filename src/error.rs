@@ -84,7 +84,6 @@ pub enum Fault {
 
 impl Error {
     /// What has to change to avoid this error.
-    #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
             Self::Malformed { .. } | Self::Read { .. } | Self::Limit { .. } => Fault::Input,
@@ -109,7 +108,6 @@ impl Error {
     }
 
     /// Creates an [`Error::Read`] of `path`.
-    #[must_use]
     pub fn read(path: &Path, reason: std::io::Error) -> Self {
         Self::Read {
             path: path.to_path_buf(),
@@ -118,7 +116,6 @@ impl Error {
     }
 
     /// Creates an [`Error::Write`] of `path`.
-    #[must_use]
     pub fn write(path: &Path, reason: std::io::Error) -> Self {
         Self::Write {
             path: path.to_path_buf(),
@@ -140,7 +137,6 @@ impl Error {
     }
 
     /// Renames the argument of an [`Error::Argument`], for example to the flag that sets it.
-    #[must_use]
     pub fn about(self, argument: &str) -> Self {
         match self {
             Self::Argument {

@@ -70,10 +70,7 @@ impl TileGrid {
     }
 
     #[inline(always)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a picture has fewer than 2^20 tiles"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "fewer than 2^20 tiles")]
     fn span(self, bounds: PixelBounds) -> Span {
         let tile = |px: u16| usize::from(px) / TILE_PX;
         let (column, row) = (tile(bounds.x0), tile(bounds.y0));

@@ -13,7 +13,6 @@ use crate::shading::{Accumulated, Blended, fragment_alpha};
 
 /// Renders a frame with the scalar reference renderer, which defines what [`Renderer`](super::Renderer)
 /// computes; transparent where nothing covers it.
-#[must_use]
 pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
     let view = ViewTransform::new(camera, &settings.profile);
     let mut visible: Vec<_> = splats

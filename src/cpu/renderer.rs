@@ -131,7 +131,6 @@ impl Renderer {
     }
 
     /// Size in bytes of the arrays that the last frame used, besides the scene and the picture.
-    #[must_use]
     pub fn used_bytes(&self) -> usize {
         self.projected.used_bytes() + self.bins.used_bytes()
     }

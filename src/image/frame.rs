@@ -12,7 +12,6 @@ pub struct Frame {
 
 impl Frame {
     /// Creates a transparent black picture.
-    #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -25,7 +24,6 @@ impl Frame {
     ///
     /// # Panics
     /// When there are not `width * height` pixels.
-    #[must_use]
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Self {
         assert_eq!(
             pixels.len(),
@@ -40,31 +38,26 @@ impl Frame {
     }
 
     /// Width in pixels.
-    #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
     /// Height in pixels.
-    #[must_use]
     pub fn height(&self) -> u32 {
         self.height
     }
 
     /// The pixels, premultiplied RGBA, row by row from the top.
-    #[must_use]
     pub fn pixels(&self) -> &[[f32; 4]] {
         &self.pixels
     }
 
     /// The pixels, mutable, in the same order.
-    #[must_use]
     pub fn pixels_mut(&mut self) -> &mut [[f32; 4]] {
         &mut self.pixels
     }
 
     /// Composites the picture over an opaque background: `C + (1 - a) * background`, with alpha 1.
-    #[must_use]
     pub fn over(&self, background: [f32; 3]) -> Self {
         let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
             let t = 1.0 - a;

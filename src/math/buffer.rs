@@ -11,11 +11,7 @@ use memmap2::MmapMut;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A zero-initialised array of fixed length, on huge pages if it is large and the system has them.
-pub(crate) struct Buffer<T> {
-    storage: Storage<T>,
-}
-
-enum Storage<T> {
+pub(crate) enum Buffer<T> {
     Heap(Vec<T>),
     Mapped { map: MmapMut, len: usize },
 }
@@ -26,16 +22,15 @@ impl<T: Pod> Buffer<T> {
             .checked_mul(size_of::<T>())
             .filter(|bytes| *bytes >= HUGE_PAGE_BYTES)
             .and_then(|bytes| MmapMut::map_anon(bytes).ok());
-        let storage = match mapped {
+        match mapped {
             Some(map) => {
                 // A failure only makes it slower.
                 #[cfg(target_os = "linux")]
                 let _ = map.advise(memmap2::Advice::HugePage);
-                Storage::Mapped { map, len }
+                Self::Mapped { map, len }
             }
-            None => Storage::Heap(vec![T::zeroed(); len]),
-        };
-        Self { storage }
+            None => Self::Heap(vec![T::zeroed(); len]),
+        }
     }
 
     /// Whether the process has enough address space left for `len` items.
@@ -56,18 +51,16 @@ impl<T: Pod> Buffer<T> {
 
     /// Keeps the first `len` items; has no effect if there are fewer.
     pub(crate) fn truncate(&mut self, len: usize) {
-        match &mut self.storage {
-            Storage::Heap(items) => items.truncate(len),
-            Storage::Mapped { len: mapped, .. } => *mapped = len.min(*mapped),
+        match self {
+            Self::Heap(items) => items.truncate(len),
+            Self::Mapped { len: mapped, .. } => *mapped = len.min(*mapped),
         }
     }
 }
 
 impl<T> From<Vec<T>> for Buffer<T> {
     fn from(items: Vec<T>) -> Self {
-        Self {
-            storage: Storage::Heap(items),
-        }
+        Self::Heap(items)
     }
 }
 
@@ -81,18 +74,18 @@ impl<T: Pod> Deref for Buffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        match &self.storage {
-            Storage::Heap(items) => items,
-            Storage::Mapped { map, len } => bytemuck::cast_slice(&map[..len * size_of::<T>()]),
+        match self {
+            Self::Heap(items) => items,
+            Self::Mapped { map, len } => bytemuck::cast_slice(&map[..len * size_of::<T>()]),
         }
     }
 }
 
 impl<T: Pod> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        match &mut self.storage {
-            Storage::Heap(items) => items,
-            Storage::Mapped { map, len } => {
+        match self {
+            Self::Heap(items) => items,
+            Self::Mapped { map, len } => {
                 bytemuck::cast_slice_mut(&mut map[..*len * size_of::<T>()])
             }
         }
@@ -122,10 +115,7 @@ impl<T: Pod> std::fmt::Debug for Buffer<T> {
 /// The same words as atomics, so that threads can fill disjoint parts of one array in safe code.
 /// Relaxed loads and stores of whole words cost the same as plain ones.
 pub(crate) fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
-    #[allow(
-        unsafe_code,
-        reason = "the standard library's own cast is not stable yet"
-    )]
+    #[allow(unsafe_code, reason = "the standard library's cast is unstable")]
     // SAFETY: the types have one layout and, on every 64-bit target, one alignment; the exclusive
     // borrow lasts as long as the shared one.
     unsafe {

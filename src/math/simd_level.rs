@@ -11,13 +11,11 @@ pub struct SimdLevel(Level);
 
 impl SimdLevel {
     /// The widest level of this machine.
-    #[must_use]
     pub fn best() -> Self {
         Self(Level::new())
     }
 
     /// Every level of this machine, widest first.
-    #[must_use]
     pub fn all() -> Vec<Self> {
         let best = Level::new();
         #[cfg(target_arch = "x86_64")]
@@ -55,7 +53,6 @@ impl SimdLevel {
     }
 
     /// The level's name in options and results: `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or `scalar`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -68,10 +65,7 @@ impl SimdLevel {
             Level::Sse2(_) => "sse2",
             #[cfg(target_arch = "aarch64")]
             Level::Neon(_) => "neon",
-            #[allow(
-                unreachable_patterns,
-                reason = "the fallback exists on some targets only"
-            )]
+            #[allow(unreachable_patterns, reason = "some targets have no other level")]
             _ => "scalar",
         }
     }
@@ -84,7 +78,6 @@ impl SimdLevel {
     }
 
     /// The level as `fearless_simd` dispatches on it.
-    #[must_use]
     pub fn level(self) -> Level {
         self.0
     }

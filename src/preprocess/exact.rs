@@ -71,7 +71,6 @@ pub(crate) fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64
 impl ExactSplat {
     /// Projects a splat. Returns `None` when it is at or in front of the near plane, below the alpha
     /// cut everywhere, or when its covariance is degenerate.
-    #[must_use]
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
         let p_view = to_view(view, splat.mean);
         let [x, y, z] = p_view;
@@ -116,7 +115,6 @@ impl ExactSplat {
     }
 
     /// Half of width and height of the footprint's bounding box, in pixels.
-    #[must_use]
     pub fn half_extents_px(&self) -> [f64; 2] {
         let r2 = cut_radius_squared(self.opacity);
         [
@@ -126,7 +124,6 @@ impl ExactSplat {
     }
 
     /// The pixels whose centres lie in the bounding box; `None` when there are none in the picture.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -147,7 +144,6 @@ impl ExactSplat {
     }
 
     /// Converts the splat to the form that renderers draw.
-    #[must_use]
     pub fn to_projected(&self, index: u32) -> ProjectedSplat {
         let [xx, xy, yy] = self.covariance;
         let k = (std::f64::consts::LOG2_E / 2.0).sqrt();

@@ -75,13 +75,11 @@ impl Preprocessed {
     }
 
     /// Number of splats whose footprint may touch the picture.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
     /// Whether no footprint touches the picture.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

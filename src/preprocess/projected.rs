@@ -52,7 +52,6 @@ pub struct ProjectedSplat {
 
 impl ProjectedSplat {
     /// Square of the radius in (u, v) at which alpha equals the cut.
-    #[must_use]
     pub fn radius_squared(&self) -> f32 {
         self.log2_opacity - LOG2_ALPHA_CUT
     }

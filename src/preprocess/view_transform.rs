@@ -34,7 +34,6 @@ pub struct ViewTransform {
 
 impl ViewTransform {
     /// The constants for frames of `camera` under `profile`.
-    #[must_use]
     pub fn new(camera: &Camera, profile: &Profile) -> Self {
         let size = [f64::from(camera.width), f64::from(camera.height)];
         let rows = camera.view_from_world;
@@ -72,7 +71,6 @@ impl ViewTransform {
     }
 
     /// Half of the picture's size in pixels: the offset from centre-relative coordinates to pixels.
-    #[must_use]
     pub fn half_size_px(&self) -> [f64; 2] {
         [f64::from(self.width) / 2.0, f64::from(self.height) / 2.0]
     }
@@ -80,7 +78,6 @@ impl ViewTransform {
 
 /// Squared radius of a footprint in standard deviations, at which `opacity * exp(-r^2 / 2)` equals the
 /// alpha cut; negative when the whole splat is below the cut.
-#[must_use]
 pub fn cut_radius_squared(opacity: f64) -> f64 {
     2.0 * (opacity / ALPHA_CUT).ln()
 }

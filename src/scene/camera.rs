@@ -46,7 +46,6 @@ pub struct Intrinsics {
 
 impl Intrinsics {
     /// A lens with a vertical field of view in radians, square pixels and a centred principal point.
-    #[must_use]
     pub fn from_vertical_fov(width: u32, height: u32, fov_radians: f64) -> Self {
         let focal = f64::from(height) / (2.0 * (fov_radians / 2.0).tan());
         Self {
@@ -162,13 +161,11 @@ impl Camera {
     }
 
     /// The camera's centre in world space.
-    #[must_use]
     pub fn eye(&self) -> Vector3<f64> {
         -(self.view_from_world.transpose() * self.translation_in_view)
     }
 
     /// Tangents of half of the horizontal and vertical field of view, for a centred principal point.
-    #[must_use]
     pub fn half_fov_tangents(&self) -> [f64; 2] {
         [
             f64::from(self.width) / (2.0 * self.focal_px[0]),

@@ -13,8 +13,7 @@ mod splats;
 mod statistics;
 mod visibility;
 
-pub use camera::MAX_SIDE_PX;
-pub use camera::{Camera, Intrinsics};
+pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use load::{load, load_bytes};
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};

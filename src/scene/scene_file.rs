@@ -46,7 +46,6 @@ pub struct SceneFormat(pub(super) &'static str);
 
 impl SceneFormat {
     /// The format's name, as outputs and errors give it: `PLY`, `.splat`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.0
     }
@@ -68,13 +67,11 @@ pub struct Dropped {
 
 impl Dropped {
     /// Number of all invalid rows.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.nan + self.infinite + self.zero_rotation + self.scale_overflow
     }
 
     /// Each reason in words, with its count.
-    #[must_use]
     pub fn by_reason(&self) -> [(&'static str, u64); 4] {
         [
             ("not a number", self.nan),

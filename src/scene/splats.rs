@@ -19,7 +19,6 @@ pub(crate) const MAX_SH_DEGREE: u8 = 4;
 
 /// Number of spherical-harmonics coefficients per channel without the constant one: 0, 3, 8, 15, 24
 /// for `degree` 0 to 4.
-#[must_use]
 pub const fn rest_coefficients(degree: u8) -> usize {
     (degree as usize + 1) * (degree as usize + 1) - 1
 }
@@ -98,7 +97,6 @@ impl Splats {
     }
 
     /// Creates a scene from single splats; coefficients beyond `sh_degree` are ignored.
-    #[must_use]
     pub fn from_splats(sh_degree: u8, splats: impl IntoIterator<Item = Splat>) -> Self {
         let rest = 3 * rest_coefficients(sh_degree);
         let (mut blocks, mut sh_rest, mut len) = (Vec::new(), Vec::new(), 0);
@@ -116,19 +114,16 @@ impl Splats {
     }
 
     /// Number of splats.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether the scene holds no splat.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Degree of the spherical harmonics, 0 to 4.
-    #[must_use]
     pub fn sh_degree(&self) -> u8 {
         self.sh_degree
     }
@@ -145,7 +140,6 @@ impl Splats {
     }
 
     /// Size of the scene's arrays in bytes.
-    #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.blocks) + size_of_val(&*self.sh_rest)
     }
@@ -154,7 +148,6 @@ impl Splats {
     ///
     /// # Panics
     /// When `index` is not below [`Splats::len`].
-    #[must_use]
     pub fn splat(&self, index: usize) -> Splat {
         assert!(index < self.len, "splat {index} of {}", self.len);
         let (b, lane) = (index / BLOCK, index % BLOCK);

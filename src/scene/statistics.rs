@@ -43,7 +43,6 @@ impl SceneStatistics {
 
     /// Computes the statistics of `splats`. Above 4 million splats, quantiles and histograms are those of
     /// a sample.
-    #[must_use]
     pub fn of(splats: &Splats) -> Self {
         let step = splats.len().div_ceil(SAMPLE).max(1);
         let sample = |quantity: Quantity<'_>| sorted(splats, step, quantity);

@@ -101,7 +101,6 @@ pub(super) fn check_compressed_length(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

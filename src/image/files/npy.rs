@@ -180,7 +180,13 @@ pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     let shape = format!("({}, {}, 4)", frame.height(), frame.width());
     encode_header(out, "<f4", &shape)?;
     for row in frame.pixels().chunks(frame.width() as usize) {
-        write_row(out, row)?;
+        if cfg!(target_endian = "little") {
+            out.write_all(bytemuck::cast_slice(row))?;
+        } else {
+            for value in row.iter().flatten() {
+                out.write_all(&value.to_le_bytes())?;
+            }
+        }
     }
     Ok(())
 }
@@ -210,16 +216,4 @@ fn encode_header(out: &mut impl Write, descr: &str, shape: &str) -> io::Result<(
     out.write_all(&[1, 0])?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(header.as_bytes())
-}
-
-#[cfg(target_endian = "little")]
-fn write_row(out: &mut impl Write, row: &[[f32; 4]]) -> io::Result<()> {
-    out.write_all(bytemuck::cast_slice(row))
-}
-
-#[cfg(target_endian = "big")]
-fn write_row(out: &mut impl Write, row: &[[f32; 4]]) -> io::Result<()> {
-    row.iter()
-        .flatten()
-        .try_for_each(|value| out.write_all(&value.to_le_bytes()))
 }

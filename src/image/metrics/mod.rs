@@ -66,9 +66,6 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
 }
 
 /// Peak signal-to-noise ratio of colours as floats, in decibels; infinite when they are the same.
-///
-/// # Errors
-/// As [`compare`].
 #[cfg(feature = "cli")]
 pub(crate) fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
     let compared = compare(a, b, Protocol::Float)?;
@@ -100,7 +97,7 @@ pub fn compare_with_map(
     let comparison = Comparison {
         psnr_db: psnr::psnr_db(mse),
         ssim: ssim::ssim(&pair),
-        flip: sum / psnr::count(errors.len()),
+        flip: sum / errors.len() as f64,
         max_abs,
         p99_9_abs,
         mse,

@@ -18,7 +18,6 @@ pub enum Protocol {
 
 impl Protocol {
     /// The protocol's name on the command line and in results: `inria`, `float`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Inria => "inria",

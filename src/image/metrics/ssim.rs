@@ -6,7 +6,6 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::planes::Pair;
-use super::psnr::count;
 use super::separable::{Edge, Separable};
 
 /// Length of the window's side, in pixels.
@@ -38,7 +37,7 @@ pub(super) fn ssim(pair: &Pair) -> f64 {
         // Summed in the order of the rows, so that threads do not change the result.
         sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
     }
-    sum / (3.0 * count(pair.width * pair.height))
+    sum / (3.0 * (pair.width * pair.height) as f64)
 }
 
 /// The window along one axis, of sum 1.

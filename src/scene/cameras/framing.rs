@@ -21,16 +21,14 @@ pub(crate) const DEFAULT_FOV_DEGREES: f64 = 50.0;
 /// Default width and height, in pixels.
 pub(crate) const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
 
-const RADIANS_PER_DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// Maximum number of splats to examine; enough for quantiles with an error of 1 %.
 const MAX_SAMPLES: usize = 1 << 16;
 /// Maximum number of cameras in an orbit.
 const MAX_ORBIT: u32 = 100_000;
-/// Elevation of the default viewpoint above the target, in radians (20 degrees).
-const ELEVATION: f64 = 20.0 * RADIANS_PER_DEGREE;
-/// Azimuth of the default viewpoint, in radians (30 degrees): off the axes, so that walls and boxes show
-/// two sides.
-const AZIMUTH: f64 = 30.0 * RADIANS_PER_DEGREE;
+/// Elevation of the default viewpoint above the target, in radians.
+const ELEVATION: f64 = 20_f64.to_radians();
+/// Azimuth of the default viewpoint, in radians: off the axes, so that walls and boxes show two sides.
+const AZIMUTH: f64 = 30_f64.to_radians();
 /// Factor on the distance that leaves a margin around the target.
 const MARGIN: f64 = 1.05;
 /// Maximum ratio of the 98 % radius to the median radius of an object. Objects measured 1.6 to 1.8,

@@ -47,7 +47,6 @@ fn read_camera(node: &Node, index: usize) -> Result<Camera> {
 
 /// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::load_cameras) reads. The format
 /// has no principal points; they are lost.
-#[must_use]
 pub fn write(cameras: &[Camera]) -> String {
     let entries: Vec<String> = cameras
         .iter()

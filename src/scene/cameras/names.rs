@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::camera_file::view_name;
 use crate::scene::camera::Camera;
 
 /// Maximum length of a name, in bytes. With a number and an extension, it stays below the 255 bytes of
@@ -37,7 +38,7 @@ fn file_safe(name: &str, index: usize) -> String {
         safe.push(c);
     }
     if safe.is_empty() || safe.chars().all(|c| c == '.') {
-        return format!("view_{index:03}");
+        return view_name(index);
     }
     safe
 }

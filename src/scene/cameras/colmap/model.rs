@@ -24,22 +24,13 @@ pub(super) struct Image {
     pub(super) name: String,
 }
 
-/// Order of the parameters of a camera model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Focal {
-    /// f, cx, cy, then distortion.
-    One,
-    /// fx, fy, cx, cy, then distortion.
-    Two,
-}
-
-/// A perspective camera model: a pinhole when the parameters beyond the focal lengths and the
-/// principal point are zero.
+/// A perspective camera model. Its parameters are one or two focal lengths, the principal point and
+/// distortion; a camera without distortion is a pinhole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LensModel {
     id: i32,
     name: &'static str,
-    focal: Focal,
+    focal_lengths: usize,
     /// Number of parameters, distortion included.
     pub(super) parameters: usize,
 }
@@ -47,20 +38,25 @@ pub(super) struct LensModel {
 /// The perspective models, with COLMAP's numbers. Fisheye models are not perspective, even with zero
 /// distortion parameters.
 const MODELS: [LensModel; 7] = [
-    lens_model(0, "SIMPLE_PINHOLE", Focal::One, 3),
-    lens_model(1, "PINHOLE", Focal::Two, 4),
-    lens_model(2, "SIMPLE_RADIAL", Focal::One, 4),
-    lens_model(3, "RADIAL", Focal::One, 5),
-    lens_model(4, "OPENCV", Focal::Two, 8),
-    lens_model(6, "FULL_OPENCV", Focal::Two, MAX_PARAMETERS),
-    lens_model(7, "FOV", Focal::Two, 5),
+    lens_model(0, "SIMPLE_PINHOLE", 1, 3),
+    lens_model(1, "PINHOLE", 2, 4),
+    lens_model(2, "SIMPLE_RADIAL", 1, 4),
+    lens_model(3, "RADIAL", 1, 5),
+    lens_model(4, "OPENCV", 2, 8),
+    lens_model(6, "FULL_OPENCV", 2, MAX_PARAMETERS),
+    lens_model(7, "FOV", 2, 5),
 ];
 
-const fn lens_model(id: i32, name: &'static str, focal: Focal, parameters: usize) -> LensModel {
+const fn lens_model(
+    id: i32,
+    name: &'static str,
+    focal_lengths: usize,
+    parameters: usize,
+) -> LensModel {
     LensModel {
         id,
         name,
-        focal,
+        focal_lengths,
         parameters,
     }
 }
@@ -101,19 +97,16 @@ pub(super) struct Lens {
 impl Lens {
     /// Whether some distortion parameter is not zero.
     pub(super) fn is_distorted(&self) -> bool {
-        let pinhole = match self.model.focal {
-            Focal::One => 3,
-            Focal::Two => 4,
-        };
-        self.parameters[pinhole..].iter().any(|&k| k != 0.0)
+        let distortion = &self.parameters[self.model.focal_lengths + 2..];
+        distortion.iter().any(|&k| k != 0.0)
     }
 
     /// The intrinsics of this lens without distortion.
     pub(super) fn intrinsics(&self) -> Intrinsics {
         let [a, b, c, d, ..] = self.parameters;
-        let (focal_px, principal_px) = match self.model.focal {
-            Focal::One => ([a, a], [b, c]),
-            Focal::Two => ([a, b], [c, d]),
+        let (focal_px, principal_px) = match self.model.focal_lengths {
+            1 => ([a, a], [b, c]),
+            _ => ([a, b], [c, d]),
         };
         let [width, height] = self.size_px;
         Intrinsics {

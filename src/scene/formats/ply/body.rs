@@ -40,9 +40,7 @@ impl Header {
     /// from. Values are not checked, and bytes after the last element are allowed.
     ///
     /// The time is proportional to the size of the file, independent of the counts in the header.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] with the element and the row.
+    /// Errors name the element and the row.
     pub fn check_body(&self, bytes: &[u8], path: &Path) -> Result<()> {
         let mut body = Body::new(self, bytes, path);
         self.elements.iter().try_for_each(|e| body.skip(e))
@@ -64,7 +62,7 @@ impl<'a> Body<'a> {
     /// Offset of the next row, in bytes from the start of the file.
     pub(super) fn offset(&self) -> usize {
         match self.encoding {
-            Encoding::Ascii => self.lines.offset(),
+            Encoding::Ascii => self.lines.offset,
             _ => self.at,
         }
     }

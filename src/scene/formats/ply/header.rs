@@ -128,10 +128,7 @@ impl Element {
 }
 
 impl Header {
-    /// Parses the header at the start of `bytes`; `path` is named in errors.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] with the invalid header line.
+    /// Parses the header at the start of `bytes`; errors name `path` and the header line.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
         let mut lines = Lines::header(&bytes[..bytes.len().min(HEADER_LIMIT_BYTES)]);
         let magic = lines.next().unwrap_or_default();
@@ -143,7 +140,7 @@ impl Header {
             let Some(line) = lines.next() else {
                 return Err(Error::malformed(
                     path,
-                    format!("header of {} lines", lines.number()),
+                    format!("header of {} lines", lines.number),
                     "\"end_header\" within 16 MiB",
                     "the end of the file or of this limit",
                 ));
@@ -152,20 +149,20 @@ impl Header {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => break,
                 Err((expected, found)) => {
-                    let place = format!("header line {}", lines.number());
+                    let place = format!("header line {}", lines.number);
                     return Err(Error::malformed(path, place, expected, found));
                 }
             }
         }
         let encoding = draft.encoding.ok_or_else(|| {
-            let place = format!("header of {} lines", lines.number());
+            let place = format!("header of {} lines", lines.number);
             Error::malformed(path, place, "a \"format\" line", "none")
         })?;
         Ok(Self {
             encoding,
             comments: draft.comments,
             elements: draft.elements,
-            body_offset: lines.offset(),
+            body_offset: lines.offset,
         })
     }
 

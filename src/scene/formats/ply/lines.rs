@@ -8,8 +8,10 @@ const QUOTE_BYTES: usize = 60;
 #[derive(Debug, Clone)]
 pub(crate) struct Lines<'a> {
     bytes: &'a [u8],
-    offset: usize,
-    number: usize,
+    /// Offset of the next line, in bytes.
+    pub(super) offset: usize,
+    /// Number of lines read.
+    pub(super) number: usize,
     /// What ends a line: `\n`, with a `\r` before it or not, or `\r` alone, as on the classic
     /// Macintosh.
     end: u8,
@@ -47,16 +49,6 @@ impl<'a> Lines<'a> {
     /// The next line that is not blank.
     pub(crate) fn next_filled(&mut self) -> Option<&'a [u8]> {
         self.find(|line| !line.trim_ascii().is_empty())
-    }
-
-    /// Number of lines read.
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
-
-    /// Offset of the next line, in bytes.
-    pub(crate) fn offset(&self) -> usize {
-        self.offset
     }
 }
 
