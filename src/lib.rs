@@ -42,8 +42,8 @@
 //!
 //! # Extending the emulator
 //!
-//! Four modules are public beside the items of the root, since machines of one's own are built from
-//! their parts: [`pipeline`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
+//! Four modules are public beside the items of the root, since custom machines are built from their
+//! parts: [`pipeline`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
 //! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring, and
 //! [`mesh`] the mesh path. `examples/add_a_unit.rs` adds a stage and a flush policy from outside.
 //!
@@ -56,7 +56,7 @@
     allow(
         dead_code,
         unused_imports,
-        reason = "what only the program uses; with it, both lints hold"
+        reason = "the program uses the rest; builds with it check both lints"
     )
 )]
 
@@ -123,8 +123,8 @@ pub use shading::{
 };
 pub use synth::{Order, Recipe, Synthetic};
 
-/// What the project's own tests and benches probe; not part of the interface, and changed without
-/// notice.
+/// Items for the project's own tests and benches. They are not part of the interface and change
+/// without notice.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::image::{from_8_bit, to_8_bit};
@@ -140,7 +140,7 @@ pub mod internals {
     pub use crate::shading::{CompareOp, QuadColour, fragment_alpha, under};
 }
 
-/// Holds the example of the README to the interface.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

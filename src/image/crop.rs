@@ -1,12 +1,12 @@
-//! A part of a picture, enlarged: to look at single pixels.
+//! Parts of pictures, enlarged for a look at single pixels.
 
 use crate::error::{Error, Result};
 use crate::image::Frame;
 
-/// Greatest side of an enlarged part, in pixels: that of a camera's picture.
+/// Maximum side of an enlarged part, in pixels: that of a camera's picture.
 const MAX_SIDE_PX: u32 = 1 << 15;
 
-/// A rectangle of pixels and how much to enlarge it.
+/// A rectangle of pixels, and the factor by which it is enlarged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Crop {
     corner: [u32; 2],
@@ -15,7 +15,7 @@ pub(crate) struct Crop {
 }
 
 impl Crop {
-    /// Reads `X,Y,W,H` or `X,Y,W,H,ZOOM`.
+    /// Parses `X,Y,W,H` or `X,Y,W,H,ZOOM`.
     pub(crate) fn parse(text: &str) -> std::result::Result<Self, String> {
         let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
         let (x, y, w, h, zoom) = match numbers.as_deref() {
@@ -27,7 +27,7 @@ impl Crop {
             |side: u32| side > 0 && u64::from(side) * u64::from(zoom) <= u64::from(MAX_SIDE_PX);
         if zoom == 0 || !fits(w) || !fits(h) {
             return Err(format!(
-                "expected an enlarged size of 1 to {MAX_SIDE_PX} pixels a side"
+                "expected an enlarged size of 1 to {MAX_SIDE_PX} pixels per side"
             ));
         }
         Ok(Self {
@@ -37,7 +37,7 @@ impl Crop {
         })
     }
 
-    /// That part of a picture.
+    /// Cuts the part out of `frame`.
     pub(crate) fn of(&self, frame: &Frame) -> Result<Frame> {
         let [x0, y0] = self.corner;
         let [w, h] = self.size;

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;
 
-/// Refuses pictures of a size (width, height) whose pixels do not fit in the available memory, before
-/// a renderer aborts for want of it.
+/// Refuses pictures of a size (width, height) whose pixels do not fit in the available memory; a
+/// renderer would abort.
 pub(crate) fn check_memory(size: [u32; 2]) -> Result<()> {
     check_memory_of(size, available_bytes())
 }
@@ -29,7 +29,7 @@ fn check_memory_of([width, height]: [u32; 2], available: Option<u64>) -> Result<
     ))
 }
 
-/// Memory that the system can give to this process, where it says so.
+/// Memory available to this process; `None` where the system does not say.
 fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

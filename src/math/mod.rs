@@ -1,4 +1,4 @@
-//! Numbers: SIMD levels and the functions that lanes need, spherical harmonics, large arrays.
+//! Numbers: SIMD levels, elementary functions of lanes, spherical harmonics, large arrays.
 
 pub(crate) mod buffer;
 mod harmonics;
@@ -11,13 +11,13 @@ pub use harmonics::SH_C0;
 pub(crate) use harmonics::{sh_basis, sh_colour};
 pub use simd_level::SimdLevel;
 
-/// A number of things as an index or a length: no memory of the host holds more than `usize` counts.
+/// Converts an index or a length, saturating: no array of the host holds more than `usize::MAX` items.
 #[inline(always)]
 pub(crate) fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Rounds to f32; what is too large becomes infinite.
+/// Rounds to f32; values beyond its range become infinite.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is the point")]
 #[inline(always)]
 pub(crate) const fn narrow(value: f64) -> f32 {

@@ -26,7 +26,7 @@ pub struct ExactSplat {
 }
 
 /// A point in view space.
-pub(crate) fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
+fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     let p = mean.map(f64::from);
     std::array::from_fn(|r| {
         let row = view.rotation[r];
@@ -36,11 +36,7 @@ pub(crate) fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
 
 /// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
 /// is `J W R S S^T R^T W^T J^T`.
-pub(crate) fn covariance_factor(
-    view: &ViewTransform,
-    p_view: [f64; 3],
-    splat: &Splat,
-) -> Matrix2x3<f64> {
+fn covariance_factor(view: &ViewTransform, p_view: [f64; 3], splat: &Splat) -> Matrix2x3<f64> {
     let [x, y, z] = p_view;
     let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
     let [tx, ty] = [
@@ -58,7 +54,7 @@ pub(crate) fn covariance_factor(
 }
 
 /// Colour seen from the camera: max(0, SH(direction) + 1/2).
-pub(crate) fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
+fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
     let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
     let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
     let constant = splat.sh[0].map(|c| f64::from(c) * SH_C0 + 0.5);

@@ -28,7 +28,6 @@ impl<'a> ByteReader<'a> {
         )
     }
 
-    /// Reads the next `count` bytes.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8]> {
         let left = &self.bytes[self.at..];
         let taken = left.get(..count).ok_or_else(|| {

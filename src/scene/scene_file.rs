@@ -1,8 +1,11 @@
-//! The content of a scene file.
+//! The content of a scene file, and the formats of such files.
 
 use std::fmt;
+use std::path::Path;
 
+use super::bytes::Bytes;
 use super::splats::Splats;
+use crate::error::Result;
 
 /// The content of a scene file.
 #[derive(Debug, Clone)]
@@ -49,6 +52,17 @@ impl SceneFormat {
     pub fn name(self) -> &'static str {
         self.0
     }
+}
+
+/// A format of scene files, with its identification and its reader.
+pub(super) struct FormatReader {
+    pub(super) format: SceneFormat,
+    /// Whether the first bytes of a file identify the format.
+    pub(super) has_mark: fn(&[u8]) -> bool,
+    /// Extensions in lower case, for files without such bytes.
+    pub(super) extensions: &'static [&'static str],
+    /// Reads a whole file; `None` if the format is known but not supported.
+    pub(super) read: Option<fn(&Bytes<'_>, &Path) -> Result<Scene>>,
 }
 
 /// Numbers of invalid rows of a file, by the first reason that applies.

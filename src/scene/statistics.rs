@@ -8,7 +8,6 @@ use super::splats::{BLOCK, SplatBlock, Splats};
 /// standard error of a median over this many values is below 0.03 % of the ranks.
 const SAMPLE: usize = 1 << 22;
 
-/// Bins per histogram.
 const BINS: usize = 8;
 
 /// Quantiles and a histogram of one quantity.
@@ -133,7 +132,6 @@ fn quantile(sorted: &[f32], probability: f64) -> f32 {
     sorted.get(rank.min(last)).copied().unwrap_or(0.0)
 }
 
-/// The bounding box of all means.
 fn bounds(splats: &Splats) -> Option<[[f32; 3]; 2]> {
     let blocks = splats.blocks().par_iter().enumerate();
     let boxes = blocks.map(|(i, block)| {

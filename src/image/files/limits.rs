@@ -25,7 +25,7 @@ pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
     }
     Err(Error::argument(
         "picture size",
-        format!("1 to {MAX_SIDE_PIXELS} pixels a side, at most {MAX_PIXELS} in all"),
+        format!("1 to {MAX_SIDE_PIXELS} pixels per side, at most {MAX_PIXELS} in all"),
         format!("{width} x {height}"),
     ))
 }

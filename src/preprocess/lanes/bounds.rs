@@ -2,8 +2,7 @@
 
 use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
 
-use super::covariance::Covariance;
-use super::in_view::InView;
+use super::covariance::{Covariance, InView};
 use crate::preprocess::view_transform::ViewTransform;
 use crate::scene::SplatBlock;
 

@@ -3,13 +3,11 @@
 
 mod bounds;
 mod covariance;
-mod in_view;
 
 use fearless_simd::{f32x16, prelude::*, u32x16};
 
 use self::bounds::{pixel_range, trusted_lanes, wild_lanes};
-use self::covariance::{Covariance, covariance};
-use self::in_view::InView;
+use self::covariance::{Covariance, InView, covariance};
 use super::projected::LOG2_ALPHA_CUT;
 use super::view_transform::ViewTransform;
 use crate::math::lanes::{F64Lanes, log2, rsqrt};

@@ -76,13 +76,11 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The required member `key`.
     pub(super) fn member(&self, key: &str) -> Result<Self> {
         self.get(key)
             .ok_or_else(|| self.error(&format!("an object with \"{key}\"")))
     }
 
-    /// The items of an array.
     pub(super) fn items(&self) -> Result<impl ExactSizeIterator<Item = Self> + use<'a>> {
         let items = self
             .value
@@ -96,7 +94,6 @@ impl<'a> Node<'a> {
         }))
     }
 
-    /// Whether this is `true`.
     pub(super) fn is_true(&self) -> bool {
         self.value.as_bool() == Some(true)
     }

@@ -9,18 +9,18 @@ use crate::scene::camera::{Camera, MAX_SIDE_PX};
 /// View names listed in an error before the rest is cut off.
 const LISTED_NAMES: usize = 12;
 
-/// Width and height of a picture in pixels, as far as they are asked for.
+/// Requested width and height of a picture, in pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PictureSize {
-    /// Width; `None` to follow the height, or to keep the original's.
+    /// Width; `None` follows the height, or keeps the original width.
     pub width: Option<u32>,
-    /// Height; `None` to follow the width, or to keep the original's.
+    /// Height; `None` follows the width, or keeps the original height.
     pub height: Option<u32>,
 }
 
 impl PictureSize {
-    /// Width and height of a picture whose size is `original` where nothing is asked for. A side
-    /// that is not given keeps the original's proportions.
+    /// Width and height of the picture. A side without a request keeps the proportions of `original`;
+    /// without any request, the size is `original`.
     ///
     /// # Errors
     /// [`Error::Argument`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
@@ -40,10 +40,10 @@ impl PictureSize {
         Ok(size)
     }
 
-    /// `camera` on a picture of this size.
+    /// Resizes the picture of `camera`.
     ///
-    /// With one side given, pixels keep their shape: both focal lengths scale by that side's
-    /// factor, though the other side is rounded to a whole pixel. With both, each axis has its own
+    /// With one side requested, pixels keep their shape: both focal lengths scale by that side's
+    /// factor, although the other side is rounded to a whole pixel. With both, each axis has its own
     /// factor.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl PictureSize {
     }
 }
 
-/// `side * to / from`, rounded; 0 and what is beyond u32 are no sides of a picture.
+/// `side * to / from`, rounded and clamped to 1..=`u32::MAX`; `side` itself if `to` is 0.
 fn scaled(side: u32, to: u32, from: u32) -> u32 {
     if to == 0 {
         return side;
@@ -72,8 +72,8 @@ fn scaled(side: u32, to: u32, from: u32) -> u32 {
         .max(1)
 }
 
-/// The cameras of the file `path` that `views` names (see [`select`]), on pictures of `size`, and
-/// the file's warnings.
+/// Loads the cameras of the file `path` that `views` selects (see [`select`]), with pictures of `size`,
+/// and the file's warnings.
 ///
 /// # Errors
 /// As [`load`](super::load), [`select`] and [`PictureSize::of`].
@@ -91,11 +91,11 @@ pub fn load_views(
     Ok((sized?, file.warnings))
 }
 
-/// The cameras that `view` names: an index from 0, a name, a range `A..B` (B excluded, either may be
+/// Selects the cameras of `view`: an index from 0, a name, a range `A..B` (B excluded, either may be
 /// left out) or `all`. A plain whole number is always an index.
 ///
 /// # Errors
-/// [`Error::Argument`] naming `view` when no camera is meant.
+/// [`Error::Argument`] naming `view` when it selects no camera.
 pub fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let count = cameras.len();
     if view == "all" {
@@ -121,7 +121,7 @@ pub fn select(mut cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     }
 }
 
-/// A whole number without leading zeros: `007` is a name, since photographs are called so.
+/// Parses a whole number without leading zeros: `007` is a name, as of photographs.
 fn plain_index(text: &str) -> Option<usize> {
     let index: usize = text.parse().ok()?;
     (index.to_string() == text).then_some(index)

@@ -6,16 +6,14 @@
 
 use std::path::Path;
 
-use super::format_reader::FormatReader;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::scene::activate::Encoding;
 use crate::scene::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
 use crate::scene::bytes::Bytes;
-use crate::scene::scene_file::{Scene, SceneFormat};
+use crate::scene::scene_file::{FormatReader, Scene, SceneFormat};
 use crate::scene::splats::Lanes;
 
-/// Bytes per splat.
 const RECORD_BYTES: usize = 32;
 
 /// The constant spherical harmonic, in the format's precision.

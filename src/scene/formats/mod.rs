@@ -3,16 +3,14 @@
 //! To add a format, write its file with a [`FormatReader`] and add a line to [`FORMATS`].
 
 mod dot_splat;
-mod format_reader;
 pub(crate) mod ply;
 mod unread;
 
 use std::path::Path;
 
 use super::bytes::Bytes;
-use super::scene_file::Scene;
+use super::scene_file::{FormatReader, Scene};
 use crate::error::{Error, Result};
-use format_reader::FormatReader;
 
 /// All known formats. The first one whose mark a file has is its format, else the first one whose
 /// extension it has.
@@ -86,7 +84,6 @@ fn not_read(known: &FormatReader, path: &Path) -> Error {
     Error::malformed(path, "format", readable(), found)
 }
 
-/// The names of the supported formats.
 fn readable() -> String {
     let read = FORMATS.into_iter().filter(|f| f.read.is_some());
     let names: Vec<&str> = read.map(|f| f.format.name()).collect();

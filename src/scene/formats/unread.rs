@@ -1,7 +1,6 @@
 //! Known formats that are not supported, so that errors can name them.
 
-use super::format_reader::FormatReader;
-use crate::scene::scene_file::SceneFormat;
+use crate::scene::scene_file::{FormatReader, SceneFormat};
 
 /// PLY with chunks of packed splats, from the editor SuperSplat.
 pub(super) const COMPRESSED_PLY: FormatReader = FormatReader {

@@ -12,7 +12,6 @@ pub(super) const MAX_PARAMETERS: usize = 12;
 /// The lenses of a model by their identifier.
 pub(super) type Lenses = HashMap<u32, Lens>;
 
-/// An image of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Image {
     /// Place in the file, for errors.
@@ -62,12 +61,10 @@ const fn lens_model(
 }
 
 impl LensModel {
-    /// The model of COLMAP's number `id`.
     pub(super) fn by_id(id: i32, path: &Path, place: &str) -> Result<Self> {
         Self::find(|m| m.id == id, &format!("model {id}"), path, place)
     }
 
-    /// The model called `name`.
     pub(super) fn by_name(name: &str, path: &Path, place: &str) -> Result<Self> {
         Self::find(|m| m.name == name, &format!("{name:.40}"), path, place)
     }
@@ -85,7 +82,6 @@ impl LensModel {
     }
 }
 
-/// The lens of a camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lens {
     pub(super) model: LensModel,
@@ -95,13 +91,11 @@ pub(super) struct Lens {
 }
 
 impl Lens {
-    /// Whether some distortion parameter is not zero.
     pub(super) fn is_distorted(&self) -> bool {
         let distortion = &self.parameters[self.model.focal_lengths + 2..];
         distortion.iter().any(|&k| k != 0.0)
     }
 
-    /// The intrinsics of this lens without distortion.
     pub(super) fn intrinsics(&self) -> Intrinsics {
         let [a, b, c, d, ..] = self.parameters;
         let (focal_px, principal_px) = match self.model.focal_lengths {

@@ -38,16 +38,12 @@ pub(crate) enum Scalar {
     F64,
 }
 
-/// Type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One number.
     Scalar(Scalar),
     /// A count, followed by that number of items.
     List {
-        /// Type of the count.
         count: Scalar,
-        /// Type of the items.
         item: Scalar,
     },
 }
@@ -57,7 +53,6 @@ pub(crate) enum Kind {
 pub(crate) struct Property {
     /// Name, unique in its element.
     pub name: String,
-    /// Type of its values.
     pub kind: Kind,
 }
 
@@ -75,7 +70,6 @@ pub(crate) struct Element {
 /// A parsed header. Names are unique and types known; counts are not checked against the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Encoding of the body.
     pub(crate) encoding: Encoding,
     /// Texts of `comment` and `obj_info` lines; invalid UTF-8 is replaced.
     pub(crate) comments: Vec<String>,
@@ -102,7 +96,6 @@ impl Scalar {
     }
 }
 
-/// The names of each type.
 const SCALARS: [(Scalar, [&str; 2]); 8] = [
     (Scalar::I8, ["char", "int8"]),
     (Scalar::U8, ["uchar", "uint8"]),
@@ -166,7 +159,6 @@ impl Header {
         })
     }
 
-    /// The element called `name`.
     pub(crate) fn element(&self, name: &str) -> Option<&Element> {
         self.elements.iter().find(|element| element.name == name)
     }

@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::math::narrow;
 use crate::scene::assemble::{RawBlock, assemble_fixed, assemble_in_order};
 use crate::scene::bytes::Bytes;
-use crate::scene::formats::format_reader::FormatReader;
-use crate::scene::scene_file::{Dropped, Scene, SceneFormat};
+use crate::scene::scene_file::{Dropped, FormatReader, Scene, SceneFormat};
 use crate::scene::splats::{BLOCK, Splats};
 
 /// The format that 3DGS trainers write.
