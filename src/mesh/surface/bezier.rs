@@ -1,12 +1,111 @@
-//! Bicubic Bezier patches as files give them: 16 control points each.
+//! Bicubic Bezier patches of 16 control points each: positions and normals, and surfaces made of them.
 
-use super::cubic::Cubic;
 use super::owners::{Owners, PatchKeys};
-use super::patches::{Geometry, Look, Surface, SurfacePoint};
+use super::patches::{Geometry, Look, Surface, SurfacePoint, cross, unit};
 use crate::error::{Error, Result};
-use crate::mesh::files::Material;
+use crate::mesh::files::{Material, bounds};
 
-/// Control points of the sides in walking order, as indices into the 16 of a patch.
+/// Distance in parameters by which the point for a normal moves inwards where the derivatives give none,
+/// as at a collapsed side or a cusp (assumed): small relative to a patch, large relative to rounding.
+const NUDGE: f32 = 1.0 / 256.0;
+/// Least squared sine of the angle between the derivatives, times their relative lengths, for which they
+/// give a normal (assumed): about the square of a hundred times the rounding of `f32`.
+const LEAST_AREA_SQUARED: f32 = 1e-9;
+
+/// A bicubic Bezier patch: control points row by row, with rows along u. The fourth coordinate is unused
+/// and makes a point one SIMD vector.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BicubicPatch(pub(super) [[f32; 4]; 16]);
+
+type Lanes = [f32; 4];
+
+/// Returns the weighted sum of four points.
+fn mixed(points: [&Lanes; 4], weights: [f32; 4]) -> Lanes {
+    std::array::from_fn(|k| {
+        points[0][k] * weights[0]
+            + points[1][k] * weights[1]
+            + points[2][k] * weights[2]
+            + points[3][k] * weights[3]
+    })
+}
+
+/// Bernstein polynomials of degree 3.
+fn basis(t: f32) -> [f32; 4] {
+    let s = 1.0 - t;
+    [s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t]
+}
+
+fn basis_derivative(t: f32) -> [f32; 4] {
+    let s = 1.0 - t;
+    [
+        -3.0 * s * s,
+        3.0 * s * (s - 2.0 * t),
+        3.0 * t * (2.0 * s - t),
+        3.0 * t * t,
+    ]
+}
+
+fn xyz(v: Lanes) -> [f32; 3] {
+    [v[0], v[1], v[2]]
+}
+
+impl BicubicPatch {
+    pub(super) fn new(points: [[f32; 3]; 16]) -> Self {
+        Self(points.map(|[x, y, z]| [x, y, z, 0.0]))
+    }
+
+    fn row(&self, row: usize) -> [&Lanes; 4] {
+        std::array::from_fn(|i| &self.0[4 * row + i])
+    }
+
+    pub(super) fn position(&self, u: f32, v: f32) -> [f32; 3] {
+        let b = basis(u);
+        let rows: [Lanes; 4] = std::array::from_fn(|row| mixed(self.row(row), b));
+        xyz(mixed(rows.each_ref(), basis(v)))
+    }
+
+    /// Returns the position and its derivatives by u and v.
+    fn derivatives(&self, u: f32, v: f32) -> [[f32; 3]; 3] {
+        let (b, d) = (basis(u), basis_derivative(u));
+        let rows: [Lanes; 4] = std::array::from_fn(|row| mixed(self.row(row), b));
+        let slopes: [Lanes; 4] = std::array::from_fn(|row| mixed(self.row(row), d));
+        let bv = basis(v);
+        [
+            xyz(mixed(rows.each_ref(), bv)),
+            xyz(mixed(slopes.each_ref(), bv)),
+            xyz(mixed(rows.each_ref(), basis_derivative(v))),
+        ]
+    }
+
+    /// Returns position and normal at (u, v). Where the derivatives give no normal, it is that of a point
+    /// slightly further inwards.
+    #[inline]
+    pub(super) fn point(&self, u: f32, v: f32) -> SurfacePoint {
+        let [position, du, dv] = self.derivatives(u, v);
+        let normal = Self::normal(du, dv).unwrap_or_else(|| {
+            let inwards = |t: f32| t + (0.5 - t).clamp(-NUDGE, NUDGE);
+            let [_, du, dv] = self.derivatives(inwards(u), inwards(v));
+            unit(cross(du, dv))
+        });
+        SurfacePoint { position, normal }
+    }
+
+    /// Returns the normal for the derivatives by u and v, unless they are nearly parallel or zero.
+    fn normal(du: [f32; 3], dv: [f32; 3]) -> Option<[f32; 3]> {
+        let across = cross(du, dv);
+        let square = |v: [f32; 3]| v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        let (area, longest) = (square(across), square(du).max(square(dv)));
+        let is_reliable = area > LEAST_AREA_SQUARED * longest * longest && area > f32::MIN_POSITIVE;
+        is_reliable.then(|| unit(across))
+    }
+
+    /// Returns the box around the control points, which contains the patch.
+    pub(super) fn bounds(&self) -> [[f32; 3]; 2] {
+        bounds(self.0.iter().map(|p| xyz(*p)))
+    }
+}
+
+/// Indices of the control points of each side, counter-clockwise.
 const SIDES: [[usize; 4]; 4] = [
     [0, 1, 2, 3],
     [3, 7, 11, 15],
@@ -15,11 +114,12 @@ const SIDES: [[usize; 4]; 4] = [
 ];
 
 impl Surface {
-    /// Bicubic Bezier patches of 16 indices into `points` each: rows along u, in the order of v;
-    /// counter-clockwise seen from the front. Texture coordinates are each patch's parameters.
+    /// Creates a surface of bicubic Bezier patches. Each has 16 indices into `points`: rows along u, in
+    /// the order of v, counter-clockwise as seen from the front. Texture coordinates are the patch's
+    /// parameters.
     ///
-    /// Two patches meet where the control points of their sides have the same coordinates; sides
-    /// that are one point (the lid of the Utah teapot) are kept as such.
+    /// Patches are adjacent where the control points of their sides have equal coordinates. A side may be
+    /// a single point, as on the lid of the Utah teapot.
     ///
     /// # Errors
     /// [`Error::Argument`] when an index is out of range or a point is not finite.
@@ -36,18 +136,23 @@ impl Surface {
                     Error::argument(what, "indices of finite control points", found)
                 })?;
             }
-            cubics.push(Cubic::new(control));
+            cubics.push(BicubicPatch::new(control));
         }
         let owners = Owners::new(cubics.iter().map(keys));
         let look = Look::plain(material);
-        Ok(Self::new(Cubics(cubics), patches.len(), owners, look))
+        Ok(Self::new(
+            BezierSurface(cubics),
+            patches.len(),
+            owners,
+            look,
+        ))
     }
 }
 
 #[derive(Debug)]
-struct Cubics(Vec<Cubic>);
+struct BezierSurface(Vec<BicubicPatch>);
 
-impl Geometry for Cubics {
+impl Geometry for BezierSurface {
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.0[patch].position(u, v)
     }
@@ -59,12 +164,13 @@ impl Geometry for Cubics {
     }
 }
 
-/// Key of a point: the bits of its coordinates, zero without a sign.
+/// Returns the bits of a point's coordinates, with -0 as 0.
 fn bits(point: [f32; 4]) -> [u32; 3] {
     [point[0], point[1], point[2]].map(|x| (x + 0.0).to_bits())
 }
 
-fn keys(patch: &Cubic) -> PatchKeys<[[u32; 3]; 4], [u32; 3]> {
+/// Returns the keys of a patch's sides and corners, which are positions of control points.
+fn keys(patch: &BicubicPatch) -> PatchKeys<[[u32; 3]; 4], [u32; 3]> {
     let point = |i: usize| bits(patch.0[i]);
     let sides = SIDES.map(|side| side.map(point));
     PatchKeys {
@@ -73,7 +179,7 @@ fn keys(patch: &Cubic) -> PatchKeys<[[u32; 3]; 4], [u32; 3]> {
             back.reverse();
             (there.min(back), back < there)
         }),
-        // Files do not say where patches meet at an angle: each keeps its own normals.
+        // Files do not say where adjacent patches form an angle, so each patch keeps its own normals.
         smooth_sides: [false; 4],
         point_sides: sides.map(|side| side.iter().all(|p| *p == side[0])),
         corners: [0, 3, 15, 12].map(point),

@@ -1,15 +1,15 @@
-//! A surface pushed along its normals by a height map (the paper on quad-fragment merging has its
-//! FROG "with high-frequency displacement", section 4).
+//! Surfaces displaced along their normals by a height map, like the FROG "with high-frequency
+//! displacement" of the paper on quad-fragment merging (section 4).
 
 use super::patches::{Geometry, Surface, SurfacePoint, cross, plus, unit};
 use crate::error::{Error, Result};
 use crate::mesh::files::Texture;
 
-/// Half the way, in parameters, over which the slope of a displaced surface is taken. An
-/// assumption: a few tenths of a texel on the meshes at hand, far above the rounding of `f32`.
+/// Half the distance in parameters over which the slope of a displaced surface is measured (assumed): a
+/// few tenths of a texel on the tested meshes, and far above the rounding of `f32`.
 const SLOPE_REACH: f32 = 1.0 / 256.0;
 
-/// Which numbers of a texture are heights.
+/// Channel of a texture that contains heights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeightChannel {
     /// Alpha.
@@ -18,7 +18,7 @@ pub enum HeightChannel {
     Luminance,
 }
 
-/// Heights over texture coordinates; repeats beyond 0 to 1.
+/// Heights over texture coordinates, repeated outside 0 to 1.
 #[derive(Debug, Clone)]
 pub struct HeightMap {
     width: i64,
@@ -27,10 +27,10 @@ pub struct HeightMap {
 }
 
 impl HeightMap {
-    /// The heights of a texture, 0 to 1.
+    /// Creates a height map from a texture, with heights in 0 to 1.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the texture has not as many texels as its sides say, or none.
+    /// [`Error::Argument`] when the texture has no texels or not as many as its sides say.
     pub fn new(texture: &Texture, channel: HeightChannel) -> Result<Self> {
         let count = u64::from(texture.width) * u64::from(texture.height);
         if count == 0 || count != texture.texels.len() as u64 {
@@ -52,8 +52,8 @@ impl HeightMap {
         })
     }
 
-    /// The height at texture coordinates, by the uniform cubic B-spline over the texels: smooth, as
-    /// slopes are taken from it, and within the texels' range.
+    /// Returns the height at texture coordinates by the uniform cubic B-spline over the texels, whose
+    /// slopes are continuous and whose values lie within the texels' range.
     pub fn at(&self, uv: [f32; 2]) -> f32 {
         let (x, wx) = taps(uv[0], self.width);
         let (y, wy) = taps(uv[1], self.height);
@@ -65,16 +65,14 @@ impl HeightMap {
     }
 }
 
-/// The four texels around coordinate `t` of a side of `size` texels, that size, and their weights.
+/// Returns the four texels around coordinate `t` of a side of `size` texels, that size, and the weights
+/// of the texels.
 fn taps(t: f32, size: i64) -> (([usize; 4], usize), [f32; 4]) {
     let t = if t.is_finite() { t - t.floor() } else { 0.0 };
-    let place = t * size as f32 - 0.5;
-    let f = place - place.floor();
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "within the sides of a texture"
-    )]
-    let first = place.floor() as i64 - 1;
+    let at = t * size as f32 - 0.5;
+    let f = at - at.floor();
+    #[allow(clippy::cast_possible_truncation, reason = "within a texture")]
+    let first = at.floor() as i64 - 1;
     let texels = [0, 1, 2, 3].map(|i| {
         let wrapped = (first + i).rem_euclid(size);
         usize::try_from(wrapped).unwrap_or(0)
@@ -99,18 +97,14 @@ struct Displaced {
 }
 
 impl Surface {
-    /// The surface displaced by `scale * height + bias`, in world units, outwards where positive.
+    /// Displaces the surface by `scale * height + bias` in world units, outwards where positive.
     ///
     /// # Errors
     /// [`Error::Argument`] when `scale` or `bias` is not finite.
     pub fn displaced(self, heights: HeightMap, scale: f32, bias: f32) -> Result<Self> {
         if !(scale.is_finite() && bias.is_finite()) {
-            let found = format!("{scale} and {bias}");
-            return Err(Error::argument(
-                "displacement",
-                "finite scale and bias",
-                found,
-            ));
+            let (expected, found) = ("finite scale and bias", format!("{scale} and {bias}"));
+            return Err(Error::argument("displacement", expected, found));
         }
         let displaced = Displaced {
             base: self.clone(),
@@ -133,7 +127,7 @@ impl Geometry for Displaced {
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.moved(self.base.point(patch, u, v), self.uv(patch, u, v))
     }
-    /// The normal is that of finite differences between displaced positions.
+    /// The normal results from finite differences between displaced positions.
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         let base = self.base.point(patch, u, v);
         let position = self.moved(base, self.uv(patch, u, v));
@@ -155,7 +149,7 @@ impl Geometry for Displaced {
         self.base.uv(patch, u, v)
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        // Sides may be moved by another patch's heights, but by no more than any height.
+        // Heights of another patch may displace a side, but by at most the greatest displacement.
         let most = self.bias.abs().max((self.scale + self.bias).abs());
         let [least, greatest] = self.base.patch_bounds(patch);
         [least.map(|x| x - most), greatest.map(|x| x + most)]

@@ -1,18 +1,16 @@
-//! Surfaces made of quadrilateral patches: the input of the tessellator.
+//! Surfaces made of quadrilateral patches, the input of the tessellator.
 
 mod bezier;
 pub mod catmull_clark;
-mod cubic;
 mod displaced;
 mod owners;
 mod patches;
 mod procedural;
 
 pub use displaced::{HeightChannel, HeightMap};
-pub use patches::along_side;
 #[cfg(feature = "cli")]
 pub(crate) use patches::box_corners;
-pub use patches::{CORNERS, Surface, SurfacePoint};
+pub use patches::{CORNERS, Surface, SurfacePoint, along_side};
 #[cfg(feature = "cli")]
 pub(crate) use procedural::{HAIRS, MAX_HAIRS, PICTURE_PX};
 pub use procedural::{Instance, ProceduralScene, Viewpoint};

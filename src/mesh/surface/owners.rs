@@ -1,4 +1,4 @@
-//! Ownership of the sides and corners of patches: the patch of lowest number that has them.
+//! Ownership of the sides and corners that patches share.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,29 +6,28 @@ use std::hash::Hash;
 /// The patch that evaluates a side or a corner of another patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
-    /// The patch of lowest number that has the side or corner.
+    /// Lowest index of a patch with the side or corner.
     pub patch: u32,
-    /// Which of its sides or corners it is, 0 to 3.
+    /// Index of the side or corner in that patch, 0 to 3.
     pub part: u8,
-    /// Whether the owner's side runs the other way; `false` of corners.
+    /// Whether the owner's side has the opposite direction; `false` for corners.
     pub is_reversed: bool,
-    /// Whether the surface is smooth there, so that the owner's normals hold too.
+    /// Whether the surface is smooth there, so that the owner's normals apply too.
     pub is_smooth: bool,
-    /// Whether the whole side is one point, that of its corners; `false` of corners.
+    /// Whether the whole side is one point, that of its corners; `false` for corners.
     pub is_point: bool,
 }
 
-/// The owners of all sides and corners; patches beyond the tables share nothing and own their
-/// sides and corners themselves.
+/// Owners of all sides and corners. Patches beyond the tables own their sides and corners themselves.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     pub(super) sides: Vec<[Owner; 4]>,
     pub(super) corners: Vec<[Owner; 4]>,
 }
 
-/// Keys of the sides and corners of a patch: equal where patches meet.
+/// Keys of the sides and corners of a patch, which are equal where patches are adjacent.
 pub(super) struct PatchKeys<S, C> {
-    /// Each side's key, the same for both directions, and whether the side runs against its key.
+    /// Key of each side, the same for both directions, and whether the side's direction is opposite to it.
     pub(super) sides: [(S, bool); 4],
     pub(super) smooth_sides: [bool; 4],
     pub(super) point_sides: [bool; 4],
@@ -37,7 +36,7 @@ pub(super) struct PatchKeys<S, C> {
 }
 
 impl<C: Ord + Copy> PatchKeys<[C; 2], C> {
-    /// A patch whose sides are told by their corners, smooth everywhere.
+    /// Creates the keys of a patch that is smooth everywhere and whose corners identify its sides.
     pub(super) fn smooth(corners: [C; 4]) -> Self {
         let side = |s: usize| {
             let [from, to] = [corners[s], corners[(s + 1) % 4]];
@@ -54,7 +53,7 @@ impl<C: Ord + Copy> PatchKeys<[C; 2], C> {
 }
 
 impl Owners {
-    /// The owners among patches whose keys come in the order of the patches.
+    /// Determines the owners among patches from their keys, in order.
     pub(super) fn new<S: Hash + Eq, C: Hash + Eq>(
         patches: impl IntoIterator<Item = PatchKeys<S, C>>,
     ) -> Self {

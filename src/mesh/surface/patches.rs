@@ -1,10 +1,10 @@
-//! A surface: the geometry of its patches, who owns their sides and corners, and how it looks.
+//! Surfaces: the geometry of patches, the ownership of their sides and corners, and their materials.
 //!
-//! A patch is a map from the unit square to the world. Its corners, counter-clockwise seen from
-//! the front, are (u, v) = (0, 0), (1, 0), (1, 1), (0, 1); side `s` runs from corner `s` to corner
-//! `s + 1`. Where patches meet, one of them *owns* the shared side or corner, and all of them take
-//! positions from it: neighbours agree to the last bit, with displacement and across texture seams
-//! too, so that there are no cracks.
+//! A patch is a map from the unit square to the world. Its corners, counter-clockwise as seen from the
+//! front, are (u, v) = (0, 0), (1, 0), (1, 1), (0, 1); side `s` runs from corner `s` to corner `s + 1`.
+//! Where patches are adjacent, one of them *owns* the shared side or corner and supplies its positions to
+//! all of them. Neighbours therefore agree to the last bit, also with displacement and across texture
+//! seams, and there are no cracks.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.
 /// A point of a surface.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SurfacePoint {
-    /// In world units.
+    /// Position in world units.
     pub position: [f32; 3],
-    /// Unit length, or zero where the surface has no normal.
+    /// Unit normal, or zero where the surface has none.
     pub normal: [f32; 3],
 }
 
-/// The points of patches, each patch by itself.
+/// Geometry of patches without regard to ownership.
 ///
-/// Parameters `u` and `v` are within 0 to 1; every result depends on the arguments alone.
+/// Parameters `u` and `v` are in 0 to 1, and results depend on the arguments alone.
 pub(super) trait Geometry: Debug + Send + Sync {
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.point(patch, u, v).position
@@ -37,22 +37,23 @@ pub(super) trait Geometry: Debug + Send + Sync {
 
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint;
 
-    /// Texture coordinates, v down.
+    /// Returns texture coordinates, with v down.
     fn uv(&self, _patch: usize, u: f32, v: f32) -> [f32; 2] {
         [u, v]
     }
 
-    /// Least and greatest corner of a box around a patch.
+    /// Returns the least and the greatest corner of a box around a patch.
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2];
 }
 
+/// Materials and draws of patches.
 #[derive(Debug)]
 pub(super) struct Look {
-    /// At least one.
+    /// Materials, at least one.
     pub(super) materials: Vec<Material>,
     pub(super) textures: Vec<Texture>,
-    /// Material and draw of each patch; the last entry holds for all patches after it. Draws do
-    /// not decrease from patch to patch.
+    /// Material and draw of each patch; the last entry applies to all further patches. Draws do not
+    /// decrease.
     pub(super) parts: Vec<[u32; 2]>,
 }
 
@@ -77,14 +78,14 @@ pub struct Surface {
     pub(super) geometry: Arc<dyn Geometry>,
     owners: Arc<Owners>,
     look: Arc<Look>,
-    /// Number of patches, those of all copies.
+    /// Number of patches of all copies.
     patches: usize,
-    /// Patches of a copy: ownership and look repeat from copy to copy.
+    /// Number of patches of a copy. Ownership and look are the same for all copies.
     period: usize,
 }
 
 impl Surface {
-    /// A single copy of `patches` patches.
+    /// Creates a surface of a single copy of `patches` patches.
     pub(super) fn new(
         geometry: impl Geometry + 'static,
         patches: usize,
@@ -100,7 +101,7 @@ impl Surface {
         }
     }
 
-    /// The same patches, `copies` times, with other geometry.
+    /// Returns `copies` copies of the patches, with the geometry of all of them replaced.
     pub(super) fn with_geometry(self, geometry: impl Geometry + 'static, copies: usize) -> Self {
         Self {
             geometry: Arc::new(geometry),
@@ -114,29 +115,29 @@ impl Surface {
         self.patches
     }
 
-    /// Position of a point of a patch by itself, in world units; `u` and `v` are within 0 to 1.
+    /// Returns the position at `u` and `v` (0 to 1) of a patch in world units, without regard to owners.
     #[inline]
     pub fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.geometry.position(patch, u, v)
     }
 
-    /// Position and normal of a point of a patch by itself.
+    /// Returns the position and the normal of a point of a patch, without regard to owners.
     #[inline]
     pub fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         self.geometry.point(patch, u, v)
     }
 
-    /// Texture coordinates of a point of a patch, v down.
+    /// Returns the texture coordinates of a point of a patch, with v down.
     pub fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         self.geometry.uv(patch, u, v)
     }
 
-    /// The patch that evaluates side `side` (0 to 3) of a patch.
+    /// Returns the owner of side `side` (0 to 3) of a patch.
     pub fn side_owner(&self, patch: usize, side: usize) -> Owner {
         self.owner(&self.owners.sides, patch, side)
     }
 
-    /// The patch that evaluates corner `corner` (0 to 3) of a patch.
+    /// Returns the owner of corner `corner` (0 to 3) of a patch.
     pub fn corner_owner(&self, patch: usize, corner: usize) -> Owner {
         self.owner(&self.owners.corners, patch, corner)
     }
@@ -158,22 +159,22 @@ impl Surface {
         }
     }
 
-    /// Least and greatest corner of a box around a patch.
+    /// Returns the least and the greatest corner of a box around a patch.
     pub(crate) fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         self.geometry.patch_bounds(patch)
     }
 
-    /// Least and greatest corner of a box around all patches.
+    /// Returns the least and the greatest corner of a box around all patches.
     pub fn bounds(&self) -> [[f32; 3]; 2] {
         bounds((0..self.patches).flat_map(|patch| self.patch_bounds(patch)))
     }
 
-    /// Index of a patch's material in [`Surface::materials`].
+    /// Returns the index of a patch's material in [`Surface::materials`].
     pub(crate) fn material(&self, patch: usize) -> u32 {
         self.look.part(patch % self.period)[0]
     }
 
-    /// The draw that a patch belongs to; it does not decrease from patch to patch.
+    /// Returns the draw of a patch; draws do not decrease from patch to patch.
     pub(crate) fn draw(&self, patch: usize) -> u32 {
         let [_, own] = self.look.part(patch % self.period);
         let copy = u32::try_from(patch / self.period).unwrap_or(u32::MAX);
@@ -181,18 +182,16 @@ impl Surface {
         copy.saturating_mul(draws).saturating_add(own)
     }
 
-    /// Materials of all patches, at least one.
     pub(crate) fn materials(&self) -> &[Material] {
         &self.look.materials
     }
 
-    /// Textures of the materials.
     pub(crate) fn textures(&self) -> &[Texture] {
         &self.look.textures
     }
 }
 
-/// The parameters of a point of side `side`, at the share `t` (0 to 1) of its length.
+/// Returns the parameters of the point of side `side` at `t` (0 to 1) along it.
 pub fn along_side(side: u8, t: f32) -> [f32; 2] {
     match side {
         0 => [t, 0.0],
@@ -206,7 +205,7 @@ pub(crate) fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3
     (0..8_usize).map(move |c| std::array::from_fn(|axis| bounds[c >> axis & 1][axis]))
 }
 
-/// `v` at unit length; zero if its length is next to nothing.
+/// Returns `v` at unit length, or zero if its length is almost zero or not finite.
 pub(super) fn unit(v: [f32; 3]) -> [f32; 3] {
     let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > f32::MIN_POSITIVE.sqrt() && length.is_finite() {

@@ -1,11 +1,10 @@
-//! Adaptive tessellation without cracks: DiagSplit (Fisher, Fatahalian, Boulos, Akeley, Mark and
-//! Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon
-//! Rendering"), which the paper on quad-fragment merging tessellates with (section 4).
+//! Adaptive tessellation without cracks by DiagSplit (Fisher, Fatahalian, Boulos, Akeley, Mark and
+//! Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon Rendering"),
+//! which the paper on quad-fragment merging uses (section 4).
 //!
-//! How an edge is divided depends on that edge alone: it is measured on the screen, in a direction
-//! on which both patches agree. Sub-patches are split until they are even and fit a grid;
-//! what is left becomes a grid. Vertices on the sides of patches are evaluated by the side's
-//! owner, so grids meet in the same bits.
+//! The division of an edge depends on that edge alone: it is measured on the screen in a direction on
+//! which both patches agree. Sub-patches are split until their sides are evenly divided and they fit in a
+//! grid. The owner of a side evaluates its vertices, so that adjacent grids agree to the last bit.
 
 mod edge;
 mod split;
@@ -20,11 +19,11 @@ use split::Splitter;
 pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
 
-/// Smallest and greatest target area of a triangle, in pixels: what the paper on quad-fragment
-/// merging measures is 0.5 to 10 (section 4).
+/// Least and greatest target area of a triangle in pixels. The paper on quad-fragment merging measures 0.5
+/// to 10 (section 4).
 pub(crate) const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
 
-/// A surface as grids; a batch is a patch.
+/// A tessellated surface, with one patch per batch.
 #[derive(Debug)]
 pub struct Tessellated {
     surface: Surface,
@@ -33,7 +32,7 @@ pub struct Tessellated {
 }
 
 impl Tessellated {
-    /// A surface to be tessellated.
+    /// Creates a source of the grids of `surface`.
     ///
     /// # Errors
     /// [`Error::Argument`] when a setting is out of range.
@@ -45,11 +44,8 @@ impl Tessellated {
         }
         if !(2..=MAX_EDGE_FACTOR).contains(&settings.max_edge_factor) {
             let found = settings.max_edge_factor.to_string();
-            return Err(Error::argument(
-                "segments of a grid's side",
-                "2 to 64",
-                found,
-            ));
+            let what = "segments of a grid's side";
+            return Err(Error::argument(what, "2 to 64", found));
         }
         Ok(Self {
             surface,

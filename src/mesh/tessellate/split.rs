@@ -1,4 +1,4 @@
-//! From a patch to grids: measuring, splitting, evaluating.
+//! Tessellation of a patch: its edges are measured, it is split, and its grids are evaluated.
 
 use super::edge::{Measure, ONE, PatchEdge, PatchPoint};
 use super::topology::{Topologies, lattice};
@@ -6,28 +6,27 @@ use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
 use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
 
-/// Most segments of a grid's side, as in Direct3D 11's tessellator. A grid is further held to the
+/// Limit on the segments of a grid's side, as in Direct3D 11's tessellator. A grid also has at most the
 /// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
 pub const MAX_EDGE_FACTOR: u32 = 64;
-/// Segments in which an edge is measured. An assumption: DiagSplit's paper leaves the number open.
+/// Number of segments in which an edge is measured (assumed; DiagSplit's paper gives none).
 const MEASURED_SEGMENTS: u16 = 4;
-/// How far outside the picture edges still count, in pictures on either side. An assumption: keeps
-/// what passes the viewer closely from being cut finely where nobody sees it.
+/// Width of the band around the picture within which edges are measured, in sizes of the picture (assumed).
+/// It prevents geometry close to the viewer from being divided finely outside the picture.
 const GUARD_BAND: f64 = 0.5;
-/// Splits on the way to a sub-patch after which its cuts take no more than a grid's segments. Only
-/// jumps that no splitting smooths need more: seams of a height map. An assumption.
+/// Depth of splits below which cuts may have any number of segments (assumed). Only discontinuities, such
+/// as seams of a height map, need more splits.
 const FREE_DEPTH: u32 = 24;
-/// Splits of a patch after which all further cuts are held likewise, so that work is bounded. An
-/// assumption: a hundred times what fills a picture with triangles of half a pixel.
+/// Number of splits of a patch after which cuts are limited likewise, which bounds the work (assumed): a
+/// hundred times the splits for a picture full of triangles of half a pixel.
 const FREE_SPLITS: u32 = 1 << 20;
 
-/// How finely a surface is tessellated.
+/// Settings of the tessellator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TessellateSettings {
-    /// Greatest area of triangles that face the viewer, in pixels, within
-    /// `AREA_RANGE_PX`.
+    /// Greatest area of triangles that face the viewer, 0.1 to 1000 pixels.
     pub triangle_area_px: f64,
-    /// Most segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
+    /// Greatest number of segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
     pub max_edge_factor: u32,
 }
 
@@ -41,7 +40,7 @@ impl Default for TessellateSettings {
     }
 }
 
-/// One patch and all that its tessellation depends on.
+/// Tessellator of one patch.
 pub(super) struct Splitter<'a> {
     pub(super) surface: &'a Surface,
     pub(super) patch: usize,
@@ -50,11 +49,13 @@ pub(super) struct Splitter<'a> {
     pub(super) topologies: &'a Topologies,
 }
 
-/// A quadrilateral part of a patch: its sides, counter-clockwise.
+/// Sides of a quadrilateral part of a patch, counter-clockwise.
 type SubPatch = [PatchEdge; 4];
 
+/// Location of a point in a patch.
 enum Site {
     Inside,
+    /// A side, and the parameter along it.
     Side(usize, i32),
     Corner(usize),
 }
@@ -73,7 +74,7 @@ fn site([u, v]: PatchPoint) -> Site {
     }
 }
 
-/// A fixed-point parameter as the surface takes it; exact.
+/// Converts a fixed-point parameter; exact.
 fn real(t: i32) -> f32 {
     t as f32 / ONE as f32
 }
@@ -95,6 +96,7 @@ impl Splitter<'_> {
         }
     }
 
+    /// Returns a side of the patch, measured in its owner's direction.
     fn side(&self, side: usize) -> PatchEdge {
         let corner = |c: usize| CORNERS[c % 4].map(|t| if t > 0.5 { ONE } else { 0 });
         let ends = [corner(side), corner(side + 1)];
@@ -110,14 +112,14 @@ impl Splitter<'_> {
         }
     }
 
-    /// The length on the screen of the edge between two points.
+    /// Measures the edge between two points on the screen.
     fn measure(&self, [a, b]: [PatchPoint; 2]) -> Measure {
         let target = (2.0 * self.settings.triangle_area_px).sqrt();
         let n = i64::from(MEASURED_SEGMENTS);
         let between = |i: i64| -> PatchPoint {
             std::array::from_fn(|axis| {
                 let (a, b) = (i64::from(a[axis]), i64::from(b[axis]));
-                // The same point from both ends: the distance from `a` is rounded, not the place.
+                // The distance from `a` is rounded, so that mirrored edges have mirrored points.
                 i32::try_from(a + (b - a) * i / n).unwrap_or(0)
             })
         };
@@ -125,7 +127,7 @@ impl Splitter<'_> {
         let (mut sum, mut longest) = (0.0, 0.0_f64);
         for i in 1..=n {
             let next = self.on_screen(between(i));
-            // Behind the viewer places mean nothing, and neighbours may lie far apart.
+            // Behind the viewer positions have no meaning, and neighbours may be far apart.
             let is_seen = next.1 || last.1;
             let [x, y] = [0, 1].map(|axis| next.0[axis] - last.0[axis]);
             let length = if is_seen { x.hypot(y) } else { 0.0 };
@@ -145,22 +147,22 @@ impl Splitter<'_> {
         }
     }
 
-    /// Where a point is seen, held within the guard band, in pixels, and whether it lies beyond the
-    /// near plane.
+    /// Returns the position of a point on the screen in pixels, clamped to the guard band, and whether the
+    /// point lies beyond the near plane.
     fn on_screen(&self, at: PatchPoint) -> ([f64; 2], bool) {
         let seen = self.view.see(self.position(at));
         let z = seen.z.max(self.view.near);
-        let place = [seen.xz / z, seen.yz / z];
         let camera = &self.view.camera;
         let size = [camera.width, camera.height].map(f64::from);
-        let held = [0, 1].map(|axis| {
-            let band = GUARD_BAND * size[axis];
-            place[axis].clamp(-band, size[axis] + band)
-        });
-        (held, seen.z > self.view.near)
+        let mut position = [seen.xz / z, seen.yz / z];
+        for (t, size) in position.iter_mut().zip(size) {
+            *t = t.clamp(-GUARD_BAND * size, size + GUARD_BAND * size);
+        }
+        (position, seen.z > self.view.near)
     }
 
-    /// The owner of a point and its parameters there; `None` where that is the patch itself.
+    /// Returns the owner of a point, the point's parameters there, and whether the surface is smooth;
+    /// `None` if the owner is the patch itself.
     fn owner(&self, at: PatchPoint) -> Option<(usize, [f32; 2], bool)> {
         let (patch, uv, is_smooth) = match site(at) {
             Site::Inside => return None,
@@ -208,11 +210,11 @@ impl Splitter<'_> {
             position,
             normal,
             uv: self.surface.uv(self.patch, here[0], here[1]),
-            id: name(position),
+            id: vertex_id(position),
         }
     }
 
-    /// The first of the two opposite sides to split a part at; `None` where it can be a grid.
+    /// Returns the first of the two opposite sides at which to split a part, or `None` if it fits a grid.
     fn split_side(&self, part: &SubPatch) -> Option<usize> {
         let most = self.settings.max_edge_factor;
         let size = |first: usize| {
@@ -223,7 +225,7 @@ impl Splitter<'_> {
         };
         match (size(0), size(1)) {
             (None, None) => {
-                // At most two triangles per lattice cell.
+                // A quad of the lattice has at most two triangles.
                 let [across, along] =
                     [0, 1].map(|first: usize| part[first].size().max(part[first + 2].size()));
                 let is_full = 2 * across as usize * along as usize > MAX_GRID_TRIANGLES;
@@ -233,28 +235,25 @@ impl Splitter<'_> {
         }
     }
 
-    /// The two halves of a part, split from side `first` (0 or 1) to the one opposite. Only the
-    /// halves share the cut, so that it may be divided in any way: as measured if `is_free`, else in
-    /// no more segments than a grid takes, so that it need not be split again.
+    /// Splits a part from side `first` (0 or 1) to the opposite one. Only the halves share the cut, so it
+    /// may be divided in any way: as measured if `is_free`, else evenly in at most the segments of a grid,
+    /// so that it need not be split again.
     fn split(&self, part: &SubPatch, first: usize, is_free: bool) -> [SubPatch; 2] {
         let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
         let [low, right, high, left] = turned;
         let measure = |ends: [PatchPoint; 2]| self.measure(ends);
         let is_point = |e: &PatchEdge| !e.is_uneven() && e.segments() == 0;
-        // A side of one segment is split at an end: at the one where no other side is a point, or
-        // the cut would run along the side beyond it.
+        // A side of one segment is split at the end where no other side is a point, since the cut would
+        // otherwise coincide with the side beyond that point.
         let [low_left, low_right] = low.split(is_point(&left), measure);
         let [high_right, high_left] = high.split(is_point(&right), measure);
         let ends = [low_left.end(), high_right.end()];
-        let measured = self.measure(ends);
-        let cut = PatchEdge::new(
-            ends,
-            if is_free {
-                measured
-            } else {
-                self.held(measured)
-            },
-        );
+        let mut measured = self.measure(ends);
+        if !is_free {
+            measured.sum = measured.sum.min(self.settings.max_edge_factor);
+            measured.longest = measured.sum;
+        }
+        let cut = PatchEdge::new(ends, measured);
         let halves = [
             [low_left, cut, high_left, left],
             [low_right, right, high_right, cut.reversed()],
@@ -262,13 +261,7 @@ impl Splitter<'_> {
         halves.map(|half| std::array::from_fn(|side| half[(side + 4 - first) % 4]))
     }
 
-    /// A measure of no more segments than a grid takes, all of one length.
-    fn held(&self, measure: Measure) -> Measure {
-        let sum = measure.sum.min(self.settings.max_edge_factor);
-        Measure { sum, longest: sum }
-    }
-
-    /// The grid of a part, unless it is empty or outside the view.
+    /// Returns the grid of a part, unless it is empty or outside the view.
     fn grid(&self, part: &SubPatch) -> Option<Grid> {
         let factors = part.map(|edge| u8::try_from(edge.segments()).unwrap_or(u8::MAX));
         let topology = self.topologies.get(factors);
@@ -306,9 +299,9 @@ impl Splitter<'_> {
     }
 }
 
-/// A name for the vertex at a position: the same for the same bits. Others may share it by chance;
-/// edges are matched by the names of both ends.
-fn name(position: [f32; 3]) -> u32 {
+/// Returns the id of the vertex at a position, a hash of its bits. Ids may collide, so edges are matched
+/// by the ids of both ends.
+fn vertex_id(position: [f32; 3]) -> u32 {
     // The finaliser of MurmurHash3 (Appleby), chained over the coordinates.
     position.iter().fold(0x9e37_79b9, |hash: u32, x| {
         let mut h = (hash ^ x.to_bits()).wrapping_mul(0x85eb_ca6b);

@@ -12,7 +12,7 @@ use super::cage::{Cage, Edges, Fan, FanFinder};
 use super::refine::{Rule, Rules};
 use crate::math::narrow;
 use crate::mesh::index::index32;
-use crate::mesh::surface::cubic::Cubic;
+use crate::mesh::surface::bezier::BicubicPatch;
 
 /// Control points of a cage by vertex, and by the nearest corner of a face.
 pub(super) struct ControlPoints {
@@ -136,7 +136,7 @@ impl ControlPoints {
     }
 
     /// Returns the Bezier patch of the face whose corners begin at `first`.
-    pub(super) fn patch(&self, cage: &Cage, first: usize) -> Cubic {
+    pub(super) fn patch(&self, cage: &Cage, first: usize) -> BicubicPatch {
         let vertex = |c: usize| self.vertices[cage.corners[first + c] as usize];
         let on = |c: usize| self.onwards[first + c];
         let back = |c: usize| self.backwards[first + c];
@@ -151,7 +151,7 @@ impl ControlPoints {
         for (slot, point) in control.iter_mut().zip(points.iter().flatten()) {
             *slot = point.map(narrow).into();
         }
-        Cubic::new(control)
+        BicubicPatch::new(control)
     }
 }
 

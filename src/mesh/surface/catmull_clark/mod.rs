@@ -1,20 +1,21 @@
 //! Catmull-Clark subdivision surfaces as bicubic patches.
 //!
-//! A control cage is subdivided a few times, which isolates irregular vertices and blunts creases
-//! of finite sharpness, and each quad becomes a Bezier patch. To the tessellator a patch is a quad
-//! of the cage with all Bezier patches that it became, so that grids are as large as they can be.
+//! A control cage is subdivided a few times, which isolates irregular vertices and blunts creases of
+//! finite sharpness, and then each quad becomes a Bezier patch. A patch of the tessellator is a quad of
+//! the cage with all its Bezier patches, so that grids are as large as possible.
 //!
-//! Regular quads come out exact. Elsewhere corners are exact, and between them the patch is an
-//! approximation; its error falls to about a quarter with every step of subdivision. Measured against
-//! the same cage after five steps, as a share of the bounding box's diagonal along the normal, and as
-//! the worst angle of normals: a cube 4.1e-3 and 7.4 degrees without subdivision, 7.9e-4 and 2.3 after
-//! one step, 1.6e-4 and 1.0 after two; a figure of 1450 quads 5.1e-4, 1.4e-4 and 5.5e-5, normals up to
-//! 9.3 degrees off after one step and 5.9 after two.
+//! Regular quads are exact. Elsewhere corners are exact and the surface between them is approximate; its
+//! error falls to about a quarter with every step of subdivision. Measured against the same cage after
+//! five steps, the greatest error along the normal, relative to the diagonal of the bounding box, and the
+//! greatest angle between normals are: for a cube, 4.1e-3 and 7.4 degrees without subdivision, 7.9e-4 and
+//! 2.3 after one step, 1.6e-4 and 1.0 after two; for a figure of 1450 quads, 5.1e-4, 1.4e-4 and 5.5e-5,
+//! with normals up to 9.3 degrees off after one step and 5.9 after two.
 
 mod cage;
 mod limit;
 mod refine;
-use super::cubic::Cubic;
+
+use super::bezier::BicubicPatch;
 use super::owners::{Owners, PatchKeys};
 use super::patches::{Geometry, Look, Surface, SurfacePoint};
 use crate::error::{Error, Result};
@@ -24,21 +25,21 @@ use cage::{Cage, Edges, FanFinder, Origin};
 use limit::ControlPoints;
 use refine::{Rules, refined};
 
-/// Steps of subdivision unless the caller asks for others: after one, no quad of a cage of quads has
-/// more than one irregular vertex.
+/// Default number of steps of subdivision. After one step, no quad of a cage of quads has more than one
+/// irregular vertex.
 #[cfg(feature = "cli")]
 pub(crate) const DEFAULT_LEVELS: u32 = 1;
-/// Most steps of subdivision, creases included; sharper ones are taken as sharp for ever. An
-/// assumption: a thousand Bezier patches for each quad.
+/// Limit on the steps of subdivision (assumed): a thousand Bezier patches per quad. Sharper creases count
+/// as infinitely sharp.
 pub(crate) const MAX_LEVELS: u32 = 5;
-/// Most Bezier patches of a surface. An assumption: 4 GiB of control points.
+/// Limit on the Bezier patches of a surface (assumed): 4 GiB of control points.
 const MAX_CUBICS: u64 = 1 << 24;
 
 #[derive(Debug)]
 struct CatmullClark {
-    /// Bezier patches, `side * side` for each patch, row by row.
-    cubics: Vec<Cubic>,
-    /// Bezier patches along the side of a patch.
+    /// Bezier patches, `side * side` per patch, row by row.
+    cubics: Vec<BicubicPatch>,
+    /// Number of Bezier patches along the side of a patch.
     side: u8,
     uvs: Vec<[[f32; 2]; 4]>,
 }
@@ -63,16 +64,16 @@ impl SubdivisionLevel {
 }
 
 impl Surface {
-    /// The subdivision surface of a control cage, subdivided `levels` times (0 to `MAX_LEVELS`),
-    /// or as often as its creases and its faces of other than four corners need. Texture
-    /// coordinates are linear between the corners of faces.
+    /// Creates the subdivision surface of a control cage. It is subdivided `levels` times (0 to 5), or
+    /// more often if its creases or faces of other than four corners require it. Texture coordinates are
+    /// linear between the corners of faces.
     ///
-    /// Borders are creases and faces' tips on them corners. Edges of more than two faces, or of two
-    /// that disagree on which side is the front, are cut apart: creases for each of their faces.
+    /// Borders are creases, and border vertices of a single face are corners. Edges of more than two faces,
+    /// or of two faces of opposite orientation, are cut and become creases for each of their faces.
     ///
     /// # Errors
-    /// [`Error::Argument`] when a face meets a vertex twice, a position is not finite or there is no
-    /// material; [`Error::Limit`] when it is too large.
+    /// [`Error::Argument`] when a face has a vertex twice, a position is not finite or there is no
+    /// material; [`Error::Limit`] when the cage or the surface is too large.
     pub fn catmull_clark(mesh: &Mesh, levels: u32) -> Result<Self> {
         if mesh.materials.is_empty() {
             let what = "materials of a subdivision cage";
@@ -102,9 +103,8 @@ impl Surface {
         let side = 1_u8 << steps;
         let mut cubics = Vec::with_capacity(last.cage.faces());
         for patch in 0..base.cage.faces() {
-            for cell in 0..usize::from(side).pow(2) {
-                let at = [cell % usize::from(side), cell / usize::from(side)];
-                let quad = quad_at(patch, at, steps);
+            for i in 0..usize::from(side).pow(2) {
+                let quad = quad_at(patch, [i % usize::from(side), i / usize::from(side)], steps);
                 cubics.push(points.patch(&last.cage, 4 * quad));
             }
         }
@@ -121,48 +121,48 @@ impl Surface {
 }
 
 impl CatmullClark {
-    /// The Bezier patch at (u, v) of a patch, and the parameters in it.
+    /// Returns the Bezier patch at (u, v) of a patch, and the parameters in it.
     #[inline]
-    fn cubic(&self, patch: usize, u: f32, v: f32) -> (&Cubic, f32, f32) {
+    fn cubic(&self, patch: usize, u: f32, v: f32) -> (&BicubicPatch, f32, f32) {
         let side = usize::from(self.side);
-        let cell = |t: f32| {
+        let split = |t: f32| {
             let scaled = t * f32::from(self.side);
             #[allow(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "casts saturate, and the result is at most `side`"
+                reason = "the cast saturates, and the result is at most `side`"
             )]
             let at = (scaled as usize).min(side - 1);
             (at, scaled - at as f32)
         };
-        let ((column, u), (row, v)) = (cell(u), cell(v));
+        let ((column, u), (row, v)) = (split(u), split(v));
         (&self.cubics[(patch * side + row) * side + column], u, v)
     }
 }
 
-/// Steps until every crease and corner of finite sharpness is smooth.
+/// Returns the number of steps after which every crease and corner of finite sharpness is smooth.
 fn creased_levels(cage: &Cage) -> u32 {
     let sharp = cage.sharp_edges.values().chain(&cage.sharp_vertices);
     let finite = sharp.copied().filter(|s| s.is_finite());
     let sharpest = finite.fold(0.0, f32::max).ceil();
-    (0..MAX_LEVELS)
-        .find(|level| sharpest <= *level as f32)
-        .unwrap_or(MAX_LEVELS)
+    let smooth = (0..MAX_LEVELS).find(|level| sharpest <= *level as f32);
+    smooth.unwrap_or(MAX_LEVELS)
 }
 
-/// The quad of column and row `place` of a patch after `steps` steps.
-fn quad_at(patch: usize, place: [usize; 2], steps: u32) -> usize {
-    // Child `c` of a quad holds its corner `c`; corners run around.
+/// Returns the quad at a column and row of a patch after `steps` steps.
+fn quad_at(patch: usize, [column, row]: [usize; 2], steps: u32) -> usize {
+    // Child `c` of a quad contains its corner `c`; corners are in cyclic order.
     const CHILD: [[usize; 2]; 2] = [[0, 1], [3, 2]];
     (0..steps).rev().fold(patch, |quad, step| {
         let bit = |x: usize| x >> step & 1;
-        4 * quad + CHILD[bit(place[1])][bit(place[0])]
+        4 * quad + CHILD[bit(row)][bit(column)]
     })
 }
 
+/// Texture coordinates of each patch's corners, and material and draw of each patch.
 type Attributes = (Vec<[[f32; 2]; 4]>, Vec<[u32; 2]>);
 
-/// Texture coordinates, materials and draws of the patches that the faces of `mesh` become.
+/// Returns the attributes of the patches that the faces of `mesh` become.
 fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     let (mut uvs, mut parts) = (Vec::new(), Vec::new());
     let mut draw = 0;
@@ -200,8 +200,8 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     (uvs, parts)
 }
 
-/// The owners among the quads of `base`, which is `steps` steps from smoothness as in `is_smooth`:
-/// vertices keep their numbers from step to step.
+/// Returns the owners among the quads of `base`. `is_smooth` holds for the vertices after `steps` further
+/// steps, which keep the indices of the vertices of `base`.
 fn owners(base: &SubdivisionLevel, is_smooth: &[bool], steps: u32) -> Owners {
     Owners::new((0..base.cage.faces()).map(|face| {
         let corners = std::array::from_fn(|c| base.cage.corners[4 * face + c]);
@@ -229,7 +229,7 @@ impl Geometry for CatmullClark {
         cubic.point(u, v)
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        // Bilinear: the linear rule for attributes that vary from face to face.
+        // Bilinear, the linear rule for attributes that vary from face to face.
         let corners = &self.uvs[patch];
         std::array::from_fn(|axis| {
             let c = |corner: usize| corners[corner][axis];
@@ -241,6 +241,6 @@ impl Geometry for CatmullClark {
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         let count = usize::from(self.side).pow(2);
         let cubics = &self.cubics[patch * count..(patch + 1) * count];
-        bounds(cubics.iter().flat_map(Cubic::bounds))
+        bounds(cubics.iter().flat_map(BicubicPatch::bounds))
     }
 }

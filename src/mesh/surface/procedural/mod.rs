@@ -1,8 +1,7 @@
-//! The procedural scenes of the paper on quad-fragment merging (section 4, Figure 10): the paper
-//! shows them and says what they are for, but gives no sizes. All sizes here are assumptions, made
-//! so that the pictures and their share of fine geometry look like the paper's.
+//! Procedural scenes of the paper on quad-fragment merging (section 4, Figure 10). The paper shows them
+//! and states their purpose but no sizes. All sizes here are assumptions, chosen so that the pictures and
+//! their share of fine geometry look like the paper's.
 
-mod hair;
 mod instances;
 mod shapes;
 
@@ -12,33 +11,33 @@ use super::patches::Surface;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
-pub(crate) use hair::HAIRS;
-#[cfg(feature = "cli")]
-pub(crate) use hair::MAX_HAIRS;
 pub use instances::Instance;
+pub(crate) use shapes::HAIRS;
+#[cfg(feature = "cli")]
+pub(crate) use shapes::MAX_HAIRS;
 
 /// Size of the paper's pictures in pixels (section 4).
 #[cfg(feature = "cli")]
 pub(crate) const PICTURE_PX: [u32; 2] = [1728, 1080];
 
-/// Where to look at a scene from.
+/// Viewpoint of a scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viewpoint {
-    /// Where the viewer stands, in world units.
+    /// Position of the viewer in world units.
     pub eye: [f64; 3],
-    /// What is in the middle of the picture, in world units.
+    /// Point at the centre of the picture, in world units.
     pub target: [f64; 3],
-    /// Towards the top of the picture.
+    /// Direction towards the top of the picture.
     pub up: [f64; 3],
-    /// Field of view from top to bottom, in radians.
+    /// Vertical field of view in radians.
     pub vertical_fov: f64,
 }
 
 impl Viewpoint {
-    /// The camera for a picture of `width` by `height` pixels.
+    /// Creates the camera for a picture of `width` by `height` pixels.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the size is out of range or the viewpoint looks nowhere.
+    /// [`Error::Argument`] when the size is out of range or the viewpoint has no direction.
     pub fn camera(&self, name: &str, width: u32, height: u32) -> Result<Camera> {
         let lens = Intrinsics::from_vertical_fov(width, height, self.vertical_fov);
         let [eye, target, up] = [self.eye, self.target, self.up].map(Vector3::from);
@@ -46,21 +45,21 @@ impl Viewpoint {
     }
 }
 
-/// A scene made by rule.
+/// A procedural scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProceduralScene {
-    /// A tilted plane that nearly fills the picture: how merging behaves at its simplest.
+    /// A tilted plane that nearly fills the picture, the simplest case of merging.
     Plane,
-    /// A field of waves seen at a grazing angle: many grazing triangles.
+    /// A field of waves at a grazing angle, with many grazing triangles.
     SineWave,
-    /// A cloud of small balls: fine geometry, complex occlusion.
+    /// A cloud of small balls, with fine geometry and complex occlusion.
     PtCloud,
-    /// A ball of long hairs: long and skinny grids.
+    /// A ball of long hairs, with long and narrow grids.
     FurBall,
 }
 
 impl ProceduralScene {
-    /// All of them with their names on the command line.
+    /// All scenes with their names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("plane", Self::Plane),
         ("sinewave", Self::SineWave),
@@ -68,7 +67,7 @@ impl ProceduralScene {
         ("furball", Self::FurBall),
     ];
 
-    /// The scene of a name, whatever its case.
+    /// Returns the scene of a name in any case.
     ///
     /// # Errors
     /// [`Error::Argument`] when no scene has the name.
@@ -80,7 +79,7 @@ impl ProceduralScene {
         })
     }
 
-    /// The scene as random numbers of `seed` make it.
+    /// Creates the scene's surface from the random numbers of `seed`.
     pub fn surface(self, seed: u64) -> Surface {
         match self {
             Self::Plane => shapes::plane(),
@@ -90,17 +89,14 @@ impl ProceduralScene {
         }
     }
 
-    /// Where to look at it from, for a picture of `PICTURE_PX`.
+    /// Returns the scene's viewpoint for a picture of 1728 by 1080 pixels.
     pub fn viewpoint(self) -> Viewpoint {
-        let (eye, target) = match self {
-            Self::Plane => ([0.0, -0.9, 3.0], [0.0, 0.0, 0.0]),
-            Self::SineWave => ([0.0, -4.2, 0.75], [0.0, 0.0, -0.2]),
-            Self::PtCloud => ([0.6, -3.4, 0.8], [0.0, 0.0, 0.0]),
-            Self::FurBall => ([0.5, -5.0, 1.0], [0.0, 0.0, 0.0]),
-        };
-        let up = match self {
-            Self::Plane => [0.0, 1.0, 0.0],
-            _ => [0.0, 0.0, 1.0],
+        let (origin, z) = ([0.0; 3], [0.0, 0.0, 1.0]);
+        let (eye, target, up) = match self {
+            Self::Plane => ([0.0, -0.9, 3.0], origin, [0.0, 1.0, 0.0]),
+            Self::SineWave => ([0.0, -4.2, 0.75], [0.0, 0.0, -0.2], z),
+            Self::PtCloud => ([0.6, -3.4, 0.8], origin, z),
+            Self::FurBall => ([0.5, -5.0, 1.0], origin, z),
         };
         Viewpoint {
             eye,

@@ -1,24 +1,28 @@
-//! Shapes given by formulas: height fields over a rectangle (PLANE and SINEWAVE), and a ball.
+//! Shapes defined by formulas: height fields over a rectangle (PLANE and SINEWAVE), a ball, and a ball of
+//! hairs (FURBALL).
 
-use crate::mesh::files::Material;
+use super::instances::Rng;
+use crate::mesh::files::{Material, bounds};
 use crate::mesh::surface::owners::{Owners, PatchKeys};
-use crate::mesh::surface::patches::{CORNERS, Geometry, Look, Surface, SurfacePoint, cross, unit};
+use crate::mesh::surface::patches::{
+    CORNERS, Geometry, Look, Surface, SurfacePoint, cross, plus, unit,
+};
 
-/// One wave of a height field: `amplitude * sin(along . (x, y) + phase)`.
+/// A wave of a height field: `amplitude * sin(along . (x, y) + phase)`.
 #[derive(Debug)]
 struct Wave {
-    /// In world units.
+    /// Amplitude in world units.
     amplitude: f32,
-    /// Radians per world unit, along x and y.
+    /// Wave vector in radians per world unit.
     along: [f32; 2],
-    /// Radians.
+    /// Phase in radians.
     phase: f32,
 }
 
-/// A rectangle of patches around the origin at z = 0, facing up, with waves on it.
+/// A rectangle of patches around the origin at z = 0 that faces up and has waves.
 #[derive(Debug)]
 struct Sheet {
-    /// Patches along x and y.
+    /// Numbers of patches along x and y.
     counts: [u16; 2],
     /// Lengths along x and y, in world units.
     lengths: [f32; 2],
@@ -30,8 +34,8 @@ pub(super) fn plane() -> Surface {
     sheet([24, 15], [3.2, 2.0], Vec::new())
 }
 
-/// SINEWAVE: 32 by 32 patches over 6 by 6 world units, with crossing waves, the shortest 0.25
-/// long and 0.025 high, steep enough to hide one another.
+/// SINEWAVE: 32 by 32 patches over 6 by 6 world units with crossing waves, the shortest 0.25 long and
+/// 0.025 high, which are steep enough to occlude each other.
 pub(super) fn sine_wave() -> Surface {
     let wave = |length: f32, amplitude: f32, degrees: f32, phase: f32| {
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -53,26 +57,26 @@ pub(super) fn sine_wave() -> Surface {
 
 fn sheet(counts: [u16; 2], lengths: [f32; 2], waves: Vec<Wave>) -> Surface {
     let [columns, rows] = counts.map(u32::from);
+    let keys = |(x, y)| PatchKeys::smooth([(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)]);
     let patches = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
-    let owners = Owners::new(
-        patches.map(|(x, y)| PatchKeys::smooth([(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)])),
-    );
+    let owners = Owners::new(patches.map(keys));
     let look = Look::plain(Material {
         name: "sheet".to_owned(),
         two_sided: true,
         ..Material::default()
     });
+    let patches = (columns * rows) as usize;
     let sheet = Sheet {
         counts,
         lengths,
         waves,
     };
-    Surface::new(sheet, (columns * rows) as usize, owners, look)
+    Surface::new(sheet, patches, owners, look)
 }
 
 impl Geometry for Sheet {
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
-        let [s, t] = self.share(patch, u, v);
+        let [s, t] = self.whole(patch, u, v);
         let (x, y) = ((s - 0.5) * self.lengths[0], (t - 0.5) * self.lengths[1]);
         let (mut z, mut slope) = (0.0, [0.0; 2]);
         for wave in &self.waves {
@@ -88,7 +92,7 @@ impl Geometry for Sheet {
         }
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        let [s, t] = self.share(patch, u, v);
+        let [s, t] = self.whole(patch, u, v);
         [s, 1.0 - t]
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
@@ -99,8 +103,8 @@ impl Geometry for Sheet {
 }
 
 impl Sheet {
-    /// Position of a point in the whole rectangle, each axis from 0 to 1.
-    fn share(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
+    /// Returns the parameters of a point in the whole rectangle, 0 to 1.
+    fn whole(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         let columns = usize::from(self.counts[0]);
         let (column, row) = (patch % columns, patch / columns);
         [
@@ -110,7 +114,7 @@ impl Sheet {
     }
 }
 
-/// For each patch of a ball the axes along which u and v grow; the third axis points outwards.
+/// Axes of u and v of each patch of a ball; the third axis points outwards.
 const FRAMES: [[[i8; 3]; 2]; 6] = [
     [[1, 0, 0], [0, 1, 0]],
     [[0, 1, 0], [1, 0, 0]],
@@ -119,32 +123,31 @@ const FRAMES: [[[i8; 3]; 2]; 6] = [
     [[0, 0, 1], [1, 0, 0]],
     [[1, 0, 0], [0, 0, 1]],
 ];
-/// Patches of a ball.
-pub(super) const BALL_PATCHES: usize = FRAMES.len();
+/// Number of patches of a ball.
+const BALL_PATCHES: usize = FRAMES.len();
 
-/// The ball of radius 1 around the origin: six patches, the faces of a cube blown up.
+/// Ball of radius 1 around the origin, whose six patches are the inflated faces of a cube.
 #[derive(Debug)]
-pub(super) struct Ball;
+struct Ball;
 
-/// The owners among the patches of a ball.
-pub(super) fn ball_owners() -> Owners {
+fn ball_owners() -> Owners {
     let corner = |patch: usize, c: usize| on_cube(patch, CORNERS[c]).map(|x| x > 0.0);
     let corners = |patch: usize| std::array::from_fn(|c| corner(patch, c));
     Owners::new((0..BALL_PATCHES).map(|patch| PatchKeys::smooth(corners(patch))))
 }
 
 impl Surface {
-    /// A ball of radius 1 around the origin, of one material.
+    /// Creates a ball of radius 1 around the origin, of one material.
     pub fn ball(material: Material) -> Self {
         Self::new(Ball, BALL_PATCHES, ball_owners(), Look::plain(material))
     }
 }
 
-/// The point of the cube of side 2 that a point of the ball comes from.
+/// Returns the point on a cube of side 2 that corresponds to a point of the ball.
 fn on_cube(patch: usize, [u, v]: [f32; 2]) -> [f32; 3] {
     let [along_u, along_v] = FRAMES[patch].map(|axis| axis.map(f32::from));
     let out = cross(along_u, along_v);
-    // Tangents of even angles make patches more even than even steps on the cube.
+    // Tangents of equal angles give more uniform patches than equal steps on the cube.
     let [s, t] = [u, v].map(|x| ((x - 0.5) * std::f32::consts::FRAC_PI_2).tan());
     std::array::from_fn(|axis| out[axis] + s * along_u[axis] + t * along_v[axis])
 }
@@ -159,5 +162,122 @@ impl Geometry for Ball {
     }
     fn patch_bounds(&self, _patch: usize) -> [[f32; 3]; 2] {
         [[-1.0; 3], [1.0; 3]]
+    }
+}
+
+/// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is
+/// occluded.
+pub(crate) const HAIRS: u32 = 6000;
+/// Limit on the hairs, whose patches are held in memory.
+pub(crate) const MAX_HAIRS: u32 = 1 << 22;
+/// Least and greatest length of hairs, in radii of the ball.
+const LENGTHS: [f32; 2] = [0.5, 0.8];
+/// Width of a hair at its root in radii of the ball, about 3 pixels from the viewpoint.
+const ROOT_WIDTH: f32 = 0.01;
+/// Width of a hair at its tip, about 1 pixel.
+const TIP_WIDTH: f32 = 0.0035;
+
+#[derive(Debug, Clone, Copy)]
+struct Hair {
+    /// Bezier control points of the centre line.
+    curve: [[f32; 3]; 4],
+    /// Unit direction across the ribbon.
+    across: [f32; 3],
+}
+
+/// A ball of radius 1 with hairs. Each is a ribbon of one patch, with u across and v from root to tip.
+#[derive(Debug)]
+struct FurBall(Vec<Hair>);
+
+impl Surface {
+    /// Creates FURBALL: a ball of radius 1 with `hairs` hairs, at most [`MAX_HAIRS`].
+    pub(crate) fn fur_ball(seed: u64, hairs: u32) -> Self {
+        let hairs = u64::from(hairs.min(MAX_HAIRS));
+        let material = |name: &str, base_colour, two_sided| Material {
+            name: name.to_owned(),
+            base_colour,
+            two_sided,
+            ..Material::default()
+        };
+        // The ball is the first draw, and all hairs are the second.
+        let mut parts = vec![[0; 2]; BALL_PATCHES];
+        if hairs > 0 {
+            parts.push([1; 2]);
+        }
+        let look = Look {
+            materials: vec![
+                material("skin", [0.25, 0.15, 0.1], false),
+                material("hair", [0.6, 0.4, 0.25], true),
+            ],
+            textures: Vec::new(),
+            parts,
+        };
+        let hairs: Vec<Hair> = (0..hairs).map(|number| hair(seed, number)).collect();
+        let patches = BALL_PATCHES + hairs.len();
+        Self::new(FurBall(hairs), patches, ball_owners(), look)
+    }
+}
+
+impl FurBall {
+    /// Returns the hair of a patch, or `None` for a patch of the ball.
+    fn hair(&self, patch: usize) -> Option<&Hair> {
+        self.0.get(patch.checked_sub(BALL_PATCHES)?)
+    }
+}
+
+/// Creates a hair that leaves the ball along its normal, then bends sideways and sags along -z.
+fn hair(seed: u64, number: u64) -> Hair {
+    let mut rng = Rng::new(seed, number);
+    let (root, aside) = (rng.direction(), rng.direction());
+    let third = rng.range(LENGTHS[0], LENGTHS[1]) / 3.0;
+    let bent = |by: f32, sag: f32| {
+        let leaning = plus(root, aside, by);
+        unit(plus(leaning, [0.0, 0.0, -1.0], sag))
+    };
+    let first = plus(root, root, third);
+    let second = plus(first, bent(0.4, 0.3), third);
+    let tip = plus(second, bent(0.8, 0.9), third);
+    let across = match unit(cross(root, aside)) {
+        [0.0, 0.0, 0.0] => [1.0, 0.0, 0.0],
+        across => across,
+    };
+    let curve = [root, first, second, tip];
+    Hair { curve, across }
+}
+
+impl Hair {
+    fn point(&self, u: f32, v: f32) -> SurfacePoint {
+        let s = 1.0 - v;
+        let weigh = |weights: [f32; 4]| -> [f32; 3] {
+            let term = |axis: usize, k: usize| weights[k] * self.curve[k][axis];
+            std::array::from_fn(|axis| (0..4).map(|k| term(axis, k)).sum())
+        };
+        let middle = weigh([s * s * s, 3.0 * s * s * v, 3.0 * s * v * v, v * v * v]);
+        let along = weigh([-s * s, s * (s - 2.0 * v), v * (2.0 * s - v), v * v]);
+        let normal = unit(cross(self.across, along));
+        let width = ROOT_WIDTH + (TIP_WIDTH - ROOT_WIDTH) * v;
+        SurfacePoint {
+            position: plus(middle, self.across, (u - 0.5) * width),
+            normal,
+        }
+    }
+}
+
+impl Geometry for FurBall {
+    fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
+        match self.hair(patch) {
+            Some(hair) => hair.point(u, v),
+            None => Ball.point(patch, u, v),
+        }
+    }
+    fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
+        let Some(hair) = self.hair(patch) else {
+            return Ball.patch_bounds(patch);
+        };
+        let [least, greatest] = bounds(hair.curve);
+        [
+            least.map(|x| x - ROOT_WIDTH),
+            greatest.map(|x| x + ROOT_WIDTH),
+        ]
     }
 }
