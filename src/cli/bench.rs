@@ -1,4 +1,4 @@
-//! `bench`: every view of a suite through the variants of the emulated pipeline.
+//! `bench`: runs the views of a suite through variants of the emulated pipeline.
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ use crate::suite::table::{summaries, table};
 pub(super) struct Args {
     /// Suite to run, a TOML file; "-" reads standard input
     suite: PathBuf,
-    /// Results file, one JSON object per line: views that it holds are not run again, new ones are
-    /// added; "-" prints the lines instead of the table
+    /// Results file with one JSON object per line: views in it are not run again, new ones are
+    /// appended; "-" prints the lines instead of the table
     #[arg(short, long, value_name = "RESULTS.jsonl")]
     output: Option<PathBuf>,
     /// Print one JSON document instead of a table
@@ -39,10 +39,10 @@ const EXAMPLES: &str = "A suite:
   variants = [\"baseline\", \"het+qm\"]        # default: baseline, qm, het, het+qm, tgc
   [[scene]]
   name = \"island\"
-  path = \"../scenes/island.ply\"             # from the suite's folder
+  path = \"../scenes/island.ply\"             # relative to the suite's folder
   cameras = \"../scenes/island.cameras.json\"
   views = \"0..3\"                            # as render's --view; default: all
-  width = 640                               # width and height as render's flags
+  width = 640                               # width, height as render's flags
   profile = \"inria\"
 
 Examples:
@@ -63,14 +63,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     match file {
         Some(path) => Outputs::beside([args.suite.as_path()]).add("-o", path)?,
         None if prints_rows || args.json => {}
-        None => verbosity.warn("the rows are kept nowhere: -o RESULTS.jsonl keeps them"),
+        None => verbosity.warn("the rows are not kept; -o RESULTS.jsonl writes them to a file"),
     }
     let mut printed = Ok(());
     let mut bar = ProgressBar::hidden();
     let mut watch = |event: Event<'_>| match event {
         Event::Resumed { views, done } => {
             if done > 0 {
-                verbosity.remark(&format!("{done} of {views} views are done"));
+                verbosity.remark(&format!("{done} of {views} views are in the results file"));
             }
             bar = verbosity.progress_bar(views as u64, "views");
             bar.set_position(done as u64);
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     bar.finish_and_clear();
     printed?;
     if args.json {
-        print_json(&json!({
+        print_json(json!({
             "suite": args.suite.display().to_string(),
             "config": config,
             "rows": rows,

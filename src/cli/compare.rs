@@ -1,4 +1,4 @@
-//! `compare`: how far pictures lie apart, one pair or two folders of them.
+//! `compare`: compares two pictures, or two folders of pictures.
 
 mod pairs;
 mod results;
@@ -19,7 +19,7 @@ use crate::image::difference::heat_picture;
 use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::{Protocol, compare_with_map};
 
-/// How many files without a partner are named; the rest are counted.
+/// Maximum number of files without a partner that are named.
 const LISTED_UNMATCHED: usize = 10;
 
 /// Compare two pictures, or two folders of pictures with the same names
@@ -38,10 +38,10 @@ pub(super) struct Args {
     a: PathBuf,
     /// Picture of the same size, or folder, to compare with
     b: PathBuf,
-    /// How values are prepared before they are compared
+    /// Preparation of values before they are compared
     #[arg(long, value_enum, default_value_t = Protocol::Inria)]
     protocol: Protocol,
-    /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1); for folders the
+    /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1). For folders, the
     /// name must contain "{name}", which is replaced by the name of the pair
     #[arg(long, value_name = "OUT.png")]
     diff: Option<PathBuf>,
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
     let protocol = args.protocol;
     let mut measured = Vec::with_capacity(found.pairs.len());
-    // The last error; those before it have been printed.
+    // The last error; the others have been printed.
     let mut unmeasured = None;
     for pair in &found.pairs {
         let diff = diff.as_ref().map(|d| d.filled(&[(NAME, &pair.name)]));
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
             .with_context(|| format!("comparing {a} and {b}"));
         let one = match one {
             Ok(one) => one,
-            // The other pairs of folders can still be compared.
+            // The other pairs can still be compared.
             Err(error) if found.are_folders => {
                 progress.suspend(|| unmeasured.iter().for_each(|e| fail(&format!("{e:#}"))));
                 unmeasured = Some(error);
@@ -113,9 +113,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     if let Some(error) = unmeasured.take_if(|_| measured.is_empty()) {
         return Err(error);
     }
-    let results = Results::new(protocol, measured);
+    let results = Results {
+        protocol,
+        pairs: measured,
+    };
     if args.json {
-        print_json(&results)?;
+        print_json(results.json())?;
     } else {
         print(results.table())?;
     }
@@ -123,53 +126,44 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
         return Err(error);
     }
     Ok(match args.fail_under_psnr {
-        Some(least_db) => verdict(&results, least_db, verbosity),
+        Some(least_db) => check_psnr(&results, least_db, verbosity),
         None => Exit::Done,
     })
 }
 
-/// Reads, compares and, with `diff`, writes the picture of the difference.
+/// Compares a pair, and writes its difference picture to `diff`.
 fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Result<Measured> {
     let (a, b) = (pairs::read(&pair.a)?, pairs::read(&pair.b)?);
-    if (a.width(), a.height()) != (b.width(), b.height()) {
-        return Err(Error::malformed(
-            &pair.b,
-            "picture size",
-            format!(
-                "{} x {} pixels as in {}",
-                a.width(),
-                a.height(),
-                pair.a.display()
-            ),
-            format!("{} x {}", b.width(), b.height()),
-        ));
+    let [size, other] = [&a, &b].map(|picture| [picture.width(), picture.height()]);
+    if size != other {
+        let expected = format!(
+            "{} x {} pixels as in {}",
+            size[0],
+            size[1],
+            pair.a.display()
+        );
+        let found = format!("{} x {}", other[0], other[1]);
+        return Err(Error::malformed(&pair.b, "picture size", expected, found));
     }
     let (comparison, map) = compare_with_map(&a, &b, protocol)?;
     if let Some(path) = diff {
-        files::write(path, &heat_picture([a.width(), a.height()], &map))?;
+        files::write(path, &heat_picture(size, &map))?;
     }
     Ok(Measured::new(pair, comparison, diff))
 }
 
-/// Refuses, before any work, a name that no difference picture, or only one of many, can have, and
-/// makes its folder.
+/// Checks the names of difference pictures, and makes their folders.
 fn prepare_diff(path: &Path, found: &Pairs) -> Result<Template> {
     if PictureFormat::of_name(path).is_none() {
         let expected = "a name that ends in .png, .exr or .npy";
-        return Err(Error::argument(
-            "--diff",
-            expected,
-            path.display().to_string(),
-        ));
+        let found = path.display().to_string();
+        return Err(Error::argument("--diff", expected, found));
     }
     let diff = Template::parse("--diff", path, &[NAME])?;
-    // Folders of one pair now may have two tomorrow.
-    let count = if found.are_folders {
-        found.pairs.len().max(2)
-    } else {
-        1
-    };
-    diff.require(NAME, count, "pairs")?;
+    // Folders may have more pairs at the next call.
+    if found.are_folders {
+        diff.require(NAME, found.pairs.len().max(2), "pairs")?;
+    }
     let inputs = found.pairs.iter().flat_map(|pair| [&*pair.a, &*pair.b]);
     let mut outputs = Outputs::beside(inputs);
     for pair in &found.pairs {
@@ -191,11 +185,11 @@ fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
     }
 }
 
-fn verdict(results: &Results, least_db: f64, verbosity: Verbosity) -> Exit {
-    let under: Vec<&str> = results.under_psnr(least_db).collect();
-    if under.is_empty() {
+fn check_psnr(results: &Results, least_db: f64, verbosity: Verbosity) -> Exit {
+    let below: Vec<&str> = results.below_psnr(least_db).collect();
+    if below.is_empty() {
         return Exit::Done;
     }
-    verbosity.warn(&format!("PSNR under {least_db} dB: {}", under.join(", ")));
+    verbosity.warn(&format!("PSNR below {least_db} dB: {}", below.join(", ")));
     Exit::CheckFailed
 }

@@ -1,4 +1,4 @@
-//! `completions`: the shell's completion script, on stdout.
+//! `completions`: prints a completion script for a shell.
 
 use super::console::{Exit, print};
 use crate::error::Result;

@@ -1,59 +1,59 @@
-//! What every command prints and returns: results on standard output, the rest on standard error.
+//! Output of all commands: results on standard output, everything else on standard error.
 #![allow(
     clippy::print_stderr,
-    reason = "warnings and errors are the command line's to print"
+    reason = "the command line prints warnings and errors"
 )]
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::report::json::joined;
 
-/// How much goes to stderr.
+/// Flags about messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Verbosity {
     /// Print no warnings, remarks or progress bars; results and errors are printed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Print remarks on stderr: what was read, chosen and done
+    /// Print remarks on stderr about what is read, chosen and done
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
 }
 
-/// What a command that ran to its end found.
+/// Result of a command without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done; whatever was checked holds.
     Done,
     /// A comparison or check failed.
     CheckFailed,
 }
 
-/// Prints an error on stderr, quiet or not.
+/// Prints an error on stderr, also with `--quiet`.
 pub(crate) fn fail(text: &str) {
     eprintln!("quadrille: error: {text}");
 }
 
 impl Verbosity {
-    /// Prints a warning on stderr unless quiet.
+    /// Prints a warning on stderr, unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
             eprintln!("quadrille: warning: {text}");
         }
     }
 
-    /// Prints a remark on stderr if verbose.
+    /// Prints a remark on stderr, if verbose.
     pub(crate) fn remark(self, text: &str) {
         if self.verbose {
             eprintln!("quadrille: {text}");
         }
     }
 
-    /// A progress bar of `count` steps called `what`, drawn only if there are several, stderr is a
-    /// terminal, and nobody asked for quiet.
+    /// Creates a progress bar of `count` steps called `what`. It is hidden for a single step, if stderr is
+    /// no terminal, and if quiet.
     pub(crate) fn progress_bar(self, count: u64, what: &str) -> ProgressBar {
         if count < 2 || self.quiet || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
@@ -65,8 +65,7 @@ impl Verbosity {
     }
 }
 
-/// Writes `bytes` to standard output. A reader that has gone away (`| head`) has seen enough: that
-/// is no error.
+/// Writes `bytes` to standard output. A closed pipe (`| head`) is no error.
 pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
@@ -77,33 +76,13 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
     }
 }
 
-/// A document with the build that wrote it.
-#[derive(Serialize)]
-struct Document<'a, T> {
-    quadrille: Build,
-    #[serde(flatten)]
-    body: &'a T,
-}
-
-/// The program's version, and the commit it was built from: `unknown` outside of its repository.
-#[derive(Serialize)]
-struct Build {
-    version: &'static str,
-    commit: &'static str,
-}
-
-const BUILD: Build = Build {
-    version: env!("CARGO_PKG_VERSION"),
-    commit: env!("QUADRILLE_COMMIT"),
-};
-
-/// Writes `body`, an object, to standard output as a JSON document that also names the build.
-pub(crate) fn print_json(body: &impl Serialize) -> Result<()> {
-    // Cannot fail: string keys, and numbers only.
-    let document = Document {
-        quadrille: BUILD,
-        body,
-    };
-    let value = serde_json::to_value(document).unwrap_or_default();
-    print(format!("{value:#}\n"))
+/// Writes the object `body` to standard output as a JSON document, after the version and the commit of
+/// the build (`unknown` outside its repository).
+pub(crate) fn print_json(body: Value) -> Result<()> {
+    let build = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": env!("QUADRILLE_COMMIT"),
+    });
+    let document = joined([json!({ "quadrille": build }), body]);
+    print(format!("{document:#}\n"))
 }

@@ -1,10 +1,10 @@
-//! Frames with the time they took.
+//! Rendering with times.
 
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::cpu::{Counts, RenderSettings, RenderTimes, Renderer, reference};
+use crate::cpu::{Counts, RenderSettings, Renderer, reference};
 use crate::gpu::view::PreparedView;
 use crate::gpu::wiring::Simulator;
 use crate::gpu::zrop::framebuffer::Tests;
@@ -13,7 +13,7 @@ use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 
-/// Which renderer.
+/// The renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Backend {
@@ -25,14 +25,14 @@ pub(super) enum Backend {
     Gpu,
 }
 
-/// Renders frames, again and again where asked, and times them.
+/// Renders views, repeatedly if requested, and times them.
 pub(super) struct FrameTimer {
     backend: Backend,
     settings: RenderSettings,
     renderer: Renderer,
 }
 
-/// Milliseconds by stage; stages that a backend does not tell apart are absent.
+/// Times of the stages in milliseconds; `None` for stages that a backend does not time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct StageMs {
     preprocess: Option<f64>,
@@ -42,18 +42,18 @@ pub(super) struct StageMs {
     pub(super) total: f64,
 }
 
-/// Headings of the stages in tables.
+/// Headings of the stages.
 pub(super) const STAGES: [&str; 4] = ["preproc", "sort", "bin", "raster"];
 
-/// A view's counts and times.
+/// Counts and times of a view.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timed {
     pub(super) counts: Counts,
-    /// Bytes of working arrays beside scene and picture.
+    /// Size of all working arrays besides scene and picture, in bytes.
     pub(super) frame_bytes: usize,
-    /// Each stage's median over the repetitions.
+    /// Median of each stage over the repetitions.
     pub(super) median_ms: StageMs,
-    /// Each stage's minimum over the repetitions.
+    /// Minimum of each stage over the repetitions.
     pub(super) least_ms: StageMs,
 }
 
@@ -88,7 +88,7 @@ impl FrameTimer {
                     let settings = &self.settings;
                     let (c, t) = self.renderer.render_into(frame, splats, camera, settings);
                     counts = c;
-                    stages = StageMs::of(&t);
+                    stages = StageMs::timed([t.preprocess, t.sort, t.bin, t.raster], t.total);
                 }
                 Backend::Reference => {
                     (*frame, counts) = reference::render(splats, camera, &self.settings);
@@ -113,8 +113,8 @@ impl FrameTimer {
         }
     }
 
-    /// A frame of the emulated pipeline's baseline, with the time on this machine: what prepares
-    /// the draw, its sort, and the pipeline as raster; it has no bins of its own.
+    /// Renders with the baseline of the emulated pipeline. The times are those of the host; the pipeline
+    /// counts as raster.
     fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, StageMs) {
         let RenderSettings { profile, level } = &self.settings;
         let view = PreparedView::new(splats, camera, profile, *level);
@@ -125,7 +125,7 @@ impl FrameTimer {
         };
         let prepared = view.prepared_in.saturating_sub(view.sorted_in);
         let stages = [prepared, view.sorted_in, Duration::ZERO, run.host];
-        let stages = StageMs::from_stages(stages.map(|time| Some(ms(time))), 0.0);
+        let stages = StageMs::timed(stages, Duration::ZERO);
         (run.outcome.framebuffer.frame(), counts, stages)
     }
 }
@@ -134,15 +134,14 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// The middle of sorted values; of an even number, the mean of the two in the middle.
+/// Median of sorted values.
 fn median(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
 impl StageMs {
-    fn of(times: &RenderTimes) -> Self {
-        let stages = [times.preprocess, times.sort, times.bin, times.raster];
-        Self::from_stages(stages.map(|time| Some(ms(time))), ms(times.total))
+    fn timed(stages: [Duration; 4], total: Duration) -> Self {
+        Self::from_stages(stages.map(|time| Some(ms(time))), ms(total))
     }
 
     fn from_stages([preprocess, sort, bin, raster]: [Option<f64>; 4], total: f64) -> Self {
@@ -155,12 +154,12 @@ impl StageMs {
         }
     }
 
-    /// The stages in their order, without the total.
+    /// The stages in order, without the total.
     pub(super) fn stages(self) -> [Option<f64>; 4] {
         [self.preprocess, self.sort, self.bin, self.raster]
     }
 
-    /// A statistic of each stage by itself; `of_sorted` gets at least one value, ascending.
+    /// Computes a statistic of each stage; `of_sorted` gets at least one value, in ascending order.
     fn each(times: &[Self], of_sorted: fn(&[f64]) -> f64) -> Self {
         let statistic = |stage: &dyn Fn(&Self) -> Option<f64>| {
             let mut values = times.iter().map(stage).collect::<Option<Vec<f64>>>()?;
@@ -172,7 +171,7 @@ impl StageMs {
     }
 }
 
-/// The most memory this process ever held, where the system tells.
+/// Peak resident memory of this process, on systems with `/proc`.
 pub(super) fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! `info`: what a scene file holds.
+//! `info`: describes a scene file.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::scene::{Distribution, Scene, SceneStatistics};
 
 /// Print what a scene file contains
 ///
-/// Prints the format, the number of splats and the degree of their spherical harmonics, the rows that
-/// were dropped and why, the bounds, and quantiles of opacity, scale and anisotropy.
+/// Prints the format, the number of splats and the degree of their spherical harmonics, the number of
+/// dropped rows by reason, the bounds, and quantiles of opacity, scale and anisotropy.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.splat --json"
@@ -29,13 +29,11 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Comments shown on the page.
+/// Maximum number of comments on the page, and of characters of each.
 const COMMENTS_SHOWN: usize = 4;
-
-/// Characters of a comment shown on the page.
 const COMMENT_CHARS: usize = 100;
 
-/// Width of a histogram's longest bar, in characters.
+/// Length of the longest bar of a histogram in characters.
 const BAR_CHARS: f64 = 40.0;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
@@ -44,14 +42,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let load_ms = start.elapsed().as_secs_f64() * 1e3;
     let statistics = SceneStatistics::of(&scene.splats);
     if args.json {
-        print_json(&document(&args.scene, &scene, &statistics, load_ms))?;
+        print_json(document(&args.scene, &scene, &statistics, load_ms))?;
     } else {
         print(page(&args.scene, &scene, &statistics, load_ms))?;
     }
     Ok(Exit::Done)
 }
 
-/// The JSON document. Numbers that JSON lacks (infinity) are null.
+/// The JSON document. Infinite numbers are null.
 fn document(
     path: &Path,
     scene: &Scene,
@@ -92,7 +90,7 @@ fn document(
     })
 }
 
-/// The page for people. Writing to a `String` cannot fail, so those results are let go.
+/// Formats the page. Writing to a `String` cannot fail, so results of `writeln!` are ignored.
 fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) -> String {
     let mut page = String::new();
     let mut line = |label: &str, text: String| {
@@ -113,8 +111,8 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
     line("splats", format!("{splats}, SH degree {degree}"));
     line("dropped", scene.dropped.to_string());
     let profile = scene.profile_hint.map_or_else(
-        || "the file names none (inria is the default)".to_owned(),
-        |name| format!("{name} (hinted by the file)"),
+        || "inria, the default, since the file names none".to_owned(),
+        |name| format!("{name}, which the file names"),
     );
     line("profile", profile);
     for comment in scene.comments.iter().take(COMMENTS_SHOWN) {
@@ -130,15 +128,9 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         ("1 - 99 %", statistics.central_bounds),
     ] {
         if let Some([min, max]) = bounds {
-            let axis = |i: usize| {
-                format!(
-                    "{} {} .. {}",
-                    ["x", "y", "z"][i],
-                    short(min[i]),
-                    short(max[i])
-                )
-            };
-            line(label, (0..3).map(axis).collect::<Vec<_>>().join("   "));
+            let range = |i: usize| format!("{} .. {}", short(min[i]), short(max[i]));
+            let [x, y, z] = [0, 1, 2].map(range);
+            line(label, format!("x {x}   y {y}   z {z}"));
         }
     }
     if statistics.opacity.is_some() {
@@ -174,7 +166,7 @@ fn distributions(statistics: &SceneStatistics) -> String {
     text
 }
 
-/// A bar for each bin, scaled to the fullest.
+/// Formats a bar per bin, relative to the largest.
 fn histogram(distribution: &Distribution) -> String {
     let most = distribution.counts.iter().copied().max().unwrap_or(0);
     let total = distribution.counts.iter().sum::<u64>();
@@ -184,7 +176,7 @@ fn histogram(distribution: &Distribution) -> String {
         let share = |whole: u64| *count as f64 / whole.max(1) as f64;
         let length = (share(most) * BAR_CHARS).round();
         let bar: String = (0..40)
-            .take_while(|i| f64::from(*i) < length)
+            .filter(|i| f64::from(*i) < length)
             .map(|_| '#')
             .collect();
         let _ = writeln!(
@@ -198,7 +190,7 @@ fn histogram(distribution: &Distribution) -> String {
     text
 }
 
-/// A number in four significant digits, without an exponent where that is short.
+/// Formats a number in three or four significant digits, without an exponent if that is short.
 fn short(value: f32) -> String {
     let magnitude = value.abs();
     if value == 0.0 || !value.is_finite() {
@@ -219,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_for_people() {
+    fn numbers_are_short() {
         assert_eq!(short(0.0), "0");
         assert_eq!(short(1.23456), "1.23");
         assert_eq!(short(-1e-7), "-1.00e-7");

@@ -1,4 +1,4 @@
-//! Scenes as commands read them, with warnings about what does not show.
+//! Reading of scenes, with warnings about splats that do not show.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,10 +8,10 @@ use super::console::Verbosity;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Scene, Visibility, load};
 
-/// Extensions of meshes that no scene has.
+/// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 4] = ["obj", "gltf", "glb", "bpt"];
 
-/// Reads a scene and warns about rows that hold no splat.
+/// Reads a scene, and warns about rows without a splat.
 pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
     let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
     if path.extension().is_some_and(is_mesh) {
@@ -30,17 +30,17 @@ pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
     ));
     if scene.dropped.total() > 0 {
         verbosity.warn(&format!(
-            "{file}: {} rows held no splat and were dropped; `quadrille info` says why",
+            "{file}: {} rows without a valid splat were dropped; `quadrille info` shows the reasons",
             scene.dropped.total()
         ));
     }
     if scene.splats.is_empty() {
-        verbosity.warn(&format!("{file}: the scene holds no splat"));
+        verbosity.warn(&format!("{file}: the scene contains no splats"));
     }
     Ok(scene)
 }
 
-/// Warns about a camera that sees almost nothing of a scene.
+/// Warns about a camera with almost nothing of the scene in view.
 pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosity: Verbosity) {
     let visibility = Visibility::of(&scene.splats, camera, near);
     if let Some(complaint) = visibility.complaint(&camera.name) {

@@ -1,4 +1,4 @@
-//! `man`: the manual page, on stdout.
+//! `man`: prints a manual page.
 
 use super::console::{Exit, print};
 use crate::error::{Error, Result};

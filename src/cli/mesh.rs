@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let versus = || versus::run(args, host.level, &input, &cameras, verbosity);
     if let Some(versus) = pool.install(versus)? {
         match args.json {
-            true => print_json(&versus.json())?,
+            true => print_json(versus.json())?,
             false => print(versus::page(&versus))?,
         }
         return Ok(Exit::Done);
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let rows = pool.install(|| job.run_all(&input, &cameras, verbosity))?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(MeshRow::json).collect();
-        print_json(&json!({ "rows": rows }))?;
+        print_json(json!({ "rows": rows }))?;
     } else if !job.writes_to_stdout() {
         print(table(&rows) + &cycles_table(&rows))?;
     }

@@ -1,4 +1,4 @@
-//! `microbench`: the microbenchmarks of the paper on the emulated pipeline.
+//! `microbench`: runs the microbenchmarks of the VR-Pipe paper on the emulated pipeline.
 
 use serde_json::json;
 
@@ -10,15 +10,16 @@ use crate::report::table::TextTable;
 
 /// Run the microbenchmarks of the VR-Pipe paper on the emulated pipeline
 ///
-/// They measure the emulated pipeline from outside, by drawing rectangles, as the paper measures real
-/// GPUs (section VII-A). The exit code is 1 if a measurement differs from the hardware's, as it may
-/// for other configurations than the default.
+/// Each draws rectangles and measures the pipeline from outside, as the paper measures real GPUs
+/// (section VII-A). Exits with code 1 if a measurement differs from that of the hardware, as it may
+/// with other configurations than the default.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  quadrille microbench\n  quadrille microbench tile-bins --set tc.bins=64"
 )]
 pub(super) struct Args {
-    /// Microbenchmark to run, instead of all: tile-bins, crop-footprint, pixels-per-clock or quads-per-pixel
+    /// Microbenchmark to run, instead of all: tile-bins, crop-footprint, pixels-per-clock or
+    /// quads-per-pixel
     name: Option<String>,
     /// Print a JSON document instead of a table
     #[arg(long)]
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         checks.extend(microbenchmark.run(&config)?);
     }
     if args.json {
-        print_json(&json!({ "results": checks }))?;
+        print_json(json!({ "results": checks }))?;
     } else {
         print(table(&checks))?;
     }
@@ -53,7 +54,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
 }
 
-/// A line a measurement.
 fn table(checks: &[Check]) -> String {
     let mut table = TextTable::new(&["<measurement", "expected", "measured", "<unit", "<ok"]);
     for check in checks {

@@ -1,7 +1,7 @@
-//! The command line: raw arguments, checked options, one file a command.
+//! The command line: arguments, their checks, and one file per command.
 //!
-//! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 a comparison or check
-//! failed, 2 wrong usage, 3 unreadable input, 4 could not write.
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 a comparison
+//! or check failed, 2 wrong usage, 3 unreadable input, 4 could not write.
 
 mod bench;
 mod compare;
@@ -44,7 +44,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-#[allow(clippy::large_enum_variant, reason = "one value a process")]
+#[allow(clippy::large_enum_variant, reason = "one value per process")]
 enum Command {
     Bench(bench::Args),
     Compare(compare::Args),
@@ -72,7 +72,7 @@ pub fn run() -> ExitCode {
     });
     let (name, Arguments { command, verbosity }) = match parsed {
         Ok(parsed) => parsed,
-        // Help and version, asked for or because nothing was.
+        // Help or version.
         Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => error.exit(),
         Err(error) => {
             console::fail(&usage::message(&error));
@@ -96,16 +96,15 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The parser of all arguments. A value may be a negative number: it is then out of range, not an
-/// unknown flag.
+/// Creates the parser. Flags accept negative numbers, which are then refused as out of range and not
+/// as unknown flags.
 fn program() -> clap::Command {
     let with_numbers = |command: clap::Command| {
         command.mut_args(|arg| {
             let is_flag = arg.get_long().is_some() && arg.get_action().takes_values();
-            if is_flag {
-                arg.allow_negative_numbers(true)
-            } else {
-                arg
+            match is_flag {
+                true => arg.allow_negative_numbers(true),
+                false => arg,
             }
         })
     };
@@ -129,7 +128,7 @@ impl Command {
     }
 }
 
-/// The exit code for an error: by who has to act on it.
+/// The exit code of an error.
 fn exit_code(error: &anyhow::Error) -> u8 {
     let mut causes = error.chain().filter_map(|e| e.downcast_ref::<Error>());
     match causes.next().map(Error::fault) {

@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         let is_reference = args.flags.backend == Backend::Reference;
         let views = rendered.iter().map(|r| r.json(args.repeat.is_some()));
-        print_json(&json!({
+        print_json(json!({
             "scene": {
                 "path": args.scene.display().to_string(),
                 "splats": scene.splats.len(),

@@ -182,7 +182,7 @@ impl Job<'_> {
         }
         bar.finish_and_clear();
         if self.args.json {
-            print_json(&json!({"views": documents}))?;
+            print_json(json!({"views": documents}))?;
         } else if !self.output.is_some_and(Output::is_stdout) {
             print(pages.join("\n"))?;
         }

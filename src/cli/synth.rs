@@ -1,4 +1,4 @@
-//! `synth`: a procedural splat scene, streamed to a file.
+//! `synth`: writes a procedural splat scene.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use crate::scene::cameras::write_inria_json;
 use crate::scene::formats::ply::PlyWriter;
 use crate::synth::{Order, Recipe, Synthetic};
 
-/// Splats made at once, before they are written: 23 MB, and enough to keep every core busy.
+/// Splats generated at once before they are written: 23 MB, and enough work for all cores.
 const BATCH: u64 = 1 << 16;
 
 /// Write a procedural splat scene
 ///
-/// The same recipe, number of splats, seed and degree always give the same file.
+/// The same recipe, number of splats, seed, degree and order always give the same file.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  quadrille synth island -o island.ply --cameras-out island.cameras.json\n  quadrille synth room --splats 2e6 --seed 7 -o room.ply"
@@ -43,11 +43,11 @@ pub(super) struct Args {
     /// Degree of the spherical harmonics, 0 to 3
     #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole::<u8>)]
     sh_degree: u8,
-    /// Order of the splats in the file: mixed, as trainers write them, or space, sorted along a
-    /// space-filling curve as most exporters write them
+    /// Order of the splats in the file: mixed, as trainers write them, or space, along a space-filling
+    /// curve, as most exporters write them
     #[arg(long, value_name = "ORDER", default_value = "mixed")]
     order: Order,
-    /// Also write viewpoints of the scene, as a cameras.json
+    /// Also write cameras for the scene, as a cameras.json
     #[arg(long, value_name = "FILE")]
     cameras_out: Option<PathBuf>,
 }
@@ -78,25 +78,22 @@ impl ValueEnum for Order {
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let scene =
         Synthetic::new(args.recipe, args.seed, args.splats, args.sh_degree)?.in_order(args.order);
+    let order = match args.order {
+        Order::Mixed => "",
+        Order::Space => " --order space",
+    };
     let comment = format!(
-        "quadrille synth {} --splats {} --seed {} --sh-degree {}{}",
+        "quadrille synth {} --splats {} --seed {} --sh-degree {}{order}",
         args.recipe.name(),
         args.splats,
         args.seed,
         args.sh_degree,
-        match args.order {
-            Order::Mixed => "",
-            Order::Space => " --order space",
-        }
     );
     let mut outputs = Outputs::default();
+    let extension = args.output.extension();
     if args.output == Path::new("-") {
         refuse_terminal("a scene")?;
-    } else if args
-        .output
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("ply"))
-    {
+    } else if extension.is_some_and(|e| e.eq_ignore_ascii_case("ply")) {
         outputs.add("-o", &args.output)?;
     } else {
         let found = args.output.display().to_string();

@@ -1,4 +1,4 @@
-//! Wrong usage, in the words of all other errors.
+//! Errors of the argument parser in the form of all other errors, and parsers of numbers.
 
 use std::fmt::Display;
 
@@ -6,8 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 
-/// The message of an error of the argument parser: what was expected, what was found, and what would
-/// mend it.
+/// Formats an error of the argument parser: what was expected, what was found, and the remedy.
 pub(super) fn message(error: &clap::Error) -> String {
     let text = |kind| error.get(kind).map(ToString::to_string);
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
@@ -68,24 +67,19 @@ fn first_line(error: &impl Display) -> String {
     line.trim_start_matches("error: ").to_owned()
 }
 
-/// `error` with the name of a library's argument turned into the flag of that name, if `command` has
-/// one.
+/// Replaces the name of an argument of the library by the flag of that name, if `command` has one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
-    match error {
-        Error::Argument {
-            what,
-            expected,
-            found,
-        } => {
-            let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&what));
-            let what = if is_flag { format!("--{what}") } else { what };
-            Error::argument(what, expected, found)
+    let is_flag = |what: &str| command.get_arguments().any(|a| a.get_long() == Some(what));
+    match &error {
+        Error::Argument { what, .. } if is_flag(what) => {
+            let flag = format!("--{what}");
+            error.about(&flag)
         }
-        other => other,
+        _ => error,
     }
 }
 
-/// Reads a whole number, which may be written as `1e6`.
+/// Parses a whole number, also in the form `1e6`.
 pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
     number
@@ -93,7 +87,7 @@ pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
         .ok_or_else(|| "expected a whole number such as 200000 or 2e5".to_owned())
 }
 
-/// The whole number that a float is.
+/// Converts a float without a fraction.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -104,7 +98,7 @@ fn exact(number: f64) -> Option<u64> {
     is_whole.then_some(number as u64)
 }
 
-/// Reads a finite number.
+/// Parses a finite number.
 pub(super) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|value: &f64| value.is_finite());
     number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())

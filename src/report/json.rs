@@ -115,7 +115,7 @@ pub(super) fn units(units: &[UnitCycles]) -> Value {
 }
 
 /// Joins the keys of objects; null adds none.
-pub(super) fn joined<const N: usize>(parts: [Value; N]) -> Value {
+pub(crate) fn joined<const N: usize>(parts: [Value; N]) -> Value {
     let objects = parts.into_iter().filter_map(|part| match part {
         Value::Object(object) => Some(object),
         _ => None,

@@ -1,5 +1,5 @@
-//! Suites of views: which scenes to run through which variants, a results file that a stopped run
-//! continues, and the table over all rows beside the published figures.
+//! Suites of views to run through variants, the results file that a stopped run continues, and the table
+//! of all rows beside the published figures.
 
 pub(crate) mod results_file;
 pub(crate) mod row;

@@ -1,4 +1,4 @@
-//! The results file of a suite: a JSON object a line, only ever added to.
+//! The results file of a suite: one JSON object per line, to which rows are appended.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -17,15 +17,12 @@ pub(crate) struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Opens or makes the file and reads its rows. A last line that a killed run left half written
-    /// is cut off.
+    /// Opens or creates the file and reads its rows. A last line that a stopped run left incomplete is
+    /// removed.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let options = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path);
-        let mut file = options.map_err(|e| Error::write(path, e))?;
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).append(true).create(true).open(path);
+        let mut file = opened.map_err(|e| Error::write(path, e))?;
         file.try_lock().map_err(|e| {
             let reason = match e {
                 TryLockError::WouldBlock => std::io::Error::other("another run is writing it"),
@@ -36,20 +33,16 @@ impl ResultsFile {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(|e| Error::read(path, e))?;
-        let whole = bytes
-            .iter()
-            .rposition(|b| *b == b'\n')
-            .map_or(0, |at| at + 1);
-        let (lines, torn) = bytes.split_at(whole);
+        let last_line_feed = bytes.iter().rposition(|b| *b == b'\n');
+        let complete = last_line_feed.map_or(0, |at| at + 1);
+        let (lines, incomplete) = bytes.split_at(complete);
         let rows = read_rows(path, lines)?;
-        if !torn.is_empty() {
-            if torn[0] != b'{' {
-                return Err(not_a_row(
-                    path,
-                    lines.iter().filter(|b| **b == b'\n').count(),
-                ));
+        if !incomplete.is_empty() {
+            if incomplete[0] != b'{' {
+                let index = lines.iter().filter(|b| **b == b'\n').count();
+                return Err(not_a_row(path, index));
             }
-            file.set_len(whole as u64)
+            file.set_len(complete as u64)
                 .and_then(|()| file.sync_all())
                 .map_err(|e| Error::write(path, e))?;
         }
@@ -60,12 +53,12 @@ impl ResultsFile {
         })
     }
 
-    /// The rows that were in the file.
+    /// Takes the rows that the file contained.
     pub(crate) fn take_rows(&mut self) -> Vec<Row> {
         std::mem::take(&mut self.rows)
     }
 
-    /// Adds a row; when this returns it is on the disk.
+    /// Appends a row and flushes it to the disk.
     pub(crate) fn append(&mut self, row: &Row) -> Result<()> {
         let written = serde_json::to_string(row)
             .map_err(std::io::Error::other)
@@ -75,8 +68,7 @@ impl ResultsFile {
     }
 }
 
-/// The rows among whole lines. Objects that are no rows, as other versions may have written, stay
-/// and are not used.
+/// Reads the rows in complete lines. Other objects, which other versions may have written, are ignored.
 fn read_rows(path: &Path, lines: &[u8]) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (index, line) in lines.split(|b| *b == b'\n').enumerate() {
@@ -94,10 +86,6 @@ fn read_rows(path: &Path, lines: &[u8]) -> Result<Vec<Row>> {
 
 fn not_a_row(path: &Path, index: usize) -> Error {
     let place = format!("line {}", index + 1);
-    Error::malformed(
-        path,
-        place,
-        "a JSON object, as bench writes",
-        "something else",
-    )
+    let expected = "a JSON object, as bench writes";
+    Error::malformed(path, place, expected, "something else")
 }

@@ -1,4 +1,4 @@
-//! A view's results.
+//! Results of a view.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,82 +11,71 @@ use crate::gpu::variant::Variant;
 use crate::pipeline::collect::UnitCycles;
 use crate::report::ratios::ratio;
 
-/// What a variant did with a view.
+/// Results of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VariantRow {
-    /// The variant.
     pub name: String,
-    /// From the start of the draw to the end of the last raster operation.
     pub cycles: u64,
-    /// The same in milliseconds of the emulated clock.
+    /// Duration of `cycles` at the emulated clock.
     pub frame_ms: f64,
-    /// Fragments by their outcomes.
     pub fragments: FragmentCounts,
-    /// Quads by their outcomes.
     pub quads: QuadCounts,
-    /// Fragment warps launched.
     pub warps: u64,
-    /// The unit that worked in the largest share of its cycles, if any worked.
+    /// Unit with the largest share of busy cycles, if any was busy.
     pub limiting_unit: Option<String>,
-    /// That share, from 0 to 1.
+    /// Share of busy cycles of that unit, 0 to 1.
     pub limiting_utilisation: Option<f64>,
 }
 
-/// How many times less a variant needs than the baseline; `None` where that is 0 by 0.
+/// Counts of the baseline divided by those of a variant; `None` where the variant's count is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ratios {
+pub(crate) struct RowRatios {
     /// Cycles.
     pub speedup: Option<f64>,
-    /// Fragments blended.
+    /// Blended fragments.
     pub fragments: Option<f64>,
-    /// Quads blended.
+    /// Blended quads.
     pub quads: Option<f64>,
 }
 
 /// A view and the size of its picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ViewKey {
-    /// The view's name.
     pub name: String,
-    /// Width in pixels.
     pub width: u32,
-    /// Height in pixels.
     pub height: u32,
 }
 
-/// What tells whether a row is the result of the view that is asked for.
+/// Identification of the view, scene and settings that a row belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowKey {
-    /// The scene's name in the suite.
+    /// Name of the scene in the suite.
     pub scene: String,
-    /// The view.
     pub view: ViewKey,
-    /// Hash of all else that the results follow from, but for the variants.
+    /// Hash of everything else that the results depend on, except the variants.
     pub fingerprint: String,
 }
 
-/// The results of a view.
+/// Results of a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// Which view of which scene.
     #[serde(flatten)]
     pub key: RowKey,
     /// Splats in view.
     pub splats: u64,
-    /// The variants, in the suite's order.
+    /// Variants in the order of the suite.
     pub variants: Vec<VariantRow>,
-    /// Every other variant against the baseline, where that was run.
-    pub ratios: BTreeMap<String, Ratios>,
-    /// Fragments that the baseline blends over those that `het` blends.
+    /// Ratios of all other variants to the baseline, if it was run.
+    pub ratios: BTreeMap<String, RowRatios>,
+    /// Blended fragments of the baseline over those of `het`.
     pub termination_ratio: Option<f64>,
-    /// Quads that the baseline blends over those that `qm` blends.
+    /// Blended quads of the baseline over those of `qm`.
     pub merge_ratio: Option<f64>,
-    /// Seconds that the host took, all variants together.
+    /// Time on the host in seconds, of all variants together.
     pub host_s: f64,
 }
 
-impl Ratios {
-    /// `variant` against `baseline`.
+impl RowRatios {
     fn between(baseline: &VariantRow, variant: &VariantRow) -> Self {
         Self {
             speedup: ratio(baseline.cycles, variant.cycles),
@@ -97,7 +86,6 @@ impl Ratios {
 }
 
 impl VariantRow {
-    /// The row of an outcome at a clock of `clock_mhz`.
     pub(crate) fn of(outcome: &SimulationResult, clock_mhz: f64) -> Self {
         let limiting = outcome.limiting_unit();
         Self {
@@ -114,7 +102,6 @@ impl VariantRow {
 }
 
 impl Row {
-    /// The row of a view's results.
     pub(crate) fn new(
         key: &RowKey,
         splats: u64,
@@ -123,7 +110,7 @@ impl Row {
     ) -> Self {
         let find = |variant: Variant| variants.iter().find(|v| v.name == variant.to_string());
         let baseline = find(Variant::BASELINE);
-        let against = |variant: Option<&VariantRow>| Some(Ratios::between(baseline?, variant?));
+        let against = |variant: Option<&VariantRow>| Some(RowRatios::between(baseline?, variant?));
         let others = variants
             .iter()
             .filter(|v| baseline.is_some_and(|b| b.name != v.name));
@@ -139,13 +126,12 @@ impl Row {
         }
     }
 
-    /// Whether the row is the result of `key` through `variants`, in their order.
+    /// Whether the row belongs to `key` with exactly these variants in this order.
     pub(super) fn is_of(&self, key: &RowKey, variants: &[Variant]) -> bool {
         let names = variants.iter().map(ToString::to_string);
         self.key == *key && names.eq(self.variants.iter().map(|v| v.name.clone()))
     }
 
-    /// The row of a variant, if it was run.
     pub(super) fn variant(&self, name: &str) -> Option<&VariantRow> {
         self.variants.iter().find(|v| v.name == name)
     }

@@ -1,7 +1,5 @@
-//! Runs the views of a suite.
-//!
-//! A view's row is in the results file before the next view begins, so that a run that was stopped,
-//! however hard, goes on where it was.
+//! Runs of suites. The row of a view is in the results file before the next view begins, so that a
+//! stopped run continues where it was.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -19,20 +17,22 @@ use crate::math::SimdLevel;
 use crate::scene::{Camera, Scene, load};
 use crate::shading::Profile;
 
-/// What happens in a run, for whoever watches it.
+/// An event of a run.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// The run begins: so many views in all, and so many that the results file holds already.
-    Resumed { views: usize, done: usize },
+    /// The run begins with `done` of all `views` in the results file.
+    Resumed {
+        views: usize,
+        done: usize,
+    },
     /// A view begins.
     Begun(&'a RowKey),
-    /// A view has its row, which is in the results file.
+    /// The row of a view is in the results file.
     Done(&'a Row),
-    /// Something is odd.
     Warning(String),
 }
 
-/// A view to be run.
+/// A view to run.
 struct Job {
     /// Index of its scene in the suite.
     scene: usize,
@@ -40,7 +40,7 @@ struct Job {
     key: RowKey,
 }
 
-/// A suite, its views, and how they are run.
+/// A suite with its views and simulators.
 pub(crate) struct Runner<'a> {
     suite: &'a Suite,
     config: &'a Config,
@@ -50,7 +50,7 @@ pub(crate) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Reads the cameras of every scene, and makes sure that every file the suite needs is there.
+    /// Reads the cameras of all scenes, and checks that all files of the suite exist.
     pub(crate) fn new(
         suite: &'a Suite,
         config: &'a Config,
@@ -67,7 +67,7 @@ impl<'a> Runner<'a> {
             warnings.into_iter().for_each(|w| watch(Event::Warning(w)));
             for camera in cameras {
                 let mut hash = Fnv1a::default();
-                // A hash takes any bytes.
+                // Writing to a hash cannot fail.
                 let _ = write!(
                     hash,
                     "{version}\n{config_text}\n{profile}\n{content:x}\n{camera:?}"
@@ -97,8 +97,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Runs every view that has no row in the results file, and gives the rows of all views in the
-    /// suite's order.
+    /// Runs the views without a row in the results file, and returns the rows of all views in the order
+    /// of the suite.
     pub(crate) fn run(
         &self,
         results: Option<&Path>,
@@ -108,11 +108,8 @@ impl<'a> Runner<'a> {
         let mut done: HashMap<usize, Row> = HashMap::new();
         for row in file.iter_mut().flat_map(ResultsFile::take_rows) {
             let variants = &self.suite.variants;
-            if let Some(index) = self
-                .jobs
-                .iter()
-                .position(|job| row.is_of(&job.key, variants))
-            {
+            let mut jobs = self.jobs.iter();
+            if let Some(index) = jobs.position(|job| row.is_of(&job.key, variants)) {
                 done.insert(index, row);
             }
         }
@@ -126,18 +123,12 @@ impl<'a> Runner<'a> {
                 continue;
             }
             watch(Event::Begun(&job.key));
-            if loaded
-                .as_ref()
-                .is_none_or(|(scene, ..)| *scene != job.scene)
-            {
-                // The one before goes first: both might not fit.
-                drop(loaded.take());
-                let (scene, profile) = load_scene(&self.suite.scenes[job.scene])?;
-                loaded = Some((job.scene, scene, profile));
-            }
-            let Some((_, scene, profile)) = &loaded else {
-                continue;
+            // The previous scene is dropped first, since both might not fit into memory.
+            let current = match loaded.take().filter(|(scene, ..)| *scene == job.scene) {
+                Some(current) => current,
+                None => load_scene(job.scene, &self.suite.scenes[job.scene])?,
             };
+            let (_, scene, profile) = loaded.insert(current);
             let row = self.run_view(job, scene, profile, watch);
             if let Some(file) = &mut file {
                 file.append(&row)?;
@@ -173,17 +164,17 @@ impl<'a> Runner<'a> {
         let splats = u64::from(view.draw().len());
         if splats == 0 {
             let (scene, view) = (&job.key.scene, &job.key.view.name);
-            let text = format!("{scene} {view}: no splat is in view; ratios leave the view out");
+            let text = format!("{scene} {view}: no splat is in view; ratios exclude this view");
             watch(Event::Warning(text));
         }
         Row::new(&job.key, splats, variants.collect(), start.elapsed())
     }
 }
 
-/// A scene, and the profile that its suite or its file names.
-fn load_scene(entry: &SuiteScene) -> Result<(Scene, Profile)> {
+/// Loads the scene at `index` of the suite, with the profile that the suite or its file names.
+fn load_scene(index: usize, entry: &SuiteScene) -> Result<(usize, Scene, Profile)> {
     let scene = load(&entry.path)?;
     let name = entry.profile.as_deref().or(scene.profile_hint);
     let profile = name.and_then(|name| Profile::named(name).ok());
-    Ok((scene, profile.unwrap_or_default()))
+    Ok((index, scene, profile.unwrap_or_default()))
 }

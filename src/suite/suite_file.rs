@@ -1,4 +1,4 @@
-//! Suites: which scenes, from where, through which variants.
+//! Suite files: scenes, their views, and variants.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -12,7 +12,7 @@ use crate::scene::Camera;
 use crate::scene::cameras::{PictureSize, load_views};
 use crate::shading::Profile;
 
-/// A suite as its file has it.
+/// The content of a suite file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSuite {
@@ -27,13 +27,13 @@ struct RawSuite {
 pub(crate) struct SuiteScene {
     /// Unique in the suite.
     pub(crate) name: String,
-    /// The scene file, once read from where the program runs.
+    /// Scene file: in the suite file relative to its folder, in a [`Suite`] to the working directory.
     pub(crate) path: PathBuf,
     cameras: PathBuf,
     views: Option<String>,
     width: Option<u32>,
     height: Option<u32>,
-    /// The profile, if it is not the scene's own.
+    /// Name of the profile, if it is not that of the scene file.
     pub(crate) profile: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Reads and checks a suite; `-` is standard input.
+    /// Reads and checks a suite; `-` reads standard input.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = if path == Path::new("-") {
             std::io::read_to_string(std::io::stdin().lock())
@@ -80,11 +80,10 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Checks the values of a scene.
     fn check(&self, index: usize) -> Result<()> {
         let scene = &self.scenes[index];
         if self.scenes[..index].iter().any(|s| s.name == scene.name) {
-            return Err(self.wrong(scene, "name", "a name of its own", &scene.name));
+            return Err(self.malformed(scene, "name", "a name of its own", &scene.name));
         }
         if let Some(name) = scene
             .profile
@@ -92,21 +91,21 @@ impl Suite {
             .filter(|n| Profile::named(n).is_err())
         {
             let names = Profile::ALL.map(|p| p.name).join(", ");
-            return Err(self.wrong(scene, "profile", &format!("one of {names}"), name));
+            return Err(self.malformed(scene, "profile", &format!("one of {names}"), name));
         }
         Ok(())
     }
 
-    fn wrong(&self, scene: &SuiteScene, key: &str, expected: &str, found: &str) -> Error {
+    fn malformed(&self, scene: &SuiteScene, key: &str, expected: &str, found: &str) -> Error {
         let place = format!("scene \"{}\", {key}", scene.name);
         Error::malformed(&self.path, place, expected, found)
     }
 
-    /// The views of a scene at the size the suite asks for, and the camera file's warnings.
+    /// Cameras of a scene with the size of the suite, and the warnings of their file.
     pub(crate) fn cameras(&self, scene: &SuiteScene) -> Result<(Vec<Camera>, Vec<String>)> {
         if !scene.cameras.exists() {
             let found = format!("none at {}", scene.cameras.display());
-            return Err(self.wrong(scene, "cameras", "a camera file", &found));
+            return Err(self.malformed(scene, "cameras", "a camera file", &found));
         }
         let size = PictureSize {
             width: scene.width,
@@ -120,19 +119,19 @@ impl Suite {
                 found,
             } => {
                 let key = if what == "view" { "views" } else { &what };
-                self.wrong(scene, key, &expected, &found)
+                self.malformed(scene, key, &expected, &found)
             }
             other => other,
         })
     }
 
-    /// A hash of a scene file's content.
+    /// Hash of the content of a scene file.
     pub(crate) fn scene_hash(&self, scene: &SuiteScene) -> Result<u64> {
         let path = &scene.path;
         let mut file = match File::open(path) {
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 let found = format!("none at {}", path.display());
-                return Err(self.wrong(scene, "path", "a scene file", &found));
+                return Err(self.malformed(scene, "path", "a scene file", &found));
             }
             opened => opened.map_err(|e| Error::read(path, e))?,
         };
@@ -142,7 +141,7 @@ impl Suite {
     }
 }
 
-/// FNV-1a, 64 bits: the same on every machine and in every version.
+/// 64-bit FNV-1a hash: the same on every machine and in every version.
 pub(crate) struct Fnv1a(pub(crate) u64);
 
 impl Default for Fnv1a {
@@ -192,7 +191,7 @@ fn variants(path: &Path, names: Option<&[String]>) -> Result<Vec<Variant>> {
     Ok(variants)
 }
 
-/// The line that TOML does not accept, and why.
+/// Describes the line that TOML does not accept.
 fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
     let before = text.get(..at).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! A suite of views: a row of results a view, and the table over all of them beside the published
-//! figures.
+//! Statistics over the rows of a suite, beside the published figures.
 
 use serde::Serialize;
 
@@ -7,17 +6,16 @@ use super::row::Row;
 use crate::report::ratios::ratio;
 use crate::report::table::{TextTable, or_dash, shortened};
 
-/// A column of the table: what `from` needs over what `to` needs.
+/// A column of the table: a count of the variant `from` divided by that of `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Metric {
-    /// What is counted: `speedup` (cycles), `fragments` or `quads` (both blended).
+    /// `speedup` (cycles), `fragments` or `quads` (both blended).
     measure: &'static str,
-    /// The variant whose need is divided by `to`'s.
     from: &'static str,
     to: &'static str,
     /// VR-Pipe, section VI, figures 16 (speedups) and 18 (fragments and quads).
     published_mean: Option<f64>,
-    /// As the mean; the greatest speedup of both additions is the abstract's.
+    /// As the mean; the maximum speedup of het+qm is from the abstract.
     published_max: Option<f64>,
 }
 
@@ -36,7 +34,6 @@ const fn metric(
     }
 }
 
-/// All columns, in order.
 const METRICS: [Metric; 9] = [
     metric("speedup", "baseline", "qm", [None, Some(1.49)]),
     metric("speedup", "baseline", "het", [Some(1.80), None]),
@@ -50,7 +47,7 @@ const METRICS: [Metric; 9] = [
 ];
 
 impl Metric {
-    /// Its value for a view.
+    /// Value of the column for a view.
     fn of(&self, row: &Row) -> Option<f64> {
         let count = |name: &str| {
             row.variant(name).map(|v| match self.measure {
@@ -71,28 +68,24 @@ impl Metric {
     }
 }
 
-/// Mean, minimum and maximum of a column over the views of a scene.
+/// Arithmetic mean, minimum and maximum of a column; `None` if no view has a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Statistic {
-    /// The column.
     #[serde(flatten)]
     pub metric: Metric,
-    /// Arithmetic mean; `None`, as the others, where no view has the ratio.
     pub mean: Option<f64>,
-    /// Minimum.
     pub min: Option<f64>,
-    /// Maximum.
     pub max: Option<f64>,
 }
 
-/// The statistics of a scene, or of all.
+/// The statistics of a scene or of all scenes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Summary {
-    /// The scene; `None` for all views of all scenes.
+    /// Name of the scene; `None` for all views of all scenes.
     pub scene: Option<String>,
-    /// Views.
+    /// Number of views.
     pub views: usize,
-    /// A statistic a column.
+    /// Statistics by column.
     pub statistics: Vec<Statistic>,
 }
 
@@ -114,7 +107,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
     }
 }
 
-/// The statistics of each scene, in order of appearance, and of all views together.
+/// The statistics of each scene, in order of appearance, and of all views.
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
     let metrics: Vec<_> = METRICS.into_iter().filter(fills).collect();
@@ -135,34 +128,29 @@ pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     all
 }
 
-/// Below the table.
-const LEGEND: &str = "speedup: cycles of the baseline over the variant's. fragments het: blended by the baseline over by
-het, the termination ratio; quads qm: the merge ratio; qm on top: het over het+qm. published:
-VR-Pipe, section VI, figures 16 and 18.
+const LEGEND: &str = "\
+Each column divides a count of the baseline by that of the variant: speedup, cycles; fragments and
+quads, those blended (of het, the termination ratio; of qm, the merge ratio). qm on top divides het
+by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
 ";
 
-/// The table: mean, minimum and maximum of every scene, of all views, and what was published.
+/// Formats mean, minimum and maximum of every scene and of all views, and the published figures.
 pub(crate) fn table(rows: &[Row]) -> String {
     let summaries = summaries(rows);
     if summaries.first().is_none_or(|s| s.statistics.is_empty()) {
         return cycles_table(rows);
     }
-    let metrics = summaries.first().map_or(&[][..], |s| &s.statistics);
-    let metrics: Vec<_> = metrics.iter().map(|s| s.metric).collect();
-    let columns = metrics
-        .iter()
-        .map(|m| format!("{}\n{}", m.measure, m.label()));
-    let columns: Vec<_> = columns.collect();
-    let columns = columns.iter().map(String::as_str);
-    let headings: Vec<_> = ["<\nscene", "\nviews", "<"]
-        .into_iter()
-        .chain(columns)
+    let metrics: Vec<_> = summaries[0].statistics.iter().map(|s| s.metric).collect();
+    let columns = metrics.iter();
+    let columns: Vec<_> = columns
+        .map(|m| format!("{}\n{}", m.measure, m.label()))
         .collect();
-    let mut table = TextTable::new(&headings);
+    let columns = columns.iter().map(String::as_str);
+    let labels = ["<\nscene", "\nviews", "<"].into_iter();
+    let mut table = TextTable::new(&labels.chain(columns).collect::<Vec<_>>());
     let mut line = |name: &str, views: &str, what: &str, values: Vec<Option<f64>>| {
-        let values = values
-            .into_iter()
-            .map(|v| or_dash(v, |v| format!("{v:.3}")));
+        let values = values.into_iter();
+        let values = values.map(|v| or_dash(v, |v| format!("{v:.3}")));
         let labels = [name, views, what].map(str::to_owned);
         table.row(labels.into_iter().chain(values));
     };
@@ -180,14 +168,10 @@ pub(crate) fn table(rows: &[Row]) -> String {
     format!("{table}{LEGEND}")
 }
 
-/// The cycles of every view, where no two variants have a ratio.
+/// Formats the cycles of every view, for variants without a ratio.
 fn cycles_table(rows: &[Row]) -> String {
-    let names: Vec<_> = rows.first().map_or(Vec::new(), |row| {
-        row.variants
-            .iter()
-            .map(|v| format!("cycles\n{}", v.name))
-            .collect()
-    });
+    let variants = rows.first().into_iter().flat_map(|row| &row.variants);
+    let names: Vec<_> = variants.map(|v| format!("cycles\n{}", v.name)).collect();
     let names = names.iter().map(String::as_str);
     let headings: Vec<_> = ["<\nscene", "<\nview"].into_iter().chain(names).collect();
     let mut table = TextTable::new(&headings);
@@ -196,7 +180,7 @@ fn cycles_table(rows: &[Row]) -> String {
         let cycles = row.variants.iter().map(|v| v.cycles.to_string());
         table.row(labels.into_iter().chain(cycles));
     }
-    format!("{table}Ratios need the variant baseline beside the others.\n")
+    format!("{table}Ratios need the variant baseline besides the others.\n")
 }
 
 #[cfg(test)]

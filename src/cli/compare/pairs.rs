@@ -1,4 +1,4 @@
-//! Which picture is compared with which.
+//! Pairs of pictures to compare.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,30 +9,29 @@ use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::image::files::{self, PictureFormat};
 
-/// The path that means stdin.
+/// Path of standard input.
 const STDIN: &str = "-";
 
 /// Two pictures to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PicturePair {
-    /// The first file's name without its extension; with it where two pairs would share the name.
+    /// Name of the first file without its extension, or with it if two pairs would share the name.
     pub(super) name: String,
     pub(super) a: PathBuf,
     pub(super) b: PathBuf,
 }
 
-/// What there is to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pairs {
-    /// In the order of their names; at least one.
+    /// At least one pair, in the order of the names.
     pub(super) pairs: Vec<PicturePair>,
     /// Pictures in one folder without a partner in the other.
     pub(super) unmatched: Vec<PathBuf>,
-    /// Whether folders were given.
+    /// Whether the pairs are from two folders.
     pub(super) are_folders: bool,
 }
 
-/// The pair `a` and `b`, or the pairs in the folders `a` and `b`.
+/// Finds the pair of `a` and `b`, or the pairs in the folders `a` and `b`.
 pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
     match (is_folder(a)?, is_folder(b)?) {
         (true, true) => in_folders(a, b),
@@ -57,7 +56,7 @@ pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
     }
 }
 
-/// The picture in the file `path`, or on stdin.
+/// Reads the picture `path` or standard input.
 pub(super) fn read(path: &Path) -> Result<Frame> {
     if path == Path::new(STDIN) {
         files::read_from(io::stdin().lock(), Path::new("<stdin>"))
@@ -80,7 +79,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         .intersection(&in_b)
         .map(|name| (name.clone(), name.clone()))
         .collect();
-    // What has no namesake is matched by the name without its extension, where that is clear.
+    // Files without a namesake are matched by the name without its extension, if that is unique.
     let (rest_a, rest_b) = (
         by_stem(in_a.difference(&in_b)),
         by_stem(in_b.difference(&in_a)),
@@ -93,15 +92,16 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         }
     }
     for (stem, names) in &rest_b {
-        let clear = names.len() == 1 && rest_a.get(stem).is_some_and(|others| others.len() == 1);
-        if !clear {
+        let is_unique =
+            names.len() == 1 && rest_a.get(stem).is_some_and(|others| others.len() == 1);
+        if !is_unique {
             unmatched.extend(names.iter().map(|name| b.join(name)));
         }
     }
     if matched.is_empty() {
         let expected = format!("pictures with the names of those in {}", b.display());
         let found = format!(
-            "none: {} pictures here, {} there (.png, .exr and .npy are compared, other files left out)",
+            "none: {} pictures here, {} there (only .png, .exr and .npy files are compared)",
             in_a.len(),
             in_b.len()
         );
@@ -132,7 +132,7 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     pairs.collect()
 }
 
-/// The names of the pictures in a folder, by their extension.
+/// Names of the pictures in a folder, recognised by their extension.
 fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
     let failed = |e| Error::read(folder, e);
     let mut names = BTreeSet::new();

@@ -1,14 +1,15 @@
-//! What was measured, as JSON or as a table.
+//! Results of comparisons, as JSON or as a table.
 
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::pairs::PicturePair;
 use crate::image::metrics::{Comparison, Protocol};
 use crate::report::table::{TextTable, shortened};
 
-/// One pair's numbers.
+/// The result of a pair.
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     name: String,
@@ -33,126 +34,105 @@ impl Measured {
     }
 }
 
-/// Arithmetic means over the pairs.
-#[derive(Debug, Serialize)]
-struct Mean {
-    /// Over the pairs that have one; null when all are identical.
-    psnr_db: Option<f64>,
-    ssim: f64,
-    flip: f64,
-    max_abs: f64,
-    p99_9_abs: f64,
-    mse: f64,
-    alpha_max_abs: f64,
-    /// How many pairs have no PSNR, being identical.
-    identical: usize,
+/// A metric besides PSNR: key in JSON, heading, value and format.
+type Metric = (
+    &'static str,
+    &'static str,
+    fn(&Comparison) -> f64,
+    fn(f64) -> String,
+);
+
+const METRICS: [Metric; 6] = [
+    ("ssim", "SSIM", |c| c.ssim, six_decimals),
+    ("flip", "FLIP", |c| c.flip, six_decimals),
+    ("max_abs", "max", |c| c.max_abs, six_decimals),
+    ("p99_9_abs", "p99.9", |c| c.p99_9_abs, six_decimals),
+    ("mse", "MSE", |c| c.mse, |mse| format!("{mse:.3e}")),
+    (
+        "alpha_max_abs",
+        "alpha max",
+        |c| c.alpha_max_abs,
+        six_decimals,
+    ),
+];
+
+fn six_decimals(number: f64) -> String {
+    format!("{number:.6}")
 }
 
-/// All pairs' numbers.
-#[derive(Debug, Serialize)]
+/// The results of at least one pair.
+#[derive(Debug)]
 pub(super) struct Results {
-    protocol: Protocol,
-    pairs: Vec<Measured>,
-    mean: Mean,
+    pub(super) protocol: Protocol,
+    pub(super) pairs: Vec<Measured>,
 }
 
 impl Results {
-    /// The results of at least one pair.
-    pub(super) fn new(protocol: Protocol, pairs: Vec<Measured>) -> Self {
-        let psnrs: Vec<f64> = pairs.iter().filter_map(|p| p.comparison.psnr_db).collect();
-        let over_pairs = |number: fn(&Comparison) -> f64| {
-            mean(pairs.iter().map(|pair| number(&pair.comparison))).unwrap_or_default()
-        };
-        let mean = Mean {
-            psnr_db: mean(psnrs.iter().copied()),
-            ssim: over_pairs(|c| c.ssim),
-            flip: over_pairs(|c| c.flip),
-            max_abs: over_pairs(|c| c.max_abs),
-            p99_9_abs: over_pairs(|c| c.p99_9_abs),
-            mse: over_pairs(|c| c.mse),
-            alpha_max_abs: over_pairs(|c| c.alpha_max_abs),
-            identical: pairs.len() - psnrs.len(),
-        };
-        Self {
-            protocol,
-            pairs,
-            mean,
+    /// Names of the pairs with a PSNR below `least_db`.
+    pub(super) fn below_psnr(&self, least_db: f64) -> impl Iterator<Item = &str> {
+        let pairs = self.pairs.iter();
+        let below = pairs.filter(move |p| p.comparison.psnr_db.is_some_and(|db| db < least_db));
+        below.map(|pair| pair.name.as_str())
+    }
+
+    /// Arithmetic mean over the pairs that have the number.
+    fn mean(&self, number: impl Fn(&Comparison) -> Option<f64>) -> Option<f64> {
+        let values = self.pairs.iter().filter_map(|p| number(&p.comparison));
+        let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+        (count > 0.0).then(|| sum / count)
+    }
+
+    /// Means of [`METRICS`].
+    fn means(&self) -> [f64; METRICS.len()] {
+        METRICS.map(|(_, _, number, _)| self.mean(|c| Some(number(c))).unwrap_or_default())
+    }
+
+    /// Number of pairs without a PSNR.
+    fn identical(&self) -> usize {
+        let pairs = self.pairs.iter();
+        pairs.filter(|p| p.comparison.psnr_db.is_none()).count()
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let mut mean = Map::new();
+        mean.insert("psnr_db".to_owned(), json!(self.mean(|c| c.psnr_db)));
+        for ((key, ..), value) in METRICS.iter().zip(self.means()) {
+            mean.insert((*key).to_owned(), json!(value));
         }
+        mean.insert("identical".to_owned(), json!(self.identical()));
+        json!({ "protocol": self.protocol, "pairs": self.pairs, "mean": mean })
     }
 
-    /// The names of the pairs whose PSNR is below `least_db`.
-    pub(super) fn under_psnr(&self, least_db: f64) -> impl Iterator<Item = &str> {
-        let is_under =
-            move |pair: &&Measured| pair.comparison.psnr_db.is_some_and(|db| db < least_db);
-        self.pairs
-            .iter()
-            .filter(is_under)
-            .map(|pair| pair.name.as_str())
-    }
-
-    /// A table with a row a pair and, for several, one of means; then what the numbers mean.
+    /// Formats a row per pair, the means of several pairs, and a line about the protocol.
     pub(super) fn table(&self) -> String {
-        let mut table = TextTable::new(&[
-            "<",
-            "PSNR dB",
-            "SSIM",
-            "FLIP",
-            "max",
-            "p99.9",
-            "MSE",
-            "alpha max",
-        ]);
+        let headings = METRICS.map(|(_, heading, ..)| heading);
+        let mut table = TextTable::new(&[&["<", "PSNR dB"][..], &headings].concat());
+        let mut line = |name: &str, psnr_db: Option<f64>, numbers: [f64; METRICS.len()]| {
+            let psnr = psnr_db.map_or_else(|| "identical".to_owned(), |db| format!("{db:.3}"));
+            let numbers = METRICS.iter().zip(numbers);
+            let numbers = numbers.map(|((.., text), number)| text(number));
+            table.row([name.to_owned(), psnr].into_iter().chain(numbers));
+        };
         for pair in &self.pairs {
             let c = &pair.comparison;
-            let middle = [c.ssim, c.flip, c.max_abs, c.p99_9_abs];
-            table.row(row(
-                &shortened(&pair.name),
-                c.psnr_db,
-                middle,
-                c.mse,
-                c.alpha_max_abs,
-            ));
+            let numbers = METRICS.map(|(_, _, number, _)| number(c));
+            line(&shortened(&pair.name), c.psnr_db, numbers);
         }
-        let m = &self.mean;
-        if self.pairs.len() > 1 {
-            let middle = [m.ssim, m.flip, m.max_abs, m.p99_9_abs];
-            table.row(row("mean", m.psnr_db, middle, m.mse, m.alpha_max_abs));
+        let has_means = self.pairs.len() > 1;
+        if has_means {
+            line("mean", self.mean(|c| c.psnr_db), self.means());
         }
-        let mut text = table.to_string();
         let meaning = match self.protocol {
             Protocol::Inria => "clamped and rounded to 8 bits",
             Protocol::Float => "neither clamped nor rounded",
         };
-        text += &format!(
-            "protocol {}: RGB over black, {meaning}",
-            self.protocol.name()
-        );
-        if self.pairs.len() > 1 && m.identical > 0 {
-            text += &format!("; {} identical, left out of the mean PSNR", m.identical);
-        }
-        text.push('\n');
-        text
+        let protocol = self.protocol.name();
+        let excluded = match self.identical() {
+            identical if has_means && identical > 0 => {
+                format!("; {identical} identical, left out of the mean PSNR")
+            }
+            _ => String::new(),
+        };
+        format!("{table}protocol {protocol}: RGB over black, {meaning}{excluded}\n")
     }
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    (count > 0.0).then(|| sum / count)
-}
-
-/// A row: name, PSNR, then SSIM, FLIP, maximum and percentile, mean square, alpha.
-fn row(name: &str, psnr_db: Option<f64>, middle: [f64; 4], mse: f64, alpha: f64) -> [String; 8] {
-    let psnr = psnr_db.map_or_else(|| "identical".to_owned(), |db| format!("{db:.3}"));
-    let [ssim, flip, max, percentile] = middle.map(|number| format!("{number:.6}"));
-    let (mse, alpha) = (format!("{mse:.3e}"), format!("{alpha:.6}"));
-    [
-        name.to_owned(),
-        psnr,
-        ssim,
-        flip,
-        max,
-        percentile,
-        mse,
-        alpha,
-    ]
 }
