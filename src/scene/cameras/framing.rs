@@ -145,8 +145,8 @@ pub fn orbit(
 ) -> Result<Vec<Camera>> {
     if !(1..=MAX_ORBIT).contains(&count) {
         return Err(Error::argument(
-            "number of views in an orbit",
-            format!("1 to {MAX_ORBIT}"),
+            "orbit",
+            format!("1 to {MAX_ORBIT} views"),
             count.to_string(),
         ));
     }
