@@ -1,4 +1,4 @@
-//! A camera with a near plane: from the world to the picture.
+//! A camera with a near plane: projection from the world to the picture.
 
 use nalgebra::Vector3;
 
@@ -15,7 +15,7 @@ pub struct MeshCamera {
 
 /// A point in homogeneous picture coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct HomogeneousPoint {
     /// Column in pixels, times `z`.
     pub xz: f64,
     /// Row in pixels, times `z`.
@@ -26,19 +26,17 @@ pub struct Seen {
 
 impl MeshCamera {
     /// Adds a near plane to a camera.
-    #[must_use]
     pub fn new(camera: Camera, near: f64) -> Self {
         Self { camera, near }
     }
 
     /// Projects a point of the world.
-    #[must_use]
     #[inline]
-    pub fn see(&self, position: [f32; 3]) -> Seen {
+    pub fn project(&self, position: [f32; 3]) -> HomogeneousPoint {
         let camera = &self.camera;
         let p = camera.view_from_world * Vector3::from(position.map(f64::from))
             + camera.translation_in_view;
-        Seen {
+        HomogeneousPoint {
             xz: camera.focal_px[0] * p.x + camera.principal_px[0] * p.z,
             yz: camera.focal_px[1] * p.y + camera.principal_px[1] * p.z,
             z: p.z,
@@ -46,23 +44,21 @@ impl MeshCamera {
     }
 
     /// Position of a point of the world on the picture, in pixels. Points nearer than the near plane
-    /// count as lying on it.
-    #[must_use]
+    /// are taken to lie on it.
     #[inline]
-    pub fn place(&self, position: [f32; 3]) -> [f64; 2] {
-        let seen = self.see(position);
-        let z = seen.z.max(self.near);
-        [seen.xz / z, seen.yz / z]
+    pub fn position_px(&self, position: [f32; 3]) -> [f64; 2] {
+        let point = self.project(position);
+        let z = point.z.max(self.near);
+        [point.xz / z, point.yz / z]
     }
 
     /// Whether the convex hull of some points lies outside the view: all of them beyond one side of
     /// the picture, or all nearer than the near plane.
-    #[must_use]
     pub fn misses(&self, positions: impl IntoIterator<Item = [f32; 3]>) -> bool {
         let size = [self.camera.width, self.camera.height].map(f64::from);
         let mut beyond_all = 0b1_1111_u8;
         for position in positions {
-            let Seen { xz, yz, z } = self.see(position);
+            let HomogeneousPoint { xz, yz, z } = self.project(position);
             let beyond = [
                 z < self.near,
                 xz < 0.0,
@@ -81,7 +77,6 @@ impl MeshCamera {
     }
 
     /// Whether a box, given by its least and greatest corner, lies outside the view.
-    #[must_use]
     pub fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
         self.misses(
             (0..8)
@@ -90,7 +85,6 @@ impl MeshCamera {
     }
 
     /// Position of the camera in the world.
-    #[must_use]
     pub fn eye(&self) -> [f64; 3] {
         let camera = &self.camera;
         let inverse = camera.view_from_world.transpose();

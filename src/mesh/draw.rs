@@ -1,4 +1,4 @@
-//! A mesh drawn in one call.
+//! Drawing of a mesh in one call.
 
 use nalgebra::Vector3;
 
@@ -8,9 +8,7 @@ use super::frame::{Cull, Faces, FrameSettings, Visible};
 use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::result::MeshResult;
-use super::shade::Sampling;
-use super::shade::Textures;
-use super::shade::{ShadeSettings, Shader};
+use super::shade::{Sampling, ShadeSettings, Shader, Textures};
 use super::triangles::Triangles;
 use crate::error::{Error, Result};
 use crate::image::Frame;
@@ -18,10 +16,10 @@ use crate::math::SimdLevel;
 use crate::raster::samples::SamplePattern;
 use crate::scene::Camera;
 
-/// Distance of the near plane, as a share of the distance to the middle of what is drawn.
+/// Distance of the near plane as a share of the distance to the middle of the mesh.
 const NEAR_SHARE: f64 = 1e-3;
 
-/// How [`draw_mesh`] draws.
+/// Settings of [`draw_mesh`].
 #[derive(Debug, Clone, Copy)]
 pub struct MeshDrawSettings {
     /// Samples per pixel: 1, 2, 4, 8 or 16.
@@ -30,21 +28,21 @@ pub struct MeshDrawSettings {
     pub unit: MergeUnitKind,
     /// Which sides of triangles are drawn.
     pub faces: Faces,
-    /// What is culled by depth before it is shaded.
+    /// Granularity of depth culling before shading.
     pub cull: Cull,
-    /// Where shading inputs are sampled.
+    /// Point at which shading inputs are sampled.
     pub sampling: Sampling,
-    /// Colours of what has no texture.
+    /// Settings of the shader.
     pub shade: ShadeSettings,
-    /// Colour behind the mesh in sRGB; `None` keeps the alpha, premultiplied.
+    /// Background colour in sRGB; `None` keeps premultiplied alpha.
     pub background: Option<[f32; 3]>,
-    /// Distance of the near plane in world units; by default a thousandth of the distance to the
+    /// Distance of the near plane in world units; `None` for a thousandth of the distance to the
     /// middle of the mesh.
     pub near: Option<f64>,
 }
 
 impl Default for MeshDrawSettings {
-    /// Four samples per pixel, no merging, the early depth test, black background.
+    /// Four samples per pixel, no merging, an early depth test, a black background.
     fn default() -> Self {
         Self {
             samples: 4,
@@ -126,8 +124,7 @@ pub fn draw_mesh(
     Ok((picture, MeshResult::of(&visible, &shading)))
 }
 
-/// The distance of the near plane for what lies in a box: a thousandth of the distance to its
-/// middle.
+/// Distance of the near plane for the content of a box: a thousandth of the distance to its middle.
 pub(crate) fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
     let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
     let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
 
-/// Most triangles of a grid: the size of a triangle mask in bits (QFM, section 3).
+/// Maximum number of triangles of a grid: the size of a triangle mask in bits (QFM, section 3).
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
@@ -14,24 +14,24 @@ pub const NO_NEIGHBOUR: u16 = u16::MAX;
 /// A vertex of a grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GridVertex {
-    /// In world units.
+    /// Position in world units.
     pub position: [f32; 3],
-    /// Of length 1, or zero where the surface has none.
+    /// Normal of length 1, or zero if there is none.
     pub normal: [f32; 3],
     /// Texture coordinates, v down.
     pub uv: [f32; 2],
-    /// Identifier of the vertex across grids: equal where two grids meet.
+    /// Identifier of the vertex, shared by all grids that meet in it.
     pub id: u32,
 }
 
-/// The triangles of a grid, and which of them share edges.
+/// The triangles of a grid and their adjacency.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Vertices of each triangle, counter-clockwise seen from the front; at most
     /// [`MAX_GRID_TRIANGLES`] triangles.
     pub triangles: Vec<[u16; 3]>,
     /// For each triangle: the neighbours across the edges from corner 0 to 1, from 1 to 2 and from
-    /// 2 to 0, or [`NO_NEIGHBOUR`]. Symmetric: a neighbour has this triangle as its neighbour.
+    /// 2 to 0, or [`NO_NEIGHBOUR`]. The relation is symmetric.
     pub neighbours: Vec<[u16; 3]>,
 }
 
@@ -46,10 +46,8 @@ pub struct Grid {
     pub topology: Arc<Topology>,
 }
 
-/// A scene as batches of grids in submission order.
-///
-/// A batch is the unit of work: a patch, or a group of triangles of a mesh. The grids of a batch do
-/// not depend on the thread that makes them.
+/// A scene as batches of grids in submission order. A batch is the unit of work: a patch, or a group
+/// of triangles of a mesh.
 pub trait GridSource: Sync {
     /// Number of batches.
     fn batches(&self) -> usize;
@@ -70,17 +68,14 @@ pub trait GridSource: Sync {
     fn bounds(&self) -> [[f32; 3]; 2];
 }
 
-/// The neighbours of each triangle, as in [`Topology::neighbours`]; corners are vertex numbers from 0
-/// on, at most 512 triangles.
+/// The neighbours of each of at most 512 triangles, as in [`Topology::neighbours`].
 ///
-/// Two triangles are neighbours when they run along an edge in opposite directions and no third
-/// triangle has that edge. An edge of three faces, or of two with opposite orientations (as on a
-/// Möbius strip), joins none, because it is open which belong together. Edges without length join
-/// none either.
-#[must_use]
+/// Two triangles are neighbours if they run along an edge in opposite directions and no third
+/// triangle has that edge. An edge of three triangles, or of two with opposite orientations (as on a
+/// Möbius strip), joins none, since their adjacency is ambiguous. Nor does an edge without length.
 pub fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
-    // Edges by the vertex that they start from: the end and the triangle. Counting them is twice as
-    // fast as sorting them, and the tessellator does so for most of its grids.
+    // Edges by their first vertex: the second vertex and the triangle. Counting sort is twice as fast
+    // as comparison sort, and the tessellator calls this for most of its grids.
     let vertices = triangles.iter().flatten().max();
     let vertices = vertices.map_or(0, |&v| usize::from(v) + 1);
     let mut starts = vec![0_u16; vertices + 1];
@@ -99,7 +94,7 @@ pub fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
             *slot += 1;
         }
     }
-    // The triangle that runs along an edge, if there is just one.
+    // The triangle that runs along an edge, if there is exactly one.
     let walker = |from: u16, to: u16| {
         let at = usize::from(from);
         let range = usize::from(starts[at])..usize::from(starts[at + 1]);

@@ -1,10 +1,10 @@
-//! Indices in fewer bits than `usize` has.
+//! Checked casts to narrow indices.
 
 /// An index of 32 bits: a frame holds fewer than 2^32 quads, a mesh fewer than 2^32 vertices.
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "checked where things are made"
+    reason = "checked where items are created"
 )]
 pub(crate) fn index32(v: usize) -> u32 {
     debug_assert!(u32::try_from(v).is_ok());
@@ -15,7 +15,7 @@ pub(crate) fn index32(v: usize) -> u32 {
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "checked where things are made"
+    reason = "checked where items are created"
 )]
 pub(crate) fn index16(v: usize) -> u16 {
     debug_assert!(u16::try_from(v).is_ok());

@@ -1,7 +1,7 @@
-//! Walks over the triangles of a grid on the picture: projected, clipped, snapped to 1/256 px, with
-//! their depth planes; and over the quads of each triangle.
+//! Iterates over the triangles of a grid on the picture (projected, clipped, snapped to 1/256 px, with
+//! depth planes), and over the quads of each triangle.
 
-use super::camera::{MeshCamera, Seen};
+use super::camera::{HomogeneousPoint, MeshCamera};
 use super::grid::Grid;
 use crate::raster::geometry::{PixelRect, Vertex};
 use crate::raster::outline::raster_tiles;
@@ -15,17 +15,16 @@ const GUARD_PX: f64 = 1_048_576.0;
 /// Subpixel units per pixel.
 const UNITS: f64 = 256.0;
 
-/// A vertex of a grid as the camera sees it.
+/// A vertex of a grid, projected.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectedVertex {
-    seen: Seen,
-    /// Position on the picture, in 1/256 px, and depth; `None` where the triangle has to be clipped
-    /// first.
+    point: HomogeneousPoint,
+    /// Position on the picture, in 1/256 px, and depth; `None` if its triangles have to be clipped.
     snapped: Option<(Vertex, f32)>,
 }
 
 impl ProjectedVertex {
-    /// Its depth; that of the near plane where the triangle has to be clipped.
+    /// Its depth, or that of the near plane if its triangles have to be clipped.
     #[inline]
     fn depth(&self) -> f32 {
         self.snapped.map_or(1.0, |(_, depth)| depth)
@@ -33,35 +32,34 @@ impl ProjectedVertex {
 }
 
 /// Projects a vertex.
-#[must_use]
 #[inline]
 pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
-    let seen = view.see(position);
-    let guard = GUARD_PX * seen.z;
-    let is_inside = seen.z >= view.near && seen.xz.abs() <= guard && seen.yz.abs() <= guard;
+    let point = view.project(position);
+    let guard = GUARD_PX * point.z;
+    let is_inside = point.z >= view.near && point.xz.abs() <= guard && point.yz.abs() <= guard;
     ProjectedVertex {
-        seen,
-        snapped: is_inside.then(|| snap(view, &seen)),
+        point,
+        snapped: is_inside.then(|| snap(view, &point)),
     }
 }
 
-/// Position and depth of a point in front of the near plane and inside the guard band.
+/// Snapped position and depth of a point in front of the near plane and inside the guard band.
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,
     reason = "inside the guard band; depths are f32"
 )]
-fn snap(view: &MeshCamera, seen: &Seen) -> (Vertex, f32) {
-    let scale = UNITS / seen.z;
+fn snap(view: &MeshCamera, point: &HomogeneousPoint) -> (Vertex, f32) {
+    let scale = UNITS / point.z;
     let vertex = Vertex {
-        x: (seen.xz * scale).round() as i32,
-        y: (seen.yz * scale).round() as i32,
+        x: (point.xz * scale).round() as i32,
+        y: (point.yz * scale).round() as i32,
     };
-    (vertex, (view.near / seen.z) as f32)
+    (vertex, (view.near / point.z) as f32)
 }
 
-/// Visits the triangles on the picture that a triangle becomes: itself, or a fan that fills the
-/// part in front of the near plane and inside the guard band. All of a fan share the depth plane.
+/// Visits the pieces of a triangle on the picture: the triangle itself, or a fan that fills the part
+/// in front of the near plane and inside the guard band. The pieces of a fan share a depth plane.
 pub fn triangles(
     view: &MeshCamera,
     corners: [&ProjectedVertex; 3],
@@ -73,8 +71,8 @@ pub fn triangles(
         }
         return;
     }
-    let clipped = clip(view.near, corners.map(|c| c.seen));
-    let snapped: Vec<_> = clipped.iter().map(|seen| snap(view, seen)).collect();
+    let clipped = clip(view.near, corners.map(|c| c.point));
+    let snapped: Vec<_> = clipped.iter().map(|point| snap(view, point)).collect();
     // The piece with the largest area gives the most accurate plane.
     let fans = || (2..snapped.len()).map(|k| [snapped[0], snapped[k - 1], snapped[k]]);
     let largest = fans().max_by_key(|f| area(f.map(|v| v.0)).abs());
@@ -83,12 +81,12 @@ pub fn triangles(
     }
 }
 
-/// Twice the area, positive when clockwise as seen with y down.
+/// Twice the area of a triangle, positive if it is clockwise with y down.
 fn area([a, b, c]: [Vertex; 3]) -> i64 {
     i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
 }
 
-/// The plane through three positions with depths; `None` when they lie on a line.
+/// The plane through three positions with depths; `None` if they lie on a line.
 #[inline]
 #[allow(
     clippy::cast_precision_loss,
@@ -128,7 +126,7 @@ pub(crate) struct Piece {
     pub(crate) plane: DepthPlane,
     /// Shading pixels of the picture that it may cover.
     pub(crate) bounds: PixelRect,
-    /// Whether it shows its front; `None` without an area.
+    /// Whether it faces the viewer; `None` if it has no area.
     facing: Option<bool>,
     /// Depth of the nearest corner of the triangle.
     pub(crate) nearest: f32,
@@ -146,7 +144,7 @@ impl Piece {
     }
 }
 
-/// The vertices of a grid as the camera sees them.
+/// The vertices of a grid, projected.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectedGrid {
     vertices: Vec<ProjectedVertex>,
@@ -155,7 +153,7 @@ pub(crate) struct ProjectedGrid {
 }
 
 impl ProjectedGrid {
-    /// Projects a grid in place of the one before.
+    /// Projects a grid in place of the previous one.
     pub(crate) fn project(&mut self, view: &MeshCamera, grid: &Grid) {
         let vertices = grid.vertices.iter().map(|v| project(view, v.position));
         self.vertices.clear();
@@ -164,7 +162,7 @@ impl ProjectedGrid {
         self.nearest = depths.fold(0.0, f32::max);
     }
 
-    /// Visits the pieces of all triangles of the grid that was projected last, in order.
+    /// Visits the pieces of all triangles of `grid`, the one projected last, in order.
     #[inline]
     pub(crate) fn pieces(
         &self,
@@ -190,8 +188,8 @@ impl ProjectedGrid {
     }
 }
 
-/// Visits the quads that a triangle touches inside `area` of the picture, raster tile by raster
-/// tile, with column and row in quads.
+/// Visits the quads that a triangle touches inside `area`, raster tile by raster tile, with their
+/// column and row in quads.
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,
@@ -222,8 +220,8 @@ pub fn touched_quads(
 
 /// The part of a triangle in front of the near plane and inside the guard band, as a polygon
 /// (Sutherland and Hodgman, in homogeneous coordinates); may be empty.
-fn clip(near: f64, corners: [Seen; 3]) -> Vec<Seen> {
-    let planes: [&dyn Fn(&Seen) -> f64; 5] = [
+fn clip(near: f64, corners: [HomogeneousPoint; 3]) -> Vec<HomogeneousPoint> {
+    let planes: [&dyn Fn(&HomogeneousPoint) -> f64; 5] = [
         &|p| p.z - near,
         &|p| GUARD_PX * p.z + p.xz,
         &|p| GUARD_PX * p.z - p.xz,
@@ -237,14 +235,14 @@ fn clip(near: f64, corners: [Seen; 3]) -> Vec<Seen> {
             let from = &polygon[(k + polygon.len() - 1) % polygon.len()];
             let (at_from, at_to) = (inside(from), inside(to));
             if (at_from >= 0.0) != (at_to >= 0.0) {
-                // Always from the inner end, so that both triangles of an edge cut it alike.
+                // From the inner end, so that both triangles of an edge are cut at the same point.
                 let (p, q, s) = if at_from >= 0.0 {
                     (from, to, at_from / (at_from - at_to))
                 } else {
                     (to, from, at_to / (at_to - at_from))
                 };
                 let mix = |a: f64, b: f64| a + (b - a) * s;
-                kept.push(Seen {
+                kept.push(HomogeneousPoint {
                     xz: mix(p.xz, q.xz),
                     yz: mix(p.yz, q.yz),
                     z: mix(p.z, q.z).max(near),

@@ -8,25 +8,24 @@ use super::merge::MergeCounters;
 pub struct MeshResult {
     /// Number of grids tessellated.
     pub grids: u64,
-    /// Number of triangles in them.
+    /// Number of triangles in those grids.
     pub triangles: u64,
-    /// Number of grids that were not known to be hidden.
+    /// Number of grids that are not hidden.
     pub grids_visible: u64,
-    /// Number of vertices of those grids: what Reyes shades.
+    /// Number of vertices of visible grids, all of which Reyes shades.
     pub vertices: u64,
-    /// Quads before the unit, and the unit's own counters.
+    /// Counters of the quads before the merging unit, and of the unit.
     pub merging: MergeCounters,
     /// Number of quads sent to the shader.
     pub quads_shaded: u64,
     /// Number of pixels with a sample that shows the scene.
     pub pixels_covered: u64,
     /// Side of a shading pixel, in pixels.
-    pub cell_px: u32,
+    pub shading_pixel_px: u32,
 }
 
 impl MeshResult {
     /// Collects the counts of a frame and its shading.
-    #[must_use]
     pub fn of(visible: &Visible, shading: &Shading) -> Self {
         let grids = visible.chunks.iter().map(|c| c.visible().count() as u64);
         Self {
@@ -37,37 +36,32 @@ impl MeshResult {
             merging: shading.counters,
             quads_shaded: shading.quads.len() as u64,
             pixels_covered: visible.pixels_covered(),
-            cell_px: visible.settings.pattern.cell_px().unsigned_abs(),
+            shading_pixel_px: visible.settings.pattern.cell_px().unsigned_abs(),
         }
     }
 
     /// Number of quads merged into another one.
-    #[must_use]
     pub fn quads_merged(&self) -> u64 {
         self.merging.tested() - self.quads_shaded
     }
 
     /// Number of fragments that the shader runs on: four per quad, covered or not.
-    #[must_use]
     pub fn fragments_shaded(&self) -> u64 {
         4 * self.quads_shaded
     }
 
     /// Fragments shaded per covered pixel; 0 if no pixel is covered.
-    #[must_use]
     pub fn fragments_per_covered_pixel(&self) -> f64 {
         ratio(self.fragments_shaded(), self.pixels_covered)
     }
 
     /// Share of merged quads among all that reached the unit (PMU, section 5: savings).
-    #[must_use]
     pub fn savings(&self) -> f64 {
         ratio(self.quads_merged(), self.merging.tested())
     }
 
     /// Share of merged quads among those with a partially covered shading pixel (PMU, section 5:
     /// efficiency).
-    #[must_use]
     pub fn efficiency(&self) -> f64 {
         ratio(self.quads_merged(), self.merging.partial)
     }

@@ -1,15 +1,14 @@
 //! The reference for image quality: 64 shaded samples per pixel.
 //!
-//! The picture is drawn eight times as wide and as high with one shaded sample per pixel, in parts as
-//! large as the picture itself; blocks of 8x8 pixels are then averaged in linear light. Tessellation
-//! stays that of the picture's own size.
+//! The picture is drawn eight times as wide and as high with one shaded sample per pixel, in parts of
+//! the size of the picture; blocks of 8x8 pixels are then averaged in linear light. Tessellation is
+//! that of the picture at its own size.
 
 use super::camera::MeshCamera;
 use super::frame::{FrameSettings, Visible};
 use super::grid::GridSource;
 use super::merge::MergeUnitKind;
-use super::shade::Sampling;
-use super::shade::Shader;
+use super::shade::{Sampling, Shader};
 use crate::error::Result;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
@@ -18,11 +17,8 @@ use crate::raster::samples::SamplePattern;
 /// Number of samples along the side of a pixel.
 const SIDE: u32 = 8;
 
-/// Draws `source` in `view` with 64 samples per pixel, each shaded on its own; `shader` creates the
+/// Draws `source` in `view` with 64 samples per pixel, each shaded on its own. `shader` creates the
 /// shader of a view.
-///
-/// # Errors
-/// As [`Visible::new`].
 pub(crate) fn supersampled<'a>(
     source: &dyn GridSource,
     view: &MeshCamera,
@@ -38,14 +34,14 @@ pub(crate) fn supersampled<'a>(
     let mut sums = vec![[0.0_f32; 4]; (width * height) as usize];
     for part in 0..SIDE * SIDE {
         let corner = [part % SIDE * width, part / SIDE * height];
-        let view = enlarged(view, corner);
-        let visible = Visible::new(source, &view.0, &view.1, &settings)?;
+        let part = enlarged(view, corner);
+        let visible = Visible::new(source, view, &part, &settings)?;
         let shading = visible.merged(source, MergeUnitKind::None);
-        let picture = visible.picture(&shader(&view.1), &shading, Sampling::Centre, background);
+        let picture = visible.picture(&shader(&part), &shading, Sampling::Centre, background);
         for (pixel, at) in picture.pixels().iter().zip(0..) {
             let (x, y) = (corner[0] + at % width, corner[1] + at / width);
             let sum = &mut sums[(y / SIDE * width + x / SIDE) as usize];
-            // One sample per pixel: alpha is 0 or 1, so nothing is premultiplied.
+            // With one sample per pixel alpha is 0 or 1, so the colour is not premultiplied.
             let [r, g, b, a] = *pixel;
             let linear = decode_srgb([r, g, b]);
             (0..3).for_each(|k| sum[k] += linear[k] * a);
@@ -62,13 +58,12 @@ pub(crate) fn supersampled<'a>(
     Ok(Frame::from_pixels(width, height, pixels.collect()))
 }
 
-/// The view itself, which determines the tessellation, and the view of the part of the enlarged
-/// picture that begins at `corner`.
-fn enlarged(view: &MeshCamera, corner: [u32; 2]) -> (MeshCamera, MeshCamera) {
+/// The view of the part of the enlarged picture that begins at `corner`.
+fn enlarged(view: &MeshCamera, corner: [u32; 2]) -> MeshCamera {
     let mut part = view.clone();
     let scale = f64::from(SIDE);
     part.camera.focal_px = view.camera.focal_px.map(|focal| focal * scale);
-    let [x, y] = view.camera.principal_px.map(|place| place * scale);
+    let [x, y] = view.camera.principal_px.map(|px| px * scale);
     part.camera.principal_px = [x - f64::from(corner[0]), y - f64::from(corner[1])];
-    (view.clone(), part)
+    part
 }

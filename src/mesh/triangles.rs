@@ -1,6 +1,6 @@
 //! A polygon mesh as grids: its triangles in the order of the file, in runs of at most 512, with
-//! adjacency from shared positions ("Reducing Shading on GPUs using
-//! Quad-Fragment Merging", section 5: connectivity from an index buffer).
+//! adjacency from shared positions ("Reducing Shading on GPUs using Quad-Fragment Merging", section 5:
+//! connectivity from an index buffer).
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -8,18 +8,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
+use super::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 use super::grid::{Grid, GridSource, GridVertex, MAX_GRID_TRIANGLES, Topology, neighbours};
 use super::index::index16;
-use crate::mesh::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 
 /// The triangles of a mesh.
 #[derive(Debug)]
 pub struct Triangles<M = Mesh> {
     mesh: M,
-    /// Normals by position, for corners without a normal: means of the faces around, weighted by
-    /// area.
+    /// Normals by position, for corners without one: means of the triangles around, weighted by area.
     smooth: Vec<[f32; 3]>,
-    /// Corners of all triangles.
     triangles: Vec<[Corner; 3]>,
     groups: Vec<Group>,
     bounds: [[f32; 3]; 2],
@@ -34,9 +32,7 @@ struct Group {
 }
 
 impl<M: Borrow<Mesh>> Triangles<M> {
-    /// Cuts the faces of a mesh, owned or borrowed, into triangles, as fans, and triangles into
-    /// grids.
-    #[must_use]
+    /// Cuts the faces of a mesh, owned or borrowed, into triangle fans, and the triangles into grids.
     pub fn new(owner: M) -> Self {
         let mesh = owner.borrow();
         let mut triangles = Vec::new();
@@ -72,18 +68,6 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             groups,
             mesh: owner,
         }
-    }
-
-    /// Number of triangles.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.triangles.len()
-    }
-
-    /// Whether there is no triangle.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.triangles.is_empty()
     }
 
     fn vertex(&self, corner: Corner) -> GridVertex {

@@ -87,7 +87,7 @@ impl MeshRow {
             "vertices_of_visible_grids": o.vertices,
             "triangle_area_px": self.area_px,
             "msaa": self.msaa,
-            "coarse_pixel_px": o.cell_px,
+            "coarse_pixel_px": o.shading_pixel_px,
             "unit": self.unit,
             "buffer": buffer,
             "quads": {

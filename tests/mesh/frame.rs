@@ -120,9 +120,9 @@ fn shown(
     settings: &FrameSettings,
 ) -> Vec<Option<(usize, u16)>> {
     let pattern = settings.pattern;
-    let cells = settings.cells();
+    let picture = settings.shading_area();
     let count = pattern.count() as usize;
-    let mut shown = vec![(0.0_f32, None); (cells.x1 * cells.y1) as usize * count];
+    let mut shown = vec![(0.0_f32, None); (picture.x1 * picture.y1) as usize * count];
     let mut grids: Vec<Grid> = Vec::new();
     (0..source.batches()).for_each(|batch| source.grids(batch, view, &mut grids));
     let unit = pattern.cell_units();
@@ -135,13 +135,13 @@ fn shown(
                 if !outline.is_front() && settings.faces == Faces::Front {
                     return;
                 }
-                let area = outline.bounds().intersect(cells);
+                let area = outline.bounds().intersect(picture);
                 for y in area.y0..area.y1 {
                     for x in area.x0..area.x1 {
                         for (k, &[dx, dy]) in pattern.offsets().iter().enumerate() {
                             if outline.covers(x * unit + dx, y * unit + dy) {
                                 let depth = plane.at_sample([x * unit, y * unit], [dx, dy]);
-                                let slot = (y * cells.x1 + x) as usize * count + k;
+                                let slot = (y * picture.x1 + x) as usize * count + k;
                                 if depth > shown[slot].0 {
                                     shown[slot] = (depth, Some((number, triangle)));
                                 }
@@ -162,19 +162,19 @@ fn of_frame(
     view: &MeshCamera,
 ) -> Vec<Option<(usize, u16)>> {
     let settings = &visible.settings;
-    let cells = settings.cells();
+    let picture = settings.shading_area();
     let count = settings.pattern.count() as usize;
-    let mut shown = vec![None; (cells.x1 * cells.y1) as usize * count];
+    let mut shown = vec![None; (picture.x1 * picture.y1) as usize * count];
     // Grids are told by where their first vertex lies: frames leave out those without quads.
     let mut grids: Vec<Grid> = Vec::new();
     (0..source.batches()).for_each(|batch| source.grids(batch, view, &mut grids));
     for bin in &visible.bins {
         for quad in &bin.quads {
-            for cell in 0..4 {
-                let x = i32::from(quad.position[0]) * 2 + (cell & 1);
-                let y = i32::from(quad.position[1]) * 2 + (cell >> 1);
+            for pixel in 0..4 {
+                let x = i32::from(quad.position[0]) * 2 + (pixel & 1);
+                let y = i32::from(quad.position[1]) * 2 + (pixel >> 1);
                 for k in 0..count {
-                    let owner = bin.samples[quad.first as usize + cell as usize * count + k];
+                    let owner = bin.samples[quad.first as usize + pixel as usize * count + k];
                     if owner == NO_OWNER {
                         continue;
                     }
@@ -183,7 +183,7 @@ fn of_frame(
                     let grid = &chunk.grids[chunk.grid_of(number)].grid;
                     let index = grids.iter().position(|g| g.vertices == grid.vertices);
                     let triangle = chunk.quads[number as usize].triangle;
-                    shown[(y * cells.x1 + x) as usize * count + k] =
+                    shown[(y * picture.x1 + x) as usize * count + k] =
                         Some((index.unwrap(), triangle));
                 }
             }
@@ -237,10 +237,10 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
     for pattern in patterns() {
         let settings = settings(&pattern, Faces::Both);
         let visible = Visible::new(&source, &view, &view, &settings).unwrap();
-        let cells = settings.cells();
-        let mut times = vec![[[0_u8; 2]; 64]; (cells.x1 as usize).div_ceil(2) * 64];
+        let picture = settings.shading_area();
+        let mut times = vec![[[0_u8; 2]; 64]; (picture.x1 as usize).div_ceil(2) * 64];
         for quad in visible.chunks.iter().flat_map(|c| &c.quads) {
-            let at = usize::from(quad.position[1]) * (cells.x1 as usize).div_ceil(2)
+            let at = usize::from(quad.position[1]) * (picture.x1 as usize).div_ceil(2)
                 + usize::from(quad.position[0]);
             for (bit, sample) in times[at].iter_mut().enumerate() {
                 sample[usize::from(quad.is_front)] += u8::from(quad.coverage >> bit & 1 == 1);

@@ -87,8 +87,8 @@ fn owners(visible: &Visible) -> Vec<([u16; 2], Vec<u32>)> {
 
 fn timed_owners(outcome: &TimedMeshResult, settings: &FrameSettings) -> Vec<([u16; 2], Vec<u32>)> {
     let count = settings.pattern.count() as usize;
-    let cells = settings.cells();
-    let [across, down] = [cells.x1, cells.y1].map(|c| (c.unsigned_abs() as u16).div_ceil(2));
+    let picture = settings.shading_area();
+    let [across, down] = [picture.x1, picture.y1].map(|c| (c.unsigned_abs() as u16).div_ceil(2));
     let mut quads = Vec::new();
     for place in (0..across).flat_map(|x| (0..down).map(move |y| [x, y])) {
         let quad = outcome.depths.quad(place);

@@ -48,7 +48,7 @@ fn vertex(position: [f32; 3], uv: [f32; 2]) -> GridVertex {
     }
 }
 
-/// A vertex of the plane, seen at a place in pixels; the texture lies on it without distortion.
+/// A vertex of the plane at a position on the picture, in pixels; the texture lies on it without distortion.
 fn plane_vertex(x_px: f32, y_px: f32, texels_a_px: f32) -> GridVertex {
     let uv = [x_px, y_px].map(|v| v * texels_a_px / TEXELS as f32);
     vertex([x_px - 320.0, y_px - 180.0, FAR], uv)
@@ -101,14 +101,14 @@ fn noisy() -> Scene {
 /// The quad whose first pixel is (300, 200), of a triangle, sampled at its centres.
 fn quad_inputs<'a>(vertices: [&'a GridVertex; 3], planes: &'a TrianglePlanes) -> QuadInputs<'a> {
     QuadInputs {
-        cells: [TriangleRef { vertices, planes }; 4],
+        triangles: [TriangleRef { vertices, planes }; 4],
         points_px: [
             [300.5, 200.5],
             [301.5, 200.5],
             [300.5, 201.5],
             [301.5, 201.5],
         ],
-        cell_px: 1,
+        side_px: 1,
         wanted: 0b1111,
         material: 0,
         is_front: true,
@@ -170,7 +170,7 @@ fn as_rays_see_it() {
         [1.008, 0.502, 4.001],
         [1.001, 0.507, 4.003],
     ];
-    let at = view().place(small[0]);
+    let at = view().position_px(small[0]);
     for (dx, dy) in [(-1.0, 0.5), (0.0, 0.0), (0.5, 0.5), (1.5, -1.0)] {
         assert_as_traced(small, at[0] + dx, at[1] + dy);
     }
@@ -213,7 +213,7 @@ fn attributes_mix_by_weight() {
 }
 
 #[test]
-fn coarse_cells_are_filtered_twice_as_wide() {
+fn coarse_pixels_are_filtered_twice_as_wide() {
     let scene = noisy();
     let vertices = plane_triangle(2.0);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
@@ -224,7 +224,7 @@ fn coarse_cells_are_filtered_twice_as_wide() {
             [301.0, 203.0],
             [303.0, 203.0],
         ],
-        cell_px: 2,
+        side_px: 2,
         ..quad_inputs(vertices.each_ref(), &planes)
     };
     let shader = scene.shader();
@@ -249,10 +249,10 @@ fn coarse_cells_are_filtered_twice_as_wide() {
 }
 
 #[test]
-fn sampling_points_of_cells() {
+fn sampling_points_of_shading_pixels() {
     let four = SamplePattern::standard(4).unwrap();
-    let point = |cell, samples, centre| {
-        sampling_point([3, 5], cell, &four, Sampling::Centroid, (samples, centre))
+    let point = |pixel, samples, centre| {
+        sampling_point([3, 5], pixel, &four, Sampling::Centroid, (samples, centre))
     };
     assert_eq!(point(0, 0b0001, false), [6.375, 10.125]);
     assert_eq!(point(3, 0b1000, false), [7.625, 11.875]);
@@ -277,12 +277,12 @@ fn merged_triangles_of_a_plane_are_as_one() {
     let middle = vertex([0, 1, 2].map(|k| (a.position[k] + b.position[k]) / 2.0), uv);
     let halves = [[&a, &middle, &c], [&middle, &b, &c]];
     let planes = halves.map(|v| TrianglePlanes::new(v, &view()).unwrap());
-    let cell = |k: usize| TriangleRef {
+    let pixel = |k: usize| TriangleRef {
         vertices: halves[k],
         planes: &planes[k],
     };
     let inputs = QuadInputs {
-        cells: [cell(0), cell(1), cell(1), cell(0)],
+        triangles: [pixel(0), pixel(1), pixel(1), pixel(0)],
         ..quad_inputs(halves[0], &planes[0])
     };
     let merged = shader.quad(&inputs);

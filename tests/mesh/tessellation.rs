@@ -192,7 +192,7 @@ fn mean_area(grids: &[Grid], view: &MeshCamera) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for grid in grids {
         for t in &grid.topology.triangles {
-            let [a, b, c] = t.map(|v| view.place(grid.vertices[usize::from(v)].position));
+            let [a, b, c] = t.map(|v| view.position_px(grid.vertices[usize::from(v)].position));
             let twice = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
             sum += twice.abs() / 2.0;
             count += 1.0;

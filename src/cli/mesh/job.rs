@@ -281,8 +281,8 @@ impl Job<'_> {
                 (visible.settings.size, counts, "vertices shaded")
             }
             Some(shading) => {
-                let cells = visible.settings.cells();
-                let size = [cells.x1, cells.y1].map(i32::cast_unsigned);
+                let area = visible.settings.shading_area();
+                let size = [area.x1, area.y1].map(i32::cast_unsigned);
                 let counts = visible.fragments_per_shading_pixel(shading);
                 (size, counts, "shadings")
             }

@@ -1,7 +1,7 @@
-//! From batches of grids to quads, in submission order.
+//! Chunks: batches of grids rasterized to quads, in submission order.
 //!
-//! A chunk is the work of one task: a run of batches of one draw. Chunks are independent of each
-//! other; everything in them is in submission order.
+//! A chunk is the work of one task, a run of batches of one draw. Chunks are independent of each
+//! other.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
 
-/// A quad of a triangle as the raster makes it.
+/// A quad of a triangle, before the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RasterQuad {
-    /// Samples covered; none where the triangle only touches the quad.
+    /// Samples covered; none if the triangle only touches the quad.
     pub coverage: u64,
     /// Column and row, in quads.
     pub position: [u16; 2],
@@ -26,7 +26,7 @@ pub struct RasterQuad {
     pub triangle: u16,
     /// Shading pixels whose centre is covered.
     pub centres: u8,
-    /// Whether the triangle shows its front.
+    /// Whether the triangle faces the viewer.
     pub is_front: bool,
 }
 
@@ -37,22 +37,22 @@ pub struct RasterGrid {
     pub grid: Grid,
     /// Indices into [`Chunk::quads`].
     pub quads: Range<u32>,
-    /// Index into [`Chunk::planes`] of its first triangle's.
+    /// Index into [`Chunk::planes`] of its first triangle's plane.
     pub first_plane: u32,
     /// Shading pixels that it may cover.
     pub(crate) bounds: PixelRect,
     /// Depth of its nearest vertex.
     pub(crate) nearest: f32,
-    /// Whether the depth test found any part of it that earlier grids did not hide for sure.
+    /// Whether the depth test finds any part of it that earlier grids do not hide for sure.
     pub(crate) is_visible: AtomicBool,
 }
 
-/// The work of one task.
+/// Grids that one task rasterizes, and their quads.
 #[derive(Debug, Default)]
 pub struct Chunk {
-    /// The draw it is part of.
+    /// The draw that it belongs to.
     pub(crate) draw: u32,
-    /// Its grids; those without any triangle to draw are left out.
+    /// Its grids, without those of which no triangle is drawn.
     pub grids: Vec<RasterGrid>,
     /// Depth planes of all triangles of all grids.
     pub planes: Vec<DepthPlane>,
@@ -60,11 +60,11 @@ pub struct Chunk {
     pub quads: Vec<RasterQuad>,
     /// For each quad: the samples that pass the early depth test.
     pub(crate) passed: Vec<AtomicU64>,
-    /// Indices of quads by the bin they lie in.
+    /// Indices of quads, sorted by bin.
     by_bin: Vec<u32>,
-    /// Where each bin's begin in `by_bin`; one more entry than there are bins.
+    /// Index into `by_bin` of the first quad of each bin; one more item than there are bins.
     bin_starts: Vec<u32>,
-    /// Number of the chunk's first quad in the frame.
+    /// Index in the frame of its first quad.
     pub first_quad: u32,
     /// Number of grids tessellated.
     pub(crate) grids_in: u64,
@@ -72,7 +72,7 @@ pub struct Chunk {
     pub(crate) triangles_in: u64,
 }
 
-/// Stands for the plane of a triangle that is not drawn.
+/// Placeholder for the plane of a triangle that is not drawn.
 const NO_PLANE: DepthPlane = DepthPlane {
     origin: [0, 0],
     depth: 0.0,
@@ -80,9 +80,7 @@ const NO_PLANE: DepthPlane = DepthPlane {
 };
 
 impl Chunk {
-    /// Tessellates the batches `batches` of `source`, all of one draw, for the first view, and
-    /// rasterizes them in the second.
-    #[must_use]
+    /// Tessellates batches of one draw for the first view, and rasterizes them in the second.
     pub fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
@@ -110,7 +108,7 @@ impl Chunk {
         chunk
     }
 
-    /// Rasterizes a grid; keeps it when a triangle of it is drawn.
+    /// Rasterizes a grid; keeps it if a triangle of it is drawn.
     fn raster(
         &mut self,
         grid: Grid,
@@ -125,7 +123,7 @@ impl Chunk {
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
         self.planes.resize(first_plane + triangles, NO_PLANE);
         let mut bounds: Option<PixelRect> = None;
-        let target = (settings.cells(), settings.pattern);
+        let target = (settings.shading_area(), settings.pattern);
         projected.pieces(view, &grid, target, |piece| {
             self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;
             if piece.is_drawn(draws_backs) {
@@ -147,7 +145,7 @@ impl Chunk {
         });
     }
 
-    /// Adds the quads of a triangle, or a piece of one.
+    /// Adds the quads of a triangle or of a clipped piece of one.
     #[inline]
     fn add_quads(&mut self, piece: &Piece, settings: &FrameSettings) {
         let outline = SampledPolygon::triangle(piece.corners, settings.pattern, settings.level);
@@ -163,7 +161,7 @@ impl Chunk {
         });
     }
 
-    /// Sorts the quads' indices by bin, in order within each.
+    /// Sorts the indices of the quads by bin, in submission order within each.
     fn sort_by_bin(&mut self, settings: &FrameSettings) {
         let mut starts = vec![0; settings.bins() + 1];
         for quad in &self.quads {
@@ -182,12 +180,12 @@ impl Chunk {
         self.bin_starts = starts;
     }
 
-    /// The quads of a bin, in order.
+    /// Indices of the quads of a bin, in submission order.
     pub(crate) fn in_bin(&self, bin: usize) -> &[u32] {
         &self.by_bin[self.bin_starts[bin] as usize..self.bin_starts[bin + 1] as usize]
     }
 
-    /// The samples of a quad that are shaded: those that passed the depth test or, without one
+    /// The samples of a quad that are shaded: those that pass the depth test or, without a test
     /// before shading, all.
     #[inline]
     pub(crate) fn shaded_coverage(&self, quad: u32, settings: &FrameSettings) -> u64 {
@@ -199,14 +197,13 @@ impl Chunk {
         }
     }
 
-    /// The grids that the depth test found visible.
+    /// The grids that the depth test finds visible.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &RasterGrid> {
         let grids = self.grids.iter();
         grids.filter(|grid| grid.is_visible.load(Ordering::Relaxed))
     }
 
-    /// The grid of a quad.
-    #[must_use]
+    /// Index of the grid of a quad.
     pub fn grid_of(&self, quad: u32) -> usize {
         self.grids.partition_point(|grid| grid.quads.end <= quad)
     }

@@ -102,7 +102,7 @@ impl Visible {
     #[cfg(feature = "cli")]
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
     pub(crate) fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
-        let picture = self.settings.cells();
+        let picture = self.settings.shading_area();
         let (width, height) = (picture.x1 as usize, picture.y1 as usize);
         let mut counts = vec![0; width * height];
         for quad in &shading.quads {

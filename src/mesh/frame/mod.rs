@@ -1,10 +1,10 @@
 //! A frame of the mesh path without time: every count and the picture, on all cores.
 //!
 //! ```text
-//! batches --chunk--> quads, in submission order      (all chunks side by side)
-//!         --visibility--> what passes the depth test (all bins side by side, each in order)
-//!         --merging--> quads for the shader          (grids, or draws, side by side)
-//!         --picture--> shaded, resolved
+//! batches --chunk--> quads, in submission order      (chunks in parallel)
+//!         --visibility--> samples that pass the test (bins in parallel, each in order)
+//!         --merging--> quads for the shader          (grids or draws in parallel)
+//!         --picture--> shaded and resolved pixels
 //! ```
 //!
 //! Edge functions, coverage, depth test and merging units are those of the pipeline in cycles, which

@@ -9,40 +9,33 @@ use super::visibility::VisibilityBuffer;
 use super::visible::Visible;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
-use crate::mesh::shade::{QuadInputs, Sampling, TriangleRef, sampling_point};
-use crate::mesh::shade::{Shader, TrianglePlanes};
+use crate::mesh::shade::{
+    QuadInputs, Sampling, Shader, TrianglePlanes, TriangleRef, sampling_point,
+};
 use crate::raster::sample_depth::NO_OWNER;
 
-/// Number of quads that one task shades.
+/// Quads shaded per task.
 const QUADS_PER_TASK: usize = 1024;
 
 /// Colours of a quad's shading pixels in linear light.
 type QuadColours = [[f32; 3]; 4];
 
-/// Gives samples their colours.
-pub(super) trait Colours: Sync {
-    /// What all samples of a shading pixel with the same owner have in common.
+/// Source of the colours of samples.
+pub(super) trait SampleColours: Sync {
+    /// Data common to all samples of a shading pixel with the same owner.
     type Key: Copy;
 
-    /// The key of a shading pixel of an owner, which is a quad's number in the frame.
-    fn key(&self, owner: u32, cell: usize) -> Self::Key;
+    /// The key of a shading pixel (0 to 3 in its quad) of an owner, a quad's index in the frame.
+    fn key(&self, owner: u32, pixel: usize) -> Self::Key;
 
-    /// The colour in linear light of a sample of a shading pixel with this key.
-    fn colour(&self, key: Self::Key, position: [u16; 2], cell: usize, sample: usize) -> [f32; 3];
-}
-
-/// A frame and its shader.
-#[derive(Clone, Copy)]
-pub(super) struct Coloured<'a> {
-    pub(super) visible: &'a Visible,
-    pub(super) shader: &'a Shader<'a>,
+    /// The colour in linear light of a sample of a shading pixel, given the pixel's key.
+    fn colour(&self, key: Self::Key, position: [u16; 2], pixel: usize, sample: usize) -> [f32; 3];
 }
 
 impl Visible {
-    /// Shades the quads that a merging unit has left, and resolves the picture.
+    /// Shades the quads that leave the merging unit, and resolves the picture.
     ///
     /// The background is an sRGB colour; without one the picture has premultiplied alpha.
-    #[must_use]
     pub fn picture(
         &self,
         shader: &Shader<'_>,
@@ -50,33 +43,32 @@ impl Visible {
         sampling: Sampling,
         background: Option<[f32; 3]>,
     ) -> Frame {
-        let frame = Coloured {
-            visible: self,
-            shader,
-        };
-        let quads = QuadColourMap {
+        let quads = ShadedColours {
             visible: self,
             shading,
-            colours: &frame.shade_quads(shading, sampling),
+            colours: &self.shade_quads(shader, shading, sampling),
         };
-        frame.resolve(&quads, background)
+        self.resolve(&quads, background)
     }
-}
 
-impl Coloured<'_> {
     /// Runs the shader on the quads of `shading` that show in the picture. (A GPU shades the others
     /// as well, and they are counted.)
-    fn shade_quads(&self, shading: &Shading, sampling: Sampling) -> Vec<QuadColours> {
+    fn shade_quads(
+        &self,
+        shader: &Shader<'_>,
+        shading: &Shading,
+        sampling: Sampling,
+    ) -> Vec<QuadColours> {
         let mut shows = Vec::new();
         shows.resize_with(shading.quads.len(), AtomicBool::default);
-        self.visible.bins.par_iter().for_each(|bin| {
-            self.each_cell(bin, |_, cell, owners| {
+        self.bins.par_iter().for_each(|bin| {
+            self.each_shading_pixel(bin, |_, pixel, owners| {
                 let mut last = NO_OWNER;
                 for &owner in owners.iter().filter(|&&o| o != NO_OWNER) {
                     if owner != last {
                         last = owner;
-                        let (chunk, quad) = self.visible.find(owner);
-                        let shaded = shading.target(self.visible, chunk, quad, cell);
+                        let (chunk, quad) = self.find(owner);
+                        let shaded = shading.target(self, chunk, quad, pixel);
                         if shaded != NOT_SHADED {
                             shows[shaded as usize].store(true, Ordering::Relaxed);
                         }
@@ -94,27 +86,32 @@ impl Coloured<'_> {
             .for_each(|((out, quads), shows)| {
                 for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
                     if shows.load(Ordering::Relaxed) {
-                        *out = self.shade(quad, sampling);
+                        *out = self.shade(shader, quad, sampling);
                     }
                 }
             });
         colours
     }
 
-    /// Visits the shading pixels of a bin: position of the quad, number in it, owners of its samples.
-    fn each_cell(&self, bin: &VisibilityBuffer, mut visit: impl FnMut([u16; 2], usize, &[u32])) {
-        let count = self.visible.settings.pattern.count() as usize;
+    /// Visits the shading pixels of a bin with the position of the quad, the index in the quad, and
+    /// the owners of the samples.
+    fn each_shading_pixel(
+        &self,
+        bin: &VisibilityBuffer,
+        mut visit: impl FnMut([u16; 2], usize, &[u32]),
+    ) {
+        let count = self.settings.pattern.count() as usize;
         for quad in &bin.quads {
             let samples = &bin.samples[quad.first as usize..][..4 * count];
-            for (cell, owners) in samples.chunks_exact(count).enumerate() {
-                visit(quad.position, cell, owners);
+            for (pixel, owners) in samples.chunks_exact(count).enumerate() {
+                visit(quad.position, pixel, owners);
             }
         }
     }
 
-    fn shade(&self, quad: &ShaderQuad, sampling: Sampling) -> QuadColours {
-        let pattern = self.visible.settings.pattern;
-        let chunk = &self.visible.chunks[quad.chunk as usize];
+    fn shade(&self, shader: &Shader<'_>, quad: &ShaderQuad, sampling: Sampling) -> QuadColours {
+        let pattern = self.settings.pattern;
+        let chunk = &self.chunks[quad.chunk as usize];
         let grid = &chunk.grids[chunk.grid_of(quad.inputs[0])].grid;
         let inputs = quad.inputs.map(|q| &chunk.quads[q as usize]);
         let corners = inputs.map(|input| {
@@ -122,11 +119,11 @@ impl Coloured<'_> {
             corners.map(|c| &grid.vertices[usize::from(c)])
         });
         let mut planes: [Option<TrianglePlanes>; 4] = [None; 4];
-        for cell in 0..4 {
-            let same = (0..cell).find(|&k| inputs[k].triangle == inputs[cell].triangle);
-            planes[cell] = match same {
+        for pixel in 0..4 {
+            let same = (0..pixel).find(|&k| inputs[k].triangle == inputs[pixel].triangle);
+            planes[pixel] = match same {
                 Some(k) => planes[k],
-                None => TrianglePlanes::new(corners[cell], &self.visible.view),
+                None => TrianglePlanes::new(corners[pixel], &self.view),
             };
         }
         // A triangle seen exactly edge-on has no planes: its shading pixels use those of another.
@@ -135,20 +132,20 @@ impl Coloured<'_> {
         };
         let from: [usize; 4] = std::array::from_fn(|k| if planes[k].is_some() { k } else { some });
         let planes = planes.map(|p| p.unwrap_or(fallback));
-        let points_px = std::array::from_fn(|cell| {
-            let input = inputs[from[cell]];
-            let samples = pattern.cell(input.coverage, cell);
-            let covers_centre = input.centres >> cell & 1 == 1;
+        let points_px = std::array::from_fn(|pixel| {
+            let input = inputs[from[pixel]];
+            let samples = pattern.cell(input.coverage, pixel);
+            let covers_centre = input.centres >> pixel & 1 == 1;
             let position = inputs[0].position;
-            sampling_point(position, cell, pattern, sampling, (samples, covers_centre))
+            sampling_point(position, pixel, pattern, sampling, (samples, covers_centre))
         });
-        self.shader.quad(&QuadInputs {
-            cells: std::array::from_fn(|k| TriangleRef {
+        shader.quad(&QuadInputs {
+            triangles: std::array::from_fn(|k| TriangleRef {
                 vertices: corners[from[k]],
                 planes: &planes[k],
             }),
             points_px,
-            cell_px: pattern.cell_px(),
+            side_px: pattern.cell_px(),
             wanted: pattern.cells(quad.coverage),
             material: grid.material,
             is_front: inputs[0].is_front,
@@ -158,29 +155,28 @@ impl Coloured<'_> {
     /// Averages the samples of each pixel in linear light and encodes the mean as sRGB. The
     /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share of
     /// their samples that show anything.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "shading pixels of a quad, pixels of a shading pixel"
-    )]
-    pub(super) fn resolve(&self, colours: &impl Colours, background: Option<[f32; 3]>) -> Frame {
-        let [width, height] = self.visible.settings.size;
-        let pattern = self.visible.settings.pattern;
+    #[allow(clippy::cast_possible_truncation, reason = "indices in a quad")]
+    pub(super) fn resolve(
+        &self,
+        colours: &impl SampleColours,
+        background: Option<[f32; 3]>,
+    ) -> Frame {
+        let [width, height] = self.settings.size;
+        let pattern = self.settings.pattern;
         let per_pixel = pattern.per_pixel() as usize;
         let side = pattern.cell_px().cast_unsigned();
         let share = 1.0 / f32::from(u16::try_from(per_pixel).unwrap_or(1));
         let behind = background.map(decode_srgb);
         let empty = background.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);
-        let finished: Vec<Vec<(u32, [f32; 4])>> = self
-            .visible
-            .bins
-            .par_iter()
+        let bins = self.bins.par_iter();
+        let finished: Vec<Vec<(u32, [f32; 4])>> = bins
             .map(|bin| {
                 let mut pixels = Vec::with_capacity(bin.quads.len() * 4);
-                self.each_cell(bin, |position, cell, owners| {
+                self.each_shading_pixel(bin, |position, pixel, owners| {
                     let mut last = (NO_OWNER, None);
                     for (at, owners) in owners.chunks_exact(per_pixel).enumerate() {
-                        let across = 2 * side * u32::from(position[0]) + side * (cell as u32 & 1);
-                        let down = 2 * side * u32::from(position[1]) + side * (cell as u32 >> 1);
+                        let across = 2 * side * u32::from(position[0]) + side * (pixel as u32 & 1);
+                        let down = 2 * side * u32::from(position[1]) + side * (pixel as u32 >> 1);
                         let (x, y) = (across + at as u32 % side, down + at as u32 / side);
                         if x >= width || y >= height {
                             continue;
@@ -192,10 +188,10 @@ impl Coloured<'_> {
                             }
                             let key = match last {
                                 (same, Some(key)) if same == owner => key,
-                                _ => colours.key(owner, cell),
+                                _ => colours.key(owner, pixel),
                             };
                             last = (owner, Some(key));
-                            let c = colours.colour(key, position, cell, at * per_pixel + k);
+                            let c = colours.colour(key, position, pixel, at * per_pixel + k);
                             (0..3).for_each(|i| sum[i] += c[i]);
                             covered += 1.0;
                         }
@@ -215,7 +211,7 @@ impl Coloured<'_> {
     }
 }
 
-/// A pixel, from the sum of the colours of its covered samples and their number.
+/// Returns a pixel from the sum of the colours of its covered samples and their number.
 fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
     let alpha = covered * share;
     if let Some(behind) = behind {
@@ -227,22 +223,22 @@ fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> 
     [r * alpha, g * alpha, b * alpha, alpha]
 }
 
-/// Colours of shaded quads: all samples of a shading pixel alike.
-struct QuadColourMap<'a> {
+/// Colours of shaded quads: one for all samples of a shading pixel.
+struct ShadedColours<'a> {
     visible: &'a Visible,
     shading: &'a Shading,
     colours: &'a [QuadColours],
 }
 
-impl Colours for QuadColourMap<'_> {
+impl SampleColours for ShadedColours<'_> {
     type Key = [f32; 3];
 
     #[inline]
-    fn key(&self, owner: u32, cell: usize) -> [f32; 3] {
+    fn key(&self, owner: u32, pixel: usize) -> [f32; 3] {
         let (chunk, quad) = self.visible.find(owner);
-        let shaded = self.shading.target(self.visible, chunk, quad, cell);
+        let shaded = self.shading.target(self.visible, chunk, quad, pixel);
         let colours = self.colours.get(shaded as usize);
-        colours.map_or([0.0; 3], |quad| quad[cell])
+        colours.map_or([0.0; 3], |quad| quad[pixel])
     }
 
     #[inline]

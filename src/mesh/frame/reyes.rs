@@ -1,15 +1,13 @@
 //! Reyes, for comparison: the vertices of visible grids are shaded before the raster, and colours are
-//! interpolated at the samples ("Reducing Shading on GPUs using Quad-Fragment
-//! Merging", sections 2.2 and 4: VERTEX).
-//!
-//! Depth culls whole grids only.
+//! interpolated at the samples ("Reducing Shading on GPUs using Quad-Fragment Merging", sections 2.2
+//! and 4: VERTEX). Depth culls whole grids only.
 
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
 use super::chunk::Chunk;
-use super::picture::{Coloured, Colours};
+use super::picture::SampleColours;
 use super::visible::Visible;
 use crate::image::Frame;
 use crate::mesh::grid::Grid;
@@ -17,13 +15,14 @@ use crate::mesh::index::index32;
 use crate::mesh::shade::{Shader, TrianglePlanes, VertexStep};
 
 impl Visible {
-    /// Number of vertices of grids that are not hidden: what Reyes shades.
+    /// Number of vertices of grids that are not hidden, all of which Reyes shades.
     pub(crate) fn vertices_shaded(&self) -> u64 {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
         grids.map(|g| g.grid.vertices.len() as u64).sum()
     }
 
-    /// Vertices shaded by Reyes at each pixel, row by row; those outside the picture are left out.
+    /// Number of vertices shaded by Reyes at each pixel, in row order, without those outside the
+    /// picture.
     #[cfg(feature = "cli")]
     #[allow(
         clippy::cast_possible_truncation,
@@ -35,9 +34,9 @@ impl Visible {
         let mut counts = vec![0; (width * height) as usize];
         for visible in self.chunks.iter().flat_map(Chunk::visible) {
             for vertex in &visible.grid.vertices {
-                let seen = self.view.see(vertex.position);
-                let [x, y] = [seen.xz / seen.z, seen.yz / seen.z];
-                let is_inside = seen.z >= self.view.near && x >= 0.0 && y >= 0.0;
+                let point = self.view.project(vertex.position);
+                let [x, y] = [point.xz / point.z, point.yz / point.z];
+                let is_inside = point.z >= self.view.near && x >= 0.0 && y >= 0.0;
                 if is_inside && x < f64::from(width) && y < f64::from(height) {
                     counts[(y as u32 * width + x as u32) as usize] += 1;
                 }
@@ -47,31 +46,23 @@ impl Visible {
     }
 
     /// Shades vertices as Reyes does, and resolves the picture.
-    #[must_use]
     pub fn reyes_picture(&self, shader: &Shader<'_>, background: Option<[f32; 3]>) -> Frame {
-        let frame = Coloured {
-            visible: self,
-            shader,
-        };
-        frame.resolve(&VertexColours::new(&frame), background)
+        self.resolve(&VertexColours::new(self, shader), background)
     }
 }
 
-/// Colours of all vertices of visible grids.
-///
-/// A vertex of a grid that shows both sides has a colour for each; triangles take the colour of the
-/// side that they show. The vertex counts once.
+/// Colours of all vertices of visible grids. A vertex of a grid that shows both sides has a colour
+/// for each, and counts once.
 struct VertexColours<'a> {
     visible: &'a Visible,
     /// By chunk, grid by grid.
     colours: Vec<Vec<SideColours>>,
-    /// Where each grid's vertices begin, by chunk.
+    /// By chunk: index of the first vertex of each grid.
     firsts: Vec<Vec<u32>>,
 }
 
 impl<'a> VertexColours<'a> {
-    /// Shades the vertices of visible grids.
-    fn new(frame: &Coloured<'a>) -> Self {
+    fn new(visible: &'a Visible, shader: &Shader<'_>) -> Self {
         let shade = |chunk: &Chunk| {
             let (mut colours, mut firsts) = (Vec::new(), Vec::new());
             for grid in &chunk.grids {
@@ -79,14 +70,14 @@ impl<'a> VertexColours<'a> {
                 if grid.is_visible.load(Ordering::Relaxed) {
                     let quads = &chunk.quads[grid.quads.start as usize..grid.quads.end as usize];
                     let shows = [true, false].map(|side| quads.iter().any(|q| q.is_front == side));
-                    shade_grid(frame, &grid.grid, shows, &mut colours);
+                    shade_grid(visible, shader, &grid.grid, shows, &mut colours);
                 }
             }
             (colours, firsts)
         };
-        let (colours, firsts) = frame.visible.chunks.par_iter().map(shade).unzip();
+        let (colours, firsts) = visible.chunks.par_iter().map(shade).unzip();
         Self {
-            visible: frame.visible,
+            visible,
             colours,
             firsts,
         }
@@ -98,7 +89,13 @@ type SideColours = [[f32; 3]; 2];
 
 /// Shades the vertices of a grid for the sides, front and back, that it `shows`. The derivatives at a
 /// vertex are taken along two edges of a triangle.
-fn shade_grid(frame: &Coloured<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec<SideColours>) {
+fn shade_grid(
+    visible: &Visible,
+    shader: &Shader<'_>,
+    grid: &Grid,
+    shows: [bool; 2],
+    out: &mut Vec<SideColours>,
+) {
     let mut around: Vec<Option<[u16; 2]>> = vec![None; grid.vertices.len()];
     for corners in &grid.topology.triangles {
         for k in 0..3 {
@@ -108,12 +105,11 @@ fn shade_grid(frame: &Coloured<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec
     }
     for (vertex, others) in grid.vertices.iter().zip(around) {
         let steps = others.map_or([VertexStep::default(); 2], |others| {
-            others.map(|o| {
-                VertexStep::between(vertex, &grid.vertices[usize::from(o)], &frame.visible.view)
-            })
+            others
+                .map(|o| VertexStep::between(vertex, &grid.vertices[usize::from(o)], &visible.view))
         });
         let material = grid.material;
-        let shade = |is_front| frame.shader.vertex(vertex, &steps, material, is_front);
+        let shade = |is_front| shader.vertex(vertex, &steps, material, is_front);
         out.push([
             if shows[0] { shade(true) } else { [0.0; 3] },
             if shows[1] { shade(false) } else { [0.0; 3] },
@@ -121,17 +117,17 @@ fn shade_grid(frame: &Coloured<'_>, grid: &Grid, shows: [bool; 2], out: &mut Vec
     }
 }
 
-/// A triangle that samples show: its planes and the colours of its corners.
+/// A triangle and the colours of its corners.
 #[derive(Clone, Copy)]
 pub(super) struct ColouredTriangle {
     planes: Option<TrianglePlanes>,
     colours: [[f32; 3]; 3],
 }
 
-impl Colours for VertexColours<'_> {
+impl SampleColours for VertexColours<'_> {
     type Key = ColouredTriangle;
 
-    fn key(&self, owner: u32, _cell: usize) -> ColouredTriangle {
+    fn key(&self, owner: u32, _pixel: usize) -> ColouredTriangle {
         let (number, quad) = self.visible.find(owner);
         let chunk = &self.visible.chunks[number];
         let at = chunk.grid_of(quad);
@@ -153,7 +149,7 @@ impl Colours for VertexColours<'_> {
         &self,
         key: ColouredTriangle,
         position: [u16; 2],
-        cell: usize,
+        pixel: usize,
         sample: usize,
     ) -> [f32; 3] {
         let Some(planes) = key.planes else {
@@ -163,7 +159,7 @@ impl Colours for VertexColours<'_> {
         let side = f64::from(pattern.cell_px());
         let offset = pattern.offsets()[sample];
         let [x, y] = [0, 1].map(|axis| {
-            let second = if cell >> axis & 1 == 1 { 1.0 } else { 0.0 };
+            let second = if pixel >> axis & 1 == 1 { 1.0 } else { 0.0 };
             (2.0 * f64::from(position[axis]) + second) * side + f64::from(offset[axis]) / 256.0
         });
         planes.at(x, y).mix(key.colours).map(|v| v.clamp(0.0, 1.0))

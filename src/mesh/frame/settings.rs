@@ -11,17 +11,17 @@ use crate::raster::samples::SamplePattern;
 pub enum Faces {
     /// Fronts, and both sides of two-sided materials.
     Front,
-    /// Both.
+    /// Both sides of all materials.
     Both,
 }
 
-/// What is culled by depth before it is shaded.
+/// Granularity of depth culling before shading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Cull {
     /// Grids that are hidden as a whole.
     Grids,
-    /// As well, samples that fail the depth test.
+    /// Also samples that fail the depth test.
     Quads,
 }
 
@@ -35,18 +35,17 @@ pub struct FrameSettings {
     pub size: [u32; 2],
     /// The sample positions.
     pub pattern: &'static SamplePattern,
-    /// Which sides are drawn.
+    /// Which sides of triangles are drawn.
     pub faces: Faces,
-    /// What is culled.
+    /// Granularity of depth culling.
     pub cull: Cull,
     /// The host's SIMD level, which changes no result.
     pub level: SimdLevel,
 }
 
 impl FrameSettings {
-    /// The picture in shading pixels, the last of which may reach beyond it.
-    #[must_use]
-    pub fn cells(&self) -> PixelRect {
+    /// The picture in shading pixels. The last column and row may reach beyond it.
+    pub fn shading_area(&self) -> PixelRect {
         let side = self.pattern.cell_px().cast_unsigned();
         let [x1, y1] = self.size.map(|px| px.div_ceil(side).cast_signed());
         PixelRect {
@@ -57,26 +56,25 @@ impl FrameSettings {
         }
     }
 
-    /// Columns of bins.
     fn bins_across(&self) -> usize {
         let side = 2 * usize::from(BIN_QUADS);
-        (self.cells().x1.cast_unsigned() as usize).div_ceil(side)
+        (self.shading_area().x1.cast_unsigned() as usize).div_ceil(side)
     }
 
     /// Number of bins.
     pub(crate) fn bins(&self) -> usize {
         let side = 2 * usize::from(BIN_QUADS);
-        self.bins_across() * (self.cells().y1.cast_unsigned() as usize).div_ceil(side)
+        self.bins_across() * (self.shading_area().y1.cast_unsigned() as usize).div_ceil(side)
     }
 
-    /// The bin of a quad.
+    /// Index of the bin of a quad.
     #[inline]
     pub(crate) fn bin_of(&self, position: [u16; 2]) -> usize {
         let [x, y] = position.map(|v| usize::from(v / BIN_QUADS));
         y * self.bins_across() + x
     }
 
-    /// The bins that `area`, inside the picture, meets.
+    /// Indices of the bins that meet `area`, which lies inside the picture.
     pub(crate) fn bins_in(&self, area: PixelRect) -> impl Iterator<Item = usize> {
         let side = 2 * usize::from(BIN_QUADS);
         let across = self.bins_across();
@@ -89,7 +87,7 @@ impl FrameSettings {
             .flat_map(move |row| columns.clone().map(move |column| row * across + column))
     }
 
-    /// The first quad of a bin.
+    /// Position of the first quad of a bin.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "quads of a picture fit 16 bits"
@@ -99,7 +97,7 @@ impl FrameSettings {
         [bin % across, bin / across].map(|v| v as u16 * BIN_QUADS)
     }
 
-    /// The shading pixels of the bin with this first quad.
+    /// The shading pixels of the bin with the first quad at `corner`.
     pub(crate) fn bin_rect(&self, corner: [u16; 2]) -> PixelRect {
         let [x0, y0] = corner.map(|q| i32::from(q) * 2);
         let side = i32::from(BIN_QUADS) * 2;
@@ -121,7 +119,7 @@ impl FrameSettings {
         self.cull == Cull::Quads
     }
 
-    /// Whether triangles of a material are drawn that show their backs.
+    /// Whether the backs of triangles of a material are drawn.
     pub(crate) fn draws_backs(&self, material: &Material) -> bool {
         material.two_sided || self.faces == Faces::Both
     }

@@ -12,18 +12,18 @@ use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridSource;
 use crate::raster::sample_depth::NO_OWNER;
 
-/// Chunks that a frame is cut into, if it has as many batches: enough to keep many cores busy to
-/// the end, few enough that each is worth a task.
+/// Number of chunks of a frame, if it has as many batches: enough to keep many cores busy to the end,
+/// few enough that each is worth a task.
 const CHUNKS: usize = 256;
-/// Most quads of a frame: their numbers are 32 bits wide, and one is kept for "none".
+/// Maximum number of quads of a frame: indices are 32 bits wide, and one stands for "none".
 const MAX_QUADS: u64 = u32::MAX as u64 - 1;
 
 /// A frame with its visibility resolved, before any shading.
 #[derive(Debug)]
 pub struct Visible {
-    /// The quads.
+    /// The grids and quads.
     pub chunks: Vec<Chunk>,
-    /// What each bin of the picture shows.
+    /// The fragments that each bin of the picture shows.
     pub bins: Vec<VisibilityBuffer>,
     /// The view.
     pub view: MeshCamera,
@@ -31,13 +31,12 @@ pub struct Visible {
     pub settings: FrameSettings,
     /// Number of grids tessellated.
     pub grids: u64,
-    /// Number of triangles in them.
+    /// Number of triangles in those grids.
     pub triangles: u64,
 }
 
 impl Visible {
-    /// Tessellates a scene as finely as `made_for` asks for, then rasterizes and depth-tests it in
-    /// `view`.
+    /// Tessellates a scene for the view `made_for`, then rasterizes and depth-tests it in `view`.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 quads or more.
@@ -73,15 +72,14 @@ impl Visible {
         })
     }
 
-    /// Chunk, and number in the chunk, of the quad with this number in the frame.
-    #[must_use]
+    /// Chunk of a quad and its index there, by its index in the frame.
     #[inline]
     pub fn find(&self, quad: u32) -> (usize, u32) {
         let after = self.chunks.partition_point(|c| c.first_quad <= quad);
         (after - 1, quad - self.chunks[after - 1].first_quad)
     }
 
-    /// Number of pixels with a sample that shows anything.
+    /// Number of pixels with a sample that shows the scene.
     pub(crate) fn pixels_covered(&self) -> u64 {
         let per_pixel = self.settings.pattern.per_pixel() as usize;
         let covered = |bin: &VisibilityBuffer| {
@@ -92,7 +90,7 @@ impl Visible {
     }
 }
 
-/// The batches in runs, none across two draws.
+/// Cuts the batches into runs of one draw each.
 fn runs(source: &dyn GridSource) -> Vec<Range<usize>> {
     let length = source.batches().div_ceil(CHUNKS).max(1);
     let mut runs: Vec<Range<usize>> = Vec::new();

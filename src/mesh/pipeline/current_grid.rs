@@ -107,7 +107,7 @@ impl CurrentGrid {
     ) -> Option<PixelRect> {
         self.pieces.clear();
         let mut bounds: Option<PixelRect> = None;
-        let target = (settings.cells(), settings.pattern);
+        let target = (settings.shading_area(), settings.pattern);
         self.projected.pieces(view, grid, target, |mut piece| {
             if piece.is_drawn(self.flags.draws_backs) {
                 bounds = Some(bounds.map_or(piece.bounds, |b| b.around(piece.bounds)));

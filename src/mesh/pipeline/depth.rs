@@ -22,7 +22,7 @@ pub struct DepthBuffer {
 impl DepthBuffer {
     /// Creates a buffer in which everything is infinitely far.
     pub(super) fn new(settings: &FrameSettings) -> Self {
-        let area = settings.cells();
+        let area = settings.shading_area();
         let [across, down] = [area.x1, area.y1].map(|side| side.unsigned_abs().div_ceil(TILE_PX));
         Self {
             settings: *settings,

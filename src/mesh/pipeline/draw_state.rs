@@ -208,7 +208,7 @@ impl Screen for MeshDrawState {
 
     #[inline]
     fn rect(&self) -> PixelRect {
-        self.settings.cells()
+        self.settings.shading_area()
     }
 
     #[inline]

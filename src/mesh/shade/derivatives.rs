@@ -1,27 +1,26 @@
-//! Screen derivatives of what the four cells of a quad hold.
-//!
-//! Lengths on the screen are in cells: with coarse shading a texture is then filtered as wide as
-//! what is shaded once.
+//! Screen derivatives of the values at the four shading pixels of a quad. Lengths on the screen are
+//! in shading pixels, so that coarse shading filters a texture as wide as a shading pixel.
 
-/// Least determinant of the two steps to a cell's neighbours, in cells squared, for which they are
-/// trusted: below it differences would be magnified more than four times. An assumption.
+/// Least determinant of the two steps to a shading pixel's neighbours, in shading pixels squared, for
+/// which they are trusted: below it differences would be magnified more than four times. An
+/// assumption.
 const LEAST_DETERMINANT: f32 = 0.25;
-/// As above for a fit to all four cells: the determinant of the second moments of their places, 1
+/// The same for a fit to all four: the determinant of the second moments of their sampling points, 1
 /// for a regular quad. An assumption.
 const LEAST_MOMENTS: f32 = 0.05;
 
-/// Derivatives as sums of the cells' values, each times a weight.
+/// Derivatives as weighted sums of the values at the shading pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stencil {
-    /// `x[i][c]`: what cell `i` counts in the derivative along x at cell `c`. For each `c` the sum
-    /// over `i` is 0.
+    /// `x[i][c]`: weight of shading pixel `i` in the derivative along x at shading pixel `c`. For
+    /// each `c` the sum over `i` is 0.
     x: [[f32; 4]; 4],
     y: [[f32; 4]; 4],
 }
 
 impl Stencil {
-    /// What GPUs do: the plain difference of each row along x, of each column along y (Direct3D's
-    /// fine derivatives).
+    /// The derivatives of GPUs: plain differences of each row along x, of each column along y
+    /// (Direct3D's fine derivatives).
     pub(super) const PLAIN: Self = Self {
         x: [
             [-1.0, -1.0, 0.0, 0.0],
@@ -37,12 +36,12 @@ impl Stencil {
         ],
     };
 
-    /// The plain differences corrected for where the values were sampled (QFM, section 4.2).
+    /// Plain differences corrected for the sampling points (QFM, section 4.2), which are in shading
+    /// pixels from any origin.
     ///
-    /// `points` are in cells, from anywhere. At each cell, the differences along its row and its
-    /// column give two equations for the two derivatives. Where they are close to saying the same,
-    /// a plane is fitted to all four values instead; where that fails too the plain differences
-    /// stay.
+    /// At each shading pixel, the differences along its row and its column give two equations for the
+    /// two derivatives. If they are nearly dependent, a plane is fitted to all four values instead; if
+    /// that fails too, the plain differences stay.
     pub(super) fn at(points: [[f32; 2]; 4]) -> Self {
         let mut stencil = Self::PLAIN;
         for c in 0..4 {
@@ -64,35 +63,35 @@ impl Stencil {
         stencil
     }
 
-    /// At cell `c`: the slopes of the plane that fits all four values best.
+    /// Sets the weights at shading pixel `c` to the slopes of the plane that fits all four values
+    /// best.
     fn fit(&mut self, points: &[[f32; 2]; 4], c: usize) {
         let mean = [0, 1].map(|k| points.iter().map(|p| p[k]).sum::<f32>() / 4.0);
-        let places = points.map(|p| step(mean, p));
-        let moment = |j: usize, k: usize| places.iter().map(|p| p[j] * p[k]).sum::<f32>();
+        let offsets = points.map(|p| step(mean, p));
+        let moment = |j: usize, k: usize| offsets.iter().map(|p| p[j] * p[k]).sum::<f32>();
         let (xx, xy, yy) = (moment(0, 0), moment(0, 1), moment(1, 1));
         let determinant = xx * yy - xy * xy;
         if determinant.is_nan() || determinant < LEAST_MOMENTS {
             return;
         }
-        for (i, [x, y]) in places.into_iter().enumerate() {
+        for (i, [x, y]) in offsets.into_iter().enumerate() {
             self.x[i][c] = (yy * x - xy * y) / determinant;
             self.y[i][c] = (xx * y - xy * x) / determinant;
         }
     }
 
-    /// Derivatives along x and y, cell by cell, of a value given cell by cell.
+    /// Derivatives along x and y at each shading pixel, from the values there.
     #[inline]
     pub(super) fn apply(&self, values: [f32; 4]) -> [[f32; 4]; 2] {
-        // The weights sum to 0, so the first cell's value may be taken from all: no large numbers
+        // The weights sum to 0, so the first value may be subtracted from all: no large numbers
         // cancel.
         let [_, b, c, d] = values.map(|v| v - values[0]);
-        [&self.x, &self.y]
-            .map(|w| std::array::from_fn(|cell| b * w[1][cell] + c * w[2][cell] + d * w[3][cell]))
+        [&self.x, &self.y].map(|w| std::array::from_fn(|k| b * w[1][k] + c * w[2][k] + d * w[3][k]))
     }
 }
 
-/// Derivatives along x and y from two steps across the screen and the changes along them; `None`
-/// where the steps are nearly along one line, or have no length.
+/// Derivatives along x and y from two steps across the screen and the changes along them; `None` if
+/// the steps are nearly parallel or have no length.
 pub(super) fn from_steps<const N: usize>(
     steps_px: [[f32; 2]; 2],
     changes: [[f32; N]; 2],
@@ -104,7 +103,7 @@ pub(super) fn from_steps<const N: usize>(
     let determinant = a * q - b * p;
     let lengths = (a * a + b * b).sqrt() * (p * p + q * q).sqrt();
     let [f, g] = changes;
-    // Also false of what is not a number.
+    // Also false for NaN.
     let is_apart = determinant.abs() > LEAST_SINE * lengths;
     is_apart.then(|| {
         [
@@ -134,23 +133,23 @@ mod tests {
     }
 
     #[test]
-    fn places_off_centre_are_made_good() {
-        let mut places = CENTRES;
-        places[1] = [9.062_5, 4.937_5];
+    fn points_off_centre_are_corrected() {
+        let mut points = CENTRES;
+        points[1] = [9.062_5, 4.937_5];
         let plane = |[x, y]: [f32; 2]| 0.25 * x - 3.0 * y;
-        let [dx, dy] = Stencil::at(places).apply(places.map(plane));
+        let [dx, dy] = Stencil::at(points).apply(points.map(plane));
         assert!(dx.iter().all(|d| (d - 0.25).abs() < 1e-5), "{dx:?}");
         assert!(dy.iter().all(|d| (d + 3.0).abs() < 1e-5), "{dy:?}");
-        let [wrong, _] = Stencil::PLAIN.apply(places.map(plane));
+        let [wrong, _] = Stencil::PLAIN.apply(points.map(plane));
         assert!((wrong[0] - 0.25).abs() > 0.5);
     }
 
     #[test]
-    fn steps_that_say_the_same() {
-        // At the first cell both neighbours lie the same way.
-        let places = [[8.5, 4.5], [9.0, 4.94], [8.94, 5.0], [9.94, 5.0]];
+    fn dependent_steps_are_fitted() {
+        // From the first point both neighbours lie in the same direction.
+        let points = [[8.5, 4.5], [9.0, 4.94], [8.94, 5.0], [9.94, 5.0]];
         let plane = |[x, y]: [f32; 2]| 0.25 * x - 3.0 * y;
-        let [dx, dy] = Stencil::at(places).apply(places.map(plane));
+        let [dx, dy] = Stencil::at(points).apply(points.map(plane));
         assert!((dx[0] - 0.25).abs() < 1e-3, "{dx:?}");
         assert!((dy[0] + 3.0).abs() < 1e-3, "{dy:?}");
         let line = [[0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [2.0, 2.0]];

@@ -1,7 +1,7 @@
-//! Attributes inside a triangle and beyond it, right in perspective.
+//! Perspective-correct attributes inside a triangle and beyond it.
 //!
 //! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On
-//! the triangle they are the corners' ones times the barycentric coordinates `b`, so with the
+//! the triangle they are those of the corners times the barycentric coordinates `b`, so with the
 //! corners as the columns of `M`
 //!
 //! ```text
@@ -9,33 +9,31 @@
 //! ```
 //!
 //! Nothing is divided by a corner's `z`, so corners may lie behind the eye (Olano and Greer,
-//! "Triangle Scan Conversion using 2D Homogeneous Coordinates"). `b / z` is linear in x and y
-//! outside the triangle as well, which is how a GPU extrapolates.
+//! "Triangle Scan Conversion using 2D Homogeneous Coordinates"). `b / z` is linear in x and y outside
+//! the triangle as well, as in the extrapolation of a GPU.
 
 use nalgebra::Vector3;
 
 use crate::math::narrow;
-use crate::mesh::camera::{MeshCamera, Seen};
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridVertex;
 
 /// Determinant over the product of the corners' lengths below which a triangle has no area: a few
-/// times what rounding leaves of one that has none.
+/// times the rounding error of one that has none.
 const LEAST_DETERMINANT: f64 = 1e-14;
 
-/// Where on a triangle a point lies.
+/// Barycentrics and depth of a point on a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Barycentrics {
-    /// Weights of the corners; their sum is 1. Negative ones beyond the triangle.
+    /// Weights of the corners, of sum 1; some are negative beyond the triangle.
     pub weights: [f64; 3],
     /// 1 / z, per world unit; zero or less beyond the horizon of the triangle's plane.
     pub inverse_z: f64,
 }
 
 impl Barycentrics {
-    /// An attribute of `N` components from its values at the corners.
-    ///
-    /// As differences from the first corner, so that the large weights far outside a small triangle
-    /// cost no accuracy.
+    /// Interpolates an attribute of `N` components, as differences from the first corner: large
+    /// weights far outside a small triangle then cost no accuracy.
     #[inline]
     pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
         let [_, w1, w2] = self.weights.map(narrow);
@@ -44,26 +42,21 @@ impl Barycentrics {
     }
 }
 
-/// A triangle as functions of the place on the picture.
+/// The barycentrics of a triangle as functions of the position on the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrianglePlanes {
-    /// Where the functions' x and y are counted from: near the triangle, for accuracy.
+    /// Origin of x and y, near the triangle for accuracy.
     origin_px: [f64; 2],
     /// `b / z` of each corner: coefficients of x, y and 1.
     rows: [Vector3<f64>; 3],
 }
 
 impl TrianglePlanes {
-    /// Of a triangle in the world; `None` when it is seen edge on, has no area or lies wholly
-    /// behind the eye.
+    /// Creates the planes of a triangle in the world; `None` if it is seen edge on, has no area or
+    /// lies wholly behind the eye.
     #[inline]
     pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
-        Self::from_seen(vertices.map(|v| view.see(v.position)))
-    }
-
-    /// As [`TrianglePlanes::new`], of corners already seen.
-    #[inline]
-    pub(crate) fn from_seen(corners: [Seen; 3]) -> Option<Self> {
+        let corners = vertices.map(|v| view.project(v.position));
         let farthest = corners
             .iter()
             .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });
@@ -71,17 +64,12 @@ impl TrianglePlanes {
             return None;
         }
         let origin_px = [farthest.xz / farthest.z, farthest.yz / farthest.z];
-        let [a, b, c] = corners.map(|seen| {
-            Vector3::new(
-                seen.xz - origin_px[0] * seen.z,
-                seen.yz - origin_px[1] * seen.z,
-                seen.z,
-            )
-        });
+        let [a, b, c] = corners
+            .map(|p| Vector3::new(p.xz - origin_px[0] * p.z, p.yz - origin_px[1] * p.z, p.z));
         let rows = [b.cross(&c), c.cross(&a), a.cross(&b)];
         let determinant = a.dot(&rows[0]);
         let scale = (a.dot(&a) * b.dot(&b) * c.dot(&c)).sqrt();
-        // Also false of what is not a number.
+        // Also false for NaN.
         let has_area = determinant.abs() > LEAST_DETERMINANT * scale;
         has_area.then(|| Self {
             origin_px,
@@ -89,7 +77,7 @@ impl TrianglePlanes {
         })
     }
 
-    /// What is seen at a place of the picture, in pixels.
+    /// Barycentrics at a position on the picture, in pixels.
     #[inline]
     pub fn at(&self, x_px: f64, y_px: f64) -> Barycentrics {
         let (x, y) = (x_px - self.origin_px[0], y_px - self.origin_px[1]);

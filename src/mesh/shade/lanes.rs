@@ -1,11 +1,11 @@
-//! Four numbers at once: plain arrays, which the compiler makes vectors of.
+//! Arithmetic on four numbers at once, in plain arrays that the compiler turns into vectors.
 
-/// A number for each of four cells.
+/// A number for each of four shading pixels.
 pub(super) type Lanes = [f32; 4];
-/// A vector for each of four cells, component by component.
+/// A vector for each of four shading pixels, component by component.
 pub(super) type Vectors = [Lanes; 3];
 
-/// Square of a length that counts as none.
+/// Square of a length that counts as zero.
 pub(super) const NO_LENGTH: f32 = 1e-30;
 
 #[inline(always)]
@@ -19,7 +19,7 @@ pub(super) fn cross(a: &Vectors, b: &Vectors) -> Vectors {
         .map(|[i, j]| std::array::from_fn(|k| a[i][k] * b[j][k] - a[j][k] * b[i][k]))
 }
 
-/// The vectors at length 1; zero if they have no length.
+/// The vectors scaled to length 1, or zero without a length.
 #[inline(always)]
 pub(super) fn normalized(v: &Vectors) -> Vectors {
     let scale = dot(v, v).map(|squared| {
@@ -32,9 +32,8 @@ pub(super) fn normalized(v: &Vectors) -> Vectors {
     v.map(|c| std::array::from_fn(|k| c[k] * scale[k]))
 }
 
-/// Binary logarithm of a normal number above zero, to 2e-7 absolute or relative, without a call:
-/// the exponent, and a series for the rest. About -127 for zero, 128 or more for infinity and what
-/// is not a number.
+/// Binary logarithm of a normal number above zero, to 2e-7 absolute or relative, without a call: the
+/// exponent, plus a series for the mantissa. About -127 for zero, 128 or more for infinity and NaN.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
     use std::f32::consts::{LN_2, SQRT_2};

@@ -1,4 +1,4 @@
-//! Shading a quad: four cells, each with inputs from a triangle of its own.
+//! Shading of a quad: four shading pixels, each with inputs from a triangle of its own.
 
 use super::derivatives::Stencil;
 use super::interpolate::TrianglePlanes;
@@ -7,38 +7,38 @@ use crate::mesh::grid::GridVertex;
 use crate::raster::geometry::SUBPIXEL_BITS;
 use crate::raster::samples::SamplePattern;
 
-/// Subpixel units per pixel, as [`SamplePattern::offsets`] counts.
-const UNITS_A_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
+/// Subpixel units per pixel, the unit of [`SamplePattern::offsets`].
+const UNITS_PER_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
-/// Where in a cell shading inputs are sampled.
+/// Point in a shading pixel at which shading inputs are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sampling {
-    /// At the pixel's centre, covered or not.
+    /// The centre, covered or not.
     #[default]
     Centre,
-    /// At the centre where it is covered, else at the covered sample nearest to it.
+    /// The centre if it is covered, else the covered sample nearest to it.
     Centroid,
 }
 
-/// Where cell `cell` of the quad at `place` (column and row, in quads) takes its shading inputs
-/// from, in pixels.
+/// Point, in pixels, at which a shading pixel (0 to 3) of the quad at `position` (column and row of
+/// quads) takes its shading inputs.
 ///
-/// `samples` are those that the triangle of the inputs covers in the cell, and `covers_centre` says
-/// whether it covers the centre. A cell of which nothing is covered is sampled at its centre, and
-/// so is one that is covered whole, as Direct3D has it.
+/// `samples` are the samples of the shading pixel that the triangle of the inputs covers, and
+/// `covers_centre` tells whether it covers the centre. A shading pixel that is wholly covered or not
+/// covered at all is sampled at its centre, as in Direct3D.
 #[inline]
 pub fn sampling_point(
-    place: [u16; 2],
-    cell: usize,
+    position: [u16; 2],
+    pixel: usize,
     pattern: &SamplePattern,
     sampling: Sampling,
     (samples, covers_centre): (u16, bool),
 ) -> [f32; 2] {
     let side = pattern.cell_px() as f32;
     let corner = [0, 1].map(|k| {
-        let second = if cell >> k & 1 == 1 { side } else { 0.0 };
-        2.0 * side * f32::from(place[k]) + second
+        let second = if pixel >> k & 1 == 1 { side } else { 0.0 };
+        2.0 * side * f32::from(position[k]) + second
     });
     let is_centre = sampling == Sampling::Centre || covers_centre || samples == pattern.full_cell();
     let nearest = if is_centre {
@@ -47,7 +47,7 @@ pub fn sampling_point(
         pattern.nearest_to_centre(samples)
     };
     let offset = nearest.map_or([side / 2.0; 2], |(sample, _)| {
-        pattern.offsets()[usize::from(sample)].map(|units| units as f32 / UNITS_A_PIXEL)
+        pattern.offsets()[usize::from(sample)].map(|units| units as f32 / UNITS_PER_PIXEL)
     });
     [corner[0] + offset[0], corner[1] + offset[1]]
 }
@@ -57,20 +57,21 @@ pub fn sampling_point(
 pub struct TriangleRef<'a> {
     /// Its corners.
     pub vertices: [&'a GridVertex; 3],
-    /// Made of just these corners.
+    /// Its planes, from the same corners.
     pub planes: &'a TrianglePlanes,
 }
 
-/// What the shader is given for a quad. Cells are counted from the top left, row by row.
+/// Inputs of the shader for a quad. Shading pixels are counted from the top left, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct QuadInputs<'a> {
-    /// The triangle of each cell.
-    pub cells: [TriangleRef<'a>; 4],
-    /// Where each cell's inputs are sampled, in pixels: see [`sampling_point`].
+    /// The triangle of each shading pixel.
+    pub triangles: [TriangleRef<'a>; 4],
+    /// Sampling point of each shading pixel, in pixels: see [`sampling_point`].
     pub points_px: [[f32; 2]; 4],
-    /// Pixels along the side of a cell: [`SamplePattern::cell_px`].
-    pub cell_px: i32,
-    /// Cells whose colour is used, bit `c` for cell `c`: the others help with derivatives alone.
+    /// Pixels along the side of a shading pixel: [`SamplePattern::cell_px`].
+    pub side_px: i32,
+    /// Shading pixels whose colour is used, bit `c` for shading pixel `c`. The others only serve
+    /// derivatives.
     pub wanted: u8,
     /// Index of the material.
     pub material: u32,
@@ -79,29 +80,29 @@ pub struct QuadInputs<'a> {
 }
 
 impl Shader<'_> {
-    /// Colours of the cells, linear light, 0 to 1; black for those not wanted.
+    /// Colours of the shading pixels in linear light, 0 to 1; black for those not wanted.
     ///
-    /// Derivatives are differences across the quad, a cell wide: plain ones where every cell is
-    /// sampled at its centre, whichever triangles the inputs come from, else corrected for the
-    /// places of the samples.
+    /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading
+    /// pixel is sampled at its centre, whichever triangles the inputs come from, else corrected for
+    /// the sampling points.
     pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
-        // Positions are counted from a corner: across a cell they differ by little, which f32 would
-        // lose far from the world's origin.
-        let origin = inputs.cells[0].vertices[0].position;
+        // Positions are relative to a corner: f32 would lose their small differences across a quad
+        // far from the world's origin.
+        let origin = inputs.triangles[0].vertices[0].position;
         let to_eye = self.eye_from(origin);
         let mut positions = [[0.0; 4]; 3];
         let mut normal = [[0.0; 4]; 3];
         let mut uv = [[0.0; 4]; 2];
-        for (k, (cell, point)) in inputs.cells.iter().zip(inputs.points_px).enumerate() {
-            let at = cell.planes.at(point[0].into(), point[1].into());
-            let [x, y, z] = at.mix(cell.vertices.map(|v| subtract(v.position, origin)));
-            let [nx, ny, nz] = at.mix(cell.vertices.map(|v| v.normal));
-            let [u, v] = at.mix(cell.vertices.map(|v| v.uv));
+        for (k, (triangle, point)) in inputs.triangles.iter().zip(inputs.points_px).enumerate() {
+            let at = triangle.planes.at(point[0].into(), point[1].into());
+            let [x, y, z] = at.mix(triangle.vertices.map(|v| subtract(v.position, origin)));
+            let [nx, ny, nz] = at.mix(triangle.vertices.map(|v| v.normal));
+            let [u, v] = at.mix(triangle.vertices.map(|v| v.uv));
             [positions[0][k], positions[1][k], positions[2][k]] = [x, y, z];
             [normal[0][k], normal[1][k], normal[2][k]] = [nx, ny, nz];
             [uv[0][k], uv[1][k]] = [u, v];
         }
-        let stencil = stencil(inputs.points_px, inputs.cell_px as f32);
+        let stencil = stencil(inputs.points_px, inputs.side_px as f32);
         let [x, y, z] = positions.map(|values| stencil.apply(values));
         let [u, v] = uv.map(|values| stencil.apply(values));
         let points = SurfacePoints {
@@ -123,7 +124,7 @@ impl Shader<'_> {
     }
 }
 
-/// Plain differences where all cells are sampled at the same place in them.
+/// Plain differences if all shading pixels are sampled at the same offset, else corrected ones.
 #[inline]
 fn stencil(points_px: [[f32; 2]; 4], side: f32) -> Stencil {
     let [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = points_px;
@@ -148,7 +149,7 @@ mod tests {
     use crate::mesh::files::Texture;
     use crate::mesh::shade::texture::{MipChain, TextureRole};
 
-    /// Texture levels of the shading pixels of a quad, of a texture of 256 texels that lies on the
+    /// Mip levels of the shading pixels of a quad for a texture of 256 texels that lies on the
     /// picture without distortion.
     fn levels(points_px: [[f32; 2]; 4], texels_per_px: f32) -> [f32; 4] {
         let texture = Texture {
@@ -156,12 +157,12 @@ mod tests {
             height: 256,
             texels: vec![[0; 4]; 256 * 256],
         };
-        let pyramid = MipChain::new(&texture, TextureRole::Raw).unwrap();
+        let chain = MipChain::new(&texture, TextureRole::Raw).unwrap();
         let uv = |axis: usize| points_px.map(|p| p[axis] * texels_per_px / 256.0);
         let slopes = [0, 1].map(|axis| stencil(points_px, 1.0).apply(uv(axis)));
         std::array::from_fn(|c| {
             let [dx, dy] = [0, 1].map(|d| [slopes[0][d][c], slopes[1][d][c]]);
-            pyramid.level(dx, dy)
+            chain.level(dx, dy)
         })
     }
 

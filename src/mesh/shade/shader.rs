@@ -1,4 +1,4 @@
-//! The pixel shader: colour of four points of a surface at once, from textures, normal map and
+//! The pixel shader: colours of four points of a surface at once, from textures, normal map and
 //! lights.
 
 use nalgebra::{Matrix3, Vector3};
@@ -10,47 +10,47 @@ use crate::math::unfused::exp2;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
 
-/// Side of the built-in checker texture, in texels; a check is half of it.
+/// Side of the built-in checker texture, in texels; a check is half as wide.
 const CHECKER_TEXELS: u32 = 128;
-/// The two shades of the built-in checker, in sRGB of 255: assumptions, light and dark enough that
-/// a wrong mip level is seen.
+/// The two shades of the built-in checker in 8-bit sRGB: assumptions, light and dark enough to make a
+/// wrong mip level visible.
 const CHECKER_SHADES: [u8; 2] = [250, 90];
 
-/// Colour of what has no texture.
+/// Colour of materials without a base texture.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Albedo {
     /// The material's base colour alone.
     #[default]
     Plain,
-    /// The base colour times a checker in texture space, with mip levels as any texture.
+    /// The base colour times a checker in texture space, mip-mapped as any texture.
     Checker {
-        /// Checks a unit of u and v.
+        /// Checks per unit of u and v.
         scale: f32,
     },
 }
 
-/// What the shader is told beside the scene.
+/// Settings of the shader.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ShadeSettings {
     /// Colour of materials without a base texture.
     pub albedo: Albedo,
 }
 
-/// Shades points of a scene as seen in one view. Colours are in linear light, 0 to 1: what a render
-/// target in an sRGB format holds for a sample before it is resolved and then encoded.
+/// Shader of a scene in one view. Colours are in linear light, 0 to 1: those of the samples of a
+/// render target in an sRGB format, before they are resolved and encoded.
 #[derive(Debug)]
 pub struct Shader<'a> {
     materials: &'a [Material],
     textures: &'a Textures,
     lights: Lights,
     eye: [f64; 3],
-    /// Stands for materials that the scene lacks.
+    /// Substitute for materials that the scene lacks.
     fallback: Material,
     checker: Option<(MipChain, f32)>,
 }
 
 impl<'a> Shader<'a> {
-    /// A shader for a view of a scene.
+    /// Creates the shader of a view of a scene.
     pub fn new(
         materials: &'a [Material],
         textures: &'a Textures,
@@ -77,7 +77,7 @@ impl<'a> Shader<'a> {
         self.materials.get(index as usize).unwrap_or(&self.fallback)
     }
 
-    /// Where the eye is, seen from a point of the world.
+    /// Vector from a point of the world to the eye.
     #[inline]
     pub(super) fn eye_from(&self, point: [f32; 3]) -> [f32; 3] {
         std::array::from_fn(|k| narrow(self.eye[k] - f64::from(point[k])))
@@ -88,7 +88,7 @@ impl<'a> Shader<'a> {
 fn checker() -> Option<MipChain> {
     let side = CHECKER_TEXELS;
     let texel = |k: u32| {
-        let is_odd = |place: u32| place >= side / 2;
+        let is_odd = |texel: u32| texel >= side / 2;
         let shade = CHECKER_SHADES[usize::from(is_odd(k % side) != is_odd(k / side))];
         [shade, shade, shade, u8::MAX]
     };
@@ -100,20 +100,20 @@ fn checker() -> Option<MipChain> {
     MipChain::new(&texture, TextureRole::Colour)
 }
 
-/// Lights hang on the camera, so that every view of every scene is lit: direction towards the light
-/// in view space (x right, y down, z forward) and its colour, linear; a white surface that faces a
-/// light reflects just that. Assumptions all: a key light from the upper left, a fill light from
-/// the right, and one from behind above that draws outlines.
+/// The lights: direction towards the light in view space (x right, y down, z forward) and linear
+/// colour, that of a white surface which faces the light. They are attached to the camera, so that
+/// every view of every scene is lit. All are assumptions: a key light from the upper left, a fill
+/// light from the right, and a light from behind and above that draws outlines.
 const LIGHTS: [([f64; 3], [f32; 3]); 3] = [
     ([-0.45, -0.65, -0.6], [0.80, 0.77, 0.72]),
     ([0.85, -0.1, -0.5], [0.16, 0.19, 0.24]),
     ([0.2, -0.7, 0.7], [0.18, 0.18, 0.20]),
 ];
-/// Light from everywhere: an assumption.
+/// Ambient light: an assumption.
 const AMBIENT: [f32; 3] = [0.06, 0.065, 0.075];
 /// Share of the key light that a highlight reflects: an assumption.
 const HIGHLIGHT: f32 = 0.35;
-/// Stored value of a normal map that stands for 0, of 255: what flat maps hold.
+/// 8-bit value that stands for 0 in a normal map, as stored by flat maps.
 const NORMAL_ZERO: f32 = 128.0;
 
 #[derive(Debug, Clone)]
@@ -136,7 +136,7 @@ impl Lights {
 pub(super) struct SurfacePoints {
     /// From the points to the eye, in world units.
     pub(super) to_eye: Vectors,
-    /// Of any length; zero for none.
+    /// Of any length; zero if there is none.
     pub(super) normal: Vectors,
     pub(super) uv: [Lanes; 2],
     /// Changes of the position along the screen's x and y.
@@ -144,12 +144,12 @@ pub(super) struct SurfacePoints {
     /// Changes of the texture coordinates along the screen's x and y.
     pub(super) uv_slopes: [[Lanes; 2]; 2],
     pub(super) is_front: bool,
-    /// Points that a colour is asked for: bit `k` for point `k`.
+    /// Points whose colour is wanted: bit `k` for point `k`.
     pub(super) wanted: u8,
 }
 
 impl SurfacePoints {
-    /// A texture at each point that is wanted, addressed by `scale` times the texture coordinates.
+    /// Samples a texture at each wanted point, at `scale` times the texture coordinates.
     #[inline]
     fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 3] {
         let [dx, dy] = self
@@ -167,8 +167,8 @@ impl SurfacePoints {
 }
 
 impl Shader<'_> {
-    /// Linear light, 0 to 1; black where it is not a number. Of points not wanted it is no
-    /// particular colour.
+    /// Colours in linear light, 0 to 1; black where they would be NaN, unspecified for points that are
+    /// not wanted.
     #[inline]
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 3]; 4] {
         let albedo = self.albedo(material, points);
@@ -193,8 +193,8 @@ impl Shader<'_> {
         std::array::from_fn(|k| [r[k], g[k], b[k]])
     }
 
-    /// Share of the key light in the highlight (Blinn-Phong); `facing` is how much that light is
-    /// faced.
+    /// Share of the key light in the highlight (Blinn-Phong); `facing` is the cosine of the angle to
+    /// that light, or 0.
     #[inline]
     fn highlight(
         &self,
@@ -232,11 +232,11 @@ impl Shader<'_> {
         }
     }
 
-    /// The normals that are lit, of length 1.
+    /// Shading normals, of length 1.
     #[inline]
     fn normal(&self, material: &Material, points: &SurfacePoints) -> Vectors {
         let [dx, dy] = &points.position_slopes;
-        // x right, y down: their product points away from the viewer, whichever side is seen.
+        // x right, y down: their product points away from the viewer on both sides.
         let away = cross(dx, dy);
         let outward = if points.is_front { -1.0 } else { 1.0 };
         let length = dot(&points.normal, &points.normal);
@@ -262,7 +262,7 @@ impl Shader<'_> {
     }
 }
 
-/// Normals turned by a normal map's texels.
+/// Normals perturbed by the texels of a normal map.
 #[inline]
 fn perturbed(
     normal: &Vectors,
@@ -271,7 +271,7 @@ fn perturbed(
     texels: &Vectors,
 ) -> Vectors {
     let mapped = texels.map(|c| c.map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO)));
-    // Where u and v rise fastest on the surface: the frame of cotangents, up to a factor
+    // The cotangent frame, up to a factor: the directions in which u and v rise fastest on the surface
     // (Schueler, "Normal Mapping Without Precomputed Tangents", ShaderX5).
     let ([dx, dy], [du, dv]) = (&points.position_slopes, &points.uv_slopes);
     let (across_x, across_y) = (cross(dy, normal), cross(normal, dx));
@@ -297,7 +297,7 @@ fn perturbed(
         std::array::from_fn(|k| {
             // v points down the texture, the map's y up.
             let (x, y) = (mapped[0][k] * scale[k], -mapped[1][k] * scale[k]);
-            // Without a frame the normal stays.
+            // Without a frame the normal is unchanged.
             let z = if scale[k] > 0.0 { mapped[2][k] } else { 1.0 };
             x * tangent[c][k] + y * bitangent[c][k] + z * normal[c][k]
         })

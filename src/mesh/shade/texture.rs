@@ -1,4 +1,4 @@
-//! Textures as the shader reads them: mip chains, filtered bilinearly in two levels.
+//! Mip-mapped textures with trilinear filtering.
 
 use rayon::prelude::*;
 
@@ -6,29 +6,29 @@ use super::lanes::{Lanes, log2};
 use crate::image::srgb::srgb_decoding_table;
 use crate::mesh::files::{Material, Texture};
 
-/// The largest value of a stored channel: 1.
+/// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;
-/// Rows of a level that one task makes.
-const ROWS_A_TASK: usize = 64;
+/// Rows of a level computed per task.
+const ROWS_PER_TASK: usize = 64;
 
-/// Meaning of a texture's numbers.
+/// Encoding of a texture's channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextureRole {
-    /// Colour in sRGB: decoded, so that it is filtered in linear light.
+    /// Colour in sRGB, decoded to be filtered in linear light.
     Colour,
-    /// Numbers to be taken as they are: normals.
+    /// Linear data: normals.
     Raw,
 }
 
 /// The mip chains of a scene's textures.
 #[derive(Debug, Clone, Default)]
 pub struct Textures {
-    pyramids: Vec<Option<MipChain>>,
+    chains: Vec<Option<MipChain>>,
 }
 
 impl Textures {
-    /// Builds the chains. What a texture is used for follows from the materials; one that is used
-    /// for both is taken as normals.
+    /// Builds the chains. The role of a texture follows from the materials; one with both roles holds
+    /// normals.
     pub fn new(textures: &[Texture], materials: &[Material]) -> Self {
         let role = |index: usize| {
             let is_normals = |m: &Material| m.normal_texture.is_some_and(|t| t as usize == index);
@@ -40,24 +40,24 @@ impl Textures {
         };
         let build = |(index, texture)| MipChain::new(texture, role(index));
         Self {
-            pyramids: textures.par_iter().enumerate().map(build).collect(),
+            chains: textures.par_iter().enumerate().map(build).collect(),
         }
     }
 
-    /// The chain of a texture by its index in the scene; `None` where there is none.
+    /// The chain of the texture with this index in the scene, if there is one.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&MipChain> {
-        self.pyramids.get(index as usize)?.as_ref()
+        self.chains.get(index as usize)?.as_ref()
     }
 }
 
-/// A texture and all its smaller levels, down to one texel.
+/// A texture and its smaller levels, down to one texel.
 #[derive(Debug, Clone)]
 pub struct MipChain {
     levels: Vec<MipLevel>,
 }
 
-/// Channels are 16 bits: fine enough for dark colours in linear light, half of what f32 takes.
+/// A level, with 16 bits per channel: enough for dark colours in linear light, half the size of f32.
 #[derive(Debug, Clone)]
 struct MipLevel {
     sides: [u32; 2],
@@ -65,7 +65,7 @@ struct MipLevel {
 }
 
 impl MipChain {
-    /// Builds a chain; `None` when the texture has no texels, or not as many as it says.
+    /// Builds a chain; `None` if the texture has no texels, or not as many as its size requires.
     pub fn new(texture: &Texture, role: TextureRole) -> Option<Self> {
         let (width, height) = (texture.width as usize, texture.height as usize);
         if width == 0 || height == 0 || width.checked_mul(height) != Some(texture.texels.len()) {
@@ -98,8 +98,8 @@ impl MipChain {
         self.levels.len()
     }
 
-    /// The mip level, not clamped: log2 of the longer one of the texture coordinates' derivatives,
-    /// in texels of level 0 (the isotropic rule of Direct3D and OpenGL).
+    /// The mip level, not clamped: log2 of the longer of the two derivatives of the texture
+    /// coordinates, in texels of level 0 (the isotropic rule of Direct3D and OpenGL).
     #[inline]
     pub fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
         let [w, h] = self.levels[0].sides.map(|side| side as f32);
@@ -108,14 +108,14 @@ impl MipChain {
         0.5 * log2(if x > y { x } else { y })
     }
 
-    /// [`MipChain::level`] of four cells: derivatives of u and of v.
+    /// [`MipChain::level`] of four shading pixels, from the derivatives of u and of v.
     #[inline]
     pub(super) fn levels_of(&self, dx: [Lanes; 2], dy: [Lanes; 2]) -> Lanes {
         std::array::from_fn(|k| self.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]))
     }
 
-    /// The texture at `uv`, which wraps around, at a mip level, which is clamped: linear in all
-    /// three; red, green, blue and alpha, 0 to 1.
+    /// Samples the texture, linearly in u, v and mip level. `uv` wraps around; the level is clamped.
+    /// Returns red, green, blue and alpha, 0 to 1.
     #[inline]
     #[allow(
         clippy::cast_possible_truncation,
@@ -141,16 +141,16 @@ impl MipChain {
 }
 
 impl MipLevel {
-    /// The next level: half the size, rounded down; `None` of one texel.
+    /// The next level, of half the size, rounded down; `None` after one texel.
     fn smaller(&self) -> Option<Self> {
         if self.sides == [1; 2] {
             return None;
         }
         let [columns, rows] = self.sides.map(|side| shares(side as usize));
         let mut texels = vec![[0; 4]; columns.len() * rows.len()];
-        let strips = texels.par_chunks_mut(ROWS_A_TASK * columns.len());
+        let strips = texels.par_chunks_mut(ROWS_PER_TASK * columns.len());
         strips.enumerate().for_each(|(strip, texels)| {
-            let rows = &rows[strip * ROWS_A_TASK..];
+            let rows = &rows[strip * ROWS_PER_TASK..];
             for (line, row) in texels.chunks_mut(columns.len()).zip(rows) {
                 for (texel, column) in line.iter_mut().zip(&columns) {
                     *texel = self.average(column, row);
@@ -181,9 +181,9 @@ impl MipLevel {
         let row = |y: u32| y as usize * self.sides[0] as usize;
         let (top, bottom) = (row(y0), row(y1));
         let (x0, x1) = (x0 as usize, x1 as usize);
-        // The scale of the stored numbers goes into the weights.
+        // The weights include the scale of the stored numbers.
         let (upper, lower) = ((1.0 - fy) * (1.0 / ONE), fy * (1.0 / ONE));
-        // Texel by texel, which becomes a vector each; channel by channel does not.
+        // Texel by texel, since the compiler turns each texel into a vector, but not each channel.
         let mut sum = scaled(self.texels[top + x0], (1.0 - fx) * upper);
         add(&mut sum, scaled(self.texels[top + x1], fx * upper));
         add(
@@ -215,7 +215,7 @@ fn add(sum: &mut [f32; 4], part: [f32; 4]) {
 /// The texels of a row that one of the next level covers.
 struct Share {
     first: usize,
-    /// Of the first, the next and the one after; a weight of 0 may lie past the row.
+    /// Weights of the first texel and the two after it; a weight of 0 may lie past the row.
     weights: [f32; 3],
 }
 
@@ -226,8 +226,8 @@ impl Share {
     }
 }
 
-/// How a row of texels is shared out among half as many: by length, so that of an odd number each
-/// of the next level covers a little more than two, three in part.
+/// Shares of the texels of a row in half as many texels, by length: with an odd number, each texel of
+/// the next level covers a little more than two, and meets three.
 fn shares(size: usize) -> Vec<Share> {
     let half = size / 2;
     if half == 0 {
@@ -248,29 +248,28 @@ fn shares(size: usize) -> Vec<Share> {
     (0..half).map(share).collect()
 }
 
-/// The texels to the left and right of `u`, and how far it is from the first to the second.
-///
-/// Beyond 2^22, or of what is not a number, it may be any place.
+/// The texels to the left and right of `u`, and its fraction of the way from the first to the second.
+/// Beyond 2^22 and for NaN the result is any texel.
 #[inline(always)]
 fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
-    /// 1.5 * 2^23: added to a number it leaves the nearest whole one in the low bits.
+    /// 1.5 * 2^23: added to a number, it leaves the nearest integer in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let size = texels as f32;
-    // From the centre of the first texel, less than half a row to either side.
+    // Relative to the centre of the first texel, less than half a row to either side.
     let at = (u - ((u + ROUND) - ROUND)) * size - 0.5;
     let shifted = (at - 0.5) + ROUND;
     let whole = shifted.to_bits().wrapping_sub(ROUND.to_bits());
-    // Negative ones are counted from the end; the other end holds what is out of range.
+    // Negative numbers count from the end; numbers out of range are clamped to the end.
     let wrapped = whole.wrapping_add(if whole >> 31 == 1 { texels } else { 0 });
     let left = wrapped.min(texels - 1);
     let right = if left + 1 == texels { 0 } else { left + 1 };
     let part = at - (shifted - ROUND);
-    // Also of what is not a number.
+    // Also for NaN.
     let part = if part > 0.0 { part } else { 0.0 };
     (left, right, if part < 1.0 { part } else { 1.0 })
 }
 
-/// A channel, 0 to 1, as it is stored.
+/// The stored value of a channel of 0 to 1.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

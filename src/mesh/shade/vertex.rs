@@ -1,4 +1,4 @@
-//! Shading a vertex of a grid before it is rasterized, as the Reyes pipeline does.
+//! Shading of a vertex before its grid is rasterized, as in the Reyes pipeline.
 
 use super::derivatives::from_steps;
 use super::shader::{Shader, SurfacePoints};
@@ -6,7 +6,7 @@ use crate::math::narrow;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridVertex;
 
-/// From a vertex to one that it shares an edge with.
+/// Step from a vertex to a neighbour on an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VertexStep {
     /// Change of the position, in world units.
@@ -18,9 +18,12 @@ pub struct VertexStep {
 }
 
 impl VertexStep {
-    /// The step between two vertices; those nearer than the near plane are taken as far as it.
+    /// The step between two vertices. Vertices nearer than the near plane are taken to lie on it.
     pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
-        let (start, end) = (view.place(from.position), view.place(to.position));
+        let (start, end) = (
+            view.position_px(from.position),
+            view.position_px(to.position),
+        );
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),
             uv: std::array::from_fn(|k| to.uv[k] - from.uv[k]),
@@ -30,11 +33,11 @@ impl VertexStep {
 }
 
 impl Shader<'_> {
-    /// Colour of a vertex, linear light, 0 to 1.
+    /// Colour of a vertex in linear light, 0 to 1.
     ///
     /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a
-    /// triangle. Where the steps lie along one line on the picture, as on outlines, each stands
-    /// for itself: changes per pixel along it.
+    /// triangle. If the steps are parallel on the picture, as on outlines, the derivatives are the
+    /// changes per pixel along each step.
     pub fn vertex(
         &self,
         vertex: &GridVertex,
@@ -42,7 +45,6 @@ impl Shader<'_> {
         material: u32,
         is_front: bool,
     ) -> [f32; 3] {
-        // Five numbers change: the position and the texture coordinates.
         let changes = steps.map(|s| {
             let ([x, y, z], [u, v]) = (s.position, s.uv);
             [x, y, z, u, v]
@@ -52,7 +54,7 @@ impl Shader<'_> {
             [0, 1].map(|k| {
                 let [x, y] = lengths[k];
                 let length = (x * x + y * y).sqrt();
-                // Shorter than this, nothing is known of the scale: no filtering.
+                // For a shorter step the scale is unknown: no filtering.
                 let scale = if length > 1e-6 { 1.0 / length } else { 0.0 };
                 changes[k].map(|v| v * scale)
             })

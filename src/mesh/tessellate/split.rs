@@ -150,7 +150,7 @@ impl Splitter<'_> {
     /// Returns the position of a point on the screen in pixels, clamped to the guard band, and whether the
     /// point lies beyond the near plane.
     fn on_screen(&self, at: PatchPoint) -> ([f64; 2], bool) {
-        let seen = self.view.see(self.position(at));
+        let seen = self.view.project(self.position(at));
         let z = seen.z.max(self.view.near);
         let camera = &self.view.camera;
         let size = [camera.width, camera.height].map(f64::from);
