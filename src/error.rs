@@ -155,11 +155,11 @@ pub(crate) fn shown(path: &Path) -> String {
 /// Escapes the control characters of a text from a file, so that messages cannot control the terminal.
 /// Line feeds stay, since some messages have several lines.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && c != '\n';
-    if !text.contains(steers) {
+    let is_escaped = |c: char| c.is_control() && c != '\n';
+    if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| match steers(c) {
+    let escaped = |c: char| match is_escaped(c) {
         true => c.escape_default().to_string(),
         false => c.to_string(),
     };

@@ -30,7 +30,7 @@ const DUMP_WORDS: usize = 16;
 pub(super) struct Bins {
     /// Entries, tile after tile, followed by each share's dump area (see [`Share::fill`]).
     entries: Buffer<u64>,
-    /// Where each tile's list ends.
+    /// End of each tile's list.
     ends: Vec<usize>,
     shares: Vec<Share>,
 }

@@ -13,7 +13,7 @@ const INSERTION_MAX: usize = 32;
 const DIGIT_BITS: [u32; 2] = [5, 12];
 /// Difference between the bits of the list's length and those of a digit.
 const DIGIT_BITS_BELOW_LEN: u32 = 3;
-/// Insertion steps allowed per entry before a sort without a bad case takes over.
+/// Insertion steps allowed per entry before a sort with a bounded worst case takes over.
 const STEPS_PER_ENTRY: usize = 8;
 
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub(super) struct Sorter {
 impl Sorter {
     /// Sorts `entries`, which are all different.
     ///
-    /// Two radix passes over the leading bits leave few neighbours out of order, and insertion
-    /// finishes in one look at each entry. Where many keys share their leading bits, a comparison
+    /// Two radix passes over the leading bits leave few neighbours out of order, and insertion needs
+    /// about one comparison per entry. Where many keys share their leading bits, a comparison
     /// sort takes over.
     pub(super) fn sort(&mut self, level: SimdLevel, entries: &mut [u64]) {
         // The code uses no lanes, but the level's shifts and minima are cheaper.
@@ -173,7 +173,7 @@ mod tests {
             sorted_alike(len, |slot| 5000 - slot % 7);
             sorted_alike(len, |slot| u32::MAX - slot);
             sorted_alike(len, |_| 3);
-            // Crowded: one far from all others.
+            // All keys but one are close together.
             sorted_alike(len, |slot| if slot == 1 { u32::MAX } else { len - slot });
         }
     }

@@ -55,12 +55,7 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
         let [r, g, b] = p.colour.map(narrow);
         [r, g, b, narrow(1.0 - p.transmittance)]
     };
-    (
-        Frame::from_pixels(
-            camera.width,
-            camera.height,
-            pixels.iter().map(rgba).collect(),
-        ),
-        counts,
-    )
+    let pixels = pixels.iter().map(rgba).collect();
+    let frame = Frame::from_pixels(camera.width, camera.height, pixels);
+    (frame, counts)
 }

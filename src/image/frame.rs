@@ -68,10 +68,6 @@ impl Frame {
                 1.0,
             ]
         });
-        Self {
-            width: self.width,
-            height: self.height,
-            pixels: pixels.collect::<Vec<_>>().into(),
-        }
+        Self::from_pixels(self.width, self.height, pixels.collect())
     }
 }

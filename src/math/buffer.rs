@@ -1,4 +1,4 @@
-//! Large arrays on huge pages, and how threads fill them.
+//! Large arrays on huge pages, and atomic access for threads that fill them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;

@@ -150,7 +150,7 @@ fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
 /// The first `N` basis functions, of degree 0 to `degree`, in the unit direction `dir`.
 pub(crate) fn sh_basis<const N: usize>(degree: u8, dir: [f64; 3]) -> [f64; N] {
     let mut values = [SH_C0; N];
-    // A scene whose three channels each hold one coefficient of 1 shows three functions.
+    // Three channels with one coefficient of 1 each evaluate three functions at once.
     for (first, out) in (0..).step_by(3).zip(values[1..].chunks_mut(3)) {
         let one_each = |k: usize| [0, 1, 2].map(|c| f64::from(u8::from(k == first + c)));
         let shown = sh_colour(degree, dir, [0.0; 3], one_each);

@@ -65,7 +65,7 @@ impl Deref for Bytes<'_> {
     }
 }
 
-#[allow(unsafe_code, reason = "the only door to mapped files")]
+#[allow(unsafe_code, reason = "mapping a file is unsafe")]
 fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: the map is private to the reader, read-only, and its bytes are only read as `u8` and
     // decoded by value, so a concurrent change gives other numbers, not undefined values. If another

@@ -7,14 +7,13 @@ pub(crate) mod bytes;
 mod camera;
 pub(crate) mod cameras;
 pub(crate) mod formats;
-mod load;
 mod scene_file;
 mod splats;
 mod statistics;
 mod visibility;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
-pub use load::{load, load_bytes};
+pub use formats::{load, load_bytes};
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};

@@ -46,13 +46,8 @@ impl Size {
 /// Checks the size that a header states: at least 1 x 1, and within the limits.
 pub(super) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
     if width == 0 || height == 0 {
-        let found = format!("{width} x {height}");
-        return Err(Error::malformed(
-            named,
-            "picture size",
-            "at least 1 x 1 pixels",
-            found,
-        ));
+        let (expected, found) = ("at least 1 x 1 pixels", format!("{width} x {height}"));
+        return Err(Error::malformed(named, "picture size", expected, found));
     }
     let limited = |what: &str, limit: u64, found: u64| Error::Limit {
         what: format!("{}: {what}", shown(named)),

@@ -84,14 +84,9 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         Error::malformed(named, "NPY header, descr", expected, header.descr.clone())
     })?;
     let [height, width, channels @ (3 | 4)] = header.shape[..] else {
-        let expected = "height x width x 3 or 4";
+        let (place, expected) = ("NPY header, shape", "height x width x 3 or 4");
         let found = format!("{:?}", header.shape);
-        return Err(Error::malformed(
-            named,
-            "NPY header, shape",
-            expected,
-            found,
-        ));
+        return Err(Error::malformed(named, place, expected, found));
     };
     let size = stated_size(named, width, height)?;
     let expected_bytes = size.pixels() * channels * element.size_bytes() as u64;

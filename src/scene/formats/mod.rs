@@ -1,4 +1,4 @@
-//! Formats of scene files: one file or folder per format, and the table of all formats.
+//! Loading of scene files: one file or folder per format, and the table of all formats.
 //!
 //! To add a format, write its file with a [`FormatReader`] and add a line to [`FORMATS`].
 
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::bytes::Bytes;
 use super::scene_file::{FormatReader, Scene};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 
 /// All known formats. The first one whose mark a file has is its format, else the first one whose
 /// extension it has.
@@ -26,9 +26,41 @@ const FORMATS: [&FormatReader; 9] = [
     &unread::GZIP,
 ];
 
+/// Loads the scene file `path` of any format; `-` is standard input.
+///
+/// Files are mapped: besides the splats' arrays, a file above 32 MiB needs next to no memory.
+///
+/// ```no_run
+/// let scene = quadrille::load("truck.ply")?;
+/// println!("{} splats, {} bad rows", scene.splats.len(), scene.dropped.total());
+/// # Ok::<(), quadrille::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow its
+/// format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
+pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
+    let path = path.as_ref();
+    if !path.is_dir() {
+        return read(&Bytes::open(path)?, path);
+    }
+    if path.join("meta.json").is_file() {
+        return Err(not_read(&unread::SOG, path));
+    }
+    Err(Error::malformed(path, "path", "a scene file", "a folder"))
+}
+
+/// Loads a scene from the bytes of a file; `path` provides the extension, and is named in errors.
+///
+/// # Errors
+/// As [`load`], for content.
+pub fn load_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
+    read(&Bytes::Borrowed(bytes), path)
+}
+
 /// Reads a scene of any format from a file's bytes; `path` is for errors and for the extension.
-pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
-    match sniff(bytes, path) {
+fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
+    let scene = match sniff(bytes, path) {
         Some(FormatReader {
             read: Some(read), ..
         }) => read(bytes, path),
@@ -39,15 +71,15 @@ pub(super) fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
             format!("a scene: {}", readable()),
             "none of them, by content and by extension",
         )),
-    }
-}
-
-/// Reads the scene in the folder `path`, for formats that are folders.
-pub(super) fn read_folder(path: &Path) -> Result<Scene> {
-    if path.join("meta.json").is_file() {
-        return Err(not_read(&unread::SOG, path));
-    }
-    Err(Error::malformed(path, "path", "a scene file", "a folder"))
+    };
+    scene.map_err(|error| match error {
+        Error::Limit { what, limit, found } => Error::Limit {
+            what: format!("{}: {what}", shown(path)),
+            limit,
+            found,
+        },
+        other => other,
+    })
 }
 
 fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {

@@ -62,12 +62,8 @@ impl<'a> Layout<'a> {
         for (property, slot) in element.properties.iter().zip(&slots) {
             if slot.is_some() && matches!(property.kind, Kind::List { .. }) {
                 let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
-                return Err(Error::malformed(
-                    path,
-                    place,
-                    "one number per row",
-                    "a list",
-                ));
+                let expected = "one number per row";
+                return Err(Error::malformed(path, place, expected, "a list"));
             }
         }
         let has = |slot| slots.contains(&Some(slot));
@@ -93,10 +89,14 @@ fn rows(element: &Element, path: &Path) -> Result<usize> {
         .ok()
         .filter(|rows| *rows < usize::MAX / 4096)
         .ok_or_else(|| {
-            let place = format!("element \"{}\"", element.name);
             let found = format!("{} rows", element.count);
-            Error::malformed(path, place, "a number of rows that fits in memory", found)
+            wrong_element(path, "a number of rows that fits in memory", found)
         })
+}
+
+/// An error about the element of the splats.
+fn wrong_element(path: &Path, expected: impl Into<String>, found: String) -> Error {
+    Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
 /// The slot of the property `name` in a file with `rest` higher coefficients.
@@ -132,12 +132,9 @@ fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
         (true, false) => "; it looks like a point cloud",
         (false, _) => "",
     };
-    Err(Error::malformed(
-        path,
-        format!("element \"{ELEMENT}\""),
-        "the properties of a splat (x y z f_dc_* opacity scale_* rot_*)",
-        format!("none called {}{looks}", missing.join(", ")),
-    ))
+    let expected = "the properties of a splat (x y z f_dc_* opacity scale_* rot_*)";
+    let found = format!("none called {}{looks}", missing.join(", "));
+    Err(wrong_element(path, expected, found))
 }
 
 /// The SH degree, from the number of `f_rest_*` properties.
@@ -149,23 +146,15 @@ fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
         .collect();
     numbers.sort_unstable();
     let count = numbers.len();
-    let place = || format!("element \"{ELEMENT}\"");
     let degree = (0..=MAX_SH_DEGREE).find(|degree| 3 * rest_coefficients(*degree) == count);
     let Some(degree) = degree else {
-        return Err(Error::malformed(
-            path,
-            place(),
-            "0, 9, 24, 45 or 72 properties f_rest_* (SH degree 0 to 4)",
-            format!("{count} of them"),
-        ));
+        let expected = "0, 9, 24, 45 or 72 properties f_rest_* (SH degree 0 to 4)";
+        return Err(wrong_element(path, expected, format!("{count} of them")));
     };
     if let Some((number, found)) = numbers.iter().enumerate().find(|(i, n)| i != *n) {
-        return Err(Error::malformed(
-            path,
-            place(),
-            format!("f_rest_0 to f_rest_{}", count - 1),
-            format!("f_rest_{found} but no f_rest_{number}"),
-        ));
+        let expected = format!("f_rest_0 to f_rest_{}", count - 1);
+        let found = format!("f_rest_{found} but no f_rest_{number}");
+        return Err(wrong_element(path, expected, found));
     }
     Ok(degree)
 }
