@@ -32,8 +32,8 @@ pub struct CameraOptions {
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when its content does not follow the
-/// format or it contains no camera, [`Error::Limit`] when a JSON file is larger than 256 MiB.
+/// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when its content does not follow
+/// the format or it contains no camera, [`Error::Limit`] when a JSON file is larger than 256 MiB.
 pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
     load_with(path, &CameraOptions::default())
 }

@@ -37,8 +37,8 @@ const FORMATS: [&FormatReader; 9] = [
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow its
-/// format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
+/// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow
+/// its format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
 pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
     let path = path.as_ref();
     if !path.is_dir() {
