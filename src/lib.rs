@@ -91,7 +91,7 @@ pub use gpu::result::SimulationResult;
 pub use gpu::variant::Variant;
 pub use gpu::view::simulate;
 pub use image::Frame;
-pub use image::difference::{SHOWN_SCALE, heat_picture, scaled_difference};
+pub use image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
 pub use image::files::{
     PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
     write_to as encode_picture,

@@ -43,7 +43,7 @@ pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
 /// Warns about a camera with almost nothing of the scene in view.
 pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosity: Verbosity) {
     let visibility = Visibility::of(&scene.splats, camera, near);
-    if let Some(complaint) = visibility.complaint(&camera.name) {
-        verbosity.warn(&complaint);
+    if let Some(warning) = visibility.warning(&camera.name) {
+        verbosity.warn(&warning);
     }
 }

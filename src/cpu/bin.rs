@@ -22,13 +22,13 @@ const SHARES_PER_THREAD: usize = 2;
 const PREFETCH_ENTRIES: usize = 12;
 /// Tile numbers beyond the last tile that [`Span::for_each`] uses for padding.
 const NO_TILES: usize = 3;
-/// Words between the dump areas of two shares: two cache lines, so that threads do not contend.
-const DUMP_WORDS: usize = 16;
+/// Words between the discard areas of two shares: two cache lines, so that threads do not contend.
+const DISCARD_WORDS: usize = 16;
 
 /// The lists of all tiles, in one array; kept between frames.
 #[derive(Debug, Default)]
 pub(super) struct Bins {
-    /// Entries, tile after tile, followed by each share's dump area (see [`Share::fill`]).
+    /// Entries, tile after tile, followed by each share's discard area (see [`Share::fill`]).
     entries: Buffer<u64>,
     /// End of each tile's list.
     ends: Vec<usize>,
@@ -125,10 +125,10 @@ impl Share {
         }
     }
 
-    /// Writes entries to their positions; entries outside a span go to the words from `dump` on.
-    fn fill(&mut self, grid: TileGrid, frame: &Projected, entries: &[AtomicU64], dump: usize) {
+    /// Writes entries to their positions; entries outside a span go to the words from `discard` on.
+    fn fill(&mut self, grid: TileGrid, frame: &Projected, entries: &[AtomicU64], discard: usize) {
         let positions = &mut self.positions[..];
-        for (position, word) in positions[grid.len()..].iter_mut().zip(dump..) {
+        for (position, word) in positions[grid.len()..].iter_mut().zip(discard..) {
             *position = word;
         }
         for chunk in self.chunks.clone() {
@@ -167,13 +167,13 @@ impl Bins {
             self.ends.push(position);
         }
         let len = position;
-        self.entries.reserve_zeroed(len + count * DUMP_WORDS);
+        self.entries.reserve_zeroed(len + count * DISCARD_WORDS);
         let entries = as_atomic_u64(&mut self.entries);
         self.shares
             .par_iter_mut()
             .enumerate()
             .for_each(|(i, share)| {
-                share.fill(grid, frame, entries, len + i * DUMP_WORDS);
+                share.fill(grid, frame, entries, len + i * DISCARD_WORDS);
             });
     }
 

@@ -144,10 +144,10 @@ fn project_chunk<S: Simd>(
                 if b + 1 < splats.blocks().len() {
                     prefetch_all(splats.sh_rest(b + 1));
                 }
-                if lanes.wild == 0 {
-                    output.push_tame(simd, &lanes);
+                if lanes.fallback == 0 {
+                    output.push_visible(simd, &lanes);
                 } else {
-                    push_mixed(simd, splats, view, &lanes, output);
+                    push_with_fallback(simd, splats, view, &lanes, output);
                 }
             }
         }
@@ -172,7 +172,7 @@ fn prefetch_all(lanes: &[Lanes]) {
 impl ChunkOutput<'_> {
     /// Appends the visible lanes, in lane order.
     #[inline(always)]
-    fn push_tame<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
+    fn push_visible<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
         let mask = mask32x16::from_bitmask(simd, lanes.visible);
         // Always stores sixteen lanes; the next call overwrites those beyond the visible ones. A block
         // adds at most 16, so there is always room.
@@ -203,9 +203,10 @@ impl ChunkOutput<'_> {
     }
 }
 
-/// Appends the visible lanes of a block with wild lanes, one by one, since such blocks are rare.
+/// Appends the visible lanes of a block with lanes that fall back to the exact path. It goes lane by
+/// lane, since such blocks are rare.
 #[inline(never)]
-fn push_mixed<S: Simd>(
+fn push_with_fallback<S: Simd>(
     _: S,
     splats: &Splats,
     view: &ViewTransform,
@@ -218,7 +219,7 @@ fn push_mixed<S: Simd>(
         if lanes.visible >> lane & 1 == 1 {
             let record: ProjectedSplat = bytemuck::cast(fields.map(|f| f[lane]));
             output.push(record, unpack_bounds(columns[lane], rows[lane]));
-        } else if lanes.wild >> lane & 1 == 1 {
+        } else if lanes.fallback >> lane & 1 == 1 {
             let index = fields[15][lane].to_bits();
             let exact =
                 ExactSplat::project(view, splats.sh_degree(), &splats.splat(index as usize));

@@ -24,7 +24,7 @@ pub(super) enum Encoding {
 
 /// Parameters of activation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extra<'a> {
+pub(super) struct Parameters<'a> {
     /// Vector instructions to use.
     pub(super) level: Level,
     pub(super) encoding: Encoding,
@@ -40,9 +40,9 @@ pub(super) fn activate(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],
     lanes: usize,
-    extra: Extra<'_>,
+    parameters: Parameters<'_>,
 ) -> Dropped {
-    dispatch!(extra.level, _simd => activate_lanes(block, sh_rest, lanes, extra))
+    dispatch!(parameters.level, _simd => activate_lanes(block, sh_rest, lanes, parameters))
 }
 
 #[inline(always)]
@@ -50,18 +50,18 @@ fn activate_lanes(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],
     lanes: usize,
-    extra: Extra<'_>,
+    parameters: Parameters<'_>,
 ) -> Dropped {
-    let not_finite = finite_check(block, sh_rest, extra.filter);
-    let odd: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
+    let not_finite = finite_check(block, sh_rest, parameters.filter);
+    let invalid: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
     // Before activation, which turns some infinities into NaN and some into finite numbers.
-    let nan = if odd == 0 {
+    let nan = if invalid == 0 {
         [false; BLOCK]
     } else {
-        nan_lanes(block, sh_rest, extra.filter)
+        nan_lanes(block, sh_rest, parameters.filter)
     };
-    let opacity_factor = scales(block, extra);
-    if extra.encoding == Encoding::Raw {
+    let opacity_factor = scales(block, parameters);
+    if parameters.encoding == Encoding::Raw {
         block.opacity = sigmoid(&block.opacity);
     }
     if let Some(factor) = opacity_factor {
@@ -78,7 +78,7 @@ fn activate_lanes(
         .iter()
         .map(|s| u32::from(*s == f32::INFINITY))
         .sum();
-    if odd == 0 && zero == 0 && overflow == 0 && lanes == BLOCK {
+    if invalid == 0 && zero == 0 && overflow == 0 && lanes == BLOCK {
         return Dropped::default();
     }
     let own: &mut [Lanes; 14] = bytemuck::cast_mut(block);
@@ -122,14 +122,14 @@ fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -
 /// Mip-Splatting (Yu et al. 2024, section 4.1): scale' = sqrt(scale^2 + f^2), opacity' = opacity *
 /// sqrt(prod scale^2 / prod scale'^2). A missing axis is ignored.
 #[inline(always)]
-fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
+fn scales(block: &mut SplatBlock, parameters: Parameters<'_>) -> Option<[f64; BLOCK]> {
     let mut factor = [1.0; BLOCK];
-    for axis in &mut block.scale[..extra.scales] {
-        let linear = match extra.encoding {
+    for axis in &mut block.scale[..parameters.scales] {
+        let linear = match parameters.encoding {
             Encoding::Raw => exp(axis),
             Encoding::Linear => axis.map(f64::from),
         };
-        if let Some(filter) = extra.filter {
+        if let Some(filter) = parameters.filter {
             for lane in 0..BLOCK {
                 let (s, f) = (linear[lane], f64::from(filter[lane]));
                 let wide = (s * s + f * f).sqrt();
@@ -142,7 +142,7 @@ fn scales(block: &mut SplatBlock, extra: Extra<'_>) -> Option<[f64; BLOCK]> {
             }
         }
     }
-    extra.filter.map(|_| factor)
+    parameters.filter.map(|_| factor)
 }
 
 /// Normalises quaternions in place and returns their squared norms, which do not underflow in f64.
@@ -259,7 +259,7 @@ mod tests {
             }
             let (mut best, mut rest) = (block, [[0.5; BLOCK]; 9]);
             let filter = block.opacity.map(f32::abs);
-            let at = |level| Extra {
+            let at = |level| Parameters {
                 level,
                 encoding: Encoding::Raw,
                 scales: 3,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use fearless_simd::Level;
 use rayon::prelude::*;
 
-use super::activate::{Encoding, Extra, activate};
+use super::activate::{Encoding, Parameters, activate};
 use super::bytes::Bytes;
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
@@ -70,7 +70,7 @@ impl RawBlock<'_> {
 
 /// Consecutive blocks of the arrays under construction.
 pub(super) struct Batch<'a> {
-    shape: RowLayout,
+    layout: RowLayout,
     first_row: usize,
     blocks: &'a mut [SplatBlock],
     rest: &'a mut [Lanes],
@@ -79,7 +79,7 @@ pub(super) struct Batch<'a> {
 impl Batch<'_> {
     pub(super) fn rows(&self) -> Range<usize> {
         let end = self.first_row + self.blocks.len() * BLOCK;
-        self.first_row..end.min(self.shape.rows)
+        self.first_row..end.min(self.layout.rows)
     }
 
     /// Calls `decode` for each block, to fill it with the given rows, and activates the blocks.
@@ -88,7 +88,7 @@ impl Batch<'_> {
         mut decode: impl FnMut(Range<usize>, RawBlock<'_>) -> Result<()>,
     ) -> Result<Dropped> {
         let rows = self.rows();
-        let rest_slots = self.shape.rest_slots();
+        let rest_slots = self.layout.rest_slots();
         let level = Level::new();
         let mut dropped = Dropped::default();
         let mut filters = [[0.0; BLOCK]; GROUP_BLOCKS];
@@ -110,14 +110,14 @@ impl Batch<'_> {
                 decode(block_rows(i), raw)?;
             }
             for (i, (block, filter)) in blocks.iter_mut().zip(&filters).enumerate() {
-                let extra = Extra {
+                let parameters = Parameters {
                     level,
-                    encoding: self.shape.encoding,
-                    scales: self.shape.scales,
-                    filter: self.shape.filtered.then_some(filter),
+                    encoding: self.layout.encoding,
+                    scales: self.layout.scales,
+                    filter: self.layout.filtered.then_some(filter),
                 };
                 let lanes = block_rows(i).len();
-                dropped = dropped.plus(activate(block, &mut rest[rest_of(i)], lanes, extra));
+                dropped = dropped.plus(activate(block, &mut rest[rest_of(i)], lanes, parameters));
             }
             start += blocks.len() * BLOCK;
         }
@@ -126,13 +126,13 @@ impl Batch<'_> {
 }
 
 /// Builds a scene on all threads; `work` fills each batch with [`Batch::fill`], in any order. The
-/// caller has checked that the file is large enough for `shape.rows` rows.
+/// caller has checked that the file is large enough for `layout.rows` rows.
 pub(super) fn assemble(
-    shape: RowLayout,
+    layout: RowLayout,
     work: impl Fn(Batch<'_>) -> Result<Dropped> + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
-    check_rows(shape.rows)?;
-    let mut arrays = Arrays::new(shape);
+    check_rows(layout.rows)?;
+    let mut arrays = Arrays::new(layout);
     let dropped = arrays
         .batches()
         .into_par_iter()
@@ -147,11 +147,11 @@ pub(super) fn assemble_fixed(
     bytes: &Bytes<'_>,
     start: usize,
     stride: usize,
-    shape: RowLayout,
+    layout: RowLayout,
     decode: impl Fn(&[u8], RawBlock<'_>) + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
     let span = |rows: &Range<usize>| start + rows.start * stride..start + rows.end * stride;
-    assemble(shape, |batch| {
+    assemble(layout, |batch| {
         let rows = batch.rows();
         let dropped = batch.fill(|rows, raw| {
             decode(&bytes[span(&rows)], raw);
@@ -164,11 +164,11 @@ pub(super) fn assemble_fixed(
 
 /// [`assemble`] on this thread and in order, for rows that have to be read one after the other.
 pub(super) fn assemble_in_order(
-    shape: RowLayout,
+    layout: RowLayout,
     mut work: impl FnMut(Batch<'_>) -> Result<Dropped>,
 ) -> Result<(Splats, Dropped)> {
-    check_rows(shape.rows)?;
-    let mut arrays = Arrays::new(shape);
+    check_rows(layout.rows)?;
+    let mut arrays = Arrays::new(layout);
     let mut dropped = Dropped::default();
     for batch in arrays.batches() {
         dropped = dropped.plus(work(batch)?);
@@ -189,18 +189,18 @@ fn check_rows(rows: usize) -> Result<()> {
 }
 
 struct Arrays {
-    shape: RowLayout,
+    layout: RowLayout,
     blocks: Buffer<SplatBlock>,
     rest: Buffer<Lanes>,
 }
 
 impl Arrays {
-    fn new(shape: RowLayout) -> Self {
-        let block_count = shape.rows.div_ceil(BLOCK);
+    fn new(layout: RowLayout) -> Self {
+        let block_count = layout.rows.div_ceil(BLOCK);
         Self {
-            shape,
+            layout,
             blocks: Buffer::zeroed(block_count),
-            rest: Buffer::zeroed(block_count * shape.rest_slots()),
+            rest: Buffer::zeroed(block_count * layout.rest_slots()),
         }
     }
 
@@ -208,11 +208,11 @@ impl Arrays {
         let mut rest_left: &mut [Lanes] = &mut self.rest;
         let batch = |(i, blocks): (usize, _)| {
             let blocks: &mut [SplatBlock] = blocks;
-            let rest_len = blocks.len() * self.shape.rest_slots();
+            let rest_len = blocks.len() * self.layout.rest_slots();
             let (rest, left) = std::mem::take(&mut rest_left).split_at_mut(rest_len);
             rest_left = left;
             Batch {
-                shape: self.shape,
+                layout: self.layout,
                 first_row: i * BATCH_BLOCKS * BLOCK,
                 blocks,
                 rest,
@@ -225,10 +225,10 @@ impl Arrays {
     fn finish(mut self, dropped: Dropped) -> (Splats, Dropped) {
         let RowLayout {
             rows, sh_degree, ..
-        } = self.shape;
+        } = self.layout;
         let mut len = rows;
         if dropped.total() > 0 {
-            let rest_slots = self.shape.rest_slots();
+            let rest_slots = self.layout.rest_slots();
             len = compact(&mut self.blocks, &mut self.rest, rows, rest_slots);
             self.blocks.truncate(len.div_ceil(BLOCK));
             self.rest.truncate(len.div_ceil(BLOCK) * rest_slots);

@@ -57,7 +57,7 @@ impl Visibility {
     }
 
     /// A warning about view `view` with a remedy, when almost nothing is in view.
-    pub fn complaint(&self, view: &str) -> Option<String> {
+    pub fn warning(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {
             return None;
         }

@@ -35,21 +35,21 @@ fn shares_are_told_apart() {
     assert_eq!(found.off_screen, 0.25);
     assert_eq!(found.in_view, 0.25);
     assert_eq!(found.in_view_if_flipped, 0.25);
-    assert_eq!(found.complaint("v"), None);
+    assert_eq!(found.warning("v"), None);
 }
 
 #[test]
 fn a_camera_the_wrong_way_round_is_named() {
     let splats = scene(&[[0.0, 0.0, 5.0]; 100]);
     let back = Visibility::of(&splats, &camera([0.0, 0.0, -1.0]), 0.2);
-    let text = back.complaint("v").unwrap();
+    let text = back.warning("v").unwrap();
     assert!(
         text.contains("100.0 %") && text.contains("OpenGL"),
         "{text}"
     );
     let side = Visibility::of(&splats, &camera([1.0, 0.0, 0.01]), 0.2);
-    let text = side.complaint("v").unwrap();
+    let text = side.warning("v").unwrap();
     assert!(text.contains("belong together"), "{text}");
     let none = Visibility::of(&scene(&[]), &camera([0.0, 0.0, 1.0]), 0.2);
-    assert!(none.complaint("v").unwrap().contains("no visible splat"));
+    assert!(none.warning("v").unwrap().contains("no visible splat"));
 }

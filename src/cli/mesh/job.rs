@@ -10,7 +10,7 @@ use crate::cli::console::Verbosity;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use crate::error::{Error, Result};
 use crate::image::Frame;
-use crate::image::difference::{SHOWN_SCALE, scaled_difference};
+use crate::image::difference::{DIFFERENCE_SCALE, scaled_difference};
 use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::psnr_db;
 use crate::math::SimdLevel;
@@ -247,7 +247,7 @@ impl<'j> Job<'j> {
         if let Some(unmerged) = &prepared.unmerged {
             row.psnr_db = Some(psnr_db(&picture, unmerged)?);
             if let Some(template) = &self.diff {
-                let difference = scaled_difference(&picture, unmerged, SHOWN_SCALE)?;
+                let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE)?;
                 files::write(template.path(view, &variant), &difference)?;
             }
         }

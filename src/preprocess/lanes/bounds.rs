@@ -8,11 +8,11 @@ use crate::scene::SplatBlock;
 
 /// Distance of a splat's centre from the picture's centre, and standard deviation, in pixels, beyond
 /// which f32 is not accurate enough and the splat goes through [`exact`](crate::preprocess::exact).
-const WILD_MEAN_PX: f32 = 8192.0;
-const WILD_SIGMA_PX: f32 = 8192.0;
+const FALLBACK_MEAN_PX: f32 = 8192.0;
+const FALLBACK_SIGMA_PX: f32 = 8192.0;
 
-/// Factor on the extent of a wild splat when it is tested for missing the picture.
-const WILD_EXTENT_FRACTION: f32 = 1.01;
+/// Factor on the extent of such a splat when it is tested for missing the picture.
+const FALLBACK_EXTENT_FRACTION: f32 = 1.01;
 
 /// Tolerance of a quaternion's squared norm; rounding four components to f32 makes 3e-7.
 const NORM_SLACK: f32 = 1e-5;
@@ -66,9 +66,9 @@ pub(super) fn trusted_lanes<S: Simd>(
 }
 
 /// Lanes for which f32 is not accurate enough and that do not clearly miss the picture. NaN counts as
-/// wild.
+/// inaccurate.
 #[inline(always)]
-pub(super) fn wild_lanes<S: Simd>(
+pub(super) fn fallback_lanes<S: Simd>(
     simd: S,
     view: &ViewTransform,
     mean: [f32x16<S>; 2],
@@ -77,14 +77,14 @@ pub(super) fn wild_lanes<S: Simd>(
 ) -> mask32x16<S> {
     let distance = mean[0].abs().max(mean[1].abs());
     let variance = covariance.xx.max(covariance.yy);
-    let tame = distance.simd_lt(f32x16::splat(simd, WILD_MEAN_PX))
-        & variance.simd_lt(f32x16::splat(simd, WILD_SIGMA_PX * WILD_SIGMA_PX));
+    let accurate = distance.simd_lt(f32x16::splat(simd, FALLBACK_MEAN_PX))
+        & variance.simd_lt(f32x16::splat(simd, FALLBACK_SIGMA_PX * FALLBACK_SIGMA_PX));
     let misses = |axis: usize, size: u32| {
         let reach = half_extent[axis].mul_add(
-            f32x16::splat(simd, WILD_EXTENT_FRACTION),
+            f32x16::splat(simd, FALLBACK_EXTENT_FRACTION),
             f32x16::splat(simd, size as f32 / 2.0 + 2.0),
         );
         mean[axis].abs().simd_gt(reach)
     };
-    !(tame | misses(0, view.width) | misses(1, view.height))
+    !(accurate | misses(0, view.width) | misses(1, view.height))
 }

@@ -6,7 +6,7 @@ mod covariance;
 
 use fearless_simd::{f32x16, prelude::*, u32x16};
 
-use self::bounds::{pixel_range, trusted_lanes, wild_lanes};
+use self::bounds::{fallback_lanes, pixel_range, trusted_lanes};
 use self::covariance::{Covariance, InView, covariance};
 use super::projected::LOG2_ALPHA_CUT;
 use super::view_transform::ViewTransform;
@@ -38,7 +38,7 @@ pub(super) struct ProjectedLanes<S: Simd> {
     /// One bit per lane: the footprint may touch the picture.
     pub(super) visible: u64,
     /// One bit per lane: f32 is not accurate enough, so the exact path decides.
-    pub(super) wild: u64,
+    pub(super) fallback: u64,
 }
 
 #[inline(always)]
@@ -86,7 +86,7 @@ fn log2_opacity<S: Simd>(
     let mut opacity = f32x16::simd_from(simd, block.opacity).abs();
     if let OpacityFactor::Determinants { floor } = view.opacity_factor {
         let ratio = covariance.determinant_before / covariance.determinant;
-        // Where f32 overflows, the factor is at its upper bound, and the splat is wild.
+        // Where f32 overflows, the factor is at its upper bound, and the exact path is taken.
         let finite = covariance
             .determinant
             .simd_lt(f32x16::splat(simd, f32::INFINITY));
@@ -96,8 +96,8 @@ fn log2_opacity<S: Simd>(
     log2(simd, opacity)
 }
 
-/// Projects sixteen splats; `None` when no lane is visible or wild. `first_index` is the scene index
-/// of lane 0.
+/// Projects sixteen splats; `None` when no lane is visible or falls back. `first_index` is the scene
+/// index of lane 0.
 #[inline(always)]
 pub(super) fn project<S: Simd>(
     simd: S,
@@ -143,11 +143,11 @@ pub(super) fn project<S: Simd>(
 
     let trusted = trusted_lanes(simd, block, &inside);
     let drawable = inside.in_front & over_cut & trusted;
-    let wild = drawable & wild_lanes(simd, view, mean, half, &covariance);
-    let visible = drawable & some_column & some_row & !wild;
-    let wild = wild | inside.in_front & !trusted;
-    let (visible, wild) = (visible.to_bitmask(), wild.to_bitmask());
-    if visible | wild == 0 {
+    let fallback = drawable & fallback_lanes(simd, view, mean, half, &covariance);
+    let visible = drawable & some_column & some_row & !fallback;
+    let fallback = fallback | inside.in_front & !trusted;
+    let (visible, fallback) = (visible.to_bitmask(), fallback.to_bitmask());
+    if visible | fallback == 0 {
         return None;
     }
 
@@ -188,6 +188,6 @@ pub(super) fn project<S: Simd>(
         rows,
         depth_key: depth.bitcast(),
         visible,
-        wild,
+        fallback,
     })
 }

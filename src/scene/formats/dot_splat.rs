@@ -37,14 +37,14 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
             format!("{} bytes, {extra} too many", bytes.len()),
         ));
     }
-    let shape = RowLayout {
+    let layout = RowLayout {
         rows: bytes.len() / RECORD_BYTES,
         sh_degree: 0,
         encoding: Encoding::Linear,
         scales: 3,
         filtered: false,
     };
-    let splats = assemble_fixed(bytes, 0, RECORD_BYTES, shape, |rows, raw| {
+    let splats = assemble_fixed(bytes, 0, RECORD_BYTES, layout, |rows, raw| {
         decode(rows.as_chunks().0, raw.plain);
     })?;
     Ok(Scene::new(FORMAT.format, bytes.len(), splats))

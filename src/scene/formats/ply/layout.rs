@@ -34,7 +34,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) before: &'a [Element],
     /// The slot of each property of the element, if it is used.
     pub(crate) slots: Vec<Option<usize>>,
-    pub(crate) shape: RowLayout,
+    pub(crate) row_layout: RowLayout,
 }
 
 impl<'a> Layout<'a> {
@@ -67,7 +67,7 @@ impl<'a> Layout<'a> {
             }
         }
         let has = |slot| slots.contains(&Some(slot));
-        let shape = RowLayout {
+        let row_layout = RowLayout {
             rows: rows(element, path)?,
             sh_degree,
             encoding: activate::Encoding::Raw,
@@ -78,7 +78,7 @@ impl<'a> Layout<'a> {
             element,
             before: &elements[..at],
             slots,
-            shape,
+            row_layout,
         })
     }
 }

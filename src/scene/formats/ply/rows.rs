@@ -63,10 +63,10 @@ fn read_fixed(
 ) -> Result<(Splats, Dropped)> {
     let fields = fields(layout);
     match word_slots(&fields, stride, encoding) {
-        Some(words) => assemble_fixed(bytes, start, stride, layout.shape, |rows, raw| {
+        Some(words) => assemble_fixed(bytes, start, stride, layout.row_layout, |rows, raw| {
             decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
         }),
-        None => assemble_fixed(bytes, start, stride, layout.shape, |rows, raw| {
+        None => assemble_fixed(bytes, start, stride, layout.row_layout, |rows, raw| {
             decode_fields(rows, stride, &fields, encoding, raw);
         }),
     }
@@ -170,7 +170,7 @@ fn read_in_order(
     bytes: &Bytes<'_>,
     layout: &Layout<'_>,
 ) -> Result<(Splats, Dropped)> {
-    assemble_in_order(layout.shape, |batch| {
+    assemble_in_order(layout.row_layout, |batch| {
         let from = body.offset();
         let dropped = batch.fill(|rows, mut raw| {
             for (lane, row) in rows.enumerate() {
