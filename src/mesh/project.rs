@@ -139,7 +139,7 @@ impl Piece {
 
     /// Whether it lies in the picture and shows a side that is drawn.
     #[inline]
-    pub(crate) fn is_drawn(&self, draws_backs: bool) -> bool {
+    fn is_drawn(&self, draws_backs: bool) -> bool {
         !self.bounds.is_empty() && self.facing.is_some_and(|front| front || draws_backs)
     }
 }
@@ -162,29 +162,38 @@ impl ProjectedGrid {
         self.nearest = depths.fold(0.0, f32::max);
     }
 
-    /// Visits the pieces of all triangles of `grid`, the one projected last, in order.
+    /// Visits the pieces of all triangles of `grid`, the one projected last, in order, and whether
+    /// each is drawn; returns the bounds of those that are.
     #[inline]
     pub(crate) fn pieces(
         &self,
         view: &MeshCamera,
         grid: &Grid,
         (picture, pattern): (PixelRect, &'static SamplePattern),
-        mut visit: impl FnMut(Piece),
-    ) {
+        draws_backs: bool,
+        mut visit: impl FnMut(Piece, bool),
+    ) -> Option<PixelRect> {
+        let mut bounds: Option<PixelRect> = None;
         for (triangle, corners) in (0..).zip(&grid.topology.triangles) {
             let corners = corners.map(|c| &self.vertices[usize::from(c)]);
             let nearest = corners.iter().map(|c| c.depth()).fold(0.0, f32::max);
             triangles(view, corners, |corners, plane| {
-                visit(Piece {
+                let piece = Piece {
                     triangle,
                     corners,
                     plane,
                     bounds: SampledPolygon::bounds_of(corners, pattern).intersect(picture),
                     facing: SampledPolygon::facing(corners),
                     nearest,
-                });
+                };
+                let is_drawn = piece.is_drawn(draws_backs);
+                if is_drawn {
+                    bounds = Some(bounds.map_or(piece.bounds, |b| b.around(piece.bounds)));
+                }
+                visit(piece, is_drawn);
             });
         }
+        bounds
     }
 }
 

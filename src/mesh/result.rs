@@ -49,22 +49,6 @@ impl MeshResult {
     pub fn fragments_shaded(&self) -> u64 {
         4 * self.quads_shaded
     }
-
-    /// Fragments shaded per covered pixel; 0 if no pixel is covered.
-    pub fn fragments_per_covered_pixel(&self) -> f64 {
-        ratio(self.fragments_shaded(), self.pixels_covered)
-    }
-
-    /// Share of merged quads among all that reached the unit (PMU, section 5: savings).
-    pub fn savings(&self) -> f64 {
-        ratio(self.quads_merged(), self.merging.tested())
-    }
-
-    /// Share of merged quads among those with a partially covered shading pixel (PMU, section 5:
-    /// efficiency).
-    pub fn efficiency(&self) -> f64 {
-        ratio(self.quads_merged(), self.merging.partial)
-    }
 }
 
 /// `a / b`; 0 where `b` is 0.

@@ -122,12 +122,10 @@ impl Chunk {
         self.triangles_in += triangles as u64;
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
         self.planes.resize(first_plane + triangles, NO_PLANE);
-        let mut bounds: Option<PixelRect> = None;
         let target = (settings.shading_area(), settings.pattern);
-        projected.pieces(view, &grid, target, |piece| {
+        let bounds = projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
             self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;
-            if piece.is_drawn(draws_backs) {
-                bounds = Some(bounds.map_or(piece.bounds, |b| b.around(piece.bounds)));
+            if is_drawn {
                 self.add_quads(&piece, settings);
             }
         });

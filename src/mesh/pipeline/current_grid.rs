@@ -70,7 +70,21 @@ impl CurrentGrid {
         self.corners.extend(corners);
         self.projected.project(view, grid);
         let first = out.len();
-        let Some(bounds) = self.assemble(view, &depths.settings, grid, out) else {
+        self.pieces.clear();
+        let target = (depths.settings.shading_area(), depths.settings.pattern);
+        let backs = flags.draws_backs;
+        let bounds = self
+            .projected
+            .pieces(view, grid, target, backs, |mut piece, _| {
+                out.push(Primitive {
+                    primitive: index32(self.pieces.len()),
+                    shape: PrimitiveShape::Triangle(piece.corners),
+                    bounds: piece.bounds,
+                });
+                piece.nearest += rounding(&piece.plane, piece.corners);
+                self.pieces.push(piece);
+            });
+        let Some(bounds) = bounds else {
             out.truncate(first);
             return GridVisibility::Outside;
         };
@@ -95,32 +109,6 @@ impl CurrentGrid {
         };
         let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
         outline.filter(|o| o.is_front() || self.flags.draws_backs)
-    }
-
-    /// Appends the triangles of a grid to `out`; returns the bounds of those that are drawn.
-    fn assemble(
-        &mut self,
-        view: &MeshCamera,
-        settings: &FrameSettings,
-        grid: &Grid,
-        out: &mut Vec<Primitive>,
-    ) -> Option<PixelRect> {
-        self.pieces.clear();
-        let mut bounds: Option<PixelRect> = None;
-        let target = (settings.shading_area(), settings.pattern);
-        self.projected.pieces(view, grid, target, |mut piece| {
-            if piece.is_drawn(self.flags.draws_backs) {
-                bounds = Some(bounds.map_or(piece.bounds, |b| b.around(piece.bounds)));
-            }
-            out.push(Primitive {
-                primitive: index32(self.pieces.len()),
-                shape: PrimitiveShape::Triangle(piece.corners),
-                bounds: piece.bounds,
-            });
-            piece.nearest += rounding(&piece.plane, piece.corners);
-            self.pieces.push(piece);
-        });
-        bounds
     }
 
     /// Whether any bin in which the grid has quads shows a part of it. Records the bins that hide it.
