@@ -19,13 +19,13 @@ pub struct Triangles<M = Mesh> {
     /// Normals by position, for corners without one: means of the triangles around, weighted by area.
     smooth: Vec<[f32; 3]>,
     triangles: Vec<[Corner; 3]>,
-    groups: Vec<Group>,
+    runs: Vec<TriangleRun>,
     bounds: [[f32; 3]; 2],
 }
 
 /// A run of triangles of one material and draw.
 #[derive(Debug, Clone)]
-struct Group {
+struct TriangleRun {
     triangles: Range<usize>,
     material: u32,
     draw: u32,
@@ -36,7 +36,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
     pub fn new(owner: M) -> Self {
         let mesh = owner.borrow();
         let mut triangles = Vec::new();
-        let mut groups: Vec<Group> = Vec::new();
+        let mut runs: Vec<TriangleRun> = Vec::new();
         for (draw, faces) in (0..).zip(&mesh.draws) {
             for face in faces.start as usize..faces.end as usize {
                 let material = mesh.face_materials[face];
@@ -44,15 +44,15 @@ impl<M: Borrow<Mesh>> Triangles<M> {
                 for k in 2..corners.len() {
                     let at = triangles.len();
                     triangles.push([corners[0], corners[k - 1], corners[k]]);
-                    match groups.last_mut() {
-                        Some(group)
-                            if group.draw == draw
-                                && group.material == material
-                                && group.triangles.len() < MAX_GRID_TRIANGLES =>
+                    match runs.last_mut() {
+                        Some(run)
+                            if run.draw == draw
+                                && run.material == material
+                                && run.triangles.len() < MAX_GRID_TRIANGLES =>
                         {
-                            group.triangles.end = at + 1;
+                            run.triangles.end = at + 1;
                         }
-                        _ => groups.push(Group {
+                        _ => runs.push(TriangleRun {
                             triangles: at..at + 1,
                             material,
                             draw,
@@ -65,7 +65,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             smooth: smooth_normals(mesh, &triangles),
             bounds: bounds(&mesh.positions),
             triangles,
-            groups,
+            runs,
             mesh: owner,
         }
     }
@@ -88,16 +88,16 @@ impl<M: Borrow<Mesh>> Triangles<M> {
 
 impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
     fn batches(&self) -> usize {
-        self.groups.len()
+        self.runs.len()
     }
 
     fn draw(&self, batch: usize) -> u32 {
-        self.groups[batch].draw
+        self.runs[batch].draw
     }
 
     fn grids(&self, batch: usize, _view: &MeshCamera, out: &mut Vec<Grid>) {
-        let group = &self.groups[batch];
-        let triangles = &self.triangles[group.triangles.clone()];
+        let run = &self.runs[batch];
+        let triangles = &self.triangles[run.triangles.clone()];
         let mut numbers = HashMap::with_capacity(triangles.len());
         let mut vertices = Vec::with_capacity(triangles.len());
         let mut number = |corner: Corner| {
@@ -115,7 +115,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         };
         let positions: Vec<_> = triangles.iter().map(|t| t.map(&mut position)).collect();
         out.push(Grid {
-            material: group.material,
+            material: run.material,
             vertices,
             topology: Arc::new(Topology {
                 triangles: corners,

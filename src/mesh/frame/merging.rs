@@ -11,7 +11,7 @@ use super::settings::FrameSettings;
 use super::visible::Visible;
 use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
-use crate::mesh::merge::{MergeCounters, MergeDriver, MergeUnitKind, QuadFragment, Scope};
+use crate::mesh::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
 use crate::pipeline::statistics::Counter;
 
 /// Marks a quad that reaches no quad of the shader.
@@ -66,8 +66,8 @@ impl Visible {
     /// Sends the quads through a unit.
     pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
         let groups: Vec<_> = match unit.build().rules().scope {
-            Scope::Grid => self.chunks.chunks(1).collect(),
-            Scope::Draw => self.chunks.chunk_by(|a, b| a.draw == b.draw).collect(),
+            MergeScope::Grid => self.chunks.chunks(1).collect(),
+            MergeScope::Draw => self.chunks.chunk_by(|a, b| a.draw == b.draw).collect(),
         };
         let mut next = 0;
         let numbered = groups.into_iter().map(|chunks| {
@@ -201,7 +201,7 @@ impl Group {
                             .push(&fragment(chunk, grid, quad, coverage), is_barred);
                     }
                 }
-                if rules.scope == Scope::Grid {
+                if rules.scope == MergeScope::Grid {
                     self.flush();
                 }
             }

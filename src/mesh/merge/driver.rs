@@ -3,7 +3,7 @@
 use super::counters::MergeCounters;
 use super::pmu::{PixelMerge, PmuSettings};
 use super::qfm::{QfmSettings, QuadMerge};
-use super::unit::{MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
+use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
 /// Kind and sizes of the unit between the depth test and the shader.
@@ -21,7 +21,7 @@ impl MergeUnitKind {
     /// Creates an empty unit.
     pub fn build(self) -> Box<dyn MergeUnit> {
         match self {
-            Self::None => Box::new(Passthrough),
+            Self::None => Box::new(NoMerging),
             Self::Qfm(settings) => Box::new(QuadMerge::new(settings)),
             Self::Pmu(settings) => Box::new(PixelMerge::new(settings)),
         }
@@ -60,12 +60,12 @@ impl MergeUnitKind {
 
 /// No merging: quads leave as they arrive.
 #[derive(Debug)]
-struct Passthrough;
+struct NoMerging;
 
-impl MergeUnit for Passthrough {
+impl MergeUnit for NoMerging {
     fn rules(&self) -> MergeRules {
         MergeRules {
-            scope: Scope::Grid,
+            scope: MergeScope::Grid,
             takes_empties: false,
             bypassed_by_effects: false,
             splits_quads: false,

@@ -12,4 +12,6 @@ pub use counters::{MergeCounters, PmuCounters, QfmCounters};
 pub use driver::{MergeDriver, MergeUnitKind};
 pub use pmu::PmuSettings;
 pub use qfm::QfmSettings;
-pub use unit::{DisjointSet, MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
+pub use unit::{
+    DisjointSet, MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment,
+};

@@ -142,7 +142,7 @@ impl MergeStream {
 
 /// Longest stay of an entry in a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum MergeScope {
     /// Until the end of the grid.
     Grid,
     /// Until the end of the draw.
@@ -153,7 +153,7 @@ pub enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeRules {
     /// When the unit is flushed.
-    pub scope: Scope,
+    pub scope: MergeScope,
     /// Whether quads that a triangle only touches enter the unit.
     pub takes_empties: bool,
     /// Whether quads whose shader has side effects bypass the unit.

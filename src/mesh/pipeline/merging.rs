@@ -21,7 +21,7 @@ use super::merged_samples::MergedSamples;
 use crate::mesh::merge::pmu::PmuSpec;
 use crate::mesh::merge::qfm::QfmSpec;
 use crate::mesh::merge::{
-    MergeCounters, MergeDriver, MergeUnitKind, PmuSettings, QfmSettings, Scope,
+    MergeCounters, MergeDriver, MergeScope, MergeUnitKind, PmuSettings, QfmSettings,
 };
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
@@ -240,8 +240,8 @@ impl Stage<MeshDrawState> for TimedMerge {
             let fragment = state.fragments.remove(quad.primitive as usize);
             let (grid, draw) = (Some(fragment.grid), Some(fragment.draw));
             let leaves_scope = match self.driver.unit.rules().scope {
-                Scope::Grid => self.grid != grid,
-                Scope::Draw => self.draw != draw,
+                MergeScope::Grid => self.grid != grid,
+                MergeScope::Draw => self.draw != draw,
             };
             if leaves_scope {
                 self.flush(arrival, state, next);

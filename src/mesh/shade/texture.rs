@@ -161,7 +161,7 @@ impl MipLevel {
         Some(Self { sides, texels })
     }
 
-    fn average(&self, column: &Share, row: &Share) -> [u16; 4] {
+    fn average(&self, column: &TexelShare, row: &TexelShare) -> [u16; 4] {
         let mut sum = [0.0; 4];
         for (y, weight_y) in row.parts() {
             for (x, weight_x) in column.parts() {
@@ -213,13 +213,13 @@ fn add(sum: &mut [f32; 4], part: [f32; 4]) {
 }
 
 /// The texels of a row that one of the next level covers.
-struct Share {
+struct TexelShare {
     first: usize,
     /// Weights of the first texel and the two after it; a weight of 0 may lie past the row.
     weights: [f32; 3],
 }
 
-impl Share {
+impl TexelShare {
     fn parts(&self) -> impl Iterator<Item = (usize, f32)> {
         let parts = (self.first..).zip(self.weights);
         parts.filter(|&(_, weight)| weight > 0.0)
@@ -228,11 +228,11 @@ impl Share {
 
 /// Shares of the texels of a row in half as many texels, by length: with an odd number, each texel of
 /// the next level covers a little more than two, and meets three.
-fn shares(size: usize) -> Vec<Share> {
+fn shares(size: usize) -> Vec<TexelShare> {
     let half = size / 2;
     if half == 0 {
         let weights = [1.0, 0.0, 0.0];
-        return vec![Share { first: 0, weights }];
+        return vec![TexelShare { first: 0, weights }];
     }
     let share = |k: usize| {
         let weights = if size.is_multiple_of(2) {
@@ -240,7 +240,7 @@ fn shares(size: usize) -> Vec<Share> {
         } else {
             [(half - k) as f32, half as f32, (k + 1) as f32].map(|w| w / size as f32)
         };
-        Share {
+        TexelShare {
             first: 2 * k,
             weights,
         }

@@ -5,11 +5,11 @@
 //! it have it in opposite directions.
 
 /// An edge from the vertex in the high half to that in the low half.
-type Edge = u64;
+type DirectedEdge = u64;
 
 /// The edge in the other direction.
 #[inline]
-fn reversed(edge: Edge) -> Edge {
+fn reversed(edge: DirectedEdge) -> DirectedEdge {
     edge.rotate_left(32)
 }
 
@@ -19,7 +19,7 @@ pub(super) type Shared = [u64; 2];
 /// Edges per entry and shading pixel, in one array.
 #[derive(Debug, Clone)]
 pub(super) struct OuterEdges {
-    edges: Vec<Edge>,
+    edges: Vec<DirectedEdge>,
     /// Number of edges kept per entry and shading pixel.
     counts: Vec<[u8; 4]>,
     /// Maximum number of edges per shading pixel.
@@ -66,7 +66,7 @@ impl OuterEdges {
         lost
     }
 
-    fn of(&self, slot: u32, pixel: usize) -> &[Edge] {
+    fn of(&self, slot: u32, pixel: usize) -> &[DirectedEdge] {
         let first = (slot as usize * 4 + pixel) * self.most;
         &self.edges[first..first + usize::from(self.counts[slot as usize][pixel])]
     }

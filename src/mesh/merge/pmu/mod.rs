@@ -27,7 +27,7 @@ mod edges;
 
 use super::associative::AssociativeMemory;
 use super::counters::{MergeCounters, PmuCounters};
-use super::unit::{MergeRules, MergeStream, MergeUnit, MergedQuad, QuadFragment, Scope};
+use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use crate::pipeline::spec::spec;
 use edges::OuterEdges;
 
@@ -77,7 +77,7 @@ impl Default for PmuSettings {
 
 /// A quad that waits for its neighbours. Its position is its key.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct PmuEntry {
     coverage: u64,
     /// Distance of its own triangle from each shading pixel: see [`QuadFragment::distance`].
     distance: [u8; 4],
@@ -91,7 +91,7 @@ struct Entry {
 pub(crate) struct PixelMerge {
     settings: PmuSettings,
     /// Has one entry more than the settings allow while a new quad is merged.
-    entries: AssociativeMemory<Entry>,
+    entries: AssociativeMemory<PmuEntry>,
     edges: OuterEdges,
     /// Entries at the position of the new quad, oldest first.
     here: Vec<u32>,
@@ -155,7 +155,7 @@ impl PixelMerge {
             return None;
         }
         let two = self.entries.get(second);
-        let better = |e: &Entry| (e.distance[pixel], e.number);
+        let better = |e: &PmuEntry| (e.distance[pixel], e.number);
         let (keeps, loses, shared) = if better(one) < better(two) {
             (first, second, shared)
         } else {
@@ -215,7 +215,7 @@ impl PixelMerge {
 impl MergeUnit for PixelMerge {
     fn rules(&self) -> MergeRules {
         MergeRules {
-            scope: Scope::Draw,
+            scope: MergeScope::Draw,
             takes_empties: false,
             bypassed_by_effects: true,
             splits_quads: true,
@@ -234,7 +234,7 @@ impl MergeUnit for PixelMerge {
         self.here.extend(self.entries.of(key));
         self.here.reverse();
         self.evict_overlapping(fragment.coverage, stream);
-        let mut entry = Entry {
+        let mut entry = PmuEntry {
             coverage: fragment.coverage,
             distance: [u8::MAX; 4],
             is_front: fragment.is_front,

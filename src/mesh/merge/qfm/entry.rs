@@ -56,7 +56,7 @@ impl TriangleMask {
 
 /// A quad in the buffer. Position, facing and grid are its key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct QfmEntry {
     triangles: TriangleMask,
     /// Triangles that share an edge with one of its triangles.
     adjacent: TriangleMask,
@@ -67,7 +67,7 @@ pub(super) struct Entry {
     pub(super) leader: u32,
 }
 
-impl Entry {
+impl QfmEntry {
     /// Creates an entry of one fragment, whose triangle has these neighbours.
     #[inline]
     pub(super) fn new(

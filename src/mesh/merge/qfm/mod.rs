@@ -22,10 +22,10 @@ mod entry;
 
 use super::associative::AssociativeMemory;
 use super::counters::{MergeCounters, QfmCounters};
-use super::unit::{MergeRules, MergeStream, MergeUnit, QuadFragment, Scope};
+use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, QuadFragment};
 use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use crate::pipeline::spec::spec;
-use entry::Entry;
+use entry::QfmEntry;
 
 spec! {
     /// Quad-fragment merging.
@@ -93,7 +93,7 @@ enum Unmerged {
 #[derive(Debug)]
 pub(crate) struct QuadMerge {
     settings: QfmSettings,
-    buffer: AssociativeMemory<Entry>,
+    buffer: AssociativeMemory<QfmEntry>,
     /// Neighbours of each triangle of the current grid.
     neighbours: Vec<[u16; 3]>,
     /// Number of the current grid; it wraps long after its entries have left.
@@ -185,7 +185,7 @@ impl QuadMerge {
 impl MergeUnit for QuadMerge {
     fn rules(&self) -> MergeRules {
         MergeRules {
-            scope: Scope::Grid,
+            scope: MergeScope::Grid,
             takes_empties: true,
             bypassed_by_effects: false,
             splits_quads: false,
@@ -225,7 +225,7 @@ impl MergeUnit for QuadMerge {
             }
             Err(reason) => reason,
         };
-        let entry = Entry::new(fragment, number, neighbours, stream.pattern);
+        let entry = QfmEntry::new(fragment, number, neighbours, stream.pattern);
         if entry.coverage == stream.pattern.full_quad() {
             // Nothing more can merge with it.
             self.counters.passed_full += 1;
