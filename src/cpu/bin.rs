@@ -27,12 +27,12 @@ const DISCARD_WORDS: usize = 16;
 
 /// The lists of all tiles, in one array; kept between frames.
 #[derive(Debug, Default)]
-pub(super) struct Bins {
-    /// Entries, tile after tile, followed by each share's discard area (see [`Share::fill`]).
+pub(super) struct TileLists {
+    /// Entries, tile after tile, followed by each share's discard area (see [`ChunkShare::fill`]).
     entries: Buffer<u64>,
     /// End of each tile's list.
     ends: Vec<usize>,
-    shares: Vec<Share>,
+    shares: Vec<ChunkShare>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ struct Span {
 
 /// A contiguous part of the chunks of splats.
 #[derive(Debug, Default)]
-struct Share {
+struct ChunkShare {
     chunks: std::ops::Range<usize>,
     /// Entries per tile, then the position of each tile's next entry.
     positions: Vec<usize>,
@@ -112,7 +112,7 @@ impl Span {
     }
 }
 
-impl Share {
+impl ChunkShare {
     fn count(&mut self, grid: TileGrid, frame: &Projected) {
         self.positions.clear();
         self.positions.resize(grid.len() + NO_TILES, 0);
@@ -147,11 +147,11 @@ impl Share {
     }
 }
 
-impl Bins {
+impl TileLists {
     /// Fills the lists, each in the order of the slots.
     pub(super) fn fill(&mut self, grid: TileGrid, frame: &Projected) {
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
-        self.shares.resize_with(count, Share::default);
+        self.shares.resize_with(count, ChunkShare::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
             share.chunks = frame.chunks() * i / count..frame.chunks() * (i + 1) / count;
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::bin::{Bins, TileGrid};
+use super::bin::{TileGrid, TileLists};
 use super::raster;
 use super::tile::{TILE_PX, TileArea};
 use super::{Counts, RenderSettings};
@@ -39,7 +39,7 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
 #[derive(Debug, Default)]
 pub struct Renderer {
     projected: Projected,
-    bins: Bins,
+    bins: TileLists,
 }
 
 /// Wall-clock times of the stages of a frame.

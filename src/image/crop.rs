@@ -8,13 +8,13 @@ const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A rectangle of pixels, and the factor by which it is enlarged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Crop {
+pub(crate) struct CropArea {
     corner: [u32; 2],
     size: [u32; 2],
     zoom: u32,
 }
 
-impl Crop {
+impl CropArea {
     /// Parses `X,Y,W,H` or `X,Y,W,H,ZOOM`.
     pub(crate) fn parse(text: &str) -> std::result::Result<Self, String> {
         let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
@@ -69,14 +69,14 @@ mod tests {
     fn a_part_is_enlarged() {
         let pixel = |v: u8| [f32::from(v), 0.0, 0.0, 1.0];
         let frame = Frame::from_pixels(3, 2, (0..6).map(pixel).collect());
-        let part = Crop::parse("1,0,2,2,2").unwrap().of(&frame).unwrap();
+        let part = CropArea::parse("1,0,2,2,2").unwrap().of(&frame).unwrap();
         assert_eq!((part.width(), part.height()), (4, 4));
         let reds: Vec<_> = part.pixels().iter().map(|p| p[0]).collect();
         assert_eq!(reds[..8], [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
         assert_eq!(reds[12..], [4.0, 4.0, 5.0, 5.0]);
-        assert!(Crop::parse("2,0,2,2").unwrap().of(&frame).is_err());
+        assert!(CropArea::parse("2,0,2,2").unwrap().of(&frame).is_err());
         for wrong in ["", "1,2,3", "0,0,0,1", "0,0,1,1,0", "0,0,9,9,99999"] {
-            assert!(Crop::parse(wrong).is_err(), "{wrong}");
+            assert!(CropArea::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Projected {
 
 /// The visible splats of a chunk.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chunk<'a> {
+pub(crate) struct ProjectedChunk<'a> {
     /// Slot of the first splat; the others follow.
     pub(crate) first_slot: u32,
     /// Depth keys, which order as the depths do.
@@ -94,9 +94,9 @@ impl Projected {
         self.filled.len()
     }
 
-    pub(crate) fn chunk(&self, chunk: usize) -> Chunk<'_> {
+    pub(crate) fn chunk(&self, chunk: usize) -> ProjectedChunk<'_> {
         let (start, len) = (chunk * CHUNK, self.filled[chunk]);
-        Chunk {
+        ProjectedChunk {
             first_slot: index_u32(start),
             keys: &self.keys[start..][..len],
             bounds: &self.bounds[start..][..len],

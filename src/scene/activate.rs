@@ -15,7 +15,7 @@ use crate::math::narrow;
 
 /// Encoding of scale and opacity in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum ValueEncoding {
     /// Logarithms of scales and logits of opacities, as trainers save them.
     Raw,
     /// Plain values.
@@ -27,7 +27,7 @@ pub(super) enum Encoding {
 pub(super) struct Parameters<'a> {
     /// Vector instructions to use.
     pub(super) level: Level,
-    pub(super) encoding: Encoding,
+    pub(super) encoding: ValueEncoding,
     /// Number of scales in the file, 2 or 3; a missing third scale becomes 0 (2DGS).
     pub(super) scales: usize,
     /// Standard deviation of the 3D filter, in world units (Mip-Splatting).
@@ -61,7 +61,7 @@ fn activate_lanes(
         nan_lanes(block, sh_rest, parameters.filter)
     };
     let opacity_factor = scales(block, parameters);
-    if parameters.encoding == Encoding::Raw {
+    if parameters.encoding == ValueEncoding::Raw {
         block.opacity = sigmoid(&block.opacity);
     }
     if let Some(factor) = opacity_factor {
@@ -126,8 +126,8 @@ fn scales(block: &mut SplatBlock, parameters: Parameters<'_>) -> Option<[f64; BL
     let mut factor = [1.0; BLOCK];
     for axis in &mut block.scale[..parameters.scales] {
         let linear = match parameters.encoding {
-            Encoding::Raw => exp(axis),
-            Encoding::Linear => axis.map(f64::from),
+            ValueEncoding::Raw => exp(axis),
+            ValueEncoding::Linear => axis.map(f64::from),
         };
         if let Some(filter) = parameters.filter {
             for lane in 0..BLOCK {
@@ -261,7 +261,7 @@ mod tests {
             let filter = block.opacity.map(f32::abs);
             let at = |level| Parameters {
                 level,
-                encoding: Encoding::Raw,
+                encoding: ValueEncoding::Raw,
                 scales: 3,
                 filter: (seed % 2 == 0).then_some(&filter),
             };

@@ -8,7 +8,7 @@ use std::ops::Range;
 use fearless_simd::Level;
 use rayon::prelude::*;
 
-use super::activate::{Encoding, Parameters, activate};
+use super::activate::{Parameters, ValueEncoding, activate};
 use super::bytes::Bytes;
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
@@ -33,7 +33,7 @@ pub(super) struct RowLayout {
     pub(super) rows: usize,
     /// SH degree, 0 to 4.
     pub(super) sh_degree: u8,
-    pub(super) encoding: Encoding,
+    pub(super) encoding: ValueEncoding,
     /// Number of scales, 2 or 3.
     pub(super) scales: usize,
     /// Whether rows carry a 3D filter.

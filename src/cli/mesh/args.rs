@@ -7,7 +7,7 @@ use super::options::PipelineFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
-use crate::image::crop::Crop;
+use crate::image::crop::CropArea;
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     pub(super) truth: bool,
     /// Write only the W x H pixels of the picture from column X and row Y, each enlarged to ZOOM x ZOOM
     /// pixels
-    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = Crop::parse, requires = "output")]
-    pub(super) crop: Option<Crop>,
+    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output")]
+    pub(super) crop: Option<CropArea>,
     /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]

@@ -26,7 +26,7 @@ const MAX_HEADER_BYTES: usize = 65_536;
 
 /// Type of the elements.
 #[derive(Debug, Clone, Copy)]
-enum Element {
+enum ElementType {
     /// Unsigned byte; 255 is 1.0.
     U1,
     F4Little,
@@ -35,7 +35,7 @@ enum Element {
     F8Big,
 }
 
-impl Element {
+impl ElementType {
     fn of_descr(descr: &str) -> Option<Self> {
         match descr {
             "|u1" | "<u1" | ">u1" | "u1" => Some(Self::U1),
@@ -79,7 +79,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let place = format!("byte {} of the NPY header's text", refusal.at);
         Error::malformed(named, place, refusal.expected, format!("{found:?}"))
     })?;
-    let element = Element::of_descr(&header.descr).ok_or_else(|| {
+    let element = ElementType::of_descr(&header.descr).ok_or_else(|| {
         let expected = "<f4, >f4, <f8, >f8 or |u1";
         Error::malformed(named, "NPY header, descr", expected, header.descr.clone())
     })?;
@@ -146,7 +146,7 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
 /// Reads the pixels in either index order.
 fn gather(
     bytes: &[u8],
-    element: Element,
+    element: ElementType,
     size: Size,
     channels: usize,
     fortran_order: bool,

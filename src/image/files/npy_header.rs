@@ -2,7 +2,7 @@
 
 /// Content of the dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct NpyHeader {
     /// Element type, such as `<f4`.
     pub(super) descr: String,
     /// Whether the first index varies fastest.
@@ -26,7 +26,7 @@ const MAX_DIMENSIONS: usize = 64;
 ///
 /// This is the part of Python's literal syntax that `numpy.save` writes for plain arrays
 /// (`numpy/lib/_format_impl.py`); structured types are refused.
-pub(super) fn parse(text: &str) -> Result<Header, Refusal> {
+pub(super) fn parse(text: &str) -> Result<NpyHeader, Refusal> {
     let mut cursor = Cursor { text, at: 0 };
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
     cursor.take("{", "'{'")?;
@@ -48,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Header, Refusal> {
         return Err(cursor.refusal("nothing but blanks after '}'"));
     }
     match (descr, fortran_order, shape) {
-        (Some(descr), Some(fortran_order), Some(shape)) => Ok(Header {
+        (Some(descr), Some(fortran_order), Some(shape)) => Ok(NpyHeader {
             descr,
             fortran_order,
             shape,

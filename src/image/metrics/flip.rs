@@ -35,7 +35,7 @@ pub(super) fn error_map(pair: &Pair) -> Vec<f32> {
     let pictures = [0, 1].map(|i| to_ycxcz(&pair.colours[i], pair.peak));
     let mut errors = vec![0.0; pair.width * pair.height];
     errors.par_chunks_mut(pair.width).enumerate().for_each_init(
-        || [Rows::default(), Rows::default()],
+        || [FilteredRow::default(), FilteredRow::default()],
         |rows, (y, errors)| {
             for (rows, picture) in rows.iter_mut().zip(&pictures) {
                 rows.filter(picture, &filters, pair, y);
@@ -95,7 +95,7 @@ fn feature_error(a: [f32; 2], b: [f32; 2]) -> f32 {
 
 /// One row of one picture, filtered.
 #[derive(Default)]
-struct Rows {
+struct FilteredRow {
     /// `YCxCz`, filtered by the contrast sensitivity.
     seen: Planes,
     /// Horizontal and vertical edges, horizontal and vertical points.
@@ -103,7 +103,7 @@ struct Rows {
     scratch: Vec<f32>,
 }
 
-impl Rows {
+impl FilteredRow {
     fn filter(&mut self, picture: &Planes, filters: &Filters, pair: &Pair, y: usize) {
         let Self {
             seen,

@@ -3,7 +3,7 @@
 use std::f32::consts::PI;
 use std::ops::RangeInclusive;
 
-use super::separable::{Edge, Separable};
+use super::separable::{Border, Separable};
 
 /// A Gaussian of the contrast sensitivity functions: `a sqrt(pi / b) exp(-pi^2 d^2 / b)` at the
 /// distance d in degrees (Andersson et al. 2020, section 4.1.1 and table 1).
@@ -71,7 +71,7 @@ fn separable<'a>(vertical: &'a [f32], horizontal: &'a [f32]) -> Separable<'a, f3
     Separable {
         vertical,
         horizontal,
-        edge: Edge::Nearest,
+        border: Border::Nearest,
     }
 }
 

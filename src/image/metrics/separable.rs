@@ -4,7 +4,7 @@ use std::ops::{AddAssign, Mul, Range};
 
 /// Values outside the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(super) enum Border {
     /// Zeros.
     Zero,
     /// The nearest pixel of the picture.
@@ -18,7 +18,7 @@ pub(super) struct Separable<'a, T> {
     pub(super) vertical: &'a [T],
     /// Weights from the left to the right.
     pub(super) horizontal: &'a [T],
-    pub(super) edge: Edge,
+    pub(super) border: Border,
 }
 
 impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
@@ -47,7 +47,7 @@ impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
                 *sum += weight * value;
             }
         }
-        if self.edge == Edge::Nearest {
+        if self.border == Border::Nearest {
             let (first, last) = (scratch[reach], scratch[reach + width - 1]);
             scratch[..reach].fill(first);
             scratch[reach + width..].fill(last);
@@ -62,9 +62,9 @@ impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
     /// The picture's row under the vertical filter's `tap` when its centre is on row `y`.
     fn source_row(&self, y: usize, tap: usize, height: usize) -> Option<usize> {
         let reach = self.vertical.len() / 2;
-        match self.edge {
-            Edge::Zero => (y + tap).checked_sub(reach).filter(|&row| row < height),
-            Edge::Nearest => Some((y + tap).saturating_sub(reach).min(height - 1)),
+        match self.border {
+            Border::Zero => (y + tap).checked_sub(reach).filter(|&row| row < height),
+            Border::Nearest => Some((y + tap).saturating_sub(reach).min(height - 1)),
         }
     }
 }
@@ -73,12 +73,12 @@ impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
 mod tests {
     use super::*;
 
-    fn filtered(edge: Edge) -> Vec<f64> {
+    fn filtered(border: Border) -> Vec<f64> {
         let picture = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let filter = Separable {
             vertical: &[1.0, 10.0, 100.0],
             horizontal: &[1.0, 0.0, -2.0],
-            edge,
+            border,
         };
         let mut scratch = vec![f64::NAN; 3];
         let mut out = vec![0.0; 6];
@@ -92,10 +92,10 @@ mod tests {
     fn beyond_the_edge() {
         // Columns of row 0: 10 v0 + 100 v1 = 410, 520, 630; of row 1: v0 + 10 v1 = 41, 52, 63.
         let zeros = [-1040.0, 410.0 - 1260.0, 520.0, -104.0, 41.0 - 126.0, 52.0];
-        assert_eq!(filtered(Edge::Zero), zeros);
+        assert_eq!(filtered(Border::Zero), zeros);
         // Row 0: v0 + 10 v0 + 100 v1 = 411, 522, 633; row 1: v0 + 10 v1 + 100 v1 = 441, 552, 663.
         let [row_0, row_1] = [[411.0, 522.0, 633.0], [441.0, 552.0, 663.0]]
             .map(|[a, b, c]| [a - 2.0 * b, a - 2.0 * c, b - 2.0 * c]);
-        assert_eq!(filtered(Edge::Nearest), [row_0, row_1].concat());
+        assert_eq!(filtered(Border::Nearest), [row_0, row_1].concat());
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::planes::Pair;
-use super::separable::{Edge, Separable};
+use super::separable::{Border, Separable};
 
 /// Length of the window's side, in pixels.
 const WINDOW_PIXELS: u8 = 11;
@@ -30,7 +30,7 @@ pub(super) fn ssim(pair: &Pair) -> f64 {
     for (a, b) in a.iter().zip(b) {
         let rows = (0..pair.height)
             .into_par_iter()
-            .map_init(Rows::default, |rows, y| {
+            .map_init(WindowedMeans::default, |rows, y| {
                 rows.filter(a, b, pair, &window, y);
                 rows.sum()
             });
@@ -54,15 +54,15 @@ fn window() -> Vec<f64> {
 
 /// Windowed means of a, b, a^2, b^2 and a b along one row.
 #[derive(Default)]
-struct Rows {
+struct WindowedMeans {
     means: [Vec<f64>; 5],
     scratch: Vec<f64>,
 }
 
-impl Rows {
+impl WindowedMeans {
     fn filter(&mut self, a: &[f32], b: &[f32], pair: &Pair, window: &[f64], y: usize) {
         let Self { means, scratch } = self;
-        let mut row = Row {
+        let mut row = RowInput {
             pixels: [a, b],
             pair,
             window,
@@ -92,7 +92,7 @@ impl Rows {
 }
 
 /// Input of the filter: one row of one channel of a pair.
-struct Row<'a> {
+struct RowInput<'a> {
     pixels: [&'a [f32]; 2],
     pair: &'a Pair,
     window: &'a [f64],
@@ -100,7 +100,7 @@ struct Row<'a> {
     scratch: &'a mut Vec<f64>,
 }
 
-impl Row<'_> {
+impl RowInput<'_> {
     /// Computes the windowed mean of `product`. It is compiled separately for each product, so that its
     /// loops are vectorised: with function pointers, the comparison of two 980 x 545 pictures took 236
     /// ms instead of 154 ms on two cores.
@@ -108,7 +108,7 @@ impl Row<'_> {
         let filter = Separable {
             vertical: self.window,
             horizontal: self.window,
-            edge: Edge::Zero,
+            border: Border::Zero,
         };
         let [a, b] = self.pixels;
         let per_unit = 1.0 / f64::from(self.pair.peak);

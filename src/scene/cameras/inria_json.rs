@@ -9,11 +9,11 @@ use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
 
 use super::camera_file::{CameraFile, camera_at, view_from_centre, view_name};
-use super::json::Node;
+use super::json::JsonNode;
 use crate::error::Result;
 use crate::scene::camera::{Camera, Intrinsics};
 
-pub(super) fn read(root: &Node) -> Result<CameraFile> {
+pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
     let cameras = root
         .items()?
         .enumerate()
@@ -25,7 +25,7 @@ pub(super) fn read(root: &Node) -> Result<CameraFile> {
     })
 }
 
-fn read_camera(node: &Node, index: usize) -> Result<Camera> {
+fn read_camera(node: &JsonNode, index: usize) -> Result<Camera> {
     let width = node.member("width")?.pixels()?;
     let height = node.member("height")?.pixels()?;
     let intrinsics = Intrinsics {

@@ -50,13 +50,13 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
 
 /// A JSON value at a place such as `frames[2].w`.
 #[derive(Debug, Clone)]
-pub(super) struct Node<'a> {
+pub(super) struct JsonNode<'a> {
     pub(super) path: &'a Path,
     pub(super) place: String,
     value: &'a Value,
 }
 
-impl<'a> Node<'a> {
+impl<'a> JsonNode<'a> {
     pub(super) fn root(path: &'a Path, value: &'a Value) -> Self {
         Self {
             path,

@@ -86,7 +86,7 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
 /// Parses a `cameras.json` or a `transforms.json`.
 fn parse_json(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let value = json::parse(path, bytes)?;
-    let root = json::Node::root(path, &value);
+    let root = json::JsonNode::root(path, &value);
     if value.is_array() {
         inria_json::read(&root)
     } else {

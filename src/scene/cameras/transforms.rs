@@ -7,7 +7,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::camera_file::{CameraFile, camera_at, distortion_warning, view_from_centre, view_name};
-use super::json::Node;
+use super::json::JsonNode;
 use super::names;
 use crate::error::{Result, shown};
 use crate::scene::camera::Intrinsics;
@@ -30,14 +30,14 @@ const PERSPECTIVE_MODELS: [&str; 6] = [
 ];
 
 /// Reads the frames of a `transforms.json`.
-pub(super) fn read(root: &Node, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
+pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
     let frames = root
         .get("frames")
         .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;
     let (mut sizes_assumed, mut distorted) = (0_u64, 0_u64);
     let mut cameras = Vec::new();
     for (index, frame) in frames.items()?.enumerate() {
-        let scope = Scope {
+        let scope = FrameScope {
             root,
             frame: &frame,
         };
@@ -64,7 +64,7 @@ pub(super) fn read(root: &Node, fallback_size_px: Option<[u32; 2]>) -> Result<Ca
     })
 }
 
-fn warnings(root: &Node, sizes_assumed: u64, distorted: u64) -> Vec<String> {
+fn warnings(root: &JsonNode, sizes_assumed: u64, distorted: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     if sizes_assumed > 0 {
         let (path, [w, h]) = (shown(root.path), BLENDER_SIZE_PX);
@@ -82,13 +82,13 @@ fn warnings(root: &Node, sizes_assumed: u64, distorted: u64) -> Vec<String> {
 }
 
 /// A frame and the top level, which provides the values that the frame does not have.
-struct Scope<'a> {
-    root: &'a Node<'a>,
-    frame: &'a Node<'a>,
+struct FrameScope<'a> {
+    root: &'a JsonNode<'a>,
+    frame: &'a JsonNode<'a>,
 }
 
-impl<'a> Scope<'a> {
-    fn find(&self, key: &str) -> Option<Node<'a>> {
+impl<'a> FrameScope<'a> {
+    fn find(&self, key: &str) -> Option<JsonNode<'a>> {
         self.frame.get(key).or_else(|| self.root.get(key))
     }
 
@@ -104,7 +104,7 @@ impl<'a> Scope<'a> {
                 return Err(model.error("a perspective camera model; undistort the photographs"));
             }
         }
-        if let Some(flag) = self.find("is_fisheye").filter(Node::is_true) {
+        if let Some(flag) = self.find("is_fisheye").filter(JsonNode::is_true) {
             return Err(flag.error("false (a perspective camera); undistort the photographs"));
         }
         Ok(())
@@ -170,7 +170,7 @@ impl<'a> Scope<'a> {
 }
 
 /// World-to-view rotation and translation of a frame, in right-down-forward axes.
-fn read_pose(frame: &Node) -> Result<(Matrix3<f64>, Vector3<f64>)> {
+fn read_pose(frame: &JsonNode) -> Result<(Matrix3<f64>, Vector3<f64>)> {
     let world_from_gl: [[f64; 4]; 3] = frame.member("transform_matrix")?.rows(3..=4)?;
     // OpenGL axes are right, up and back.
     let signs = [1.0, -1.0, -1.0];

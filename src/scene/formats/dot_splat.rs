@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::math::narrow;
-use crate::scene::activate::Encoding;
+use crate::scene::activate::ValueEncoding;
 use crate::scene::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
 use crate::scene::bytes::Bytes;
 use crate::scene::scene_file::{FormatReader, Scene, SceneFormat};
@@ -40,7 +40,7 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
     let layout = RowLayout {
         rows: bytes.len() / RECORD_BYTES,
         sh_degree: 0,
-        encoding: Encoding::Linear,
+        encoding: ValueEncoding::Linear,
         scales: 3,
         filtered: false,
     };

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::model::{Image, Lens, LensModel, Lenses, MAX_PARAMETERS};
+use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
 use crate::error::Result;
 use crate::scene::byte_reader::ByteReader;
 
@@ -47,7 +47,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
     Ok(lenses)
 }
 
-pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<Image>> {
+pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> {
     let mut source = ByteReader::new(path, bytes);
     let count = source.count(MIN_IMAGE_BYTES, "number of images")?;
     let mut images = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<Image>> {
         let name = source.text_to_zero(MAX_NAME_BYTES, &place)?;
         let points = source.count(POINT_BYTES, &place)?;
         source.take(points * POINT_BYTES, &place)?;
-        images.push(Image {
+        images.push(PosedImage {
             place,
             quaternion,
             translation,

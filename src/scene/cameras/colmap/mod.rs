@@ -18,7 +18,7 @@ use super::names;
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
 use crate::scene::camera::Camera;
-use model::{Image, Lenses};
+use model::{Lenses, PosedImage};
 
 /// Folders of a data set that may contain its model, in the order of search.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
@@ -61,7 +61,7 @@ pub(super) fn read(folder: &Path) -> Result<CameraFile> {
     Ok(CameraFile { cameras, warnings })
 }
 
-fn camera(path: &Path, image: &Image, lenses: &Lenses) -> Result<Camera> {
+fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
     let wrong = |what: &str, expected: &str, found: String| {
         Error::malformed(path, format!("{}: {what}", image.place), expected, found)
     };

@@ -13,7 +13,7 @@ pub(super) const MAX_PARAMETERS: usize = 12;
 pub(super) type Lenses = HashMap<u32, Lens>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Image {
+pub(super) struct PosedImage {
     /// Place in the file, for errors.
     pub(super) place: String,
     /// Rotation from world to camera: w, x, y, z, of any length above zero.

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::str::{FromStr, SplitAsciiWhitespace};
 
-use super::model::{Image, Lens, LensModel, Lenses, MAX_PARAMETERS};
+use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
 use crate::error::{Error, Result};
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
@@ -39,7 +39,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
     Ok(lenses)
 }
 
-pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<Image>> {
+pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> {
     let mut images = Vec::new();
     let mut lines = numbered_lines(bytes);
     while let Some((place, line)) = next_entry(&mut lines) {
@@ -56,7 +56,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<Image>> {
         }
         // The points.
         lines.next();
-        images.push(Image {
+        images.push(PosedImage {
             place,
             quaternion,
             translation,

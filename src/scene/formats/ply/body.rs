@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::header::{Element, Encoding, Header, Kind, Scalar};
-use super::lines::{Lines, quoted};
+use super::lines::{PlyLines, quoted};
 use super::number::{self, Number};
 use crate::error::{Error, Mismatch, Result};
 
@@ -14,7 +14,7 @@ pub(crate) struct Body<'a> {
     /// Offset of the next row in a binary body.
     at: usize,
     /// The remaining rows in a text body.
-    lines: Lines<'a>,
+    lines: PlyLines<'a>,
     path: &'a Path,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Body<'a> {
             encoding: header.encoding,
             bytes,
             at: header.body_offset,
-            lines: Lines::body(bytes, header.body_offset),
+            lines: PlyLines::body(bytes, header.body_offset),
             path,
         }
     }

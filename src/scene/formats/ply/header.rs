@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::lines::{Lines, quoted};
+use super::lines::{PlyLines, quoted};
 use crate::error::{Error, Mismatch, Result};
 
 /// Maximum size of a header, in bytes.
@@ -123,7 +123,7 @@ impl Element {
 impl Header {
     /// Parses the header at the start of `bytes`; errors name `path` and the header line.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
-        let mut lines = Lines::header(&bytes[..bytes.len().min(HEADER_LIMIT_BYTES)]);
+        let mut lines = PlyLines::header(&bytes[..bytes.len().min(HEADER_LIMIT_BYTES)]);
         let magic = lines.next().unwrap_or_default();
         if magic.trim_ascii_end() != b"ply" {
             return Err(Error::malformed(path, "line 1", "\"ply\"", quoted(magic)));

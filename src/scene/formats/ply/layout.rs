@@ -70,7 +70,7 @@ impl<'a> Layout<'a> {
         let row_layout = RowLayout {
             rows: rows(element, path)?,
             sh_degree,
-            encoding: activate::Encoding::Raw,
+            encoding: activate::ValueEncoding::Raw,
             scales: if has(THIRD_SCALE) { 3 } else { 2 },
             filtered: has(PLAIN_SLOTS + rest),
         };

@@ -6,7 +6,7 @@ const QUOTE_BYTES: usize = 60;
 /// Lines of a text, without their ends. The end of the first line determines that of all lines, so that
 /// a header does not consume the first byte of a binary body.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines<'a> {
+pub(crate) struct PlyLines<'a> {
     bytes: &'a [u8],
     /// Offset of the next line, in bytes.
     pub(super) offset: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Lines<'a> {
     is_header: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> PlyLines<'a> {
     /// The lines of a header at the start of `bytes`.
     pub(crate) fn header(bytes: &'a [u8]) -> Self {
         let first = bytes.iter().position(|b| *b == b'\n' || *b == b'\r');
@@ -52,7 +52,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
+impl<'a> Iterator for PlyLines<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {

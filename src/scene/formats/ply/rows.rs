@@ -47,7 +47,7 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
 
 /// A property of a row of fixed size.
 #[derive(Clone, Copy)]
-struct Field {
+struct FixedField {
     offset: usize,
     scalar: Scalar,
     slot: usize,
@@ -73,12 +73,12 @@ fn read_fixed(
 }
 
 /// The used properties of rows of fixed size.
-fn fields(layout: &Layout<'_>) -> Vec<Field> {
+fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     let (mut offset, mut fields) = (0, Vec::new());
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
         if let Kind::Scalar(scalar) = property.kind {
             if let Some(slot) = *slot {
-                fields.push(Field {
+                fields.push(FixedField {
                     offset,
                     scalar,
                     slot,
@@ -92,14 +92,18 @@ fn fields(layout: &Layout<'_>) -> Vec<Field> {
 
 /// The positions of the slots in a row of words, if all are little-endian floats on word boundaries, as
 /// in nearly every splat file.
-fn word_slots(fields: &[Field], stride: usize, encoding: Encoding) -> Option<Vec<(usize, usize)>> {
+fn word_slots(
+    fields: &[FixedField],
+    stride: usize,
+    encoding: Encoding,
+) -> Option<Vec<(usize, usize)>> {
     let fits =
-        |field: &Field| field.scalar == Scalar::F32 && field.offset.is_multiple_of(WORD_BYTES);
+        |field: &FixedField| field.scalar == Scalar::F32 && field.offset.is_multiple_of(WORD_BYTES);
     let fast = encoding == Encoding::LittleEndian
         && stride.is_multiple_of(WORD_BYTES)
         && fields.iter().all(fits);
     fast.then(|| {
-        let word = |field: &Field| (field.slot, field.offset / WORD_BYTES);
+        let word = |field: &FixedField| (field.slot, field.offset / WORD_BYTES);
         fields.iter().map(word).collect()
     })
 }
@@ -152,7 +156,7 @@ fn decode_strided(body: &[Word], stride: usize, slots: &WordSlots, raw: &mut Raw
 fn decode_fields(
     body: &[u8],
     stride: usize,
-    fields: &[Field],
+    fields: &[FixedField],
     encoding: Encoding,
     mut raw: RawBlock<'_>,
 ) {
