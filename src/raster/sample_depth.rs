@@ -10,7 +10,7 @@ use crate::math::SimdLevel;
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
 
 /// Depth of a triangle's plane as a function of the position on the picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DepthPlane {
     /// A corner of the triangle, in 1/256 px.
     pub origin: [i32; 2],

@@ -54,7 +54,7 @@ pub struct Chunk {
     pub(crate) draw: u32,
     /// Its grids, without those of which no triangle is drawn.
     pub grids: Vec<RasterGrid>,
-    /// Depth planes of all triangles of all grids.
+    /// Depth planes of all triangles of all grids, zero for those that are not drawn.
     pub planes: Vec<DepthPlane>,
     /// The quads, grid by grid, triangle by triangle, raster tile by raster tile.
     pub quads: Vec<RasterQuad>,
@@ -71,13 +71,6 @@ pub struct Chunk {
     /// Number of triangles in them.
     pub(crate) triangles_in: u64,
 }
-
-/// Placeholder for the plane of a triangle that is not drawn.
-const NO_PLANE: DepthPlane = DepthPlane {
-    origin: [0, 0],
-    depth: 0.0,
-    slope: [0.0; 2],
-};
 
 impl Chunk {
     /// Tessellates batches of one draw for the first view, and rasterizes them in the second.
@@ -121,7 +114,8 @@ impl Chunk {
         self.grids_in += 1;
         self.triangles_in += triangles as u64;
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
-        self.planes.resize(first_plane + triangles, NO_PLANE);
+        self.planes
+            .resize(first_plane + triangles, DepthPlane::default());
         let target = (settings.shading_area(), settings.pattern);
         let bounds = projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
             self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;

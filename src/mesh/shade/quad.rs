@@ -95,7 +95,11 @@ impl Shader<'_> {
         let mut uv = [[0.0; 4]; 2];
         for (k, (triangle, point)) in inputs.triangles.iter().zip(inputs.points_px).enumerate() {
             let at = triangle.planes.at(point[0].into(), point[1].into());
-            let [x, y, z] = at.mix(triangle.vertices.map(|v| subtract(v.position, origin)));
+            let [x, y, z] = at.mix(
+                triangle
+                    .vertices
+                    .map(|v| [0, 1, 2].map(|c| v.position[c] - origin[c])),
+            );
             let [nx, ny, nz] = at.mix(triangle.vertices.map(|v| v.normal));
             let [u, v] = at.mix(triangle.vertices.map(|v| v.uv));
             [positions[0][k], positions[1][k], positions[2][k]] = [x, y, z];
@@ -136,11 +140,6 @@ fn stencil(points_px: [[f32; 2]; 4], side: f32) -> Stencil {
         return Stencil::PLAIN;
     }
     Stencil::at(points_px.map(|p| [(p[0] - x0) / side, (p[1] - y0) / side]))
-}
-
-#[inline]
-fn subtract(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The pixel shader: colours of four points of a surface at once, from textures, normal map and
 //! lights.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::texture::{MipChain, TextureRole, Textures};
@@ -42,7 +42,8 @@ pub struct ShadeSettings {
 pub struct Shader<'a> {
     materials: &'a [Material],
     textures: &'a Textures,
-    lights: Lights,
+    /// Directions towards the lights, in world space.
+    lights: [[f32; 3]; 3],
     eye: [f64; 3],
     /// Substitute for materials that the scene lacks.
     fallback: Material,
@@ -65,7 +66,11 @@ impl<'a> Shader<'a> {
         Self {
             materials,
             textures,
-            lights: Lights::new(&view.camera.view_from_world),
+            lights: LIGHTS.map(|(direction, _)| {
+                let world_from_view = view.camera.view_from_world.transpose();
+                let world = world_from_view * Vector3::from(direction).normalize();
+                world.map(narrow).into()
+            }),
             eye: view.eye(),
             fallback: Material::default(),
             checker,
@@ -116,21 +121,6 @@ const HIGHLIGHT: f32 = 0.35;
 /// 8-bit value that stands for 0 in a normal map, as stored by flat maps.
 const NORMAL_ZERO: f32 = 128.0;
 
-#[derive(Debug, Clone)]
-pub(super) struct Lights {
-    towards: [[f32; 3]; 3],
-}
-
-impl Lights {
-    pub(super) fn new(view_from_world: &Matrix3<f64>) -> Self {
-        let towards = LIGHTS.map(|(direction, _)| {
-            let world = view_from_world.transpose() * Vector3::from(direction).normalize();
-            world.map(narrow).into()
-        });
-        Self { towards }
-    }
-}
-
 /// Four points of a surface of one material.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SurfacePoints {
@@ -156,7 +146,8 @@ impl SurfacePoints {
             .uv_slopes
             .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
         let uv = self.uv.map(|v| v.map(|v| v * scale));
-        let levels = texture.levels_of(dx, dy);
+        let levels: Lanes =
+            std::array::from_fn(|k| texture.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]));
         let mut texels = [[0.0; 4]; 3];
         for k in (0..4).filter(|k| self.wanted >> k & 1 == 1) {
             let texel = texture.sample([uv[0][k], uv[1][k]], levels[k]);
@@ -173,7 +164,7 @@ impl Shader<'_> {
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 3]; 4] {
         let albedo = self.albedo(material, points);
         let normal = self.normal(material, points);
-        let facing = self.lights.towards.map(|l| {
+        let facing = self.lights.map(|l| {
             let along = dot(&normal, &l.map(|v| [v; 4]));
             along.map(|v| if v > 0.0 { v } else { 0.0 })
         });
@@ -207,7 +198,7 @@ impl Shader<'_> {
             return [0.0; 4];
         }
         let view = normalized(&points.to_eye);
-        let light = self.lights.towards[0];
+        let light = self.lights[0];
         let half = [0, 1, 2].map(|c| view[c].map(|v| v + light[c]));
         let along = dot(normal, &normalized(&half));
         std::array::from_fn(|k| {
@@ -307,6 +298,8 @@ fn perturbed(
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::Matrix3;
+
     use super::*;
     use crate::scene::{Camera, Intrinsics};
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::lanes::{Lanes, log2};
+use super::lanes::log2;
 use crate::image::srgb::srgb_decoding_table;
 use crate::mesh::files::{Material, Texture};
 
@@ -106,12 +106,6 @@ impl MipChain {
         let squared = |d: [f32; 2]| (d[0] * w).powi(2) + (d[1] * h).powi(2);
         let (x, y) = (squared(dx), squared(dy));
         0.5 * log2(if x > y { x } else { y })
-    }
-
-    /// [`MipChain::level`] of four shading pixels, from the derivatives of u and of v.
-    #[inline]
-    pub(super) fn levels_of(&self, dx: [Lanes; 2], dy: [Lanes; 2]) -> Lanes {
-        std::array::from_fn(|k| self.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]))
     }
 
     /// Samples the texture, linearly in u, v and mip level. `uv` wraps around; the level is clamped.
