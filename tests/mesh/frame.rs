@@ -1,5 +1,5 @@
-//! Frames of the mesh path against slow definitions: what each sample shows, that closed meshes are
-//! watertight, what merging does to pictures.
+//! Frames of the mesh path against slow definitions: the triangle that each sample shows, watertight
+//! closed meshes, the effect of merging on pictures.
 use nalgebra::Vector3;
 use quadrille::Camera;
 use quadrille::Intrinsics;
@@ -128,8 +128,8 @@ fn shown(
     let unit = pattern.cell_units();
     for (number, grid) in grids.iter().enumerate() {
         for (triangle, corners) in (0..).zip(&grid.topology.triangles) {
-            let placed = corners.map(|c| project(view, grid.vertices[usize::from(c)].position));
-            triangles(view, placed.each_ref(), |corners, plane: DepthPlane| {
+            let projected = corners.map(|c| project(view, grid.vertices[usize::from(c)].position));
+            triangles(view, projected.each_ref(), |corners, plane: DepthPlane| {
                 let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
                 let Some(outline) = outline else { return };
                 if !outline.is_front() && settings.faces == Faces::Front {

@@ -90,11 +90,11 @@ fn timed_owners(outcome: &TimedMeshResult, settings: &FrameSettings) -> Vec<([u1
     let picture = settings.shading_area();
     let [across, down] = [picture.x1, picture.y1].map(|c| (c.unsigned_abs() as u16).div_ceil(2));
     let mut quads = Vec::new();
-    for place in (0..across).flat_map(|x| (0..down).map(move |y| [x, y])) {
-        let quad = outcome.depths.quad(place);
+    for position in (0..across).flat_map(|x| (0..down).map(move |y| [x, y])) {
+        let quad = outcome.depths.quad(position);
         let samples: Vec<_> = quad.owners.iter().flat_map(|c| &c[..count]).collect();
         if samples.iter().any(|&&o| o != NO_OWNER) {
-            quads.push((place, samples.into_iter().copied().collect()));
+            quads.push((position, samples.into_iter().copied().collect()));
         }
     }
     quads.sort();
@@ -234,7 +234,7 @@ fn scenes_exercise_every_way_out() {
     assert!(counters.by_overlap > 0 && counters.by_age > 0 && counters.saved > 0);
 }
 
-/// Fewer quads than one GPC's would come to each unit: not what a frame counts.
+/// With several GPCs each merging unit sees only a part of the quads, so counts would differ.
 #[test]
 fn several_gpcs_are_refused() {
     let mut config = MeshConfig::default();

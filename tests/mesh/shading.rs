@@ -127,7 +127,7 @@ fn shade_plane(shader: &Shader, texels_a_px: f32) -> [[f32; 3]; 4] {
     shader.quad(&quad_inputs(vertices.each_ref(), &planes))
 }
 
-/// Barycentric coordinates and z where the ray through a pixel meets the triangle's plane.
+/// Barycentrics and z of the point where the ray through a pixel meets the triangle's plane.
 fn traced(view: &MeshCamera, corners: [[f32; 3]; 3], x: f64, y: f64) -> ([f64; 3], f64) {
     let camera = &view.camera;
     let ray = Vector3::new(
@@ -233,7 +233,7 @@ fn coarse_pixels_are_filtered_twice_as_wide() {
         .get(0)
         .unwrap()
         .sample([602.0 / TEXELS as f32, 402.0 / TEXELS as f32], 2.0);
-    // Base colour and light are those of the same place with a white texture.
+    // Base colour and light are those of the same position with a white texture.
     let shade = |base_texture| {
         let mut scene = noisy();
         scene.materials[0].shininess = 0.0;
@@ -436,11 +436,11 @@ fn highlights_and_missing_materials() {
 
 /// A texture whose texel (x, y) is `texel(x, y)`, grey.
 fn grey(width: u32, height: u32, texel: impl Fn(u32, u32) -> u8) -> Texture {
-    let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let positions = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     Texture {
         width,
         height,
-        texels: places
+        texels: positions
             .map(|(x, y)| texel(x, y))
             .map(|c| [c, c, c, 255])
             .collect(),
@@ -456,7 +456,7 @@ fn levels_for_known_scales() {
     let pyramid = raw(&grey(256, 64, |_, _| 0));
     assert_eq!(pyramid.levels(), 9);
     let texels = |x: f32, y: f32| [x / 256.0, y / 64.0];
-    // Texels a pixel, and log2 of them.
+    // Texels per pixel, and their log2.
     for (scale, level) in [(1.0, 0.0), (2.0, 1.0), (4.0, 2.0), (0.5, -1.0), (64.0, 6.0)] {
         let straight = pyramid.level(texels(scale, 0.0), texels(0.0, scale));
         let turned = pyramid.level(texels(0.6 * scale, 0.8 * scale), texels(0.0, 0.1));

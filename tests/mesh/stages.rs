@@ -40,9 +40,9 @@ use crate::support::contract::{Blocks, Contract, FIRST, Trail, activities};
 use crate::support::gpu::Collector;
 use crate::support::mesh::{pattern, settings, view};
 
-/// Items that each unit is given.
+/// Number of items that each unit receives.
 const ITEMS: u32 = 48;
-/// All samples of a quad, four a pixel.
+/// All samples of a quad, at four per pixel.
 const FULL: u64 = 0xffff;
 
 /// A triangle in front of the view, the `n`th from the left.
@@ -142,7 +142,7 @@ fn items<T>(item: impl FnMut(u32) -> T) -> Vec<T> {
 trait MergingUnit: Unit + Stage<MeshDrawState, In = Beat, Out = Quad> {}
 impl<U: Unit + Stage<MeshDrawState, In = Beat, Out = Quad>> MergingUnit for U {}
 
-/// The contract of a merging unit whose pipeline is so long.
+/// Checks the contract of a merging unit with a pipeline of `latency` cycles.
 fn merging<U: MergingUnit + 'static>(unit: fn() -> U, latency: u64) {
     Contract::<MeshDrawState, U> {
         machine: Box::new(with_fragments),
@@ -162,7 +162,7 @@ fn no_merging() {
     merging(|| Passthrough::new(4), 0);
 }
 
-/// Three entries at most wait at a place, more than 32 in all: the oldest leave.
+/// At most three entries wait at a position, but more than 32 in all, so the oldest leave.
 #[test]
 fn quad_fragment_merging() {
     merging(
@@ -186,7 +186,7 @@ fn pixel_merging() {
     );
 }
 
-/// Two triangles a raster tile, of two quads each that have samples and one that has none.
+/// Two triangles per raster tile, each with two quads that have samples and one that has none.
 #[test]
 fn raster_tiles_to_quads() {
     Contract::<MeshDrawState, Quads> {
@@ -266,7 +266,8 @@ fn of_warp(warp: &Warp) -> Trail {
     warp.quads.iter().map(|q| (0, q.primitive)).collect()
 }
 
-/// A quad comes and the frame ends: it is in at 0, out a cycle later, and there a latency of 1 later.
+/// A quad arrives and the frame ends: it enters at 0, leaves a cycle later, and arrives after a
+/// latency of 1.
 #[test]
 fn packing() {
     Contract::<MeshDrawState, Pack> {
@@ -287,7 +288,7 @@ fn packing() {
     .check();
 }
 
-/// As many slots as the queue before the unit has places: two.
+/// Two slots, as many as the queue before the unit has entries.
 #[test]
 fn shading() {
     Contract::<MeshDrawState, MeshCores> {
@@ -310,8 +311,8 @@ fn shading() {
     .check();
 }
 
-/// Eight quads of 64 bytes, one a cycle: the last begins in the eighth and takes two cycles. Every
-/// second warp from the seventeenth on comes too late: a place shows its last owner.
+/// Eight quads of 64 bytes, one per cycle: the last begins in the eighth and takes two cycles. Every
+/// second warp from the seventeenth on is too late, since a position shows its last owner.
 #[test]
 fn writing() {
     let shown = || {
@@ -365,7 +366,7 @@ fn tessellation() {
             let mut triangles = Vec::new();
             let of = |n: u32, triangles: &mut Vec<Primitive>| {
                 triangles.clear();
-                // Seen again: pictures of triangles are all that tells primitives apart.
+                // Projects again: primitives differ only in the shapes of their triangles.
                 let mut fresh = MeshDrawState::new(
                     &[Material::default()],
                     &view(),
@@ -386,8 +387,8 @@ fn tessellation() {
     .check();
 }
 
-/// Sends the fragments of a state, given by triangle, column and coverage, through a unit in one
-/// beat; when quads left, and the port's cycles.
+/// Sends fragments, given by triangle, column and coverage, through a unit in one beat; returns the
+/// cycles in which quads leave, and the port's activity.
 fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Activity) {
     let mut state = new_state();
     let mut beat = Beat {
@@ -415,8 +416,8 @@ fn idle(activity: &Activity, reason: StallReason) -> u64 {
 }
 
 /// Two entries. Look-ups at 0 and 1; each later quad waits a cycle for the oldest entry to leave:
-/// look-ups at 3, 5 and 7, and 4 cycles later what left is there. Then two entries are flushed, from
-/// 8 on.
+/// look-ups at 3, 5 and 7, whose entries arrive 4 cycles later. Then two entries are flushed, from 8
+/// on.
 #[test]
 fn a_full_merge_buffer_stalls() {
     let mut spec = MeshConfig::default().qfm;
@@ -429,10 +430,10 @@ fn a_full_merge_buffer_stalls() {
     assert_eq!(activity.busy, 5 + 2);
 }
 
-/// A look-up sees what one at its place has written three cycles before: look-ups at 0, 3 and, at
-/// another place, 4. Three entries are flushed from 5 on.
+/// A look-up waits for the write of the previous one at its position, three cycles after that
+/// look-up: look-ups at 0, 3 and, at another position, 4. Three entries are flushed from 5 on.
 #[test]
-fn a_fragment_waits_for_the_one_at_its_place() {
+fn a_fragment_waits_for_the_one_at_its_position() {
     let mut spec = MeshConfig::default().qfm;
     spec.compare_cycles = 3;
     let unit = TimedMerge::qfm(&spec, spec.settings(), pattern(4));
@@ -442,7 +443,7 @@ fn a_fragment_waits_for_the_one_at_its_place() {
     assert_eq!(activity.busy, 3 + 3);
 }
 
-/// As for the merge buffer.
+/// The same times as for the merge buffer.
 #[test]
 fn a_full_pixel_merge_unit_stalls() {
     let mut spec = MeshConfig::default().pmu;
@@ -454,9 +455,9 @@ fn a_full_pixel_merge_unit_stalls() {
     assert_eq!(idle(&activity, StallReason::Full), 3);
 }
 
-/// Three quads at a place, two cycles a comparison: look-ups at 0, 1 and 3, the last of which takes
-/// four cycles. At 7 a quad covers all of them: six cycles for comparisons, in the first three of
-/// which they leave, and it after them. Nothing is left to flush.
+/// Three quads at a position, two cycles per comparison: look-ups at 0, 1 and 3, the last of which
+/// takes four cycles. At 7 a quad covers all of them: comparisons take six cycles, in the first three
+/// of which they leave, followed by the quad. Nothing is left to flush.
 #[test]
 fn comparisons_and_overlaps_take_their_time() {
     let mut spec = MeshConfig::default().pmu;
@@ -467,9 +468,9 @@ fn comparisons_and_overlaps_take_their_time() {
     assert_eq!(activity.busy, 1 + 2 + 4 + 6);
 }
 
-/// The first quad of another grid finds the buffer emptied, an entry a cycle: 8 entries before it.
+/// Before the first quad of another grid the buffer is emptied, one entry per cycle: 8 entries.
 #[test]
-fn a_flush_is_as_long_as_what_is_held() {
+fn a_flush_takes_a_cycle_per_entry() {
     let spec = MeshConfig::default().qfm;
     let mut state = new_state();
     let mut link = Link::new(

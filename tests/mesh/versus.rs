@@ -178,10 +178,11 @@ fn units_of_meshes_merge_within_splats_alone() {
             assert_eq!(outcome.between_splats, 0);
         }
         assert!(bounded.saved() > 0 && unbounded.saved() >= bounded.saved());
-        // There was something to merge with: quads of other splats lay at the same places.
+        // Quads of other splats lie at the same positions, so merging has candidates.
         let qfm = unbounded.qfm.unwrap();
         assert!(qfm.apart > 1000 && qfm.overlapping > 1000, "{qfm:?}");
-        // With one sample no cell is covered in part. The unit keeps the order at each sample.
+        // With one sample no shading pixel is partially covered. The unit keeps the order at each
+        // sample.
         assert_eq!(pmu.saved() > 0, samples > 1);
         assert!(psnr(&pmu.picture, &none.picture).is_infinite());
         // Full quads overtake partial ones of nearer splats.

@@ -89,17 +89,14 @@ impl Shader<'_> {
         // Positions are relative to a corner: f32 would lose their small differences across a quad
         // far from the world's origin.
         let origin = inputs.triangles[0].vertices[0].position;
+        let relative = |v: &GridVertex| [0, 1, 2].map(|c| v.position[c] - origin[c]);
         let to_eye = self.eye_from(origin);
         let mut positions = [[0.0; 4]; 3];
         let mut normal = [[0.0; 4]; 3];
         let mut uv = [[0.0; 4]; 2];
         for (k, (triangle, point)) in inputs.triangles.iter().zip(inputs.points_px).enumerate() {
             let at = triangle.planes.at(point[0].into(), point[1].into());
-            let [x, y, z] = at.mix(
-                triangle
-                    .vertices
-                    .map(|v| [0, 1, 2].map(|c| v.position[c] - origin[c])),
-            );
+            let [x, y, z] = at.mix(triangle.vertices.map(relative));
             let [nx, ny, nz] = at.mix(triangle.vertices.map(|v| v.normal));
             let [u, v] = at.mix(triangle.vertices.map(|v| v.uv));
             [positions[0][k], positions[1][k], positions[2][k]] = [x, y, z];
