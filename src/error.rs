@@ -136,6 +136,15 @@ impl Error {
         }
     }
 
+    /// Checks that `found`, an amount of `what`, does not exceed `limit`.
+    pub(crate) fn check_limit(what: impl Into<String>, limit: u64, found: u64) -> Result<()> {
+        if found <= limit {
+            return Ok(());
+        }
+        let what = what.into();
+        Err(Self::Limit { what, limit, found })
+    }
+
     /// Renames the argument of an [`Error::Argument`], for example to the flag that sets it.
     pub fn about(self, argument: &str) -> Self {
         match self {

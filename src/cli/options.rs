@@ -186,13 +186,8 @@ fn read_config(path: &Path) -> Result<String> {
     };
     let mut limited = source.take(MAX_CONFIG_BYTES + 1);
     let length = limited.read_to_string(&mut text).map_err(unread)? as u64;
-    if length > MAX_CONFIG_BYTES {
-        return Err(Error::Limit {
-            what: format!("{}: bytes of a configuration", path.display()),
-            limit: MAX_CONFIG_BYTES,
-            found: length,
-        });
-    }
+    let what = format!("{}: bytes of a configuration", path.display());
+    Error::check_limit(what, MAX_CONFIG_BYTES, length)?;
     Ok(text)
 }
 

@@ -176,16 +176,9 @@ pub(super) fn assemble_in_order(
     Ok(arrays.finish(dropped))
 }
 
-/// Refuses more rows than a scene can index.
+/// Checks that a scene can index `rows` splats.
 fn check_rows(rows: usize) -> Result<()> {
-    if rows > MAX_SPLATS {
-        return Err(Error::Limit {
-            what: "splats in a scene".to_owned(),
-            limit: MAX_SPLATS as u64,
-            found: rows as u64,
-        });
-    }
-    Ok(())
+    Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)
 }
 
 struct Arrays {

@@ -96,13 +96,7 @@ fn read_pipe<'a>(pipe: impl Read, path: &Path) -> Result<Bytes<'a>> {
     pipe.take(PIPE_LIMIT_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|e| Error::read(path, e))?;
-    let found = bytes.len() as u64;
-    if found > PIPE_LIMIT_BYTES {
-        return Err(Error::Limit {
-            what: "bytes of a scene read from a pipe (save it as a file first)".into(),
-            limit: PIPE_LIMIT_BYTES,
-            found,
-        });
-    }
+    let what = "bytes of a scene read from a pipe (save it as a file first)";
+    Error::check_limit(what, PIPE_LIMIT_BYTES, bytes.len() as u64)?;
     Ok(Bytes::Owned(bytes))
 }

@@ -99,19 +99,13 @@ impl Synthetic {
         let (least, most) = COUNT_RANGE;
         if !(least..=most).contains(&count) {
             let expected = format!("{least} to {most}");
-            return Err(Error::argument(
-                "number of splats",
-                expected,
-                count.to_string(),
-            ));
+            let found = count.to_string();
+            return Err(Error::argument("number of splats", expected, found));
         }
         if sh_degree > MAX_SYNTHETIC_SH_DEGREE {
             let expected = format!("0 to {MAX_SYNTHETIC_SH_DEGREE}");
-            return Err(Error::argument(
-                "SH degree",
-                expected,
-                sh_degree.to_string(),
-            ));
+            let found = sh_degree.to_string();
+            return Err(Error::argument("SH degree", expected, found));
         }
         let built = match recipe {
             Recipe::Room => room::build(seed),

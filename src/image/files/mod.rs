@@ -83,13 +83,8 @@ pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
         .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut content)
         .map_err(|e| Error::read(named, e))?;
-    if content.len() as u64 > MAX_FILE_BYTES {
-        return Err(Error::Limit {
-            what: format!("{}: bytes of a picture file", shown(named)),
-            limit: MAX_FILE_BYTES,
-            found: content.len() as u64,
-        });
-    }
+    let what = format!("{}: bytes of a picture file", shown(named));
+    Error::check_limit(what, MAX_FILE_BYTES, content.len() as u64)?;
     decode(&content, named)
 }
 

@@ -99,32 +99,29 @@ impl MeshBuilder {
 
     fn index(&self, count: usize, what: &str) -> Result<u32> {
         let next = u32::try_from(count).ok();
-        next.filter(|_| (count as u64) < MAX_VERTICES)
-            .ok_or_else(|| self.limit(what, MAX_VERTICES, count as u64 + 1))
-    }
-
-    fn limit(&self, what: &str, limit: u64, found: u64) -> Error {
-        Error::Limit {
+        let is_free = |next: &u32| u64::from(*next) < MAX_VERTICES;
+        next.filter(is_free).ok_or_else(|| Error::Limit {
             what: format!("{}: {what}", self.path.display()),
-            limit,
-            found,
-        }
+            limit: MAX_VERTICES,
+            found: count as u64 + 1,
+        })
     }
 
     /// Checks the limits for `vertices` and `triangles` that are yet to be added.
     pub(super) fn expect(&self, vertices: u64, triangles: u64) -> Result<()> {
-        if vertices > MAX_VERTICES {
-            return Err(self.limit("vertices of all instances", MAX_VERTICES, vertices));
-        }
+        let what = format!("{}: vertices of all instances", self.path.display());
+        Error::check_limit(what, MAX_VERTICES, vertices)?;
         self.check_triangles(triangles)
     }
 
     fn check_triangles(&self, more: u64) -> Result<()> {
-        let triangles = self.triangles.saturating_add(more);
-        if triangles > MAX_TRIANGLES {
-            return Err(self.limit("triangles", MAX_TRIANGLES, triangles));
+        let found = self.triangles.saturating_add(more);
+        if found <= MAX_TRIANGLES {
+            return Ok(());
         }
-        Ok(())
+        let what = format!("{}: triangles", self.path.display());
+        let limit = MAX_TRIANGLES;
+        Err(Error::Limit { what, limit, found })
     }
 
     /// Adds a face of at least three corners, whose indices came from this builder.

@@ -47,13 +47,9 @@ impl Folder {
     fn confined(&mut self, name: &str) -> Result<PathBuf> {
         let mesh = self.mesh.clone();
         let refuse = |found: &str| {
+            let place = format!("file name {name:?}");
             let expected = "a file inside the mesh's folder";
-            Err(Error::malformed(
-                &mesh,
-                format!("file name {name:?}"),
-                expected,
-                found,
-            ))
+            Err(Error::malformed(&mesh, place, expected, found))
         };
         let relative = Path::new(name);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);

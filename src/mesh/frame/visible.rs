@@ -55,13 +55,7 @@ impl Visible {
             chunk.first_quad = u32::try_from(quads).unwrap_or(u32::MAX);
             quads += chunk.quads.len() as u64;
         }
-        if quads > MAX_QUADS {
-            return Err(Error::Limit {
-                what: "quads of a frame".to_owned(),
-                limit: MAX_QUADS,
-                found: quads,
-            });
-        }
+        Error::check_limit("quads of a frame", MAX_QUADS, quads)?;
         Ok(Self {
             bins: visibility::test(&chunks, settings),
             view: view.clone(),

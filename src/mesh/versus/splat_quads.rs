@@ -114,13 +114,8 @@ impl SplatQuads {
                 })
                 .collect();
             tasks.into_iter().for_each(|task| quads.extend(task));
-            if quads.len() as u64 > MAX_QUADS {
-                return Err(Error::Limit {
-                    what: "quads of the splats (choose a smaller picture)".to_owned(),
-                    limit: MAX_QUADS,
-                    found: quads.len() as u64,
-                });
-            }
+            let what = "quads of the splats (choose a smaller picture)";
+            Error::check_limit(what, MAX_QUADS, quads.len() as u64)?;
             next = end;
         }
         Ok(Self {

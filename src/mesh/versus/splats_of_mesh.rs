@@ -65,13 +65,8 @@ pub fn splats_of(
         })
         .collect();
     let found = batches.iter().map(|(splats, _)| splats.len() as u64).sum();
-    if found > MAX_SPLATS {
-        return Err(Error::Limit {
-            what: "splats of the mesh (choose a larger triangle area)".to_owned(),
-            limit: MAX_SPLATS,
-            found,
-        });
-    }
+    let what = "splats of the mesh (choose a larger triangle area)";
+    Error::check_limit(what, MAX_SPLATS, found)?;
     Ok(SplatVersion {
         dropped: batches.iter().map(|(_, dropped)| dropped).sum(),
         splats: batches.into_iter().flat_map(|(splats, _)| splats).collect(),

@@ -104,12 +104,7 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>> {
         File::open(path).and_then(|file| file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes))
     };
     read.map_err(|e| Error::read(path, e))?;
-    if bytes.len() as u64 > MAX_JSON_BYTES {
-        return Err(Error::Limit {
-            what: format!("{}: bytes of a JSON camera file", shown(path)),
-            limit: MAX_JSON_BYTES,
-            found: bytes.len() as u64,
-        });
-    }
+    let what = format!("{}: bytes of a JSON camera file", shown(path));
+    Error::check_limit(what, MAX_JSON_BYTES, bytes.len() as u64)?;
     Ok(bytes)
 }

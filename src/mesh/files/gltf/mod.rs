@@ -101,12 +101,8 @@ fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path)
             _ => "it required",
         };
         let (place, expected) = ("extensionsRequired", "extensions that are read");
-        return Err(Error::malformed(
-            path,
-            place,
-            expected,
-            format!("{name:?}: {found}"),
-        ));
+        let found = format!("{name:?}: {found}");
+        return Err(Error::malformed(path, place, expected, found));
     }
     for name in &document.extensions_used {
         if name.starts_with(MATERIAL_EXTENSIONS) || name == "EXT_mesh_gpu_instancing" {

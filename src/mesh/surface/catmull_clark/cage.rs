@@ -61,13 +61,8 @@ impl Cage {
     /// one are left out, and so are faces of fewer than three corners.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
-        if mesh.corners.len() as u64 > MOST_CORNERS {
-            return Err(Error::Limit {
-                what: "corners of a subdivision cage".to_owned(),
-                limit: MOST_CORNERS,
-                found: mesh.corners.len() as u64,
-            });
-        }
+        let corners = mesh.corners.len() as u64;
+        Error::check_limit("corners of a subdivision cage", MOST_CORNERS, corners)?;
         let mut cage = Self {
             positions: Vec::with_capacity(mesh.positions.len()),
             starts: vec![0],
@@ -124,11 +119,8 @@ impl Cage {
         if repeats || last.is_some_and(|v| *v as usize >= self.positions.len()) {
             let what = format!("face {face} of a subdivision cage");
             let found = format!("{vertices:?}");
-            return Err(Error::argument(
-                what,
-                "vertices that exist, each once",
-                found,
-            ));
+            let expected = "vertices that exist, each once";
+            return Err(Error::argument(what, expected, found));
         }
         Ok(kept)
     }

@@ -84,13 +84,8 @@ impl Surface {
         let levels = levels.max(creased_levels(&cage)).min(MAX_LEVELS);
         let steps = if is_quads { levels } else { levels.max(1) - 1 };
         let found = (cage.corners.len() as u64) << (2 * steps);
-        if found > MAX_CUBICS {
-            return Err(Error::Limit {
-                what: "Bezier patches of a subdivision surface".to_owned(),
-                limit: MAX_CUBICS,
-                found,
-            });
-        }
+        let what = "Bezier patches of a subdivision surface";
+        Error::check_limit(what, MAX_CUBICS, found)?;
         let (uvs, parts) = attributes(mesh, &faces, is_quads);
         let first = SubdivisionLevel::new(cage);
         let base = if is_quads { first } else { first.refined() };

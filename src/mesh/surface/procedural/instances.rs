@@ -91,13 +91,7 @@ impl Surface {
         let found = (self.patches() as u64)
             .saturating_mul(u64::from(columns))
             .saturating_mul(u64::from(rows));
-        if found > u64::from(u32::MAX) {
-            return Err(Error::Limit {
-                what: "patches of all copies of a surface".to_owned(),
-                limit: u64::from(u32::MAX),
-                found,
-            });
-        }
+        Error::check_limit("patches of all copies of a surface", u32::MAX.into(), found)?;
         let [least, greatest] = self.bounds();
         let width = |axis: usize| greatest[axis] - least[axis];
         let spacing = ARMY_SPACING * width(0).max(width(2));
