@@ -45,7 +45,7 @@ impl Sorter {
         }
     }
 
-    /// Sorts by the leading bits of the keys: as many as two digits have.
+    /// Sorts by the leading bits of the keys, in two passes of one digit each.
     #[inline(always)]
     fn sort_leading_bits(&mut self, entries: &mut [u64]) {
         let (mut least, mut greatest) = (u32::MAX, 0);

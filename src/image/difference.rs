@@ -41,6 +41,9 @@ pub const DIFFERENCE_SCALE: f32 = 100.0;
 
 /// Draws `|a - b| * scale` of red, green and blue, clamped to 0..=1, with alpha 1; a difference that is
 /// not a number is white.
+///
+/// # Errors
+/// [`Error::Argument`] when the pictures differ in size.
 pub fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     let size = |frame: &Frame| format!("{} x {}", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {

@@ -133,7 +133,7 @@ fn syntax_errors_of_npy_headers_name_the_byte() {
 }
 
 #[test]
-fn lying_npy_headers_are_refused_before_anything_is_allocated() {
+fn false_npy_headers_are_refused_before_any_allocation() {
     let cases = [
         ("(2, 3, 4)", "expected 96 bytes, found 5 bytes"),
         ("(65535, 4000, 4)", "expected 4194240000 bytes"),

@@ -20,7 +20,7 @@ pub(crate) fn file(format: &str, count: &str, names: &str, body: &[u8]) -> Vec<u
 }
 
 fn read(file: &[u8]) -> Result<Scene, Error> {
-    load_bytes(file, Path::new("lying.ply"))
+    load_bytes(file, Path::new("false.ply"))
 }
 
 /// The text of the error, which must be [`Error::Malformed`].
@@ -65,7 +65,7 @@ fn counts_beyond_the_file_are_refused_before_any_allocation() {
 }
 
 #[test]
-fn elements_before_the_splats_cannot_lie_either() {
+fn false_counts_of_elements_before_the_splats_are_refused() {
     let with = |element: &str| {
         let splats = file("binary_little_endian", "1", PLAIN, &[0; 56]);
         let text = String::from_utf8(splats).unwrap();
@@ -83,7 +83,7 @@ fn elements_before_the_splats_cannot_lie_either() {
 }
 
 #[test]
-fn a_list_among_the_splats_cannot_lie() {
+fn false_list_counts_are_refused() {
     let mut header = file("binary_little_endian", "1", PLAIN, b"");
     let end = header.len() - "end_header\n".len();
     header.splice(end..end, *b"property list uint double tail\n");
@@ -171,7 +171,7 @@ fn text_rows_must_have_their_values() {
 }
 
 #[test]
-fn line_ends_of_the_header_do_not_eat_the_body() {
+fn line_ends_of_the_header_leave_the_body_whole() {
     // The bytes of the first coordinate are line ends.
     let mut body = [0u8; 56];
     body[..4].copy_from_slice(b"\n\r\n\n");

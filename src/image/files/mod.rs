@@ -112,9 +112,8 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 /// Writes `frame` to the file `path`, whole or not at all, in the format of its extension.
 ///
 /// # Errors
-/// [`Error::Argument`] when the extension is none of `.png`, `.exr` and `.npy`, or the picture has no
-/// pixels or more than `MAX_SIDE_PIXELS` or `MAX_PIXELS`; [`Error::Write`] when the file cannot
-/// be written.
+/// [`Error::Argument`] when the extension is not `.png`, `.exr` or `.npy`, or the picture has no pixels,
+/// more than 65 535 per side or more than 2^28; [`Error::Write`] when the file cannot be written.
 pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
     let path = path.as_ref();
     let format = PictureFormat::of_name(path).ok_or_else(|| {
@@ -129,6 +128,9 @@ pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
 }
 
 /// Writes `frame` to `out` in `format`; [`write()`] also checks the size.
+///
+/// # Errors
+/// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a picture without pixels.
 pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> io::Result<()> {
     if frame.pixels().is_empty() {
         let reason = "a picture without pixels";

@@ -96,6 +96,9 @@ impl FramingTarget {
 
 /// Returns a camera named `auto` that shows the main content of `splats` on a picture of 1280 x 720
 /// pixels.
+///
+/// # Errors
+/// [`Error::Argument`] when the scene is too far from the origin for its size.
 pub fn default_camera(splats: &Splats) -> Result<Camera> {
     let [width, height] = DEFAULT_SIDE_PX;
     let fov = DEFAULT_FOV_DEGREES.to_radians();
@@ -136,6 +139,10 @@ pub fn fitting_eye(
 
 /// `count` cameras named `orbit_00` onwards, on the circle through `eye` about the line through `target`
 /// along `up`. The first one is at `eye`, and all look at `target`.
+///
+/// # Errors
+/// [`Error::Argument`] when `count` is not from 1 to 100 000, `eye` and `target` coincide, or the line of
+/// sight is parallel to `up`.
 pub fn orbit(
     count: u32,
     intrinsics: Intrinsics,

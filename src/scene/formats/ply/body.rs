@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
         if self.encoding != Encoding::Ascii {
             self.check_room(element)?;
             if let Some(stride) = element.stride_bytes() {
-                // A stride of 0 goes with any count; else the check keeps the product in the file.
+                // With a stride of 0 any count is valid; else the check keeps the product in the file.
                 let rows = usize::try_from(element.count).unwrap_or(0);
                 self.at += stride.saturating_mul(rows);
                 return Ok(());
