@@ -67,7 +67,7 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
             .into_iter()
             .find(|file| file.is_file());
         return match json {
-            Some(file) => parse_json(&file, &read_bounded(&file)?, options),
+            Some(file) => read_json(&file, options),
             None => Err(Error::malformed(
                 path,
                 "folder",
@@ -80,12 +80,12 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     if extension.eq_ignore_ascii_case("bin") || extension.eq_ignore_ascii_case("txt") {
         return colmap::read(path.parent().unwrap_or(Path::new("")));
     }
-    parse_json(path, &read_bounded(path)?, options)
+    read_json(path, options)
 }
 
-/// Parses a `cameras.json` or a `transforms.json`.
-fn parse_json(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
-    let value = json::parse(path, bytes)?;
+/// Reads a `cameras.json` or a `transforms.json`.
+fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
+    let value = json::parse(path, &read_bounded(path)?)?;
     let root = json::JsonNode::root(path, &value);
     if value.is_array() {
         inria_json::read(&root)
