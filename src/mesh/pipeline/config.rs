@@ -86,17 +86,6 @@ impl MeshConfig {
     /// # Errors
     /// [`Error::Argument`] naming what does not fit.
     pub(crate) fn with(&self, assignment: &str) -> Result<Self> {
-        let text = as_toml(assignment)?;
-        let unit = assignment.split('.').next().unwrap_or_default().trim();
-        let config = if Self::OWN.contains(&unit) {
-            overlaid(self, &text, ASSIGNMENT)?
-        } else {
-            Self {
-                gpu: self.gpu.with(assignment)?,
-                ..self.clone()
-            }
-        };
-        config.validate()?;
-        Ok(config)
+        self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }
 }
