@@ -14,7 +14,7 @@ use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::frame::FrameSettings;
-use quadrille::mesh::frame::Visible;
+use quadrille::mesh::frame::VisibleFrame;
 use quadrille::mesh::frame::chunk::Chunk;
 use quadrille::mesh::frame::visibility;
 use quadrille::mesh::grid::GridSource;
@@ -58,7 +58,7 @@ fn steps(criterion: &mut Criterion) {
             .sample_size(10)
             .warm_up_time(Duration::from_millis(300))
             .measurement_time(Duration::from_secs(2));
-        let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+        let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
         let plain = visible.merged(&source, MergeUnitKind::None);
         let quads = plain.counters.rasterized;
 
@@ -91,7 +91,7 @@ fn steps(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(quads));
         group.bench_function("whole frame with qfm, quads", |b| {
             b.iter(|| {
-                let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+                let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
                 let merged = visible.merged(&source, MergeUnitKind::Qfm(QfmSettings::default()));
                 visible.picture(&shader, &merged, Sampling::Centre, Some([0.0; 3]))
             });

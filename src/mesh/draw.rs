@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::camera::MeshCamera;
 use super::files::Mesh;
-use super::frame::{Cull, Faces, FrameSettings, Visible};
+use super::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::result::MeshResult;
@@ -116,7 +116,7 @@ pub fn draw_mesh(
         cull: settings.cull,
         level: SimdLevel::best(),
     };
-    let visible = Visible::new(&source, &view, &view, &frame)?;
+    let visible = VisibleFrame::new(&source, &view, &view, &frame)?;
     let shading = visible.merged(&source, settings.unit);
     let textures = Textures::new(source.textures(), source.materials());
     let shader = Shader::new(source.materials(), &textures, &view, settings.shade);

@@ -1,6 +1,6 @@
 //! The counts of a frame.
 
-use super::frame::{Shading, Visible};
+use super::frame::{Shading, VisibleFrame};
 use super::merge::MergeCounters;
 
 /// The counts of a frame that was shaded through a merging unit.
@@ -26,7 +26,7 @@ pub struct MeshResult {
 
 impl MeshResult {
     /// Collects the counts of a frame and its shading.
-    pub fn of(visible: &Visible, shading: &Shading) -> Self {
+    pub fn of(visible: &VisibleFrame, shading: &Shading) -> Self {
         let grids = visible.chunks.iter().map(|c| c.visible().count() as u64);
         Self {
             grids: visible.grids,

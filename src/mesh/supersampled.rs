@@ -5,7 +5,7 @@
 //! that of the picture at its own size.
 
 use super::camera::MeshCamera;
-use super::frame::{FrameSettings, Visible};
+use super::frame::{FrameSettings, VisibleFrame};
 use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::shade::{Sampling, Shader};
@@ -35,7 +35,7 @@ pub(crate) fn supersampled<'a>(
     for part in 0..SIDE * SIDE {
         let corner = [part % SIDE * width, part / SIDE * height];
         let part = enlarged(view, corner);
-        let visible = Visible::new(source, view, &part, &settings)?;
+        let visible = VisibleFrame::new(source, view, &part, &settings)?;
         let shading = visible.merged(source, MergeUnitKind::None);
         let picture = visible.picture(&shader(&part), &shading, Sampling::Centre, background);
         for (pixel, at) in picture.pixels().iter().zip(0..) {

@@ -13,7 +13,7 @@ use quadrille::mesh::files::NONE;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::frame::FrameSettings;
-use quadrille::mesh::frame::Visible;
+use quadrille::mesh::frame::VisibleFrame;
 use quadrille::mesh::grid::Grid;
 use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
@@ -157,7 +157,7 @@ fn shown(
 
 /// The same from a frame.
 fn of_frame(
-    visible: &Visible,
+    visible: &VisibleFrame,
     source: &dyn GridSource,
     view: &MeshCamera,
 ) -> Vec<Option<(usize, u16)>> {
@@ -211,7 +211,7 @@ fn samples_show_what_the_definition_says() {
         for pattern in patterns() {
             for faces in [Faces::Front, Faces::Both] {
                 let settings = settings(&pattern, faces);
-                let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+                let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
                 let found = of_frame(&visible, &source, &view);
                 assert!(
                     found == shown(&source, &view, &settings),
@@ -236,7 +236,7 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
     let view = view([0.7, 0.9, 2.2]);
     for pattern in patterns() {
         let settings = settings(&pattern, Faces::Both);
-        let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+        let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
         let picture = settings.shading_area();
         let mut times = vec![[[0_u8; 2]; 64]; (picture.x1 as usize).div_ceil(2) * 64];
         for quad in visible.chunks.iter().flat_map(|c| &c.quads) {
@@ -282,7 +282,7 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
                 cull,
                 ..settings(&pattern, Faces::Both)
             };
-            let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+            let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
             let plain = visible.merged(&source, MergeUnitKind::None);
             let background = Some([0.0; 3]);
             let unmerged = visible.picture(&shader, &plain, Sampling::Centre, background);
@@ -338,7 +338,7 @@ fn reyes_shows_both_sides_as_quads_do() {
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     let pattern = SamplePattern::standard(4).unwrap();
     let settings = settings(&pattern, Faces::Front);
-    let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+    let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     let quads = visible.chunks.iter().flat_map(|c| &c.quads);
     assert!(quads.clone().any(|q| q.is_front) && quads.clone().any(|q| !q.is_front));
     let plain = visible.merged(&source, MergeUnitKind::None);
@@ -371,7 +371,7 @@ fn one_plane_of_one_colour_is_the_same_merged() {
     );
     let pattern = SamplePattern::standard(8).unwrap();
     let settings = settings(&pattern, Faces::Front);
-    let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+    let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     let frames = [
         MergeUnitKind::None,
         // As many entries as it takes: the triangles are large.
@@ -413,7 +413,7 @@ fn threads_and_simd_levels_change_nothing() {
             let textures = Textures::new(source.textures(), source.materials());
             let shade = ShadeSettings::default();
             let shader = Shader::new(source.materials(), &textures, &view, shade);
-            let visible = Visible::new(&source, &view, &view, &settings).unwrap();
+            let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
             let units = [
                 MergeUnitKind::Qfm(QfmSettings::default()),
                 MergeUnitKind::Pmu(PmuSettings::default()),

@@ -3,7 +3,7 @@
 use quadrille::gpu::config::Config;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::FrameSettings;
-use quadrille::mesh::frame::Visible;
+use quadrille::mesh::frame::VisibleFrame;
 use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
@@ -55,7 +55,7 @@ fn run(
 }
 
 /// The triangle that each sample of each quad shows in a frame, counted as the pipeline counts them.
-fn owners(visible: &Visible) -> Vec<([u16; 2], Vec<u32>)> {
+fn owners(visible: &VisibleFrame) -> Vec<([u16; 2], Vec<u32>)> {
     let mut firsts = vec![0];
     for chunk in &visible.chunks {
         firsts.push(firsts.last().unwrap() + chunk.planes.len());
@@ -103,7 +103,7 @@ fn timed_owners(outcome: &TimedMeshResult, settings: &FrameSettings) -> Vec<([u1
 
 /// One scene with one pattern, through every unit, against the frame.
 fn agrees(source: &dyn GridSource, settings: &FrameSettings, what: &str) {
-    let visible = Visible::new(source, &view(), &view(), settings).unwrap();
+    let visible = VisibleFrame::new(source, &view(), &view(), settings).unwrap();
     let expected_owners = owners(&visible);
     assert!(!expected_owners.is_empty(), "{what}: nothing is seen");
     let mut shaded = Vec::new();

@@ -16,7 +16,7 @@ use quadrille::mesh::pipeline::colour::Colour;
 use quadrille::mesh::pipeline::cores::MeshCores;
 use quadrille::mesh::pipeline::draw_state::MeshDrawState;
 use quadrille::mesh::pipeline::grids::Grids;
-use quadrille::mesh::pipeline::merging::{Passthrough, TimedMerge};
+use quadrille::mesh::pipeline::merging::{Passthrough, TimedMergeUnit};
 use quadrille::mesh::pipeline::pack::Pack;
 use quadrille::mesh::pipeline::quads::Quads;
 use quadrille::pipeline::packets::Beat;
@@ -168,7 +168,7 @@ fn quad_fragment_merging() {
     merging(
         || {
             let spec = MeshConfig::default().qfm;
-            TimedMerge::qfm(&spec, spec.settings(), pattern(4))
+            TimedMergeUnit::qfm(&spec, spec.settings(), pattern(4))
         },
         4,
     );
@@ -180,7 +180,7 @@ fn pixel_merging() {
         || {
             let mut spec = MeshConfig::default().pmu;
             spec.entries = 16;
-            TimedMerge::pmu(&spec, spec.settings(), pattern(4))
+            TimedMergeUnit::pmu(&spec, spec.settings(), pattern(4))
         },
         4,
     );
@@ -423,7 +423,7 @@ fn a_full_merge_buffer_stalls() {
     let mut spec = MeshConfig::default().qfm;
     spec.entries = 2;
     let quads: Vec<_> = (0..5_u16).map(|k| (u32::from(k), k, 1)).collect();
-    let unit = TimedMerge::qfm(&spec, spec.settings(), pattern(4));
+    let unit = TimedMergeUnit::qfm(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &quads);
     assert_eq!(offered, [7, 9, 11, 12, 13]);
     assert_eq!(idle(&activity, StallReason::Full), 3);
@@ -436,7 +436,7 @@ fn a_full_merge_buffer_stalls() {
 fn a_fragment_waits_for_the_one_at_its_position() {
     let mut spec = MeshConfig::default().qfm;
     spec.compare_cycles = 3;
-    let unit = TimedMerge::qfm(&spec, spec.settings(), pattern(4));
+    let unit = TimedMergeUnit::qfm(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 1, 1)]);
     assert_eq!(offered, [9, 10, 11]);
     assert_eq!(idle(&activity, StallReason::Contended), 2);
@@ -449,7 +449,7 @@ fn a_full_pixel_merge_unit_stalls() {
     let mut spec = MeshConfig::default().pmu;
     spec.entries = 2;
     let quads: Vec<_> = (0..5_u16).map(|k| (u32::from(k), k, 1)).collect();
-    let unit = TimedMerge::pmu(&spec, spec.settings(), pattern(4));
+    let unit = TimedMergeUnit::pmu(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &quads);
     assert_eq!(offered, [7, 9, 11, 12, 13]);
     assert_eq!(idle(&activity, StallReason::Full), 3);
@@ -462,7 +462,7 @@ fn a_full_pixel_merge_unit_stalls() {
 fn comparisons_and_overlaps_take_their_time() {
     let mut spec = MeshConfig::default().pmu;
     spec.compare_cycles = 2;
-    let unit = TimedMerge::pmu(&spec, spec.settings(), pattern(4));
+    let unit = TimedMergeUnit::pmu(&spec, spec.settings(), pattern(4));
     let (offered, activity) = times(unit, &[(0, 0, 1), (1, 0, 2), (2, 0, 4), (3, 0, FULL)]);
     assert_eq!(offered, [11, 12, 13, 14]);
     assert_eq!(activity.busy, 1 + 2 + 4 + 6);
@@ -475,7 +475,7 @@ fn a_flush_takes_a_cycle_per_entry() {
     let mut state = new_state();
     let mut link = Link::new(
         4,
-        TimedMerge::qfm(&spec, spec.settings(), pattern(4)),
+        TimedMergeUnit::qfm(&spec, spec.settings(), pattern(4)),
         Collector::new(0),
     );
     let send = |state: &mut MeshDrawState, columns: std::ops::Range<u16>, coverage: u64| {

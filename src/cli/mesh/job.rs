@@ -15,7 +15,7 @@ use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::psnr_db;
 use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::frame::{Shading, Visible};
+use crate::mesh::frame::{Shading, VisibleFrame};
 use crate::mesh::grid::GridSource;
 use crate::mesh::merge::MergeUnitKind;
 use crate::mesh::pipeline::{self, MeshConfig};
@@ -46,7 +46,7 @@ struct Prepared<'a> {
     camera: &'a Camera,
     area: Option<f64>,
     msaa: u32,
-    visible: Visible,
+    visible: VisibleFrame,
     visibility_ms: f64,
     shader: Shader<'a>,
     unmerged: Option<Frame>,
@@ -154,7 +154,7 @@ impl<'j> Job<'j> {
     ) -> Result<Prepared<'a>> {
         let settings = self.args.pipeline.settings(camera, msaa, self.level)?;
         let begun = Instant::now();
-        let visible = Visible::new(source, view, view, &settings)?;
+        let visible = VisibleFrame::new(source, view, view, &settings)?;
         let visibility_ms = milliseconds(begun);
         let shade = self.args.pipeline.shade()?;
         let shader = Shader::new(source.materials(), textures, view, shade);
@@ -272,7 +272,7 @@ impl Job<'_> {
         &self,
         [picture_path, counts_path]: [PathBuf; 2],
         variant: &str,
-        visible: &Visible,
+        visible: &VisibleFrame,
         shading: Option<&Shading>,
     ) -> Result<()> {
         let (size, counts, counted) = match shading {
@@ -308,7 +308,7 @@ impl Job<'_> {
     fn timed(
         &self,
         source: &dyn GridSource,
-        visible: &Visible,
+        visible: &VisibleFrame,
         choice: UnitChoice,
     ) -> Result<Option<Timed>> {
         if !self.args.cycles || choice.is_reyes {

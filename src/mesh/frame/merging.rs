@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
-use super::visible::Visible;
+use super::visible_frame::VisibleFrame;
 use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
 use crate::mesh::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
@@ -46,7 +46,13 @@ type Targets = Vec<u32>;
 impl Shading {
     /// Index of the quad of the shader that colours a shading pixel of a chunk's quad.
     #[inline]
-    pub(crate) fn target(&self, visible: &Visible, chunk: usize, quad: u32, pixel: usize) -> u32 {
+    pub(crate) fn target(
+        &self,
+        visible: &VisibleFrame,
+        chunk: usize,
+        quad: u32,
+        pixel: usize,
+    ) -> u32 {
         let (targets, base) = &self.targets[chunk];
         let is_split = targets.len() > visible.chunks[chunk].quads.len();
         let local = if is_split {
@@ -62,7 +68,7 @@ impl Shading {
     }
 }
 
-impl Visible {
+impl VisibleFrame {
     /// Sends the quads through a unit.
     pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
         let groups: Vec<_> = match unit.build().rules().scope {

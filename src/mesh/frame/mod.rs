@@ -16,8 +16,8 @@ pub mod picture;
 mod reyes;
 pub mod settings;
 pub mod visibility;
-mod visible;
+mod visible_frame;
 
 pub use merging::{ShaderQuad, Shading};
 pub use settings::{Cull, Faces, FrameSettings};
-pub use visible::Visible;
+pub use visible_frame::VisibleFrame;

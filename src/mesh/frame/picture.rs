@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::merging::{NOT_SHADED, ShaderQuad, Shading};
 use super::visibility::VisibilityBuffer;
-use super::visible::Visible;
+use super::visible_frame::VisibleFrame;
 use crate::image::Frame;
 use crate::image::srgb::{decode_srgb, encode_srgb};
 use crate::mesh::shade::{
@@ -32,7 +32,7 @@ pub(super) trait SampleColours: Sync {
     fn colour(&self, key: Self::Key, position: [u16; 2], pixel: usize, sample: usize) -> [f32; 3];
 }
 
-impl Visible {
+impl VisibleFrame {
     /// Shades the quads that leave the merging unit, and resolves the picture.
     ///
     /// The background is an sRGB colour; without one the picture has premultiplied alpha.
@@ -225,7 +225,7 @@ fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> 
 
 /// Colours of shaded quads: one for all samples of a shading pixel.
 struct ShadedColours<'a> {
-    visible: &'a Visible,
+    visible: &'a VisibleFrame,
     shading: &'a Shading,
     colours: &'a [QuadColours],
 }

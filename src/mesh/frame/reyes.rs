@@ -8,13 +8,13 @@ use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::picture::SampleColours;
-use super::visible::Visible;
+use super::visible_frame::VisibleFrame;
 use crate::image::Frame;
 use crate::mesh::grid::Grid;
 use crate::mesh::index::index32;
 use crate::mesh::shade::{Shader, TrianglePlanes, VertexStep};
 
-impl Visible {
+impl VisibleFrame {
     /// Number of vertices of grids that are not hidden, all of which Reyes shades.
     pub(crate) fn vertices_shaded(&self) -> u64 {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
@@ -54,7 +54,7 @@ impl Visible {
 /// Colours of all vertices of visible grids. A vertex of a grid that shows both sides has a colour
 /// for each, and counts once.
 struct VertexColours<'a> {
-    visible: &'a Visible,
+    visible: &'a VisibleFrame,
     /// By chunk, grid by grid.
     colours: Vec<Vec<SideColours>>,
     /// By chunk: index of the first vertex of each grid.
@@ -62,7 +62,7 @@ struct VertexColours<'a> {
 }
 
 impl<'a> VertexColours<'a> {
-    fn new(visible: &'a Visible, shader: &Shader<'_>) -> Self {
+    fn new(visible: &'a VisibleFrame, shader: &Shader<'_>) -> Self {
         let shade = |chunk: &Chunk| {
             let (mut colours, mut firsts) = (Vec::new(), Vec::new());
             for grid in &chunk.grids {
@@ -90,7 +90,7 @@ type SideColours = [[f32; 3]; 2];
 /// Shades the vertices of a grid for the sides, front and back, that it `shows`. The derivatives at a
 /// vertex are taken along two edges of a triangle.
 fn shade_grid(
-    visible: &Visible,
+    visible: &VisibleFrame,
     shader: &Shader<'_>,
     grid: &Grid,
     shows: [bool; 2],

@@ -1,8 +1,8 @@
 //! The choice of a merging unit, and the driver that feeds it.
 
 use super::counters::MergeCounters;
-use super::pmu::{PixelMerge, PmuSettings};
-use super::qfm::{QfmSettings, QuadMerge};
+use super::pmu::{PixelMerging, PmuSettings};
+use super::qfm::{QfmSettings, QuadFragmentMerging};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use crate::raster::samples::SamplePattern;
 
@@ -22,8 +22,8 @@ impl MergeUnitKind {
     pub fn build(self) -> Box<dyn MergeUnit> {
         match self {
             Self::None => Box::new(NoMerging),
-            Self::Qfm(settings) => Box::new(QuadMerge::new(settings)),
-            Self::Pmu(settings) => Box::new(PixelMerge::new(settings)),
+            Self::Qfm(settings) => Box::new(QuadFragmentMerging::new(settings)),
+            Self::Pmu(settings) => Box::new(PixelMerging::new(settings)),
         }
     }
 

@@ -32,7 +32,7 @@ use crate::raster::samples::SamplePattern;
 
 /// A merging unit in cycles.
 #[derive(Debug)]
-pub struct TimedMerge {
+pub struct TimedMergeUnit {
     name: &'static str,
     driver: MergeDriver,
     /// Cycles from a look-up until its outcome is in the buffer.
@@ -55,7 +55,7 @@ pub struct TimedMerge {
     out: Vec<Quad>,
 }
 
-impl TimedMerge {
+impl TimedMergeUnit {
     /// Creates an empty quad-fragment merging unit with the times of `spec`.
     pub fn qfm(spec: &QfmSpec, settings: QfmSettings, pattern: &'static SamplePattern) -> Self {
         Self {
@@ -217,14 +217,14 @@ impl TimedMerge {
     }
 }
 
-impl Unit for TimedMerge {
+impl Unit for TimedMergeUnit {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity(self.name, &mut self.port.activity);
         visitor.statistics("merge", &self.driver.counters());
     }
 }
 
-impl Stage<MeshDrawState> for TimedMerge {
+impl Stage<MeshDrawState> for TimedMergeUnit {
     type In = Beat;
     type Out = Quad;
 

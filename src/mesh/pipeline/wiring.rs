@@ -5,7 +5,7 @@ use super::config::MeshConfig;
 use super::cores::MeshCores;
 use super::draw_state::MeshDrawState;
 use super::grids::Grids;
-use super::merging::{Passthrough, TimedMerge};
+use super::merging::{Passthrough, TimedMergeUnit};
 use super::pack::Pack;
 use super::quads::Quads;
 use super::result::TimedMeshResult;
@@ -49,11 +49,11 @@ pub fn run(
             run_with(source, state, config, (config.gpu.prop.queue, unit))
         }
         MergeUnitKind::Qfm(sizes) => {
-            let unit = TimedMerge::qfm(&config.qfm, sizes, pattern);
+            let unit = TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
             run_with(source, state, config, (config.qfm.queue, unit))
         }
         MergeUnitKind::Pmu(sizes) => {
-            let unit = TimedMerge::pmu(&config.pmu, sizes, pattern);
+            let unit = TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
             run_with(source, state, config, (config.pmu.queue, unit))
         }
     })

@@ -13,7 +13,7 @@ use crate::gpu::wiring::{Simulator, Watch};
 use crate::image::Frame;
 use crate::image::metrics::psnr_db;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::frame::{FrameSettings, Visible};
+use crate::mesh::frame::{FrameSettings, VisibleFrame};
 use crate::mesh::grid::GridSource;
 use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use crate::mesh::result::MeshResult;
@@ -71,7 +71,7 @@ impl Comparison<'_> {
                 pattern,
                 ..self.settings
             };
-            let visible = Visible::new(self.source, self.view, self.view, &settings)?;
+            let visible = VisibleFrame::new(self.source, self.view, self.view, &settings)?;
             let mut unmerged: Option<Frame> = None;
             for unit in units() {
                 let shading = visible.merged(self.source, unit);

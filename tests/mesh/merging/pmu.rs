@@ -11,7 +11,7 @@ use quadrille::mesh::merge::{
 use quadrille::raster::samples::SamplePattern;
 
 use super::fragments::{self, check, jittered, noise, run};
-use super::pmu_oracle::SlowPixelMerge;
+use super::pmu_oracle::SlowPixelMerging;
 
 fn counters(unit: &dyn MergeUnit) -> PmuCounters {
     fragments::counters(unit).pmu.unwrap()
@@ -204,7 +204,7 @@ fn compare(
     settings: PmuSettings,
 ) -> PmuCounters {
     let mut unit = MergeUnitKind::Pmu(settings).build();
-    let mut oracle = SlowPixelMerge::new(settings, pattern);
+    let mut oracle = SlowPixelMerging::new(settings, pattern);
     let entries = Some(settings.entries);
     let stream = fragments::compare(&mut *unit, entries, &mut oracle, grids, pattern, true);
     let all: Vec<_> = grids.iter().flat_map(|g| g.1.iter().copied()).collect();

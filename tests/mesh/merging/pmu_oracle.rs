@@ -20,7 +20,7 @@ struct PmuEntry {
 }
 
 /// The unit: its entries, oldest first.
-pub(super) struct SlowPixelMerge<'a> {
+pub(super) struct SlowPixelMerging<'a> {
     settings: PmuSettings,
     pattern: &'a SamplePattern,
     entries: Vec<PmuEntry>,
@@ -28,7 +28,7 @@ pub(super) struct SlowPixelMerge<'a> {
     next: u32,
 }
 
-impl<'a> SlowPixelMerge<'a> {
+impl<'a> SlowPixelMerging<'a> {
     pub(super) fn new(settings: PmuSettings, pattern: &'a SamplePattern) -> Self {
         Self {
             settings,
@@ -128,7 +128,7 @@ impl<'a> SlowPixelMerge<'a> {
     }
 }
 
-impl Oracle for SlowPixelMerge<'_> {
+impl Oracle for SlowPixelMerging<'_> {
     fn push(&mut self, fragment: &QuadFragment) {
         let number = self.next;
         self.next += 1;

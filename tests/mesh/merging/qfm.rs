@@ -9,7 +9,7 @@ use quadrille::mesh::merge::{
 use quadrille::raster::samples::SamplePattern;
 
 use super::fragments::{self, check, jittered, noise, run, topology};
-use super::qfm_oracle::SlowQuadMerge;
+use super::qfm_oracle::SlowQuadFragmentMerging;
 
 fn counters(unit: &dyn MergeUnit) -> QfmCounters {
     fragments::counters(unit).qfm.unwrap()
@@ -222,7 +222,7 @@ fn compare(
     flush_between: bool,
 ) -> (Vec<MergedQuad>, QfmCounters) {
     let mut unit = MergeUnitKind::Qfm(settings).build();
-    let mut oracle = SlowQuadMerge::new(settings, pattern);
+    let mut oracle = SlowQuadFragmentMerging::new(settings, pattern);
     let entries = settings.entries;
     let stream = fragments::compare(
         &mut *unit,

@@ -65,7 +65,7 @@ fn select_shading_inputs(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
 }
 
 /// The unit: its entries, oldest first.
-pub(super) struct SlowQuadMerge<'a> {
+pub(super) struct SlowQuadFragmentMerging<'a> {
     settings: QfmSettings,
     pattern: &'a SamplePattern,
     entries: Vec<Entry>,
@@ -75,7 +75,7 @@ pub(super) struct SlowQuadMerge<'a> {
     grid: usize,
 }
 
-impl<'a> SlowQuadMerge<'a> {
+impl<'a> SlowQuadFragmentMerging<'a> {
     pub(super) fn new(settings: QfmSettings, pattern: &'a SamplePattern) -> Self {
         Self {
             settings,
@@ -123,7 +123,7 @@ impl<'a> SlowQuadMerge<'a> {
     }
 }
 
-impl Oracle for SlowQuadMerge<'_> {
+impl Oracle for SlowQuadFragmentMerging<'_> {
     fn begin_grid(&mut self, topology: &Topology) {
         self.topology.clone_from(topology);
         self.grid += 1;

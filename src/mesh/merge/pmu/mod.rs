@@ -88,7 +88,7 @@ struct PmuEntry {
 
 /// The pixel merge unit, without time.
 #[derive(Debug)]
-pub(crate) struct PixelMerge {
+pub(crate) struct PixelMerging {
     settings: PmuSettings,
     /// Has one entry more than the settings allow while a new quad is merged.
     entries: AssociativeMemory<PmuEntry>,
@@ -98,7 +98,7 @@ pub(crate) struct PixelMerge {
     counters: PmuCounters,
 }
 
-impl PixelMerge {
+impl PixelMerging {
     pub(crate) fn new(settings: PmuSettings) -> Self {
         let entries = settings.entries.max(1);
         Self {
@@ -212,7 +212,7 @@ impl PixelMerge {
     }
 }
 
-impl MergeUnit for PixelMerge {
+impl MergeUnit for PixelMerging {
     fn rules(&self) -> MergeRules {
         MergeRules {
             scope: MergeScope::Draw,

@@ -91,7 +91,7 @@ enum Unmerged {
 
 /// Quad-fragment merging, without time.
 #[derive(Debug)]
-pub(crate) struct QuadMerge {
+pub(crate) struct QuadFragmentMerging {
     settings: QfmSettings,
     buffer: AssociativeMemory<QfmEntry>,
     /// Neighbours of each triangle of the current grid.
@@ -101,7 +101,7 @@ pub(crate) struct QuadMerge {
     counters: QfmCounters,
 }
 
-impl QuadMerge {
+impl QuadFragmentMerging {
     pub(crate) fn new(settings: QfmSettings) -> Self {
         let entries = settings.entries.map(|e| e.max(1));
         Self {
@@ -182,7 +182,7 @@ impl QuadMerge {
     }
 }
 
-impl MergeUnit for QuadMerge {
+impl MergeUnit for QuadFragmentMerging {
     fn rules(&self) -> MergeRules {
         MergeRules {
             scope: MergeScope::Grid,

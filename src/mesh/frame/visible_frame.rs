@@ -20,7 +20,7 @@ const MAX_QUADS: u64 = u32::MAX as u64 - 1;
 
 /// A frame with its visibility resolved, before any shading.
 #[derive(Debug)]
-pub struct Visible {
+pub struct VisibleFrame {
     /// The grids and quads.
     pub chunks: Vec<Chunk>,
     /// The fragments that each bin of the picture shows.
@@ -35,7 +35,7 @@ pub struct Visible {
     pub triangles: u64,
 }
 
-impl Visible {
+impl VisibleFrame {
     /// Tessellates a scene for the view `made_for`, then rasterizes and depth-tests it in `view`.
     ///
     /// # Errors
