@@ -51,8 +51,7 @@ Examples:
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let config = args.gpu.config()?;
-    let host = args.host.check()?;
-    let pool = host.pool()?;
+    let pool = args.host.pool()?;
     let suite = Suite::read(&args.suite)?;
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows && args.json {
@@ -85,7 +84,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
     };
-    let runner = Runner::new(&suite, &config, host.level, &mut watch)?;
+    let runner = Runner::new(&suite, &config, args.host.level, &mut watch)?;
     let rows = pool.install(|| runner.run(file, &mut watch))?;
     bar.finish_and_clear();
     printed?;

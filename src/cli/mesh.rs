@@ -21,13 +21,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         print(report::config::mesh_toml(&config, &args.gpu.preset))?;
         return Ok(Exit::Done);
     }
-    let host = args.host.check()?;
-    let job = Job::new(args, host.level)?;
+    let job = Job::new(args)?;
     let input = args.input.load(args.mesh(), verbosity)?;
     let cameras = args.views.views_of(|| input.framing(), verbosity)?;
     job.prepare_outputs(&cameras)?;
-    let pool = host.pool()?;
-    let versus = || versus::run(args, host.level, &input, &cameras, verbosity);
+    let pool = args.host.pool()?;
+    let versus = || versus::run(args, &input, &cameras, verbosity);
     if let Some(versus) = pool.install(versus)? {
         match args.json {
             true => print_json(versus.json())?,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
-use super::usage::whole;
+use super::usage::{parsed, whole};
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, Config, PRESETS};
 use crate::gpu::variant::Variant;
@@ -24,36 +24,28 @@ const MAX_CONFIG_BYTES: u64 = 1 << 20;
 #[command(next_help_heading = "Host")]
 pub(super) struct HostFlags {
     /// Number of threads; 0 uses one per core
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon; results do not depend on
     /// them
-    #[arg(long, value_name = "LEVEL", default_value = "auto")]
-    simd: String,
+    #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = parse_simd)]
+    pub(super) level: SimdLevel,
 }
 
-/// Checked [`HostFlags`].
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Host {
-    pub(super) level: SimdLevel,
-    threads: usize,
+fn parse_threads(text: &str) -> std::result::Result<usize, String> {
+    let threads = whole(text).ok().filter(|threads| *threads <= MAX_THREADS);
+    threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
+}
+
+fn parse_simd(text: &str) -> std::result::Result<SimdLevel, String> {
+    parsed(text, SimdLevel::named)
+}
+
+fn parse_profile(text: &str) -> std::result::Result<Profile, String> {
+    parsed(text, Profile::named)
 }
 
 impl HostFlags {
-    pub(super) fn check(&self) -> Result<Host> {
-        if self.threads > MAX_THREADS {
-            let expected = format!("0 to {MAX_THREADS}");
-            let found = self.threads.to_string();
-            return Err(Error::argument("--threads", expected, found));
-        }
-        Ok(Host {
-            level: SimdLevel::named(&self.simd).map_err(|error| error.about("--simd"))?,
-            threads: self.threads,
-        })
-    }
-}
-
-impl Host {
     /// Creates the thread pool.
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
@@ -74,37 +66,30 @@ pub(super) struct DrawFlags {
     pub(super) background: Option<Background>,
     /// Renderer whose constants to use: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
     /// brush-aa [default: the one that the scene file names, else inria]
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    profile: Option<Profile>,
     #[command(flatten)]
-    host: HostFlags,
+    pub(super) host: HostFlags,
 }
 
 impl DrawFlags {
-    /// Checks the flags.
-    pub(super) fn check(&self) -> Result<Host> {
-        self.profile.as_deref().map(named_profile).transpose()?;
-        self.host.check()
-    }
-
     /// The profile of the flag, of the scene (`hint`), or the default, in this order.
     pub(super) fn profile(
         &self,
         hint: Option<&'static str>,
         verbosity: Verbosity,
     ) -> Result<Profile> {
-        if let (None, Some(name)) = (&self.profile, hint) {
-            verbosity.remark(&format!(
-                "the scene was trained for profile {name}; --profile overrides it"
-            ));
+        match (self.profile, hint) {
+            (Some(profile), _) => Ok(profile),
+            (None, Some(name)) => {
+                verbosity.remark(&format!(
+                    "the scene was trained for profile {name}; --profile overrides it"
+                ));
+                Profile::named(name)
+            }
+            (None, None) => Ok(Profile::default()),
         }
-        let name = self.profile.as_deref().or(hint);
-        Ok(name.map(named_profile).transpose()?.unwrap_or_default())
     }
-}
-
-fn named_profile(name: &str) -> Result<Profile> {
-    Profile::named(name).map_err(|error| error.about("--profile"))
 }
 
 /// Flags about the emulated GPU.

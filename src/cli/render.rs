@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::console::{Exit, Verbosity, print, print_json};
 use super::frames::{Backend, FrameTimer, STAGES, StageMs, Timed, peak_rss_bytes};
 use super::inputs::{load_scene, warn_if_unseen};
-use super::options::{DrawFlags, Host};
+use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, VIEW};
 use super::usage::whole;
 use super::views::ViewArgs;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::report::table::{TextTable, or_dash, shortened};
 use crate::scene::{Camera, Scene};
-use crate::shading::{Profile, StopRule};
+use crate::shading::StopRule;
 
 /// Render pictures of a scene
 ///
@@ -57,8 +57,8 @@ struct RenderFlags {
     /// When a pixel takes no more fragments, instead of the profile's rule: none; inria[:T], before its
     /// transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its accumulated
     /// alpha has reached ALPHA. Example: --stop hw:0.996
-    #[arg(long, value_name = "RULE")]
-    stop: Option<String>,
+    #[arg(long, value_name = "RULE", value_parser = parse_stop)]
+    stop: Option<StopRule>,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and knows no --stop
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
@@ -82,41 +82,23 @@ fn repetitions(text: &str) -> std::result::Result<u32, String> {
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
 }
 
-impl RenderFlags {
-    /// Checks the flags.
-    fn check(&self) -> Result<Host> {
-        self.stop_rule()?;
-        if self.backend == Backend::Gpu && self.stop.is_some() {
-            return Err(Error::argument(
-                "--stop",
-                "--backend cpu or reference beside it",
-                "--backend gpu, which no stop rule applies to",
-            ));
-        }
-        self.draw.check()
-    }
-
-    /// The profile with the stop rule of the flag.
-    fn profile(&self, hint: Option<&'static str>, verbosity: Verbosity) -> Result<Profile> {
-        let profile = self.draw.profile(hint, verbosity)?;
-        let stop = self.stop_rule()?.unwrap_or(profile.stop);
-        Ok(Profile { stop, ..profile })
-    }
-
-    fn stop_rule(&self) -> Result<Option<StopRule>> {
-        let expected = "none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
-        let parse = |text: &String| {
-            StopRule::parse(text).ok_or_else(|| Error::argument("--stop", expected, text))
-        };
-        self.stop.as_ref().map(parse).transpose()
-    }
+fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
+    let expected =
+        "expected none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
+    StopRule::parse(text).ok_or_else(|| expected.to_owned())
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let output = Output::parse(args.output.as_deref(), &[VIEW], args.json)?;
-    let host = args.flags.check()?;
+    let flags = &args.flags;
+    if flags.backend == Backend::Gpu && flags.stop.is_some() {
+        let found = "--backend gpu, which no stop rule applies to";
+        let expected = "--backend cpu or reference beside it";
+        return Err(Error::argument("--stop", expected, found));
+    }
     let scene = load_scene(&args.scene, verbosity)?;
-    let profile = args.flags.profile(scene.profile_hint, verbosity)?;
+    let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
+    profile.stop = flags.stop.unwrap_or(profile.stop);
     let cameras = args.views.views(&scene.splats, verbosity)?;
     if let Some(output) = &output {
         let mut outputs = Outputs::beside(args.views.files().chain([args.scene.as_path()]));
@@ -124,13 +106,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             .template
             .prepare(&mut outputs, &cameras, &[String::new()])?;
     }
+    let host = &flags.draw.host;
     let pool = host.pool()?;
-    let mut timer = FrameTimer::new(args.flags.backend, profile, host.level);
+    let mut timer = FrameTimer::new(flags.backend, profile, host.level);
     let output = output.as_ref();
     let rendered =
         pool.install(|| render_all(args, &scene, cameras, &mut timer, output, verbosity))?;
     if args.json {
-        let is_reference = args.flags.backend == Backend::Reference;
+        let is_reference = flags.backend == Backend::Reference;
         let views = rendered.iter().map(|r| r.json(args.repeat.is_some()));
         print_json(json!({
             "scene": {
@@ -140,7 +123,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
                 "bytes": scene.splats.size_bytes(),
             },
             "profile": profile.name,
-            "backend": args.flags.backend,
+            "backend": flags.backend,
             "threads": if is_reference { 1 } else { pool.current_num_threads() },
             "simd": if is_reference { "none" } else { host.level.name() },
             "peak_rss_bytes": peak_rss_bytes(),

@@ -98,7 +98,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let variants = args.emulation.variants()?;
-    let host = args.flags.check()?;
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
         let mend = "variants (or choose one with --variant)";
@@ -118,13 +117,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             sh_degree: scene.splats.sh_degree(),
         },
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
-        level: host.level,
+        level: args.flags.host.level,
         config: &config,
         variants: &variants,
         output: output.as_ref(),
         verbosity,
     };
-    host.pool()?.install(|| job.run_all(&cameras))
+    args.flags.host.pool()?.install(|| job.run_all(&cameras))
 }
 
 /// Checks the names of all outputs, and makes their folders.

@@ -79,6 +79,18 @@ pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
     }
 }
 
+/// Adapts a parser of the library to the argument parser, which adds the flag and the value to the
+/// message.
+pub(super) fn parsed<T>(
+    text: &str,
+    parse: fn(&str) -> crate::error::Result<T>,
+) -> Result<T, String> {
+    parse(text).map_err(|error| match error {
+        Error::Argument { expected, .. } => format!("expected {expected}"),
+        other => other.to_string(),
+    })
+}
+
 /// Parses a whole number, also in the form `1e6`.
 pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
@@ -96,6 +108,12 @@ pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 fn exact(number: f64) -> Option<u64> {
     let is_whole = number.fract() == 0.0 && (0.0..9e15).contains(&number);
     is_whole.then_some(number as u64)
+}
+
+/// Parses a number above 0.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let number = finite(text).ok().filter(|number| *number > 0.0);
+    number.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 /// Parses a finite number.

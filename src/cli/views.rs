@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
-use super::usage::{finite, whole};
+use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::image::check_memory;
 use crate::scene::cameras::{
@@ -33,10 +33,10 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     target: Option<[f64; 3]>,
     /// Direction that points up in the picture [default: 0,-1,0 for splats, 0,1,0 for meshes]
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     up: Option<[f64; 3]>,
     /// Vertical field of view in degrees [default: 50]
-    #[arg(long, value_name = "DEGREES", value_parser = finite)]
+    #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
     fov: Option<f64>,
     /// Draw N views on a circle around the target, starting at --eye
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
@@ -134,9 +134,6 @@ impl ViewArgs {
     fn described(&self, framing: &Framing) -> Result<Vec<Camera>> {
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
-        if up.norm() == 0.0 {
-            return Err(Error::argument("--up", "a direction", "0,0,0"));
-        }
         let mut subject = framing.subject;
         if let Some(target) = self.target {
             subject.centre = Vector3::from(target);
@@ -160,17 +157,25 @@ impl ViewArgs {
     /// Intrinsics with square pixels.
     fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.fov.unwrap_or(framing.fov_degrees);
-        if !(fov > 0.0 && fov < 180.0) {
-            let expected = "degrees between 0 and 180";
-            return Err(Error::argument("--fov", expected, fov.to_string()));
-        }
         let [width, height] = self.size().of(framing.size)?;
         let fov = fov.to_radians();
         Ok(Intrinsics::from_vertical_fov(width, height, fov))
     }
 }
 
-/// Parses a point or direction.
+fn parse_fov(text: &str) -> std::result::Result<f64, String> {
+    let fov = text.parse().ok().filter(|fov| *fov > 0.0 && *fov < 180.0);
+    fov.ok_or_else(|| "expected degrees between 0 and 180".to_owned())
+}
+
+fn parse_direction(text: &str) -> std::result::Result<[f64; 3], String> {
+    let direction = parse_point(text)?;
+    let is_zero = direction == [0.0; 3];
+    (!is_zero)
+        .then_some(direction)
+        .ok_or_else(|| "expected a direction such as 0,0,1".to_owned())
+}
+
 fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
     parse_numbers(text)
         .filter(|numbers: &[f64; 3]| numbers.iter().all(|n| n.is_finite()))

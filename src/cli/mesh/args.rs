@@ -7,7 +7,10 @@ use super::options::PipelineFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
+use crate::error::Result;
 use crate::image::crop::CropArea;
+use crate::mesh::frame::FrameSettings;
+use crate::scene::Camera;
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///
@@ -111,6 +114,17 @@ impl Args {
     /// The mesh; clap requires it unless the configuration is dumped.
     pub(super) fn mesh(&self) -> &Path {
         self.mesh.as_deref().unwrap_or(Path::new("-"))
+    }
+
+    /// Settings of a frame with `samples` samples per pixel.
+    pub(super) fn settings(&self, camera: &Camera, samples: u32) -> Result<FrameSettings> {
+        Ok(FrameSettings {
+            size: [camera.width, camera.height],
+            pattern: self.pipeline.pattern(samples)?,
+            faces: self.pipeline.faces,
+            cull: self.pipeline.cull,
+            level: self.host.level,
+        })
     }
 
     /// All files that are read.

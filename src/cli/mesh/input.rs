@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
-use super::options::{check_area, each_once, one_of};
+use super::options::{each_once, one_of, parse_area};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
+use crate::cli::usage::positive;
 use crate::cli::views::{EyeRule, Framing};
 use crate::error::{Error, Result};
 use crate::mesh::draw::near_plane;
@@ -37,7 +38,7 @@ pub(super) struct MeshInputFlags {
     /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of
     /// about this area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and
     /// procedural meshes]
-    #[arg(long = "tessellate", value_name = "AREA", value_delimiter = ',')]
+    #[arg(long = "tessellate", value_name = "AREA", value_delimiter = ',', value_parser = parse_area)]
     pub(super) areas: Vec<f64>,
     /// Displace the tessellated surface along its normals by the alpha of this picture or, without
     /// alpha, by its brightness
@@ -73,7 +74,7 @@ pub(super) struct MeshInputFlags {
     seed: Option<u64>,
     /// Distance of the near plane in world units [default: a thousandth of the distance to the centre
     /// of the mesh]
-    #[arg(long, value_name = "DISTANCE")]
+    #[arg(long, value_name = "DISTANCE", value_parser = positive)]
     near: Option<f64>,
 }
 
@@ -128,7 +129,6 @@ type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSour
 
 impl MeshInputFlags {
     pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
-        self.areas.iter().try_for_each(|&area| check_area(area))?;
         each_once("--tessellate", &self.areas)?;
         let content = self.read(path, verbosity)?;
         self.warn_of_idle_flags(&content, verbosity);
@@ -288,15 +288,9 @@ impl MeshInput {
     }
 
     /// Distance of the near plane.
-    pub(super) fn near(&self, camera: &Camera) -> Result<f64> {
-        if let Some(near) = self.flags.near {
-            if near > 0.0 && near.is_finite() {
-                return Ok(near);
-            }
-            let found = near.to_string();
-            return Err(Error::argument("--near", "a distance above 0", found));
-        }
-        Ok(near_plane(camera, self.bounds))
+    pub(super) fn near(&self, camera: &Camera) -> f64 {
+        let default = || near_plane(camera, self.bounds);
+        self.flags.near.unwrap_or_else(default)
     }
 
     /// The source of triangles for each requested area.

@@ -13,7 +13,6 @@ use crate::image::Frame;
 use crate::image::difference::{DIFFERENCE_SCALE, scaled_difference};
 use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::psnr_db;
-use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::{Shading, VisibleFrame};
 use crate::mesh::grid::GridSource;
@@ -33,7 +32,6 @@ const HEAT_MAX: u32 = 8;
 pub(super) struct Job<'a> {
     args: &'a Args,
     config: MeshConfig,
-    level: SimdLevel,
     choices: Vec<UnitChoice>,
     output: Option<Output>,
     /// Picture and counts.
@@ -55,11 +53,10 @@ struct Prepared<'a> {
 
 impl<'j> Job<'j> {
     /// Checks the flags.
-    pub(super) fn new(args: &'j Args, level: SimdLevel) -> Result<Self> {
+    pub(super) fn new(args: &'j Args) -> Result<Self> {
         let job = Self {
             args,
             config: args.gpu.mesh_config()?,
-            level,
             choices: args.pipeline.choices()?,
             output: Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
@@ -74,15 +71,17 @@ impl<'j> Job<'j> {
     }
 
     fn check(&self) -> Result<()> {
-        for &msaa in &self.args.pipeline.msaa {
-            self.args.pipeline.pattern(msaa)?;
-        }
-        self.args.pipeline.shade()?;
+        let pipeline = &self.args.pipeline;
+        pipeline
+            .msaa
+            .iter()
+            .try_for_each(|&n| pipeline.pattern(n).map(drop))?;
         if self.args.cycles && self.choices.iter().all(|choice| choice.is_reyes) {
             let expected = "a unit other than reyes, which has no pipeline in cycles";
             return Err(Error::argument("--cycles", expected, "reyes alone"));
         }
-        let variants = self.combinations();
+        let areas = self.args.input.areas.len().max(1);
+        let variants = areas * pipeline.msaa.len() * self.choices.len();
         self.templates()
             .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))
     }
@@ -91,11 +90,6 @@ impl<'j> Job<'j> {
     fn templates(&self) -> impl Iterator<Item = &Template> {
         let output = self.output.iter().map(|output| &output.template);
         output.chain(self.heat.iter().flatten()).chain(&self.diff)
-    }
-
-    fn combinations(&self) -> usize {
-        let areas = self.args.input.areas.len().max(1);
-        areas * self.args.pipeline.msaa.len() * self.choices.len()
     }
 
     /// Checks the names of all outputs, and makes their folders.
@@ -123,7 +117,7 @@ impl<'j> Job<'j> {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
-                let view = MeshCamera::new(camera.clone(), input.near(camera)?);
+                let view = MeshCamera::new(camera.clone(), input.near(camera));
                 for &msaa in &self.args.pipeline.msaa {
                     let prepared =
                         self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
@@ -131,8 +125,7 @@ impl<'j> Job<'j> {
                         rows.push(self.row(source.as_ref(), &prepared, choice)?);
                     }
                 }
-                let is_unseen = rows.last().is_some_and(|r| r.outcome.pixels_covered == 0);
-                if is_unseen {
+                if rows.last().is_some_and(|r| r.outcome.pixels_covered == 0) {
                     verbosity.warn(&format!(
                         "view \"{}\": nothing of the mesh is in view (look from elsewhere with \
                          --eye and --target, or move the near plane with --near)",
@@ -152,11 +145,11 @@ impl<'j> Job<'j> {
         view: &MeshCamera,
         textures: &'a Textures,
     ) -> Result<Prepared<'a>> {
-        let settings = self.args.pipeline.settings(camera, msaa, self.level)?;
+        let settings = self.args.settings(camera, msaa)?;
         let begun = Instant::now();
         let visible = VisibleFrame::new(source, view, view, &settings)?;
         let visibility_ms = milliseconds(begun);
-        let shade = self.args.pipeline.shade()?;
+        let shade = self.args.pipeline.shade();
         let shader = Shader::new(source.materials(), textures, view, shade);
         let mut prepared = Prepared {
             camera,
@@ -170,7 +163,7 @@ impl<'j> Job<'j> {
         };
         if self.args.psnr || self.diff.is_some() {
             let shading = prepared.visible.merged(source, MergeUnitKind::None);
-            prepared.unmerged = Some(self.picture(&prepared, &shading, None));
+            prepared.unmerged = Some(self.picture(&prepared, Some(&shading)));
         }
         if self.args.truth {
             let shade = |view: &MeshCamera| Shader::new(source.materials(), textures, view, shade);
@@ -183,28 +176,24 @@ impl<'j> Job<'j> {
 
     /// Background of the picture; `None` keeps its alpha.
     fn background(&self) -> Option<[f32; 3]> {
-        let background = self
-            .args
-            .background
-            .or_else(|| self.output.as_ref().map(Output::default_background));
-        match background.unwrap_or(Background::Opaque([0.0; 3])) {
-            Background::Transparent => None,
-            Background::Opaque(colour) => Some(colour),
+        let default = || self.output.as_ref().map(Output::default_background);
+        match self.args.background.or_else(default) {
+            Some(Background::Transparent) => None,
+            Some(Background::Opaque(colour)) => Some(colour),
+            None => Some([0.0; 3]),
         }
     }
 
-    fn picture(
-        &self,
-        prepared: &Prepared<'_>,
-        shading: &Shading,
-        choice: Option<UnitChoice>,
-    ) -> Frame {
-        let visible = &prepared.visible;
-        if choice.is_some_and(|c| c.is_reyes) {
-            return visible.reyes_picture(&prepared.shader, self.background());
+    /// The picture of a frame; without shaded quads, that of Reyes.
+    fn picture(&self, prepared: &Prepared<'_>, shading: Option<&Shading>) -> Frame {
+        let (visible, shader, background) =
+            (&prepared.visible, &prepared.shader, self.background());
+        match shading {
+            None => visible.reyes_picture(shader, background),
+            Some(shading) => {
+                visible.picture(shader, shading, self.args.pipeline.sampling, background)
+            }
         }
-        let sampling = self.args.pipeline.sampling;
-        visible.picture(&prepared.shader, shading, sampling, self.background())
     }
 
     fn row(
@@ -234,16 +223,16 @@ impl<'j> Job<'j> {
             host_ms: [prepared.visibility_ms, merging_ms],
         };
         let variant = variant_name(&row);
+        let shading = (!choice.is_reyes).then_some(&shading);
         if let Some([picture, counts]) = &self.heat {
             let paths = [picture.path(view, &variant), counts.path(view, &variant)];
-            let shading = (!choice.is_reyes).then_some(&shading);
             self.write_heat(paths, &variant, visible, shading)?;
         }
         let compared = prepared.unmerged.is_some() || prepared.truth.is_some();
         if self.output.is_none() && !compared {
             return Ok(row);
         }
-        let picture = self.picture(prepared, &shading, Some(choice));
+        let picture = self.picture(prepared, shading);
         if let Some(unmerged) = &prepared.unmerged {
             row.psnr_db = Some(psnr_db(&picture, unmerged)?);
             if let Some(template) = &self.diff {
@@ -259,14 +248,11 @@ impl<'j> Job<'j> {
                 Some(crop) => crop.of(&picture)?,
                 None => picture,
             };
-            let names = [view, variant.as_str()];
-            output.save(&picture, names, Some(Background::Transparent))?;
+            output.save(&picture, [view, &variant], Some(Background::Transparent))?;
         }
         Ok(row)
     }
-}
 
-impl Job<'_> {
     /// Writes a heat map of the shadings or, of Reyes, of the vertices.
     fn write_heat(
         &self,

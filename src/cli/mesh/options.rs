@@ -5,13 +5,11 @@ use std::sync::LazyLock;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::{Error, Result};
-use crate::math::SimdLevel;
-use crate::mesh::frame::{Cull, Faces, FrameSettings};
+use crate::mesh::frame::{Cull, Faces};
 use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use crate::mesh::shade::{Albedo, Sampling, ShadeSettings};
 use crate::mesh::tessellate::AREA_RANGE_PX;
 use crate::raster::samples::SamplePattern;
-use crate::scene::Camera;
 
 /// Maximum number of entries of a finite buffer of a merging unit.
 const MAX_ENTRIES: u32 = 1 << 20;
@@ -97,10 +95,10 @@ pub(super) struct PipelineFlags {
     pub(super) buffers: Vec<String>,
     /// Items that the depth test culls before shading
     #[arg(long, value_enum, default_value = "quads")]
-    cull: Cull,
+    pub(super) cull: Cull,
     /// Sides of triangles to draw
     #[arg(long, value_enum, default_value = "front")]
-    faces: Faces,
+    pub(super) faces: Faces,
     /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
     #[arg(long)]
     pub(super) coarse: bool,
@@ -109,7 +107,7 @@ pub(super) struct PipelineFlags {
     pub(super) sampling: Sampling,
     /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
     /// space
-    #[arg(long, value_name = "CHECKS")]
+    #[arg(long, value_name = "CHECKS", value_parser = parse_checker)]
     checker: Option<f32>,
 }
 
@@ -125,12 +123,8 @@ impl PipelineFlags {
         each_once("--buffer", &self.buffers)?;
         let has_buffer = units.iter().any(|c| c.unit != MergeUnitKind::None);
         if !self.buffers.is_empty() && !has_buffer {
-            let found = names.join(",");
-            return Err(Error::argument(
-                "--buffer",
-                "--unit qfm or pmu beside it",
-                found,
-            ));
+            let expected = "--unit qfm or pmu beside it";
+            return Err(Error::argument("--buffer", expected, names.join(",")));
         }
         let buffers = self.buffers.iter().map(|buffer| entries(buffer));
         let buffers: Vec<Option<u32>> = buffers.collect::<Result<_>>()?;
@@ -154,22 +148,6 @@ impl PipelineFlags {
         Ok(choices)
     }
 
-    /// Settings of a frame with `samples` samples per pixel.
-    pub(super) fn settings(
-        &self,
-        camera: &Camera,
-        samples: u32,
-        level: SimdLevel,
-    ) -> Result<FrameSettings> {
-        Ok(FrameSettings {
-            size: [camera.width, camera.height],
-            pattern: self.pattern(samples)?,
-            faces: self.faces,
-            cull: self.cull,
-            level,
-        })
-    }
-
     /// The pattern of `samples` samples per pixel.
     pub(super) fn pattern(&self, samples: u32) -> Result<&'static SamplePattern> {
         let pattern = if self.coarse {
@@ -180,19 +158,11 @@ impl PipelineFlags {
         pattern.map(|p| p.shared()).map_err(|e| e.about("--msaa"))
     }
 
-    pub(super) fn shade(&self) -> Result<ShadeSettings> {
-        let albedo = match self.checker {
-            None => Albedo::Plain,
-            Some(scale) if scale > 0.0 && scale.is_finite() => Albedo::Checker { scale },
-            Some(scale) => {
-                return Err(Error::argument(
-                    "--checker",
-                    "a number above 0",
-                    scale.to_string(),
-                ));
-            }
-        };
-        Ok(ShadeSettings { albedo })
+    pub(super) fn shade(&self) -> ShadeSettings {
+        let checker = self.checker.map(|scale| Albedo::Checker { scale });
+        ShadeSettings {
+            albedo: checker.unwrap_or(Albedo::Plain),
+        }
     }
 }
 
@@ -214,23 +184,25 @@ fn entries(text: &str) -> Result<Option<u32>> {
     }
     let entries = text.parse().ok().filter(|n| (1..=MAX_ENTRIES).contains(n));
     entries.map(Some).ok_or_else(|| {
-        Error::argument(
-            "--buffer",
-            format!("a number of entries from 1 to {MAX_ENTRIES}, or unbounded"),
-            text,
-        )
+        let expected = format!("a number of entries from 1 to {MAX_ENTRIES}, or unbounded");
+        Error::argument("--buffer", expected, text)
     })
 }
 
-/// Checks an area of `--tessellate`.
-pub(super) fn check_area(value: f64) -> Result<()> {
+fn parse_checker(text: &str) -> std::result::Result<f32, String> {
+    let checks = text
+        .parse()
+        .ok()
+        .filter(|n: &f32| *n > 0.0 && n.is_finite());
+    checks.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+/// Parses an area of `--tessellate`.
+pub(super) fn parse_area(text: &str) -> std::result::Result<f64, String> {
     let (least, most) = AREA_RANGE_PX;
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::argument(
-        "--tessellate",
-        format!("an area from {least} to {most} pixels"),
-        value.to_string(),
-    ))
+    let area = text
+        .parse()
+        .ok()
+        .filter(|area| (least..=most).contains(area));
+    area.ok_or_else(|| format!("expected an area from {least} to {most} pixels"))
 }

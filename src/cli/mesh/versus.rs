@@ -7,7 +7,6 @@ use super::input::MeshInput;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::load_scene;
 use crate::error::{Error, Result};
-use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::shade::{Shader, Textures};
 use crate::mesh::versus::{Comparison, SplatVersion, Versus, splats_of};
@@ -19,7 +18,6 @@ use crate::scene::formats::ply::PlyWriter;
 /// Writes the splats of `--to-splats`, and compares with those of `--versus`.
 pub(super) fn run(
     args: &Args,
-    level: SimdLevel,
     input: &MeshInput,
     cameras: &[Camera],
     verbosity: Verbosity,
@@ -38,9 +36,9 @@ pub(super) fn run(
     };
     let (_, source) = source?;
     let source = source.as_ref();
-    let view = MeshCamera::new(camera.clone(), input.near(camera)?);
+    let view = MeshCamera::new(camera.clone(), input.near(camera));
     let textures = Textures::new(source.textures(), source.materials());
-    let shade = args.pipeline.shade()?;
+    let shade = args.pipeline.shade();
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     if let Some(path) = &flags.to_splats {
         write_splats(path, &splats_of(source, &view, &shader)?, verbosity)?;
@@ -59,7 +57,7 @@ pub(super) fn run(
         view: &view,
         shader: &shader,
         sampling: args.pipeline.sampling,
-        settings: args.pipeline.settings(camera, samples[0], level)?,
+        settings: args.settings(camera, samples[0])?,
         patterns: patterns.collect::<Result<_>>()?,
     };
     comparison.with(&scene).map(Some)
