@@ -15,8 +15,8 @@ use crate::suite::table::{summaries, table};
 
 /// Run a suite of views through variants of the emulated pipeline
 ///
-/// Every view writes one JSON line to the results file as soon as it is done. A run that was stopped
-/// continues where it was; one that is complete prints its table at once.
+/// Every view appends one JSON line to the results file as soon as it is done. A stopped run
+/// continues where it was; a complete one prints its table at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -36,7 +36,7 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "A suite:
-  variants = [\"baseline\", \"het+qm\"]        # default: baseline, qm, het, het+qm, tgc
+  variants = [\"baseline\", \"het+qm\"]        # default: all five, with qm, het, tgc
   [[scene]]
   name = \"island\"
   path = \"../scenes/island.ply\"             # relative to the suite's folder

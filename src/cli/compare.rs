@@ -56,7 +56,8 @@ pub(super) struct Args {
 const EXAMPLES: &str = "Examples:
   quadrille compare ours.png photo.png
   quadrille compare renders references --protocol float --json
-  quadrille compare renders references --diff 'diff/{name}.png' --fail-under-psnr 40";
+  quadrille compare renders references --diff 'diff/{name}.png'
+  quadrille compare ours.npy reference.npy --fail-under-psnr 40";
 
 impl ValueEnum for Protocol {
     fn value_variants<'a>() -> &'a [Self] {

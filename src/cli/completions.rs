@@ -5,9 +5,7 @@ use crate::error::Result;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  quadrille completions bash > ~/.local/share/bash-completion/completions/quadrille"
-)]
+#[command(after_help = "Examples:\n  quadrille completions zsh > ~/.zfunc/_quadrille")]
 pub(super) struct Args {
     /// Shell to complete commands in
     shell: clap_complete::Shell,

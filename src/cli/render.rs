@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Scene file (.ply, .splat); "-" reads standard input
     scene: PathBuf,
     /// Picture to write: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}"
-    /// is replaced by the name of the view, missing folders are created; "-" writes a PNG to
+    /// is replaced by the name of the view; missing folders are created; "-" writes a PNG to
     /// standard output
     #[arg(short, long, value_name = "OUT", required_unless_present = "repeat")]
     output: Option<PathBuf>,
@@ -46,7 +46,8 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "Examples:
   quadrille render scene.ply -o picture.png
-  quadrille render scene.ply --cameras cameras.json --view all -o 'out/{view}.png'
+  quadrille render scene.ply --cameras cameras.json --view all \\
+    -o 'out/{view}.png'
   quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json";
 
@@ -54,12 +55,12 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 struct RenderFlags {
-    /// When a pixel takes no more fragments, instead of the profile's rule: none; inria[:T], before its
-    /// transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its accumulated
-    /// alpha has reached ALPHA. Example: --stop hw:0.996
+    /// Rule by which a pixel takes no more fragments, instead of the profile's: none; inria[:T], before
+    /// its transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its
+    /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE", value_parser = parse_stop)]
     stop: Option<StopRule>,
-    /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and knows no --stop
+    /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
     // Last, since it ends with the heading of the host's flags.

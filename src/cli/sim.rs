@@ -29,10 +29,10 @@ use crate::shading::{Profile, StopRule};
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
 /// Every variant draws the view through all units of the pipeline, cycle by cycle. The page shows
-/// the cycles of each variant, the unit that limits it, and how busy every unit was: in a unit's
-/// bar, the solid part is time at work, the shaded part is time held up (blocked by the next unit,
-/// waiting for data, storage full, port taken), and the rest is time without work. "x" is the
-/// baseline's number divided by the variant's.
+/// the cycles of each variant, the unit that limits it, and how busy every unit was. In the bar of a
+/// unit, the solid part is time at work, the shaded part is time held up (blocked by the next unit,
+/// waiting for data, storage full, port taken), and the rest is time without work. Factors ("x") are
+/// the number of the baseline divided by that of the variant.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -66,15 +66,16 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
-    flags: DrawFlags,
-    #[command(flatten)]
     emulation: EmulationFlags,
+    #[command(flatten)]
+    flags: DrawFlags,
 }
 
 const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply
-  quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 --maps maps --trace trace.json
-  quadrille sim scene.ply --variant baseline,het+qm -o 'left_{variant}.png' --json
+  quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 \\
+    --maps maps --trace trace.json
+  quadrille sim scene.ply --variant baseline,het+qm -o '{variant}.png' --json
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 

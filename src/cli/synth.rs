@@ -26,7 +26,7 @@ const BATCH: u64 = 1 << 16;
 /// The same recipe, number of splats, seed, degree and order always give the same file.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  quadrille synth island -o island.ply --cameras-out island.cameras.json\n  quadrille synth room --splats 2e6 --seed 7 -o room.ply"
+    after_help = "Examples:\n  quadrille synth world -o world.ply --cameras-out world.cameras.json\n  quadrille synth room --splats 2e6 --seed 7 -o room.ply"
 )]
 pub(super) struct Args {
     /// Scene to build

@@ -242,17 +242,25 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
             ));
         };
         for (field, value) in fields {
+            let found = value.to_string();
+            let name = format!("{from}: {unit}.{field}");
             put(ours, &unit, &field, value, from)?;
+            // A string is one of the names that only the type of the field knows.
+            let one = toml::Table::from_iter([(unit.clone(), toml::Value::Table(ours.clone()))]);
+            one.try_into::<T>()
+                .map_err(|e| Error::argument(name, expected_names(&e), found))?;
         }
     }
-    table
-        .try_into()
-        .map_err(|e: toml::de::Error| Error::argument(from, "fields of units", one_line(&e)))
+    table.try_into().map_err(|e: toml::de::Error| {
+        Error::argument(from, "fields of units", e.message().to_owned())
+    })
 }
 
-/// The error on one line.
-fn one_line(error: &toml::de::Error) -> String {
-    error.to_string().trim().replace('\n', " ")
+/// The names that an error about an unknown one lists.
+fn expected_names(error: &toml::de::Error) -> String {
+    let message = error.message().replace('`', "");
+    let names = message.split_once("expected ");
+    names.map_or(message.clone(), |(_, names)| names.to_owned())
 }
 
 /// Replaces an existing field. Integers are accepted for fractional fields.
@@ -322,7 +330,14 @@ mod tests {
                 "gpu.clock_mhz=-1",
                 "gpu.clock_mhz: expected a value from 1.0",
             ),
-            ("zrop.feedback=slow", "`ideal` in `zrop.feedback`"),
+            (
+                "zrop.feedback=slow",
+                "zrop.feedback: expected timed or ideal",
+            ),
+            (
+                "crop.format=foo",
+                "crop.format: expected one of rgba8, rgba16f",
+            ),
             ("dram.bytes_per_cycle=0", "dram.bytes_per_cycle: expected"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();

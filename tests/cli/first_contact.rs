@@ -7,6 +7,19 @@ use serde_json::Value;
 
 use crate::support::program::{DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
 
+const COMMANDS: [&str; 10] = [
+    "bench",
+    "compare",
+    "completions",
+    "info",
+    "man",
+    "mesh",
+    "microbench",
+    "render",
+    "sim",
+    "synth",
+];
+
 fn stdout(place: &Place, arguments: &[&str]) -> String {
     String::from_utf8(place.expect(DONE, arguments).stdout).unwrap()
 }
@@ -373,22 +386,185 @@ fn scenes_and_meshes_are_told_apart() {
     place.expect_error(UNREADABLE, &render, &["quadrille mesh"]);
 }
 
+/// The master side of a pseudo-terminal counts as a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn pictures_and_scenes_do_not_go_to_a_terminal() {
+    let place = Place::new();
+    let terminal = || {
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).open("/dev/ptmx").unwrap()
+    };
+    for (arguments, what) in [
+        (&["render", "scene.ply", "-o", "-"][..], "a picture"),
+        (
+            &["sim", "scene.ply", "--variant", "qm", "-o", "-"],
+            "a picture",
+        ),
+        (&["mesh", "plane", "-o", "-"], "a picture"),
+        (&["synth", "object", "--splats", "10", "-o", "-"], "a scene"),
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_quadrille"));
+        command.args(arguments).current_dir(place.path(""));
+        let output = command.stdout(terminal()).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(USAGE), "{arguments:?}: {errors}");
+        let expected = format!("-o -: expected a file or a pipe for {what}, found a terminal");
+        assert!(errors.contains(&expected), "{arguments:?}: {errors}");
+    }
+}
+
+/// Names among which a field chooses are listed.
+#[test]
+fn wrong_names_in_configurations_name_their_field() {
+    let place = Place::new();
+    for (command, flag) in [("sim", "crop.format=foo"), ("mesh", "crop.format=foo")] {
+        let expected = "crop.format: expected one of rgba8, rgba16f, rgba32f, found \"foo\"";
+        let arguments = [command, "--config-dump", "--set", flag];
+        place.expect_error(USAGE, &arguments, &["--set crop.format=foo", expected]);
+    }
+    fs::write(place.path("c.toml"), "[zrop]\nfeedback = \"slow\"\n").unwrap();
+    let arguments = ["sim", "--config-dump", "--config", "c.toml"];
+    let words = ["c.toml: zrop.feedback: expected timed or ideal, found \"slow\""];
+    place.expect_error(USAGE, &arguments, &words);
+}
+
+/// `sim` and `mesh` name variants and units alike.
+#[test]
+fn sim_and_mesh_share_names_of_flags_and_units() {
+    let place = Place::new();
+    let sim = [
+        "sim",
+        "scene.ply",
+        "--unit",
+        "qm",
+        "--width",
+        "40",
+        "--json",
+    ];
+    let sim = place.document(&sim)["views"][0]["variants"][0].take();
+    assert_eq!(sim["name"], "qm");
+    let mesh = [
+        "mesh",
+        "plane",
+        "--variant",
+        "none,qfm,pmu",
+        "--cycles",
+        "--json",
+    ];
+    let mesh = place.document(&[&mesh[..], &["--width", "40", "--height", "30"]].concat());
+    for (row, own) in mesh["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(["passthrough", "qfm", "pmu"])
+    {
+        let timed = &row["timed"];
+        for key in ["crop", "zrop_cache"] {
+            assert!(
+                timed[key]["hits"].is_u64() && sim[key]["hits"].is_u64(),
+                "{key}"
+            );
+        }
+        let units = timed["units"].as_object().unwrap();
+        assert!(units.contains_key(own), "{own}");
+        for shared in [
+            "setup", "coarse", "hi_z", "fine", "prop", "zrop", "launch", "cores", "crop",
+        ] {
+            assert!(units.contains_key(shared), "{shared}");
+            assert!(sim["units"][shared].is_object(), "{shared}");
+        }
+    }
+}
+
+/// A finite and an unbounded buffer in one call: the pixel merge unit has no unbounded one.
+#[test]
+fn units_take_the_buffers_that_they_can_have() {
+    let place = Place::new();
+    let mesh = [
+        "mesh", "plane", "--width", "40", "--height", "30", "--buffer",
+    ];
+    let both = ["16,unbounded", "--unit", "qfm,pmu", "--json"];
+    let document = place.document(&[&mesh[..], &both].concat());
+    let rows = document["rows"].as_array().unwrap().iter();
+    let found: Vec<_> = rows.map(|row| (&row["unit"], &row["buffer"])).collect();
+    let expected = [
+        ("qfm", 16.into()),
+        ("qfm", "unbounded".into()),
+        ("pmu", 16.into()),
+    ];
+    let expected: [(Value, Value); 3] = expected.map(|(unit, buffer)| (unit.into(), buffer));
+    assert!(
+        found
+            .into_iter()
+            .eq(expected.iter().map(|(unit, buffer)| (unit, buffer)))
+    );
+    let alone = ["unbounded", "--unit", "qfm,pmu"];
+    let words = ["--buffer: expected a number of entries"];
+    place.expect_error(USAGE, &[&mesh[..], &alone].concat(), &words);
+}
+
+/// The map has a legend below it, and its counts stand in a file beside it.
+#[test]
+fn heat_maps_of_meshes_have_legends_and_counts() {
+    let place = Place::new();
+    let mesh = ["mesh", "plane", "--width", "40", "--height", "30", "--heat"];
+    place.expect(DONE, &[&mesh[..], &["heat.png"]].concat());
+    let picture = quadrille::read_picture(place.path("heat.png")).unwrap();
+    // Enlarged eight times, and at least as wide as the legend.
+    assert_eq!(picture.width(), 480);
+    assert!(picture.height() > 8 * 30, "{}", picture.height());
+    let counts = fs::read(place.path("heat.npy")).unwrap();
+    assert!(counts.starts_with(b"\x93NUMPY"));
+    let header = String::from_utf8_lossy(&counts[..128]).into_owned();
+    assert!(
+        header.contains("<u4") && header.contains("(30, 40)"),
+        "{header}"
+    );
+    let words = ["--heat: expected a name that ends in .png"];
+    place.expect_error(USAGE, &[&mesh[..], &["heat.exr"]].concat(), &words);
+    let twice = [&mesh[..], &["heat.png", "-o", "heat.npy"]].concat();
+    place.expect_error(USAGE, &twice, &["--heat", "as for -o"]);
+}
+
+/// Flags of the host are accepted where they have an effect.
+#[test]
+fn microbenchmarks_have_no_flags_of_the_host() {
+    let place = Place::new();
+    for flag in ["--threads", "--simd"] {
+        let arguments = ["microbench", "tile-bins", flag, "1"];
+        place.expect_error(USAGE, &arguments, &[flag, "expected a flag"]);
+    }
+}
+
+/// Examples fit the screen, and the parser accepts them.
+#[test]
+fn examples_of_help_pages_are_accepted() {
+    let place = Place::new();
+    for command in COMMANDS {
+        let page = stdout(&place, &[command, "--help"]);
+        let (_, examples) = page.split_once("Examples:\n").unwrap();
+        for line in examples.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        for example in examples.replace("\\\n", "").lines() {
+            let words = example.split(['>', '|']).next().unwrap_or_default();
+            let words: Vec<_> = words
+                .split_whitespace()
+                .map(|w| w.trim_matches('\''))
+                .collect();
+            assert_eq!(words[..2], ["quadrille", command], "{example}");
+            // Values are parsed before the help page is printed.
+            place.expect(DONE, &[&words[1..], &["--help"]].concat());
+        }
+    }
+}
+
 /// Every help page is a screen wide, and every command has an example.
 #[test]
 fn help_pages_fit_and_give_examples() {
     let place = Place::new();
-    for command in [
-        "bench",
-        "compare",
-        "completions",
-        "info",
-        "man",
-        "mesh",
-        "microbench",
-        "render",
-        "sim",
-        "synth",
-    ] {
+    for command in COMMANDS {
         let page = stdout(&place, &[command, "--help"]);
         let first = page.lines().next().unwrap();
         assert!(first.chars().count() <= 80, "{command}: {first}");

@@ -22,6 +22,9 @@ use crate::scene::Camera;
 /// before shading; quads (of reyes, vertices) shaded, also as shader runs per covered pixel ("per
 /// px") and compared with no unit ("less"); and merged quads as a share of all ("saved") and of
 /// partially covered ones ("effic.").
+///
+/// --tessellate, --unit, --buffer and --msaa take several values, separated by commas; each
+/// combination is a row.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
 #[command(after_help = EXAMPLES)]
@@ -85,11 +88,13 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "Examples:
   quadrille mesh helmet.gltf -o helmet.png
-  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm --heat 'heat.{variant}.png'
-  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit qfm --buffer 1,4,16,32,128,unbounded
-  quadrille mesh helmet.gltf --unit pmu --buffer 16,64,256,512,1024 --psnr --json
+  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm \\
+    --heat 'heat.{variant}.png'
+  quadrille mesh cage.obj --tessellate 0.5 --unit qfm --buffer 4,32,unbounded
+  quadrille mesh helmet.gltf --unit pmu --buffer 64,512 --psnr --json
   quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes
-  quadrille mesh cage.obj --tessellate 10 --unit none,qfm,pmu --cycles --set qfm.quads_per_cycle=2
+  quadrille mesh cage.obj --tessellate 10 --unit none,qfm,pmu --cycles \\
+    --set qfm.quads_per_cycle=2
   quadrille mesh spot.obj --to-splats spot.ply
   quadrille mesh spot.obj --versus spot.ply --msaa 4";
 

@@ -56,8 +56,9 @@ pub(super) struct MeshInputFlags {
     /// Phong exponent of the highlight of all materials, 0 for none
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,
-    /// Effects of the pixel shader of all materials; any of them disables the pixel merge unit
-    #[arg(long, value_parser = one_of(EFFECTS), value_delimiter = ',')]
+    /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
+    /// pixel merge unit
+    #[arg(long, value_name = "EFFECT", value_parser = one_of(EFFECTS), value_delimiter = ',')]
     shader_effects: Vec<SetEffect>,
     /// Draw an army: this many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
