@@ -30,8 +30,9 @@ impl Rng {
         low + (high - low) * self.unit()
     }
 
-    /// Nearly normal with mean 0 and standard deviation 1, within 3.5 (the sum of four uniform numbers).
-    /// The rare outliers of a true normal distribution would be splats that cover half the scene.
+    /// Nearly normal with mean 0 and standard deviation 1, within 3.5 (the sum of four uniform
+    /// numbers). The rare outliers of a true normal distribution would be splats that cover half the
+    /// scene.
     pub(crate) fn normal(&mut self) -> f32 {
         let sum: f32 = (0..4).map(|_| self.unit()).sum();
         (sum - 2.0) * 3f32.sqrt()

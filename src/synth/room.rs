@@ -175,12 +175,12 @@ fn covered(block: Block, material: Material, density: f32) -> impl Iterator<Item
 fn books(seed: u64) -> impl Iterator<Item = Part> {
     (0..BOOKS).flat_map(move |index| {
         let mut rng = Rng::new(seed ^ 0xb00c, index);
-        let (shelf, place) = (index / 15, index % 15);
+        let (shelf, slot) = (index / 15, index % 15);
         let height = rng.range(0.25, 0.4);
         let base = [
             2.72,
             shelf as f32 * 0.5 + 0.08,
-            -0.5 + place as f32 * 0.13 + rng.range(0.0, 0.02),
+            -0.5 + slot as f32 * 0.13 + rng.range(0.0, 0.02),
         ];
         let hue = Vec3::new(rng.unit(), rng.unit(), rng.unit()).map(|c| 0.05 + 0.5 * c * c);
         let block = Block::straight(base, [0.22, height, rng.range(0.06, 0.11)]);

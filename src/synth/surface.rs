@@ -160,8 +160,8 @@ impl SampledSurface for Frustum {
     }
 }
 
-/// A horizontal disk that faces up, whose splats beyond `even_radius` grow in proportion to the distance
-/// from its centre.
+/// A horizontal disk that faces up, whose splats beyond `even_radius` grow in proportion to the
+/// distance from its centre.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Disk {
     pub(crate) centre: Vec3,

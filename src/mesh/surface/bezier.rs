@@ -5,15 +5,16 @@ use super::patches::{Geometry, Look, Surface, SurfacePoint, cross, unit};
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, bounds};
 
-/// Distance in parameters by which the point for a normal moves inwards where the derivatives give none,
-/// as at a collapsed side or a cusp (assumed): small relative to a patch, large relative to rounding.
+/// Distance in parameters by which the point for a normal moves inwards where the derivatives give
+/// none, as at a collapsed side or a cusp (assumed): small relative to a patch, large relative to
+/// rounding.
 const NUDGE: f32 = 1.0 / 256.0;
-/// Least squared sine of the angle between the derivatives, times their relative lengths, for which they
-/// give a normal (assumed): about the square of a hundred times the rounding of `f32`.
+/// Least squared sine of the angle between the derivatives, times their relative lengths, for which
+/// they give a normal (assumed): about the square of a hundred times the rounding of `f32`.
 const LEAST_AREA_SQUARED: f32 = 1e-9;
 
-/// A bicubic Bezier patch: control points row by row, with rows along u. The fourth coordinate is unused
-/// and makes a point one SIMD vector.
+/// A bicubic Bezier patch: control points row by row, with rows along u. The fourth coordinate is
+/// unused and makes a point one SIMD vector.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BicubicPatch(pub(super) [[f32; 4]; 16]);
 
@@ -77,8 +78,8 @@ impl BicubicPatch {
         ]
     }
 
-    /// Returns position and normal at (u, v). Where the derivatives give no normal, it is that of a point
-    /// slightly further inwards.
+    /// Returns position and normal at (u, v). Where the derivatives give no normal, it is that of a
+    /// point slightly further inwards.
     #[inline]
     pub(super) fn point(&self, u: f32, v: f32) -> SurfacePoint {
         let [position, du, dv] = self.derivatives(u, v);
@@ -118,8 +119,8 @@ impl Surface {
     /// the order of v, counter-clockwise as seen from the front. Texture coordinates are the patch's
     /// parameters.
     ///
-    /// Patches are adjacent where the control points of their sides have equal coordinates. A side may be
-    /// a single point, as on the lid of the Utah teapot.
+    /// Patches are adjacent where the control points of their sides have equal coordinates. A side
+    /// may be a single point, as on the lid of the Utah teapot.
     ///
     /// # Errors
     /// [`Error::Argument`] when an index is out of range or a point is not finite.

@@ -27,7 +27,8 @@ pub(super) struct Owners {
 
 /// Keys of the sides and corners of a patch, which are equal where patches are adjacent.
 pub(super) struct PatchKeys<S, C> {
-    /// Key of each side, the same for both directions, and whether the side's direction is opposite to it.
+    /// Key of each side, the same for both directions, and whether the side's direction is opposite
+    /// to it.
     pub(super) sides: [(S, bool); 4],
     pub(super) smooth_sides: [bool; 4],
     pub(super) point_sides: [bool; 4],

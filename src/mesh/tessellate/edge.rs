@@ -134,10 +134,10 @@ impl PatchEdge {
         })
     }
 
-    /// Splits the edge in two. An uneven edge is split in the middle, and `measure` measures the halves in
-    /// the direction of the whole edge; other edges are split at the point nearest to the middle. An edge
-    /// of one segment stays whole, and the other part is a point at its start or, if `keeps_start`, at
-    /// its end.
+    /// Splits the edge in two. An uneven edge is split in the middle, and `measure` measures the
+    /// halves in the direction of the whole edge; other edges are split at the point nearest to the
+    /// middle. An edge of one segment stays whole, and the other part is a point at its start or, if
+    /// `keeps_start`, at its end.
     pub(super) fn split(
         &self,
         keeps_start: bool,

@@ -11,14 +11,14 @@ use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
 pub const MAX_EDGE_FACTOR: u32 = 64;
 /// Number of segments in which an edge is measured (assumed; DiagSplit's paper gives none).
 const MEASURED_SEGMENTS: u16 = 4;
-/// Width of the band around the picture within which edges are measured, in sizes of the picture (assumed).
-/// It prevents geometry close to the viewer from being divided finely outside the picture.
+/// Width of the band around the picture within which edges are measured, in sizes of the picture
+/// (assumed). It prevents geometry close to the viewer from being divided finely outside the picture.
 const GUARD_BAND: f64 = 0.5;
-/// Depth of splits below which cuts may have any number of segments (assumed). Only discontinuities, such
-/// as seams of a height map, need more splits.
+/// Depth of splits below which cuts may have any number of segments (assumed). Only discontinuities,
+/// such as seams of a height map, need more splits.
 const FREE_DEPTH: u32 = 24;
-/// Number of splits of a patch after which cuts are limited likewise, which bounds the work (assumed): a
-/// hundred times the splits for a picture full of triangles of half a pixel.
+/// Number of splits of a patch after which cuts are limited likewise, which bounds the work
+/// (assumed): a hundred times the splits for a picture full of triangles of half a pixel.
 const FREE_SPLITS: u32 = 1 << 20;
 
 /// Settings of the tessellator.
@@ -147,8 +147,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// Returns the position of a point on the screen in pixels, clamped to the guard band, and whether the
-    /// point lies beyond the near plane.
+    /// Returns the position of a point on the screen in pixels, clamped to the guard band, and
+    /// whether the point lies beyond the near plane.
     fn on_screen(&self, at: PatchPoint) -> ([f64; 2], bool) {
         let seen = self.view.project(self.position(at));
         let z = seen.z.max(self.view.near);
@@ -214,7 +214,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// Returns the first of the two opposite sides at which to split a part, or `None` if it fits a grid.
+    /// Returns the first of the two opposite sides at which to split a part, or `None` if it fits a
+    /// grid.
     fn split_side(&self, part: &SubPatch) -> Option<usize> {
         let most = self.settings.max_edge_factor;
         let size = |first: usize| {
@@ -235,9 +236,9 @@ impl Splitter<'_> {
         }
     }
 
-    /// Splits a part from side `first` (0 or 1) to the opposite one. Only the halves share the cut, so it
-    /// may be divided in any way: as measured if `is_free`, else evenly in at most the segments of a grid,
-    /// so that it need not be split again.
+    /// Splits a part from side `first` (0 or 1) to the opposite one. Only the halves share the cut,
+    /// so it may be divided in any way: as measured if `is_free`, else evenly in at most the segments
+    /// of a grid, so that it need not be split again.
     fn split(&self, part: &SubPatch, first: usize, is_free: bool) -> [SubPatch; 2] {
         let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
         let [low, right, high, left] = turned;
@@ -299,8 +300,8 @@ impl Splitter<'_> {
     }
 }
 
-/// Returns the id of the vertex at a position, a hash of its bits. Ids may collide, so edges are matched
-/// by the ids of both ends.
+/// Returns the id of the vertex at a position, a hash of its bits. Ids may collide, so edges are
+/// matched by the ids of both ends.
 fn vertex_id(position: [f32; 3]) -> u32 {
     // The finaliser of MurmurHash3 (Appleby), chained over the coordinates.
     position.iter().fold(0x9e37_79b9, |hash: u32, x| {

@@ -155,7 +155,7 @@ fn pixel_merging(forced: VersusRow) -> [VersusRow; 2] {
         },
         VersusRow {
             unit: "pmu-forced",
-            note: "as if its rules let it".to_owned(),
+            note: "its rules ignored".to_owned(),
             ..forced
         },
     ]
@@ -180,15 +180,15 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64) -> Result<VersusRow> {
         saved,
         saved_between_splats: Some(saved.saturating_sub(halves)),
         psnr_db: psnr_db(&with.framebuffer.frame(), &without.framebuffer.frame())?,
-        note: "blends, not shadings; between splats: at least".to_owned(),
+        note: "counts blended quads; between splats: lower bound".to_owned(),
     })
 }
 
 /// Outcome of a unit on a subject at a number of samples.
 #[derive(Debug, Clone)]
 struct VersusRow {
-    /// "mesh" (opaque triangles that share edges, with a depth test) or "splats" (transparent boxes that
-    /// share no edges, blended in order).
+    /// "mesh" (opaque triangles that share edges, with a depth test) or "splats" (transparent boxes
+    /// that share no edges, blended in order).
     subject: &'static str,
     /// "none", "qfm", "pmu", "pmu-forced" (its rules ignored) or "qm" (VR-Pipe's quad merging).
     unit: &'static str,
@@ -314,15 +314,15 @@ impl Versus {
         } else {
             format!(
                 "Blended in the order in which they leave the unit, the quads give another picture \
-                 ({worst:.1} dB at worst): full quads overtake the partial ones of nearer splats."
+                 ({worst:.1} dB at worst), since full quads overtake partial quads of nearer splats."
             )
         };
         let samples = mesh.samples;
         Some(format!(
-            "QFM merges quads of triangles that share an edge and do not overlap. On the mesh it saves \
-             {} of the shading at {samples} samples, and approximates: {}. On splats it saves {}: {} \
-             quads between the two halves of one box, which share the diagonal, and {between} between \
-             two splats, which share nothing. {order}",
+            "Quad-fragment merging (QFM) merges quads of triangles that share an edge and do not overlap. \
+             On the mesh it saves {} of the shaded quads at {samples} samples, and {}. On splats it \
+             saves {}: {} quads between the two halves of a box, which share the diagonal, and {between} \
+             between two splats, which share no edge. {order}",
             percent(mesh.savings()),
             compared(mesh.psnr_db),
             percent(splats.savings()),
@@ -334,9 +334,9 @@ impl Versus {
         let mesh = self.row("mesh", "pmu")?;
         let forced = self.row("splats", "pmu-forced")?;
         Some(format!(
-            "The PMU saves {} of the shading of the mesh, and approximates: {}. It is off without \
-             multi-sampling, and off for splats, whose shader discards what is below the cut on alpha. \
-             Forced on at {} samples it would save {}, {} quads of it between two splats.",
+            "The pixel merge unit (PMU) saves {} of the shaded quads of the mesh, and {}. It is off \
+             without multi-sampling and for splats, whose shader discards fragments of low alpha. Forced \
+             on at {} samples, it would save {}, of which {} quads between two splats.",
             percent(mesh.savings()),
             compared(mesh.psnr_db),
             forced.samples,
@@ -349,13 +349,13 @@ impl Versus {
         let qm = self.row("splats", "qm")?;
         let exact = match qm.psnr_db {
             f64::INFINITY => "the picture is the same".to_owned(),
-            db => format!("but for the rounding of sums the picture is the same ({db:.1} dB)"),
+            db => format!("the picture is the same up to the rounding of sums ({db:.1} dB)"),
         };
         Some(format!(
-            "QM blends two quads at one place in the shader, whichever splats they are of: it saves \
-             {} of the blends, at least {} of them between two splats, and {exact}. The mesh has no \
-             row for it: opaque fragments that write depth are not blended, and of two at one place \
-             the depth test keeps one.",
+            "VR-Pipe's quad merging (QM) blends two quads at the same position in the shader, whichever \
+             splats they belong to. It saves {} of the blended quads, at least {} of them between two \
+             splats, and {exact}. The mesh has no row for it: opaque fragments that write depth are not \
+             blended, and the depth test keeps only one of two at a position.",
             percent(qm.savings()),
             qm.saved_between_splats.unwrap_or(0),
         ))
@@ -368,7 +368,7 @@ fn percent(share: f64) -> String {
 
 fn compared(db: f64) -> String {
     match db {
-        f64::INFINITY => "here to the same picture".to_owned(),
-        db => format!("{db:.2} dB"),
+        f64::INFINITY => "the picture is the same".to_owned(),
+        db => format!("the picture differs ({db:.2} dB)"),
     }
 }

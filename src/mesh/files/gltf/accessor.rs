@@ -77,7 +77,7 @@ impl<'a> BufferStore<'a> {
         }
     }
 
-    pub(crate) fn wrong(
+    pub(crate) fn malformed(
         &self,
         place: impl Into<String>,
         expected: impl Into<String>,
@@ -90,7 +90,7 @@ impl<'a> BufferStore<'a> {
     pub(super) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
         array.get(at).ok_or_else(|| {
             let expected = format!("one of {} in the document", array.len());
-            self.wrong(format!("{name}[{at}]"), expected, "an index beyond them")
+            self.malformed(format!("{name}[{at}]"), expected, "an index beyond them")
         })
     }
 
@@ -103,7 +103,7 @@ impl<'a> BufferStore<'a> {
         let buffer = self.buffers.get(view.buffer).map(Result::as_ref);
         if let Some(Err(reason)) = buffer {
             let place = format!("buffers[{}]", view.buffer);
-            return Err(self.wrong(place, format!("{length} bytes"), reason));
+            return Err(self.malformed(place, format!("{length} bytes"), reason));
         }
         let end = view.byte_offset.checked_add(view.byte_length);
         let end = end.filter(|end| *end <= length);
@@ -111,7 +111,7 @@ impl<'a> BufferStore<'a> {
         let bytes = bytes.ok_or_else(|| {
             let expected = format!("bytes inside the {length} of its buffer");
             let found = format!("{} from {}", view.byte_length, view.byte_offset);
-            self.wrong(format!("bufferViews[{at}]"), expected, found)
+            self.malformed(format!("bufferViews[{at}]"), expected, found)
         })?;
         Ok((bytes, view.byte_stride))
     }
@@ -120,7 +120,8 @@ impl<'a> BufferStore<'a> {
         self.get(&self.document.accessors, at, "accessors")
     }
 
-    /// Returns `count` elements of `width` components each from `offset` of a view; `place` is for errors.
+    /// Returns `count` elements of `width` components each from `offset` of a view; `place` is for
+    /// errors.
     fn strided(
         &self,
         place: &str,
@@ -130,14 +131,14 @@ impl<'a> BufferStore<'a> {
     ) -> Result<Strided<'_>> {
         let Some(component) = component(code) else {
             let found = code.to_string();
-            return Err(self.wrong(place, "a component type of glTF", found));
+            return Err(self.malformed(place, "a component type of glTF", found));
         };
         let (bytes, stride) = self.view(view)?;
         let size = width * component.size_bytes();
         let stride = stride.unwrap_or(size);
         if stride < size {
             let expected = format!("a stride of {size} bytes at least");
-            return Err(self.wrong(place, expected, stride.to_string()));
+            return Err(self.malformed(place, expected, stride.to_string()));
         }
         // In 128 bits no product overflows.
         let rows = (count as u128).saturating_sub(1) * stride as u128;
@@ -145,7 +146,7 @@ impl<'a> BufferStore<'a> {
         if needed + offset as u128 > bytes.len() as u128 {
             let expected = format!("{count} elements of {size} bytes from {offset}");
             let found = format!("{} bytes in bufferViews[{view}]", bytes.len());
-            return Err(self.wrong(place, expected, found));
+            return Err(self.malformed(place, expected, found));
         }
         Ok(Strided {
             bytes: bytes.get(offset..).unwrap_or(&[]),
@@ -161,7 +162,7 @@ impl<'a> BufferStore<'a> {
         let place = format!("accessors[{at}]");
         let shape = ["", "SCALAR", "VEC2", "VEC3", "VEC4"].get(N).unwrap_or(&"");
         if accessor.shape != *shape {
-            return Err(self.wrong(place, *shape, accessor.shape.clone()));
+            return Err(self.malformed(place, *shape, accessor.shape.clone()));
         }
         let kind = (N, accessor.component_type);
         let mut values = match accessor.buffer_view {
@@ -182,7 +183,7 @@ impl<'a> BufferStore<'a> {
             for (index, bytes) in indices.into_iter().zip(elements.elements()) {
                 let Some(value) = values.get_mut(index as usize) else {
                     let expected = format!("sparse indices below {}", accessor.count);
-                    return Err(self.wrong(place, expected, index.to_string()));
+                    return Err(self.malformed(place, expected, index.to_string()));
                 };
                 *value = decode(bytes, elements.component, accessor.normalized);
             }
@@ -196,7 +197,7 @@ impl<'a> BufferStore<'a> {
         let most = bytes.sum::<usize>().max(MIN_ZEROS);
         if count > most {
             let expected = format!("at most {most} elements without a buffer view");
-            return Err(self.wrong(place, expected, count.to_string()));
+            return Err(self.malformed(place, expected, count.to_string()));
         }
         Ok(vec![[0.0; N]; count])
     }
@@ -213,7 +214,7 @@ impl<'a> BufferStore<'a> {
         let component = elements.component;
         if !matches!(component, Scalar::U8 | Scalar::U16 | Scalar::U32) {
             let found = format!("{component:?}");
-            return Err(self.wrong(place, "indices of an unsigned type", found));
+            return Err(self.malformed(place, "indices of an unsigned type", found));
         }
         #[allow(
             clippy::cast_possible_truncation,
@@ -230,10 +231,10 @@ impl<'a> BufferStore<'a> {
         let place = format!("accessors[{at}]");
         let (Some(view), None) = (accessor.buffer_view, &accessor.sparse) else {
             let expected = "indices in a buffer view, not sparse";
-            return Err(self.wrong(place, expected, "something else"));
+            return Err(self.malformed(place, expected, "no buffer view, or sparse indices"));
         };
         if accessor.shape != "SCALAR" {
-            return Err(self.wrong(place, "SCALAR", accessor.shape.clone()));
+            return Err(self.malformed(place, "SCALAR", accessor.shape.clone()));
         }
         let from = (view, accessor.byte_offset);
         let indices = self.unsigned(&place, from, accessor.count, accessor.component_type)?;
@@ -241,7 +242,7 @@ impl<'a> BufferStore<'a> {
             None => Ok(indices),
             Some(index) => {
                 let expected = format!("indices below {limit}");
-                Err(self.wrong(place, expected, index.to_string()))
+                Err(self.malformed(place, expected, index.to_string()))
             }
         }
     }

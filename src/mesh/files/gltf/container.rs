@@ -62,7 +62,7 @@ pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Optio
     };
     match chunk(0, b"JSON") {
         Some(json) => Ok((json, chunk(1, b"BIN\0"))),
-        None => wrong("GLB chunk 0", "JSON", "another kind or none".into()),
+        None => wrong("GLB chunk 0", "JSON", "another chunk or none".into()),
     }
 }
 

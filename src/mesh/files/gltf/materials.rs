@@ -76,7 +76,7 @@ impl<'a> Materials<'a> {
         if let Some(wrong) = numbers.copied().find(|v| !(v.is_finite() && *v >= 0.0)) {
             let place = format!("materials[{at}]");
             let expected = "factors and cutoff of 0 or more";
-            return Err(self.store.wrong(place, expected, wrong.to_string()));
+            return Err(self.store.malformed(place, expected, wrong.to_string()));
         }
         let mut material = Material {
             name: json.name.clone(),

@@ -67,7 +67,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         }
         for shape in &shapes[instance.mesh] {
             let material = materials.index(shape.json.material, &mut builder, resolve)?;
-            shape.place(instance, material, &store, &mut builder)?;
+            shape.add(instance, material, &store, &mut builder)?;
         }
     }
     Ok(builder.finish())

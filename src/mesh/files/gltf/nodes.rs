@@ -131,7 +131,11 @@ pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<
     while let Some((at, parent)) = open.pop() {
         let node = store.get(nodes, at, "nodes")?;
         let own = Placement::of(node).ok_or_else(|| {
-            store.wrong(format!("nodes[{at}].matrix"), "an affine map", "another")
+            store.malformed(
+                format!("nodes[{at}].matrix"),
+                "an affine map",
+                "a projective one",
+            )
         })?;
         let placement = parent.after(&own);
         if let Some(mesh) = node.mesh {
@@ -152,7 +156,7 @@ fn take(taken: &mut [bool], node: usize, store: &BufferStore<'_>) -> Result<()> 
     store.get(taken, node, "nodes")?;
     if std::mem::replace(&mut taken[node], true) {
         let place = format!("nodes[{node}]");
-        return Err(store.wrong(place, "a node of one parent, or a root", "more"));
+        return Err(store.malformed(place, "a node of one parent, or a root", "several"));
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl<'a> CheckedPrimitive<'a> {
             4 => TriangleMode::List,
             5 => TriangleMode::Strip,
             6 => TriangleMode::Fan,
-            mode => return Err(store.wrong(place, "a mode of 0 to 6", mode.to_string())),
+            mode => return Err(store.malformed(place, "a mode of 0 to 6", mode.to_string())),
         };
         let Some(&position) = json.attributes.get("POSITION") else {
             builder.warn("primitives without positions are left out");
@@ -77,12 +77,12 @@ impl<'a> CheckedPrimitive<'a> {
             let accessor = store.accessor(at)?;
             if accessor.count != vertices {
                 let expected = format!("{vertices} of {name}, as many as positions");
-                return Err(store.wrong(&*place, expected, accessor.count.to_string()));
+                return Err(store.malformed(&*place, expected, accessor.count.to_string()));
             }
             let kind = accessor.component_type;
             if !(plain.contains(&kind) || quantised && kind != 5125) {
                 let expected = format!("component types {plain:?} or KHR_mesh_quantization");
-                return Err(store.wrong(&*place, expected, kind.to_string()));
+                return Err(store.malformed(&*place, expected, kind.to_string()));
             }
             Ok(Some(at))
         };
@@ -120,7 +120,7 @@ impl<'a> CheckedPrimitive<'a> {
     }
 
     /// Adds the triangles of an instance, placed in the world, as a draw.
-    pub(super) fn place(
+    pub(super) fn add(
         &self,
         instance: &MeshInstance,
         material: u32,
@@ -153,7 +153,7 @@ impl<'a> CheckedPrimitive<'a> {
         let wrong = |what: &'static str| {
             move |(expected, found)| {
                 let place = format!("{}, {what}, nodes[{}]", self.place, instance.node);
-                store.wrong(place, expected, found)
+                store.malformed(place, expected, found)
             }
         };
         let mut corners = Vec::new();

@@ -57,8 +57,8 @@ impl Cage {
         self.starts[face] as usize..self.starts[face + 1] as usize
     }
 
-    /// Creates the cage of `mesh`, and returns the origin of each face. Corners that repeat the previous
-    /// one are left out, and so are faces of fewer than three corners.
+    /// Creates the cage of `mesh`, and returns the origin of each face. Corners that repeat the
+    /// previous one are left out, and so are faces of fewer than three corners.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         let corners = mesh.corners.len() as u64;
@@ -271,8 +271,8 @@ impl<'a> FanFinder<'a> {
         fans
     }
 
-    /// Returns for each vertex whether a closed fan shares it, but no edge, with another fan. No rule of
-    /// subdivision holds for both.
+    /// Returns for each vertex whether a closed fan shares it, but no edge, with another fan. No rule
+    /// of subdivision holds for both.
     pub(super) fn pinched(&self) -> Vec<bool> {
         let may_cross = |edge: u32| !self.edges.is_cut[edge as usize];
         let is_pinched = |vertex: usize| {

@@ -81,9 +81,9 @@ impl Geometry for Instances {
 }
 
 impl Surface {
-    /// Creates ARMY: `rows` by `columns` copies of a figure that stands along +y on a field in x and z,
-    /// each slightly displaced and rotated. They are drawn in random order, so that occlusion is neither
-    /// best nor worst from any viewpoint.
+    /// Creates ARMY: `rows` by `columns` copies of a figure that stands along +y on a field in x and
+    /// z, each slightly displaced and rotated. They are drawn in random order, so that occlusion is
+    /// neither best nor worst from any viewpoint.
     ///
     /// # Errors
     /// [`Error::Limit`] when the copies have more than 2^32 patches.
@@ -147,8 +147,8 @@ pub(super) fn point_cloud(seed: u64) -> Surface {
     )
 }
 
-/// Random number generator of an item, which depends on a seed and the item's index alone, so that scenes
-/// are the same on any thread.
+/// Random number generator of an item, which depends on a seed and the item's index alone, so that
+/// scenes are the same on any thread.
 pub(super) struct Rng(Pcg32);
 
 impl Rng {

@@ -1,6 +1,6 @@
-//! Procedural scenes of the paper on quad-fragment merging (section 4, Figure 10). The paper shows them
-//! and states their purpose but no sizes. All sizes here are assumptions, chosen so that the pictures and
-//! their share of fine geometry look like the paper's.
+//! Procedural scenes of the paper on quad-fragment merging (section 4, Figure 10). The paper shows
+//! them and states their purpose but no sizes. All sizes here are assumptions, chosen so that the
+//! pictures and their share of fine geometry look like the paper's.
 
 mod instances;
 mod shapes;

@@ -1,5 +1,5 @@
-//! Shapes defined by formulas: height fields over a rectangle (PLANE and SINEWAVE), a ball, and a ball of
-//! hairs (FURBALL).
+//! Shapes defined by formulas: height fields over a rectangle (PLANE and SINEWAVE), a ball, and a
+//! ball of hairs (FURBALL).
 
 use super::instances::Rng;
 use crate::mesh::files::{Material, bounds};
