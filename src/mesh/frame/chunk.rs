@@ -77,7 +77,7 @@ impl Chunk {
     pub fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
-        [made_for, view]: [&MeshCamera; 2],
+        [tessellation_view, view]: [&MeshCamera; 2],
         settings: &FrameSettings,
     ) -> Self {
         let mut chunk = Self {
@@ -87,7 +87,7 @@ impl Chunk {
         let mut grids = Vec::new();
         let mut projected = ProjectedGrid::default();
         for batch in batches {
-            source.grids(batch, made_for, &mut grids);
+            source.grids(batch, tessellation_view, &mut grids);
             for grid in grids.drain(..) {
                 let draws_backs = settings.draws_backs(&source.materials()[grid.material as usize]);
                 projected.project(view, &grid);

@@ -36,19 +36,19 @@ pub struct VisibleFrame {
 }
 
 impl VisibleFrame {
-    /// Tessellates a scene for the view `made_for`, then rasterizes and depth-tests it in `view`.
+    /// Tessellates a scene for `tessellation_view`, then rasterizes and depth-tests it in `view`.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 quads or more.
     pub fn new(
         source: &dyn GridSource,
-        made_for: &MeshCamera,
+        tessellation_view: &MeshCamera,
         view: &MeshCamera,
         settings: &FrameSettings,
     ) -> Result<Self> {
         let mut chunks: Vec<_> = runs(source)
             .into_par_iter()
-            .map(|batches| Chunk::new(source, batches, [made_for, view], settings))
+            .map(|batches| Chunk::new(source, batches, [tessellation_view, view], settings))
             .collect();
         let mut quads: u64 = 0;
         for chunk in &mut chunks {

@@ -62,7 +62,7 @@ pub struct ShaderRecord {
     pub parts: Vec<(u32, u64)>,
 }
 
-/// The shared state.
+/// State shared by all units of the mesh path.
 #[derive(Debug)]
 pub struct MeshDrawState {
     pub(super) view: MeshCamera,

@@ -99,14 +99,11 @@ pub(crate) struct PixelMerging {
 }
 
 impl PixelMerging {
-    pub(crate) fn new(settings: PmuSettings) -> Self {
-        let entries = settings.entries.max(1);
+    pub(crate) fn new(mut settings: PmuSettings) -> Self {
+        settings.entries = settings.entries.max(1);
         Self {
-            settings: PmuSettings {
-                entries,
-                ..settings
-            },
-            entries: AssociativeMemory::new(Some(entries.saturating_add(1))),
+            settings,
+            entries: AssociativeMemory::new(Some(settings.entries.saturating_add(1))),
             edges: OuterEdges::new(settings.max_edges),
             here: Vec::new(),
             counters: PmuCounters::default(),

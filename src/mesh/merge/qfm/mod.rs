@@ -81,7 +81,7 @@ impl Default for QfmSettings {
     }
 }
 
-/// Why a fragment found no entry to merge into, by its most recent candidate.
+/// Reason why a fragment merges into no entry, by its most recent candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unmerged {
     Alone,
@@ -102,14 +102,11 @@ pub(crate) struct QuadFragmentMerging {
 }
 
 impl QuadFragmentMerging {
-    pub(crate) fn new(settings: QfmSettings) -> Self {
-        let entries = settings.entries.map(|e| e.max(1));
+    pub(crate) fn new(mut settings: QfmSettings) -> Self {
+        settings.entries = settings.entries.map(|e| e.max(1));
         Self {
-            settings: QfmSettings {
-                entries,
-                ..settings
-            },
-            buffer: AssociativeMemory::new(entries),
+            settings,
+            buffer: AssociativeMemory::new(settings.entries),
             neighbours: Vec::with_capacity(MAX_GRID_TRIANGLES),
             grid: 0,
             counters: QfmCounters::default(),
