@@ -1,10 +1,10 @@
 //! Surfaces: the geometry of patches, the ownership of their sides and corners, and their materials.
 //!
 //! A patch is a map from the unit square to the world. Its corners, counter-clockwise as seen from
-//! the front, are (u, v) = (0, 0), (1, 0), (1, 1), (0, 1); side `s` runs from corner `s` to corner `s
-//! + 1`. Where patches are adjacent, one of them *owns* the shared side or corner and supplies its
-//! positions to all of them. Neighbours therefore agree to the last bit, also with displacement and
-//! across texture seams, and there are no cracks.
+//! the front, are (u, v) = (0, 0), (1, 0), (1, 1), (0, 1); side `s` starts at corner `s`. Where patches
+//! are adjacent, one of them *owns* the shared side or corner and supplies its positions to all of
+//! them. Neighbours therefore agree to the last bit, also with displacement and across texture seams,
+//! and there are no cracks.
 
 use std::fmt::Debug;
 use std::sync::Arc;
