@@ -6,8 +6,6 @@ mod results;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results};
@@ -58,22 +56,6 @@ const EXAMPLES: &str = "Examples:
   quadrille compare renders references --protocol float --json
   quadrille compare renders references --diff 'diff/{name}.png'
   quadrille compare ours.npy reference.npy --fail-under-psnr 40";
-
-impl ValueEnum for Protocol {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Inria, Self::Float]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::Inria => {
-                "Clamp to 0..1 and round to 8 bits, as the authors of 3D Gaussian splatting do"
-            }
-            Self::Float => "Neither clamp nor round (FLIP clamps)",
-        };
-        Some(PossibleValue::new(self.name()).help(help))
-    }
-}
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let found = pairs::find(&args.a, &args.b)?;

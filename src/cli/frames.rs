@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cpu::{Counts, RenderSettings, Renderer, reference};
 use crate::gpu::view::PreparedView;
@@ -33,12 +34,10 @@ pub(super) struct FrameTimer {
 }
 
 /// Times of the stages in milliseconds; `None` for stages that a backend does not time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct StageMs {
-    preprocess: Option<f64>,
-    sort: Option<f64>,
-    bin: Option<f64>,
-    raster: Option<f64>,
+    /// Preprocess, sort, bin and raster.
+    pub(super) stages: [Option<f64>; 4],
     pub(super) total: f64,
 }
 
@@ -141,22 +140,21 @@ fn median(sorted: &[f64]) -> f64 {
 
 impl StageMs {
     fn timed(stages: [Duration; 4], total: Duration) -> Self {
-        Self::from_stages(stages.map(|time| Some(ms(time))), ms(total))
-    }
-
-    fn from_stages([preprocess, sort, bin, raster]: [Option<f64>; 4], total: f64) -> Self {
         Self {
-            preprocess,
-            sort,
-            bin,
-            raster,
-            total,
+            stages: stages.map(|time| Some(ms(time))),
+            total: ms(total),
         }
     }
 
-    /// The stages in order, without the total.
-    pub(super) fn stages(self) -> [Option<f64>; 4] {
-        [self.preprocess, self.sort, self.bin, self.raster]
+    pub(super) fn json(&self) -> Value {
+        let [preprocess, sort, bin, raster] = self.stages;
+        json!({
+            "preprocess": preprocess,
+            "sort": sort,
+            "bin": bin,
+            "raster": raster,
+            "total": self.total,
+        })
     }
 
     /// Computes a statistic of each stage; `of_sorted` gets at least one value, in ascending order.
@@ -166,8 +164,10 @@ impl StageMs {
             values.sort_by(f64::total_cmp);
             Some(of_sorted(&values))
         };
-        let stages = [0, 1, 2, 3].map(|i| statistic(&|t| t.stages()[i]));
-        Self::from_stages(stages, statistic(&|t| Some(t.total)).unwrap_or(0.0))
+        Self {
+            stages: [0, 1, 2, 3].map(|i| statistic(&|t| t.stages[i])),
+            total: statistic(&|t| Some(t.total)).unwrap_or(0.0),
+        }
     }
 }
 
@@ -185,13 +185,15 @@ mod tests {
 
     #[test]
     fn medians_and_minima_are_taken_stage_by_stage() {
-        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]]
-            .map(|[a, total]| StageMs::from_stages([Some(a), None, None, None], total));
+        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]].map(|[first, total]| StageMs {
+            stages: [Some(first), None, None, None],
+            total,
+        });
         let median = StageMs::each(&times, median);
-        assert_eq!((median.preprocess, median.total), (Some(2.0), 2.0));
+        assert_eq!((median.stages[0], median.total), (Some(2.0), 2.0));
         let least = StageMs::each(&times, |v| v[0]);
-        assert_eq!((least.preprocess, least.total), (Some(1.0), 1.0));
-        assert_eq!(least.sort, None);
+        assert_eq!((least.stages[0], least.total), (Some(1.0), 1.0));
+        assert_eq!(least.stages[1], None);
         assert_eq!(super::median(&[1.0, 2.0, 4.0, 8.0]), 3.0);
     }
 }

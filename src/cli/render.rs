@@ -174,10 +174,10 @@ impl Rendered {
             "splats_in_frustum": self.timed.counts.splats_in_frustum,
             "fragments_blended": self.timed.counts.fragments_blended,
             "frame_bytes": self.timed.frame_bytes,
-            "ms": self.timed.median_ms,
+            "ms": self.timed.median_ms.json(),
         });
         if is_repeated {
-            view["ms_min"] = json!(self.timed.least_ms);
+            view["ms_min"] = self.timed.least_ms.json();
         }
         view
     }
@@ -196,7 +196,7 @@ fn table(rendered: &[Rendered], repeat: Option<u32>) -> String {
             format!("{fragments:.2}M"),
         ];
         let mut line = |facts: [String; 4], ms: StageMs, end: String| {
-            let stages = ms.stages().map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
+            let stages = ms.stages.map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
             let end = [format!("{:.2}", ms.total), end];
             table.row(facts.into_iter().chain(stages).chain(end));
         };

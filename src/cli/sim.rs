@@ -18,7 +18,6 @@ use crate::gpu::view::PreparedView;
 use crate::gpu::wiring::{Simulator, Watch};
 use crate::image::Frame;
 use crate::image::metrics::{self, Protocol};
-use crate::math::SimdLevel;
 use crate::output::write_whole;
 use crate::report::json::Document;
 use crate::report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
@@ -85,10 +84,10 @@ struct Job<'a> {
     scene: &'a Scene,
     facts: SceneFacts,
     profile: Profile,
-    level: SimdLevel,
     config: &'a Config,
     variants: &'a [Variant],
     output: Option<&'a Output>,
+    trace: Option<&'a Template>,
     verbosity: Verbosity,
 }
 
@@ -104,11 +103,26 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let mend = "variants (or choose one with --variant)";
         output.template.require(VARIANT, variants.len(), mend)?;
     }
+    let trace = args.trace.as_deref();
+    let trace = trace
+        .map(|path| Template::parse("--trace", path, &[VIEW]))
+        .transpose()?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
-    prepare(args, path, output.as_ref(), &cameras, &variants)?;
+    let config_file = args.emulation.gpu.files();
+    let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
+    let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
+    if let Some(output) = &output {
+        output.template.prepare(&mut outputs, &cameras, &names)?;
+    }
+    if let Some(trace) = &trace {
+        trace.prepare(&mut outputs, &cameras, &["all".to_owned()])?;
+    }
+    if let Some(folder) = &args.maps {
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    }
     let job = Job {
         args,
         scene: &scene,
@@ -118,43 +132,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             sh_degree: scene.splats.sh_degree(),
         },
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
-        level: args.flags.host.level,
         config: &config,
         variants: &variants,
         output: output.as_ref(),
+        trace: trace.as_ref(),
         verbosity,
     };
     args.flags.host.pool()?.install(|| job.run_all(&cameras))
-}
-
-/// Checks the names of all outputs, and makes their folders.
-fn prepare(
-    args: &Args,
-    scene: &Path,
-    output: Option<&Output>,
-    cameras: &[Camera],
-    variants: &[Variant],
-) -> Result<()> {
-    let config = args.emulation.gpu.files();
-    let mut outputs = Outputs::beside(args.views.files().chain(config).chain([scene]));
-    let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
-    if let Some(output) = output {
-        output.template.prepare(&mut outputs, cameras, &names)?;
-    }
-    if let Some(trace) = args.trace()? {
-        trace.prepare(&mut outputs, cameras, &["all".to_owned()])?;
-    }
-    if let Some(folder) = &args.maps {
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    }
-    Ok(())
-}
-
-impl Args {
-    fn trace(&self) -> Result<Option<Template>> {
-        let parse = |path| Template::parse("--trace", path, &[VIEW]);
-        self.trace.as_deref().map(parse).transpose()
-    }
 }
 
 impl Job<'_> {
@@ -198,7 +182,7 @@ impl Job<'_> {
             timelines: self.args.trace.is_some(),
         };
         let simulators = Simulator::all(self.config, self.variants, watch)?;
-        let prepared = PreparedView::new(splats, camera, &self.profile, self.level);
+        let prepared = PreparedView::new(splats, camera, &self.profile, self.args.flags.host.level);
         if prepared.draw().is_empty() {
             let view = &camera.name;
             let text = format!("view \"{view}\": no splat is in view: all counts are 0");
@@ -214,7 +198,7 @@ impl Job<'_> {
             let save = |output: &Output| output.save(&frame, names, self.args.flags.background);
             Ok(VariantRun {
                 output: self.output.map(save).transpose()?,
-                against_reference: against(&frame, reference.as_ref())?,
+                against_reference: reference.as_ref().map(|r| against(&frame, r)).transpose()?,
                 outcome: run.outcome,
                 host: run.host,
             })
@@ -236,7 +220,7 @@ impl Job<'_> {
         if let Some(folder) = &self.args.maps {
             maps::write(folder, &simulated)?;
         }
-        if let Some(trace) = self.args.trace()? {
+        if let Some(trace) = self.trace {
             let path = trace.path(&camera.name, "all");
             write_whole(&path, |out| trace::write(out, &simulated))?;
         }
@@ -250,20 +234,17 @@ impl Job<'_> {
                 stop: StopRule::Never,
                 ..self.profile
             },
-            level: self.level,
+            level: self.args.flags.host.level,
         };
         let render = || reference::render(&self.scene.splats, camera, &settings).0;
         self.args.reference.then(render)
     }
 }
 
-fn against(frame: &Frame, reference: Option<&Frame>) -> Result<Option<AgainstReference>> {
-    let Some(reference) = reference else {
-        return Ok(None);
-    };
+fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {
     let comparison = metrics::compare(frame, reference, Protocol::Float)?;
-    Ok(Some(AgainstReference {
+    Ok(AgainstReference {
         psnr_db: comparison.psnr_db,
         max_abs: comparison.max_abs,
-    }))
+    })
 }

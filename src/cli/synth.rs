@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
@@ -30,6 +28,7 @@ const BATCH: u64 = 1 << 16;
 )]
 pub(super) struct Args {
     /// Scene to build
+    #[arg(value_enum)]
     recipe: Recipe,
     /// PLY file to write; "-" writes to standard output
     #[arg(short, long, value_name = "OUT.ply")]
@@ -43,36 +42,12 @@ pub(super) struct Args {
     /// Degree of the spherical harmonics, 0 to 3
     #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole::<u8>)]
     sh_degree: u8,
-    /// Order of the splats in the file: mixed, as trainers write them, or space, along a space-filling
-    /// curve, as most exporters write them
-    #[arg(long, value_name = "ORDER", default_value = "mixed")]
+    /// Order of the splats in the file
+    #[arg(long, value_enum, value_name = "ORDER", default_value = "mixed")]
     order: Order,
     /// Also write cameras for the scene, as a cameras.json
     #[arg(long, value_name = "FILE")]
     cameras_out: Option<PathBuf>,
-}
-
-impl ValueEnum for Recipe {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
-
-impl ValueEnum for Order {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Mixed, Self::Space]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::Mixed => "mixed",
-            Self::Space => "space",
-        }))
-    }
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {

@@ -63,12 +63,8 @@ impl Suite {
             scenes: raw.scenes,
         };
         if suite.scenes.is_empty() {
-            return Err(Error::malformed(
-                path,
-                "scene",
-                "at least one [[scene]]",
-                "none",
-            ));
+            let expected = "at least one [[scene]]";
+            return Err(Error::malformed(path, "scene", expected, "none"));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         for index in 0..suite.scenes.len() {
@@ -85,20 +81,30 @@ impl Suite {
         if self.scenes[..index].iter().any(|s| s.name == scene.name) {
             return Err(self.malformed(scene, "name", "a name of its own", &scene.name));
         }
-        if let Some(name) = scene
-            .profile
-            .as_deref()
-            .filter(|n| Profile::named(n).is_err())
-        {
-            let names = Profile::ALL.map(|p| p.name).join(", ");
-            return Err(self.malformed(scene, "profile", &format!("one of {names}"), name));
-        }
-        Ok(())
+        let profile = scene.profile.as_deref().map(Profile::named).transpose();
+        profile
+            .map(drop)
+            .map_err(|error| self.in_scene(scene, error))
     }
 
     fn malformed(&self, scene: &SuiteScene, key: &str, expected: &str, found: &str) -> Error {
         let place = format!("scene \"{}\", {key}", scene.name);
         Error::malformed(&self.path, place, expected, found)
+    }
+
+    /// Turns an error about an argument into one about the key of a scene.
+    fn in_scene(&self, scene: &SuiteScene, error: Error) -> Error {
+        match error {
+            Error::Argument {
+                what,
+                expected,
+                found,
+            } => {
+                let key = if what == "view" { "views" } else { &what };
+                self.malformed(scene, key, &expected, &found)
+            }
+            other => other,
+        }
     }
 
     /// Cameras of a scene with the size of the suite, and the warnings of their file.
@@ -112,17 +118,7 @@ impl Suite {
             height: scene.height,
         };
         let views = scene.views.as_deref().unwrap_or("all");
-        load_views(&scene.cameras, views, size).map_err(|error| match error {
-            Error::Argument {
-                what,
-                expected,
-                found,
-            } => {
-                let key = if what == "view" { "views" } else { &what };
-                self.malformed(scene, key, &expected, &found)
-            }
-            other => other,
-        })
+        load_views(&scene.cameras, views, size).map_err(|error| self.in_scene(scene, error))
     }
 
     /// Hash of the content of a scene file.
@@ -176,12 +172,8 @@ fn variants(path: &Path, names: Option<&[String]>) -> Result<Vec<Variant>> {
             other => other,
         })?;
         if variants.contains(&variant) {
-            return Err(Error::malformed(
-                path,
-                "variants",
-                "each variant once",
-                format!("\"{name}\" again"),
-            ));
+            let (expected, found) = ("each variant once", format!("\"{name}\" again"));
+            return Err(Error::malformed(path, "variants", expected, found));
         }
         variants.push(variant);
     }

@@ -36,6 +36,7 @@ pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
 
 /// A kind of procedural scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Recipe {
     /// A furnished room: indoor, dense, surfaces behind surfaces.
     Room,
@@ -61,6 +62,7 @@ impl Recipe {
 
 /// Order of a scene's splats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Order {
     /// Consecutive splats lie anywhere on their surface, as in the files of trainers.
     #[default]

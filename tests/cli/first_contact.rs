@@ -311,11 +311,20 @@ fn dumps_name_their_presets_sources_and_the_mesh_path_has_one() {
     let place = Place::new();
     let dump = stdout(&place, &["sim", "--preset", "orin", "--config-dump"]);
     assert!(dump.contains("# Preset orin: Jetson AGX Orin"), "{dump}");
-    let dump = stdout(
-        &place,
-        &["mesh", "--config-dump", "--set", "qfm.quads_per_cycle=2"],
-    );
-    for unit in ["[qfm]", "[pmu]", "[pixel_shader]", "[crop]"] {
+    let set = [
+        "--set",
+        "qfm.quads_per_cycle=2",
+        "--set",
+        "l2.bytes=1048576",
+    ];
+    let dump = stdout(&place, &[&["mesh", "--config-dump"], &set[..]].concat());
+    for unit in [
+        "[qfm]",
+        "[pmu]",
+        "[pixel_shader]",
+        "[crop]",
+        "bytes = 1048576\n",
+    ] {
         assert!(dump.contains(unit), "{unit}");
     }
     fs::write(place.path("mesh.toml"), &dump).unwrap();

@@ -3,6 +3,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use quadrille::gpu::config::PRESETS;
+use quadrille::{Config, config_toml};
 use serde_json::Value;
 
 use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
@@ -455,4 +457,27 @@ fn render_shows_the_same_colour_buffer() {
         "none",
     ];
     place.expect_error(USAGE, &stopped, &["--stop"]);
+}
+
+/// Dumps read back, and explain every field.
+#[test]
+fn dumps_of_all_presets_read_back() {
+    for preset in PRESETS {
+        let config = Config::preset(preset.name).unwrap();
+        let text = config_toml(&config, preset.name);
+        let read = Config::default().overlaid(&text, "dump").unwrap();
+        assert_eq!(read, config);
+        assert_eq!(config_toml(&read, preset.name), text);
+    }
+    let text = config_toml(&Config::preset("orin").unwrap(), "orin");
+    let lines: Vec<_> = text.lines().collect();
+    let is_field = |pair: &&[&str]| !pair[1].starts_with('#') && pair[1].contains(" = ");
+    let fields: Vec<_> = lines.windows(2).filter(is_field).collect();
+    for pair in &fields {
+        let explains = pair[0].contains("source: ") || pair[0].contains("assumption: ");
+        assert!(pair[0].starts_with("# ") && explains, "{pair:?}");
+    }
+    assert_eq!(fields.len(), Config::default().fields().len());
+    assert!(text.contains("# Preset orin: Jetson AGX Orin"));
+    assert!(text.contains("Default 612.0; source: VR-Pipe Table I.\nclock_mhz = 1300.0"));
 }

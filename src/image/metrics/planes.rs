@@ -7,6 +7,7 @@ use crate::image::{Frame, to_8_bit};
 /// Conversion of values before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Protocol {
     /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
     /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
