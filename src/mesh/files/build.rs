@@ -16,26 +16,6 @@ pub(super) const MAX_VERTICES: u64 = 1 << 26;
 /// Number of warnings that are kept; the rest are counted.
 const MAX_WARNINGS: usize = 100;
 
-/// Reason why a line or row of a file stops its reader.
-pub(crate) enum ReadFailure {
-    /// Wrong content, at a place that the caller knows.
-    Mismatch(Mismatch),
-    /// An error with its own place.
-    Error(Error),
-}
-
-impl From<Mismatch> for ReadFailure {
-    fn from(mismatch: Mismatch) -> Self {
-        Self::Mismatch(mismatch)
-    }
-}
-
-impl From<Error> for ReadFailure {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct MeshBuilder {
     path: PathBuf,

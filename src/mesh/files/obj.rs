@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::build::{MeshBuilder, ReadFailure};
+use super::build::MeshBuilder;
 use super::mesh::{Corner, Crease, Loaded, Mesh, NONE, Resolve};
 use super::mtl;
 use super::text::{self, Lines, numbers, words};
@@ -32,14 +32,10 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         ..ObjReader::default()
     };
     for (number, line) in Lines::new(bytes) {
-        reader
-            .line(number, &line)
-            .map_err(|failure| match failure {
-                ReadFailure::Mismatch((expected, found)) => {
-                    Error::malformed(path, format!("line {number}"), expected, found)
-                }
-                ReadFailure::Error(error) => error,
-            })?;
+        let malformed = |(expected, found): Mismatch| {
+            Error::malformed(path, format!("line {number}"), expected, found)
+        };
+        reader.line(number, &line, malformed)?;
     }
     let ObjReader {
         mut builder,
@@ -78,33 +74,42 @@ struct ObjReader {
 }
 
 impl ObjReader {
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), ReadFailure> {
+    fn line(
+        &mut self,
+        number: usize,
+        line: &[u8],
+        malformed: impl Fn(Mismatch) -> Error,
+    ) -> Result<()> {
         let (keyword, rest) = text::keyword(line);
         let mut words = words(rest);
         match keyword {
             b"v" => {
-                let position = self.builder.position(numbers(&mut words)?)?;
-                self.positions.push(position);
+                let position = numbers(&mut words).map_err(malformed)?;
+                self.positions.push(self.builder.position(position)?);
             }
             b"vt" => {
-                let [u] = numbers(&mut words)?;
-                let v = words.next().map_or(Ok(0.0), text::number)?;
+                let [u] = numbers(&mut words).map_err(&malformed)?;
+                let v = words.next().map_or(Ok(0.0), text::number);
+                let v = v.map_err(malformed)?;
                 // v points down in a mesh and up in the file.
                 self.builder.uv([u, 1.0 - v])?;
                 self.uvs += 1;
             }
             b"vn" => {
-                let normal = self.builder.normal(numbers(&mut words)?)?;
-                self.normals.push(normal);
+                let normal = numbers(&mut words).map_err(malformed)?;
+                self.normals.push(self.builder.normal(normal)?);
             }
             b"f" => {
-                self.corners(rest)?;
+                self.corners(rest).map_err(malformed)?;
                 self.face()?;
             }
             b"o" => self.new_object = true,
             b"usemtl" => self.material = (text::name(rest), None),
             b"mtllib" => self.library(rest),
-            b"t" => self.tags.line(number, rest, &mut self.builder)?,
+            b"t" => {
+                let read = self.tags.line(number, rest, &mut self.builder);
+                read.map_err(malformed)?;
+            }
             _ => {}
         }
         Ok(())

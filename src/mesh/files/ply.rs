@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::build::{MeshBuilder, ReadFailure, finite};
+use super::build::{MeshBuilder, finite};
 use super::mesh::{Corner, Loaded, NONE};
 use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
@@ -46,10 +46,9 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let mut values = Body::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
         if at == vertices {
-            values.rows(element, |row| match reader.vertex(row) {
-                Ok(()) => Ok(Ok(())),
-                Err(ReadFailure::Mismatch(mismatch)) => Ok(Err(mismatch)),
-                Err(ReadFailure::Error(error)) => Err(error),
+            values.rows(element, |row| match reader.columns.values(row) {
+                Ok(values) => reader.vertex(values).map(Ok),
+                Err(mismatch) => Ok(Err(mismatch)),
             })?;
         } else if Some(at) == faces {
             let count = header.elements[vertices].count;
@@ -87,7 +86,17 @@ impl Columns {
             uv: UVS.iter().find_map(|names| all(names.map(scalar))),
         })
     }
+
+    fn values(&self, row: &Row) -> Result<VertexValues, Mismatch> {
+        let position = numbers(row, self.position)?;
+        let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
+        let uv = self.uv.map(|at| numbers(row, at)).transpose()?;
+        Ok((position, normal, uv))
+    }
 }
+
+/// Position, normal and texture coordinates of a vertex.
+type VertexValues = ([f32; 3], Option<[f32; 3]>, Option<[f32; 2]>);
 
 /// Returns the columns if all of them exist.
 fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
@@ -124,20 +133,11 @@ struct PlyReader {
 }
 
 impl PlyReader {
-    fn vertex(&mut self, row: &Row) -> Result<(), ReadFailure> {
+    fn vertex(&mut self, (position, normal, uv): VertexValues) -> Result<()> {
         let builder = &mut self.builder;
-        let position = builder.position(numbers(row, self.columns.position)?)?;
-        let normal = match self.columns.normal {
-            Some(at) => builder.normal(numbers(row, at)?)?,
-            None => NONE,
-        };
-        let uv = match self.columns.uv {
-            Some(at) => {
-                let [u, v] = numbers(row, at)?;
-                builder.uv([u, 1.0 - v])?
-            }
-            None => NONE,
-        };
+        let position = builder.position(position)?;
+        let normal = normal.map_or(Ok(NONE), |normal| builder.normal(normal))?;
+        let uv = uv.map_or(Ok(NONE), |[u, v]| builder.uv([u, 1.0 - v]))?;
         self.vertices.push(Corner {
             position,
             uv,
