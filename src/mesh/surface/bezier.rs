@@ -1,7 +1,7 @@
 //! Bicubic Bezier patches of 16 control points each: positions and normals, and surfaces made of them.
 
 use super::owners::{Owners, PatchKeys};
-use super::patches::{Geometry, Look, Surface, SurfacePoint, cross, unit};
+use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint, cross, unit};
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, bounds};
 
@@ -140,12 +140,12 @@ impl Surface {
             cubics.push(BicubicPatch::new(control));
         }
         let owners = Owners::new(cubics.iter().map(keys));
-        let look = Look::plain(material);
+        let patch_materials = PatchMaterials::single(material);
         Ok(Self::new(
             BezierSurface(cubics),
             patches.len(),
             owners,
-            look,
+            patch_materials,
         ))
     }
 }

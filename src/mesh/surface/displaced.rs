@@ -1,7 +1,7 @@
 //! Surfaces displaced along their normals by a height map, like the FROG "with high-frequency
 //! displacement" of the paper on quad-fragment merging (section 4).
 
-use super::patches::{Geometry, Surface, SurfacePoint, cross, plus, unit};
+use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
 use crate::error::{Error, Result};
 use crate::mesh::files::Texture;
 
@@ -119,7 +119,7 @@ impl Surface {
 impl Displaced {
     fn moved(&self, from: SurfacePoint, uv: [f32; 2]) -> [f32; 3] {
         let by = self.scale * self.heights.at(uv) + self.bias;
-        plus(from.position, from.normal, by)
+        add_scaled(from.position, from.normal, by)
     }
 }
 
@@ -135,7 +135,7 @@ impl Geometry for Displaced {
         let high = |t: f32| (t + SLOPE_REACH).min(1.0);
         let slope = |from: [f32; 2], to: [f32; 2]| {
             let [a, b] = [from, to].map(|[u, v]| self.position(patch, u, v));
-            plus(b, a, -1.0)
+            add_scaled(b, a, -1.0)
         };
         let along_u = slope([low(u), v], [high(u), v]);
         let along_v = slope([u, low(v)], [u, high(v)]);

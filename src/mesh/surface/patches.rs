@@ -48,7 +48,7 @@ pub(super) trait Geometry: Debug + Send + Sync {
 
 /// Materials and draws of patches.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct PatchMaterials {
     /// Materials, at least one.
     pub(super) materials: Vec<Material>,
     pub(super) textures: Vec<Texture>,
@@ -57,8 +57,8 @@ pub(super) struct Look {
     pub(super) parts: Vec<[u32; 2]>,
 }
 
-impl Look {
-    pub(super) fn plain(material: Material) -> Self {
+impl PatchMaterials {
+    pub(super) fn single(material: Material) -> Self {
         Self {
             materials: vec![material],
             textures: Vec::new(),
@@ -77,11 +77,11 @@ impl Look {
 pub struct Surface {
     pub(super) geometry: Arc<dyn Geometry>,
     owners: Arc<Owners>,
-    look: Arc<Look>,
+    materials: Arc<PatchMaterials>,
     /// Number of patches of all copies.
     patches: usize,
-    /// Number of patches of a copy. Ownership and look are the same for all copies.
-    period: usize,
+    /// Number of patches of a copy. Ownership and materials are the same for all copies.
+    patches_per_copy: usize,
 }
 
 impl Surface {
@@ -90,14 +90,14 @@ impl Surface {
         geometry: impl Geometry + 'static,
         patches: usize,
         owners: Owners,
-        look: Look,
+        materials: PatchMaterials,
     ) -> Self {
         Self {
             geometry: Arc::new(geometry),
             owners: Arc::new(owners),
-            look: Arc::new(look),
+            materials: Arc::new(materials),
             patches,
-            period: patches.max(1),
+            patches_per_copy: patches.max(1),
         }
     }
 
@@ -144,7 +144,7 @@ impl Surface {
     }
 
     fn owner(&self, table: &[[Owner; 4]], patch: usize, part: usize) -> Owner {
-        let own = patch % self.period;
+        let own = patch % self.patches_per_copy;
         match table.get(own) {
             Some(owners) => Owner {
                 patch: index32(patch - own) + owners[part].patch,
@@ -172,23 +172,23 @@ impl Surface {
 
     /// Returns the index of a patch's material in [`Surface::materials`].
     pub(crate) fn material(&self, patch: usize) -> u32 {
-        self.look.part(patch % self.period)[0]
+        self.materials.part(patch % self.patches_per_copy)[0]
     }
 
     /// Returns the draw of a patch; draws do not decrease from patch to patch.
     pub(crate) fn draw(&self, patch: usize) -> u32 {
-        let [_, own] = self.look.part(patch % self.period);
-        let copy = u32::try_from(patch / self.period).unwrap_or(u32::MAX);
-        let draws = self.look.part(self.period - 1)[1] + 1;
+        let [_, own] = self.materials.part(patch % self.patches_per_copy);
+        let copy = u32::try_from(patch / self.patches_per_copy).unwrap_or(u32::MAX);
+        let draws = self.materials.part(self.patches_per_copy - 1)[1] + 1;
         copy.saturating_mul(draws).saturating_add(own)
     }
 
     pub(crate) fn materials(&self) -> &[Material] {
-        &self.look.materials
+        &self.materials.materials
     }
 
     pub(crate) fn textures(&self) -> &[Texture] {
-        &self.look.textures
+        &self.materials.textures
     }
 }
 
@@ -216,7 +216,7 @@ pub(super) fn unit(v: [f32; 3]) -> [f32; 3] {
     }
 }
 
-pub(super) fn plus(a: [f32; 3], b: [f32; 3], times: f32) -> [f32; 3] {
+pub(super) fn add_scaled(a: [f32; 3], b: [f32; 3], times: f32) -> [f32; 3] {
     std::array::from_fn(|axis| a[axis] + times * b[axis])
 }
 

@@ -39,35 +39,35 @@ impl Topologies {
     }
 }
 
-/// A vertex and its position on the lattice.
+/// A node of the lattice: a vertex and its position.
 #[derive(Debug, Clone, Copy)]
-struct Knot {
+struct Node {
     vertex: u16,
     at: [f32; 2],
 }
 
 /// Returns the vertices of side `number` from corner to corner.
-fn side(factors: Factors, number: usize) -> Vec<Knot> {
+fn side(factors: Factors, number: usize) -> Vec<Node> {
     let [columns, rows] = lattice(factors).map(f32::from);
     let before: u16 = factors[..number].iter().copied().map(u16::from).sum();
     let all: u16 = factors.iter().copied().map(u16::from).sum();
     let count = u16::from(factors[number]);
-    let knot = |i: u16| {
+    let node = |i: u16| {
         let t = f32::from(i) / f32::from(count.max(1));
         let [u, v] = along_side(u8::try_from(number).unwrap_or(0), t);
-        Knot {
+        Node {
             vertex: (before + i) % all,
             at: [u * columns, v * rows],
         }
     };
-    (0..=count).map(knot).collect()
+    (0..=count).map(node).collect()
 }
 
 /// Adds the triangles between an outer chain and a parallel one to its left, in the order of `key`
 /// along them.
-fn zip(outer: &[Knot], inner: &[Knot], key: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Knot; 3]>) {
+fn zip(outer: &[Node], inner: &[Node], key: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Node; 3]>) {
     let (mut i, mut j) = (0, 0);
-    let middle = |chain: &[Knot], k: usize| key(chain[k].at) + key(chain[k + 1].at);
+    let middle = |chain: &[Node], k: usize| key(chain[k].at) + key(chain[k + 1].at);
     while i + 1 < outer.len() || j + 1 < inner.len() {
         let takes_outer =
             j + 1 >= inner.len() || (i + 1 < outer.len() && middle(outer, i) <= middle(inner, j));
@@ -87,37 +87,37 @@ fn stitched(factors: Factors) -> Topology {
     let total: u16 = factors.iter().copied().map(u16::from).sum();
     let mut triangles = Vec::new();
     if total > 0 {
-        let sides: [Vec<Knot>; 4] = std::array::from_fn(|s| side(factors, s));
-        let backwards = |chain: &Vec<Knot>| chain.iter().rev().copied().collect::<Vec<_>>();
+        let sides: [Vec<Node>; 4] = std::array::from_fn(|s| side(factors, s));
+        let backwards = |chain: &Vec<Node>| chain.iter().rev().copied().collect::<Vec<_>>();
         if rows <= 1 {
             zip(&sides[0], &backwards(&sides[2]), |p| p[0], &mut triangles);
         } else if columns <= 1 {
             zip(&sides[1], &backwards(&sides[3]), |p| p[1], &mut triangles);
         } else {
-            let knot = |x: u16, y: u16| Knot {
+            let node = |x: u16, y: u16| Node {
                 vertex: total + (y - 1) * (columns - 1) + x - 1,
                 at: [x, y].map(f32::from),
             };
-            let low: Vec<_> = (1..columns).map(|x| knot(x, 1)).collect();
-            let high: Vec<_> = (1..columns).rev().map(|x| knot(x, rows - 1)).collect();
-            let right: Vec<_> = (1..rows).map(|y| knot(columns - 1, y)).collect();
-            let left: Vec<_> = (1..rows).rev().map(|y| knot(1, y)).collect();
+            let low: Vec<_> = (1..columns).map(|x| node(x, 1)).collect();
+            let high: Vec<_> = (1..columns).rev().map(|x| node(x, rows - 1)).collect();
+            let right: Vec<_> = (1..rows).map(|y| node(columns - 1, y)).collect();
+            let left: Vec<_> = (1..rows).rev().map(|y| node(1, y)).collect();
             zip(&sides[0], &low, |p| p[0], &mut triangles);
             zip(&sides[1], &right, |p| p[1], &mut triangles);
             zip(&sides[2], &high, |p| -p[0], &mut triangles);
             zip(&sides[3], &left, |p| -p[1], &mut triangles);
             for y in 1..rows - 1 {
-                let row = |y: u16| (1..columns).map(|x| knot(x, y)).collect::<Vec<_>>();
+                let row = |y: u16| (1..columns).map(|x| node(x, y)).collect::<Vec<_>>();
                 zip(&row(y), &row(y + 1), |p| p[0], &mut triangles);
             }
         }
     }
     triangles.retain(|t| {
-        let [a, b, c] = t.map(|knot| knot.vertex);
+        let [a, b, c] = t.map(|node| node.vertex);
         a != b && b != c && c != a
     });
     sort_by_rows(&mut triangles);
-    let triangles = triangles.iter().map(|t| t.map(|knot| knot.vertex));
+    let triangles = triangles.iter().map(|t| t.map(|node| node.vertex));
     let triangles: Vec<[u16; 3]> = triangles.collect();
     Topology {
         neighbours: neighbours(&triangles),
@@ -126,7 +126,7 @@ fn stitched(factors: Factors) -> Topology {
 }
 
 /// Sorts triangles by row of the lattice, and by column within a row.
-fn sort_by_rows(triangles: &mut [[Knot; 3]]) {
+fn sort_by_rows(triangles: &mut [[Node; 3]]) {
     // Lattice positions are at most 64 and differ by more than a 32768th.
     const STEPS: f32 = 32_768.0;
     triangles.sort_by_cached_key(|t| {

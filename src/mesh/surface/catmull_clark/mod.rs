@@ -17,7 +17,7 @@ mod refine;
 
 use super::bezier::BicubicPatch;
 use super::owners::{Owners, PatchKeys};
-use super::patches::{Geometry, Look, Surface, SurfacePoint};
+use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
 use crate::error::{Error, Result};
 use crate::mesh::files::{Mesh, NONE, bounds};
 use crate::mesh::index::index32;
@@ -105,14 +105,14 @@ impl Surface {
             }
         }
         let owners = owners(&base, &points.is_smooth, steps);
-        let look = Look {
+        let patch_materials = PatchMaterials {
             materials: mesh.materials.clone(),
             textures: mesh.textures.clone(),
             parts,
         };
         let patches = uvs.len();
         let geometry = CatmullClark { cubics, side, uvs };
-        Ok(Self::new(geometry, patches, owners, look))
+        Ok(Self::new(geometry, patches, owners, patch_materials))
     }
 }
 

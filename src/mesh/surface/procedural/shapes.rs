@@ -5,7 +5,7 @@ use super::instances::Rng;
 use crate::mesh::files::{Material, bounds};
 use crate::mesh::surface::owners::{Owners, PatchKeys};
 use crate::mesh::surface::patches::{
-    CORNERS, Geometry, Look, Surface, SurfacePoint, cross, plus, unit,
+    CORNERS, Geometry, PatchMaterials, Surface, SurfacePoint, add_scaled, cross, unit,
 };
 
 /// A wave of a height field: `amplitude * sin(along . (x, y) + phase)`.
@@ -60,7 +60,7 @@ fn sheet(counts: [u16; 2], lengths: [f32; 2], waves: Vec<Wave>) -> Surface {
     let keys = |(x, y)| PatchKeys::smooth([(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)]);
     let patches = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
     let owners = Owners::new(patches.map(keys));
-    let look = Look::plain(Material {
+    let patch_materials = PatchMaterials::single(Material {
         name: "sheet".to_owned(),
         two_sided: true,
         ..Material::default()
@@ -71,7 +71,7 @@ fn sheet(counts: [u16; 2], lengths: [f32; 2], waves: Vec<Wave>) -> Surface {
         lengths,
         waves,
     };
-    Surface::new(sheet, patches, owners, look)
+    Surface::new(sheet, patches, owners, patch_materials)
 }
 
 impl Geometry for Sheet {
@@ -139,7 +139,12 @@ fn ball_owners() -> Owners {
 impl Surface {
     /// Creates a ball of radius 1 around the origin, of one material.
     pub fn ball(material: Material) -> Self {
-        Self::new(Ball, BALL_PATCHES, ball_owners(), Look::plain(material))
+        Self::new(
+            Ball,
+            BALL_PATCHES,
+            ball_owners(),
+            PatchMaterials::single(material),
+        )
     }
 }
 
@@ -204,7 +209,7 @@ impl Surface {
         if hairs > 0 {
             parts.push([1; 2]);
         }
-        let look = Look {
+        let patch_materials = PatchMaterials {
             materials: vec![
                 material("skin", [0.25, 0.15, 0.1], false),
                 material("hair", [0.6, 0.4, 0.25], true),
@@ -214,7 +219,7 @@ impl Surface {
         };
         let hairs: Vec<Hair> = (0..hairs).map(|number| hair(seed, number)).collect();
         let patches = BALL_PATCHES + hairs.len();
-        Self::new(FurBall(hairs), patches, ball_owners(), look)
+        Self::new(FurBall(hairs), patches, ball_owners(), patch_materials)
     }
 }
 
@@ -231,12 +236,12 @@ fn hair(seed: u64, number: u64) -> Hair {
     let (root, aside) = (rng.direction(), rng.direction());
     let third = rng.range(LENGTHS[0], LENGTHS[1]) / 3.0;
     let bent = |by: f32, sag: f32| {
-        let leaning = plus(root, aside, by);
-        unit(plus(leaning, [0.0, 0.0, -1.0], sag))
+        let leaning = add_scaled(root, aside, by);
+        unit(add_scaled(leaning, [0.0, 0.0, -1.0], sag))
     };
-    let first = plus(root, root, third);
-    let second = plus(first, bent(0.4, 0.3), third);
-    let tip = plus(second, bent(0.8, 0.9), third);
+    let first = add_scaled(root, root, third);
+    let second = add_scaled(first, bent(0.4, 0.3), third);
+    let tip = add_scaled(second, bent(0.8, 0.9), third);
     let across = match unit(cross(root, aside)) {
         [0.0, 0.0, 0.0] => [1.0, 0.0, 0.0],
         across => across,
@@ -257,7 +262,7 @@ impl Hair {
         let normal = unit(cross(self.across, along));
         let width = ROOT_WIDTH + (TIP_WIDTH - ROOT_WIDTH) * v;
         SurfacePoint {
-            position: plus(middle, self.across, (u - 0.5) * width),
+            position: add_scaled(middle, self.across, (u - 0.5) * width),
             normal,
         }
     }
