@@ -36,7 +36,7 @@ impl MeshResult {
             merging: shading.counters,
             quads_shaded: shading.quads.len() as u64,
             pixels_covered: visible.pixels_covered(),
-            shading_pixel_px: visible.settings.pattern.cell_px().unsigned_abs(),
+            shading_pixel_px: visible.settings.pattern.side_px().unsigned_abs(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Coverage without time: edge functions, polygons, spans, pixel and sample coverage, and the depths
-//! of samples.
+//! Coverage without time: edge functions, polygons, spans, pixel and sample coverage, and the
+//! depths of samples.
 
 pub mod geometry;
 pub mod outline;

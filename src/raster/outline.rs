@@ -19,13 +19,13 @@ pub trait Outline: Copy {
     /// Prepares the 16 rows from `y0`, clipped to `clip`.
     fn rows(&self, y0: i32, clip: PixelRect) -> Self::Rows;
 
-    /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of them
-    /// is covered.
+    /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of
+    /// them is covered.
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
 
-    /// Coverage of the raster tile at `origin`, clipped to `clip`, from its prepared rows: returns a
-    /// mask with bit `8 y + x` for each covered pixel, and adds the coverage of samples to `samples`,
-    /// which are empty before.
+    /// Coverage of the raster tile at `origin`, clipped to `clip`, from its prepared rows: returns
+    /// a mask with bit `8 y + x` for each covered pixel, and adds the coverage of samples to
+    /// `samples`, which are empty before.
     fn tile(
         &self,
         rows: &Self::Rows,
@@ -85,9 +85,9 @@ impl Outline for Polygon {
     }
 }
 
-/// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture: row by row
-/// of the screen tiles for which `owns(column, row)` holds. Passes the column and row of the screen
-/// tile, the quarter of it, and the result of [`Outline::tile`].
+/// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture: row
+/// by row of the screen tiles for which `owns(column, row)` holds. Passes the column and row of the
+/// screen tile, the quarter of it, and the result of [`Outline::tile`].
 #[inline]
 #[allow(
     clippy::cast_sign_loss,

@@ -11,8 +11,9 @@
 //! Pixel centres lie at `256 i + 128`, so `E = 256 (A i + B j) + rest`, and since `A i + B j` is
 //! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what `Edge` holds.
 //!
-//! With vertices inside [`GUARD_BAND`](crate::raster::geometry::GUARD_BAND), `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any `i32` pixel
-//! the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
+//! With vertices inside [`GUARD_BAND`](crate::raster::geometry::GUARD_BAND), `|A|, |B| <= 2^30` and
+//! `|C| <= 2^53`; for any `i32` pixel the edge function stays below `2^30 * 2^31 * 2 + 2^53 <
+//! 2^63`, so `i64` never overflows.
 
 use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 use crate::raster::spans::{RowSpans, SPAN_ROWS};

@@ -1,8 +1,8 @@
 //! Early depth test of samples, and the depths of a quad.
 //!
 //! Depth is the near plane's distance over that of the surface: 1 at the near plane, 0 infinitely
-//! far. It is linear on the picture along a plane, and finest where f32 is. Greater is nearer. Samples
-//! start at 0; a nearer fragment passes and writes its depth.
+//! far. It is linear on the picture along a plane, and finest where f32 is. Greater is nearer.
+//! Samples start at 0; a nearer fragment passes and writes its depth.
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -23,7 +23,7 @@ pub struct DepthPlane {
 /// A quad of one triangle for the depth test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthFragment {
-    /// The first cell's corner, in 1/256 px.
+    /// The first shading pixel's corner, in 1/256 px.
     pub corner: [i32; 2],
     /// Samples covered.
     pub coverage: u64,
@@ -36,7 +36,7 @@ pub struct DepthFragment {
 /// Depth and visible fragment of every sample of a quad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuadDepths {
-    /// Depths, cell by cell; those past the pattern's count are not used.
+    /// Depths, shading pixel by shading pixel; those past the pattern's count are not used.
     pub depths: [[f32; MAX_SAMPLES]; 4],
     /// Id of the visible fragment of each sample.
     pub owners: [[u32; MAX_SAMPLES]; 4],
@@ -55,7 +55,7 @@ impl Default for QuadDepths {
 }
 
 impl DepthPlane {
-    /// The plane's depth at the corner of a cell, in 1/256 px.
+    /// The plane's depth at the corner of a shading pixel, in 1/256 px.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,
@@ -67,7 +67,7 @@ impl DepthPlane {
         (f64::from(self.depth) + along(0, x) + along(1, y)) as f32
     }
 
-    /// The depth at a sample: that of the cell's corner plus the way to the sample.
+    /// The depth at a sample: that of the shading pixel's corner plus the way to the sample.
     pub fn at_sample(&self, corner: [i32; 2], offset: [i32; 2]) -> f32 {
         #[allow(clippy::cast_precision_loss, reason = "at most 512")]
         let [x, y] = offset.map(|v| v as f32);
@@ -76,8 +76,8 @@ impl DepthPlane {
 }
 
 impl QuadDepths {
-    /// Tests the samples of a fragment, a cell at a time; returns those that pass, which are then its
-    /// own.
+    /// Tests the samples of a fragment, a shading pixel at a time; returns those that pass, which
+    /// are then its own.
     #[inline]
     pub fn test(
         &mut self,
@@ -100,19 +100,19 @@ impl QuadDepths {
         let lanes = |v: &[f32; MAX_SAMPLES]| f32x16::from_slice(simd, v);
         let plane = &fragment.plane;
         let way = lanes(xs) * plane.slope[0] + lanes(ys) * plane.slope[1];
-        let side = pattern.cell_units();
+        let side = pattern.side_units();
         let mut passed = 0;
-        for (cell, [right, down]) in [[0, 0], [side, 0], [0, side], [side, side]]
+        for (pixel, [right, down]) in [[0, 0], [side, 0], [0, side], [side, side]]
             .into_iter()
             .enumerate()
         {
-            let samples = pattern.cell(fragment.coverage, cell);
+            let samples = pattern.pixel(fragment.coverage, pixel);
             if samples == 0 {
                 continue;
             }
             let [x, y] = fragment.corner;
             let depth = way + plane.at_corner(x + right, y + down);
-            let stored = lanes(&self.depths[cell]);
+            let stored = lanes(&self.depths[pixel]);
             let covered = mask32x16::from_bitmask(simd, u64::from(samples));
             let wins = depth.simd_gt(stored) & covered;
             let bits = wins.to_bitmask();
@@ -120,11 +120,11 @@ impl QuadDepths {
                 continue;
             }
             wins.select(depth, stored)
-                .store_slice(&mut self.depths[cell]);
-            let owners = u32x16::from_slice(simd, &self.owners[cell]);
+                .store_slice(&mut self.depths[pixel]);
+            let owners = u32x16::from_slice(simd, &self.owners[pixel]);
             wins.select(u32x16::splat(simd, fragment.owner), owners)
-                .store_slice(&mut self.owners[cell]);
-            passed |= bits << (cell * pattern.count() as usize);
+                .store_slice(&mut self.owners[pixel]);
+            passed |= bits << (pixel * pattern.count() as usize);
         }
         passed
     }
@@ -132,7 +132,7 @@ impl QuadDepths {
     /// Farthest depth of all samples.
     pub(crate) fn farthest(&self, pattern: &SamplePattern) -> f32 {
         let count = pattern.count() as usize;
-        let samples = self.depths.iter().flat_map(|cell| &cell[..count]);
+        let samples = self.depths.iter().flat_map(|pixel| &pixel[..count]);
         samples.copied().fold(f32::INFINITY, f32::min)
     }
 }
@@ -148,16 +148,16 @@ mod tests {
         /// definition.
         fn test_slowly(&mut self, pattern: &SamplePattern, fragment: &DepthFragment) -> u64 {
             let mut passed = 0;
-            for (cell, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {
-                let at = [0, 1].map(|axis| fragment.corner[axis] + c[axis] * pattern.cell_units());
-                let samples = pattern.cell(fragment.coverage, cell);
+            for (pixel, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {
+                let at = [0, 1].map(|axis| fragment.corner[axis] + c[axis] * pattern.side_units());
+                let samples = pattern.pixel(fragment.coverage, pixel);
                 for (k, &offset) in pattern.offsets().iter().enumerate() {
                     let depth = fragment.plane.at_sample(at, offset);
-                    let stored = &mut self.depths[cell][k];
+                    let stored = &mut self.depths[pixel][k];
                     if samples >> k & 1 == 1 && depth > *stored {
                         *stored = depth;
-                        self.owners[cell][k] = fragment.owner;
-                        passed |= 1 << (cell * pattern.count() as usize + k);
+                        self.owners[pixel][k] = fragment.owner;
+                        passed |= 1 << (pixel * pattern.count() as usize + k);
                     }
                 }
             }
@@ -184,7 +184,7 @@ mod tests {
             let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
             for pattern in standard.into_iter().chain([SamplePattern::coarse(4)]) {
                 let pattern = pattern.unwrap();
-                let corner = place.map(|v| v * 2 * pattern.cell_units());
+                let corner = place.map(|v| v * 2 * pattern.side_units());
                 for level in SimdLevel::all() {
                     let (mut fast, mut slow) = (QuadDepths::default(), QuadDepths::default());
                     for ((plane, coverage), owner) in planes.iter().zip(0..) {

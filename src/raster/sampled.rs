@@ -1,5 +1,5 @@
-//! Coverage of samples by a triangle: the edge functions of [`crate::raster::polygon`], evaluated at the
-//! samples of a [`SamplePattern`].
+//! Coverage of samples by a triangle: the edge functions of [`crate::raster::polygon`], evaluated
+//! at the samples of a [`SamplePattern`].
 //!
 //! At a point (X, Y) in 1/256 px the edge function is `a X + b Y + c`, with the fill rule's 1 taken
 //! off `c` for edges that are neither left nor top; it is at least 0 at samples inside. With
@@ -21,8 +21,8 @@ use crate::raster::tiles::RASTER_TILE_PX;
 const TILE_QUADS: i32 = RASTER_TILE_PX.cast_signed() / 2;
 /// Value of an edge function at a quad's corner from which on its sign is that of the whole quad.
 const CLAMP: i64 = 1 << 30;
-/// Largest `|a| + |b|` of an edge for lanes: over a quad of cells of 512 units it changes by less
-/// than [`CLAMP`].
+/// Largest `|a| + |b|` of an edge for lanes: over a quad of shading pixels of 512 units it changes
+/// by less than [`CLAMP`].
 const STEEPEST: i64 = 1 << 19;
 
 /// `a X + b Y + c >= 0` inside.
@@ -58,17 +58,17 @@ impl Edge {
     }
 }
 
-/// A triangle with its edge functions for samples. Pixel coordinates count shading pixels ("cells"),
+/// A triangle with its edge functions for samples. Pixel coordinates count shading pixels,
 /// which are blocks of 2x2 pixels with coarse shading.
 #[derive(Debug, Clone, Copy)]
 pub struct SampledPolygon {
     edges: [Edge; 3],
-    /// Change of each edge function from a cell's corner to its samples.
+    /// Change of each edge function from a shading pixel's corner to its samples.
     offsets: [[i32; MAX_SAMPLES]; 3],
     /// Least and greatest corner of the bounding box, in 1/256 px.
     corners: [[i32; 2]; 2],
     pattern: &'static SamplePattern,
-    cell: i32,
+    side: i32,
     samples: u32,
     is_front: bool,
     fits_lanes: bool,
@@ -78,9 +78,9 @@ pub struct SampledPolygon {
 /// A quad of a raster tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampledQuad {
-    /// Coverage mask of samples, cell by cell.
+    /// Coverage mask of samples, shading pixel by shading pixel.
     pub coverage: u64,
-    /// Mask of the cells whose centre is covered.
+    /// Mask of the shading pixels whose centre is covered.
     pub centres: u8,
 }
 
@@ -89,7 +89,8 @@ pub struct SampledQuad {
 pub struct TileSamples {
     /// Quads of the tile, row by row.
     pub quads: [SampledQuad; 16],
-    /// Mask of the quads that the triangle touches: bit `4 row + column`. They may have no coverage.
+    /// Mask of the quads that the triangle touches: bit `4 row + column`. They may have no
+    /// coverage.
     pub touched: u16,
 }
 
@@ -108,8 +109,8 @@ impl TileCover for TileSamples {
 }
 
 impl SampledPolygon {
-    /// Twice the area, positive where the corners come clockwise as seen with y down; `None` when it
-    /// is zero or a vertex is outside the guard band.
+    /// Twice the area, positive where the corners come clockwise as seen with y down; `None` when
+    /// it is zero or a vertex is outside the guard band.
     #[inline]
     fn turn([v0, v1, v2]: [Vertex; 3]) -> Option<i64> {
         let is_fit = |v: Vertex| v.x.unsigned_abs().max(v.y.unsigned_abs()) <= GUARD_BAND as u32;
@@ -133,11 +134,11 @@ impl SampledPolygon {
     pub(crate) fn bounds_of([v0, v1, v2]: [Vertex; 3], pattern: &SamplePattern) -> PixelRect {
         let least = [v0.x.min(v1.x).min(v2.x), v0.y.min(v1.y).min(v2.y)];
         let greatest = [v0.x.max(v1.x).max(v2.x), v0.y.max(v1.y).max(v2.y)];
-        cells_around([least, greatest], pattern.cell_units())
+        pixels_around([least, greatest], pattern.side_units())
     }
 
-    /// Sets up a triangle of either winding; `None` if its area is zero or a vertex is outside the guard
-    /// band.
+    /// Sets up a triangle of either winding; `None` if its area is zero or a vertex is outside the
+    /// guard band.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "offsets are used where they fit only"
@@ -170,7 +171,7 @@ impl SampledPolygon {
                 [v0.x.max(v1.x).max(v2.x), v0.y.max(v1.y).max(v2.y)],
             ],
             pattern,
-            cell: pattern.cell_units(),
+            side: pattern.side_units(),
             samples: pattern.count(),
             // Counter-clockwise where y points up.
             is_front: area < 0,
@@ -183,7 +184,8 @@ impl SampledPolygon {
         self.is_front
     }
 
-    /// Whether the triangle covers the point (x, y), in 1/256 px. This is the definition of coverage.
+    /// Whether the triangle covers the point (x, y), in 1/256 px. This is the definition of
+    /// coverage.
     pub fn covers(&self, x: i32, y: i32) -> bool {
         self.edges.iter().all(|e| e.at(x, y) >= 0)
     }
@@ -201,7 +203,8 @@ impl SampledPolygon {
         in_box & inside(&self.edges[0]) & inside(&self.edges[1]) & inside(&self.edges[2])
     }
 
-    /// The coverage of the quad whose first cell's corner is at (x, y), in 1/256 px, in lanes.
+    /// The coverage of the quad whose first shading pixel's corner is at (x, y), in 1/256 px, in
+    /// lanes.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,
@@ -213,15 +216,15 @@ impl SampledPolygon {
         let zero = i32x16::splat(simd, 0);
         let full = u64::from(u16::MAX >> (16 - self.samples));
         let mut coverage = 0;
-        for cell in 0..4 {
-            let (across, down) = (self.cell * (cell & 1), self.cell * (cell >> 1));
+        for pixel in 0..4 {
+            let (across, down) = (self.side * (pixel & 1), self.side * (pixel >> 1));
             let value = |k: usize| {
                 let e = &self.edges[k];
                 offsets[k] + (bases[k] + e.a * across + e.b * down)
             };
             let outside = (value(0) | value(1) | value(2)).simd_lt(zero);
             let inside = !outside.to_bitmask() & full;
-            coverage |= inside << (self.samples * cell.cast_unsigned());
+            coverage |= inside << (self.samples * pixel.cast_unsigned());
         }
         coverage
     }
@@ -229,26 +232,26 @@ impl SampledPolygon {
     /// The same, sample by sample.
     fn quad_slowly(&self, x: i32, y: i32) -> u64 {
         let mut coverage = 0;
-        for cell in 0..4_i32 {
-            let (x, y) = (x + self.cell * (cell & 1), y + self.cell * (cell >> 1));
+        for pixel in 0..4_i32 {
+            let (x, y) = (x + self.side * (pixel & 1), y + self.side * (pixel >> 1));
             for (&[dx, dy], k) in self.pattern.offsets().iter().zip(0..) {
                 let bit = u64::from(self.covers(x + dx, y + dy));
-                coverage |= bit << (cell.cast_unsigned() * self.samples + k);
+                coverage |= bit << (pixel.cast_unsigned() * self.samples + k);
             }
         }
         coverage
     }
 
-    /// Cells of a quad whose centre is covered.
+    /// Shading pixels of a quad whose centre is covered.
     #[inline(always)]
     fn centres(&self, x: i32, y: i32) -> u8 {
-        let half = self.cell / 2;
+        let half = self.side / 2;
         let mut outside = [0_i64; 4];
         for e in &self.edges {
             let base = e.at(x + half, y + half);
             let (across, down) = (
-                i64::from(e.a) * i64::from(self.cell),
-                i64::from(e.b) * i64::from(self.cell),
+                i64::from(e.a) * i64::from(self.side),
+                i64::from(e.b) * i64::from(self.side),
             );
             outside[0] |= base;
             outside[1] |= base + across;
@@ -258,16 +261,16 @@ impl SampledPolygon {
         (0..4).fold(0, |mask, c| mask | u8::from(outside[c] >= 0) << c)
     }
 
-    /// A quad's coverage and centres without the cells outside `clip`.
+    /// A quad's coverage and centres without the shading pixels outside `clip`.
     #[cold]
     fn clipped(&self, coverage: u64, centres: u8, [x, y]: [i32; 2], clip: PixelRect) -> (u64, u8) {
-        let full = u64::from(self.pattern.full_cell());
-        (0..4).fold((coverage, centres), |(coverage, centres), cell| {
-            if clip.contains(x + (cell & 1), y + (cell >> 1)) {
+        let full = u64::from(self.pattern.full_pixel());
+        (0..4).fold((coverage, centres), |(coverage, centres), pixel| {
+            if clip.contains(x + (pixel & 1), y + (pixel >> 1)) {
                 return (coverage, centres);
             }
-            let shift = self.samples * cell.cast_unsigned();
-            (coverage & !(full << shift), centres & !(1 << cell))
+            let shift = self.samples * pixel.cast_unsigned();
+            (coverage & !(full << shift), centres & !(1 << pixel))
         })
     }
 
@@ -279,7 +282,7 @@ impl SampledPolygon {
         clip: PixelRect,
         out: &mut TileSamples,
     ) -> u64 {
-        let quad = self.cell * 2;
+        let quad = self.side * 2;
         // Quads inside both the tile and the box, in quads from the tile's corner.
         let range = |from: i32, to: i32, origin: i32| {
             let (from, to) = ((from - origin) >> 1, (to - origin + 1) >> 1);
@@ -289,7 +292,7 @@ impl SampledPolygon {
         for row in range(clip.y0, clip.y1, y0) {
             for column in range(clip.x0, clip.x1, x0) {
                 let (cx, cy) = (x0 + column * 2, y0 + row * 2);
-                let (x, y) = (cx * self.cell, cy * self.cell);
+                let (x, y) = (cx * self.side, cy * self.side);
                 if !self.meets(x, y, quad) {
                     continue;
                 }
@@ -305,20 +308,20 @@ impl SampledPolygon {
                 let position = row * TILE_QUADS + column;
                 out.touched |= 1 << position;
                 out.quads[position.cast_unsigned() as usize] = SampledQuad { coverage, centres };
-                let cells = u64::from(self.pattern.cells(coverage));
+                let pixels = u64::from(self.pattern.covered_pixels(coverage));
                 let at = (row * 16 + column * 2).cast_unsigned();
-                mask |= (cells & 3 | (cells & 12) << 6) << at;
+                mask |= (pixels & 3 | (pixels & 12) << 6) << at;
             }
         }
         mask
     }
 }
 
-/// The cells, of `cell` units per side (a power of two), around a box: whole quads, since the empty
-/// parts of a quad are not worth clipping.
+/// The shading pixels, of `side` units per side (a power of two), around a box: whole quads, since
+/// the empty parts of a quad are not worth clipping.
 #[inline]
-fn cells_around([least, greatest]: [[i32; 2]; 2], cell: i32) -> PixelRect {
-    let bits = cell.trailing_zeros();
+fn pixels_around([least, greatest]: [[i32; 2]; 2], side: i32) -> PixelRect {
+    let bits = side.trailing_zeros();
     let first = |v: i32| v >> bits & !1;
     let end = |v: i32| (v >> bits | 1) + 1;
     PixelRect {
@@ -334,7 +337,7 @@ impl Outline for SampledPolygon {
     type Samples = TileSamples;
 
     fn bounds(&self) -> PixelRect {
-        cells_around(self.corners, self.cell)
+        pixels_around(self.corners, self.side)
     }
 
     #[inline]
@@ -342,7 +345,7 @@ impl Outline for SampledPolygon {
 
     #[inline]
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
-        self.meets(x0 * self.cell, y0 * self.cell, size * self.cell)
+        self.meets(x0 * self.side, y0 * self.side, size * self.side)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Sample patterns, and the nearest sample of a set to the centre.
 //!
-//! The rasterizer works on shading pixels, called cells here: a cell is shaded once and is a pixel or,
+//! The rasterizer works on shading pixels: a shading pixel is shaded once and is a pixel or,
 //! with coarse shading, a block of 2x2 pixels with the samples of all four.
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::error::{Error, Result};
 use crate::raster::geometry::SUBPIXEL_BITS;
 
-/// Maximum number of samples per cell: the coverage of four cells fits 64 bits.
+/// Maximum number of samples per shading pixel: the coverage of four shading pixels fits 64 bits.
 pub(crate) const MAX_SAMPLES: usize = 16;
 
 /// Subpixel units per pixel.
@@ -29,24 +29,26 @@ const STANDARD: [&[u8]; 5] = [
 /// Rank of an empty set of samples.
 const NO_RANK: u8 = u8::MAX;
 
-/// Positions of the samples of a cell.
+/// Positions of the samples of a shading pixel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplePattern {
     per_pixel: u32,
-    /// Pixels along the side of a cell: 1 or 2.
-    cell_px: i32,
-    /// From the cell's top left corner, in 1/256 px; those past `count` are the first again.
+    /// Pixels along the side of a shading pixel: 1 or 2.
+    side_px: i32,
+    /// From the shading pixel's top left corner, in 1/256 px; those past `count` are the first
+    /// again.
     offsets: [[i32; 2]; MAX_SAMPLES],
     lanes_f32: [[f32; MAX_SAMPLES]; 2],
     count: u32,
-    /// Samples by their distance from the cell's centre, nearest first, equal ones in order.
+    /// Samples by their distance from the shading pixel's centre, nearest first, equal ones in
+    /// order.
     by_distance: [u8; MAX_SAMPLES],
     /// For each four samples and each set of them: the least rank by distance, or [`NO_RANK`].
     least_rank: [[u8; 16]; MAX_SAMPLES / 4],
 }
 
 impl SamplePattern {
-    /// The standard pattern of 1, 2, 4, 8 or 16 samples per pixel; a cell is a pixel.
+    /// The standard pattern of 1, 2, 4, 8 or 16 samples per pixel; a shading pixel is a pixel.
     ///
     /// # Errors
     /// [`Error::Argument`] for another number of samples.
@@ -62,7 +64,8 @@ impl SamplePattern {
         Ok(Self::new(samples, 1, &offsets))
     }
 
-    /// The pattern of a cell of 2x2 pixels with 1, 2 or 4 samples per pixel, pixel by pixel in row order.
+    /// The pattern of a shading pixel of 2x2 pixels with 1, 2 or 4 samples per pixel, pixel by
+    /// pixel in row order.
     ///
     /// # Errors
     /// [`Error::Argument`] for another number of samples.
@@ -83,12 +86,12 @@ impl SamplePattern {
         Ok(Self::new(samples, 2, &offsets))
     }
 
-    fn new(per_pixel: u32, cell_px: i32, positions: &[[i32; 2]]) -> Self {
+    fn new(per_pixel: u32, side_px: i32, positions: &[[i32; 2]]) -> Self {
         let offsets: [[i32; 2]; MAX_SAMPLES] =
             std::array::from_fn(|k| positions[k % positions.len()]);
         #[allow(clippy::cast_precision_loss, reason = "below 512")]
         let lanes_f32 = [0, 1].map(|axis| offsets.map(|o| o[axis] as f32));
-        let centre = cell_px * PIXEL / 2;
+        let centre = side_px * PIXEL / 2;
         let distance = |k: u8| {
             let [x, y] = positions[usize::from(k)];
             (x - centre).pow(2) + (y - centre).pow(2)
@@ -97,7 +100,7 @@ impl SamplePattern {
         order.sort_by_key(|&k| (distance(k), k));
         Self {
             per_pixel,
-            cell_px,
+            side_px,
             offsets,
             lanes_f32,
             count: u32::try_from(positions.len()).unwrap_or(0),
@@ -124,7 +127,7 @@ impl SamplePattern {
         found.unwrap_or_else(|| Box::leak(Box::new(self.clone())))
     }
 
-    /// Samples of a cell: 1 to 16.
+    /// Samples of a shading pixel: 1 to 16.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -134,17 +137,17 @@ impl SamplePattern {
         self.per_pixel
     }
 
-    /// Pixels along the side of a cell: 1, or 2 with coarse shading.
-    pub fn cell_px(&self) -> i32 {
-        self.cell_px
+    /// Pixels along the side of a shading pixel: 1, or 2 with coarse shading.
+    pub fn side_px(&self) -> i32 {
+        self.side_px
     }
 
-    /// Subpixel units along the side of a cell.
-    pub fn cell_units(&self) -> i32 {
-        self.cell_px * PIXEL
+    /// Subpixel units along the side of a shading pixel.
+    pub fn side_units(&self) -> i32 {
+        self.side_px * PIXEL
     }
 
-    /// Where the samples lie, in 1/256 px from the cell's top left corner.
+    /// Where the samples lie, in 1/256 px from the shading pixel's top left corner.
     pub fn offsets(&self) -> &[[i32; 2]] {
         &self.offsets[..self.count as usize]
     }
@@ -161,44 +164,44 @@ impl SamplePattern {
         &self.lanes_f32
     }
 
-    /// All samples of a cell.
-    pub(crate) fn full_cell(&self) -> u16 {
+    /// All samples of a shading pixel.
+    pub(crate) fn full_pixel(&self) -> u16 {
         u16::MAX >> (16 - self.count)
     }
 
-    /// All samples of a quad of cells. Cell `c` of a quad (0 top left, 1 top right, 2 bottom left,
-    /// 3 bottom right) has the bits from `c * count` on.
+    /// All samples of a quad of shading pixels. Shading pixel `c` of a quad (0 top left, 1 top
+    /// right, 2 bottom left, 3 bottom right) has the bits from `c * count` on.
     pub fn full_quad(&self) -> u64 {
         u64::MAX >> (64 - 4 * self.count)
     }
 
-    /// The samples of cell `cell` in the coverage of a quad.
+    /// The samples of shading pixel `pixel` in the coverage of a quad.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "at most 16 bits are kept")]
-    pub fn cell(&self, coverage: u64, cell: usize) -> u16 {
-        (coverage >> (self.count as usize * cell)) as u16 & self.full_cell()
+    pub fn pixel(&self, coverage: u64, pixel: usize) -> u16 {
+        (coverage >> (self.count as usize * pixel)) as u16 & self.full_pixel()
     }
 
-    /// Which cells of a quad have a sample in `coverage`: bit `c` for cell `c`.
+    /// Which shading pixels of a quad have a sample in `coverage`: bit `c` for shading pixel `c`.
     #[inline]
-    pub fn cells(&self, coverage: u64) -> u8 {
+    pub fn covered_pixels(&self, coverage: u64) -> u8 {
         (0..4).fold(0, |mask, c| {
-            mask | u8::from(self.cell(coverage, c) != 0) << c
+            mask | u8::from(self.pixel(coverage, c) != 0) << c
         })
     }
 
-    /// Which cells of a quad have some of their samples in `coverage` but not all.
+    /// Which shading pixels of a quad have some of their samples in `coverage` but not all.
     #[inline]
-    pub(crate) fn partial_cells(&self, coverage: u64) -> u8 {
-        let full = self.full_cell();
-        (0..4).fold(0, |cells, c| {
-            let samples = self.cell(coverage, c);
-            cells | u8::from(samples != 0 && samples != full) << c
+    pub(crate) fn partial_pixels(&self, coverage: u64) -> u8 {
+        let full = self.full_pixel();
+        (0..4).fold(0, |pixels, c| {
+            let samples = self.pixel(coverage, c);
+            pixels | u8::from(samples != 0 && samples != full) << c
         })
     }
 
-    /// The sample of `samples` nearest to the cell's centre, and its rank among all (0 is the
-    /// nearest that a cell has); `None` of none. Of equally near ones it is the first.
+    /// The sample of `samples` nearest to the shading pixel's centre, and its rank among all (0 is
+    /// the nearest that a shading pixel has); `None` of none. Of equally near ones it is the first.
     #[inline]
     pub(crate) fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
         let [a, b, c, d] = &self.least_rank;
@@ -241,7 +244,8 @@ mod tests {
         // (.625, .8125) against (0, .5): 0.1133 and 0.25.
         assert_eq!(sixteen.nearest_to_centre(1 << 5 | 1 << 12).unwrap().0, 5);
         assert_eq!(sixteen.nearest_to_centre(0), None);
-        // Of any set, the first in order of distance; samples that a cell has not are nothing.
+        // Of any set, the first in order of distance; samples that a shading pixel has not are
+        // nothing.
         for pattern in [1, 2, 4, 8, 16].map(|n| SamplePattern::standard(n).unwrap()) {
             let order = &pattern.by_distance[..pattern.count() as usize];
             for samples in 0..=u16::MAX {
@@ -252,7 +256,10 @@ mod tests {
         }
         assert_eq!(sixteen.full_quad(), u64::MAX);
         let four = SamplePattern::standard(4).unwrap();
-        assert_eq!((four.full_cell(), four.full_quad()), (15, 0xffff));
-        assert_eq!((four.cell(0x0420, 1), four.cells(0x0420)), (2, 0b0110));
+        assert_eq!((four.full_pixel(), four.full_quad()), (15, 0xffff));
+        assert_eq!(
+            (four.pixel(0x0420, 1), four.covered_pixels(0x0420)),
+            (2, 0b0110)
+        );
     }
 }

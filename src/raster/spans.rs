@@ -26,8 +26,8 @@ impl RowSpans {
         self.start.as_flattened()[row]..self.end.as_flattened()[row]
     }
 
-    /// Coverage mask of the 8x8 pixels at column `x0` and row `row` of the strip, which is 0 or 8: bit
-    /// `8 y + x`.
+    /// Coverage mask of the 8x8 pixels at column `x0` and row `row` of the strip, which is 0 or 8:
+    /// bit `8 y + x`.
     pub fn tile_mask(&self, x0: i32, row: usize) -> u64 {
         let (starts, ends) = (self.start[row / 8], self.end[row / 8]);
         let mut mask = 0;

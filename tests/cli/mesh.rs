@@ -110,7 +110,7 @@ fn combinations_make_rows_and_pictures() {
     assert!(folder.path().join("h.none-1x-2px.png").is_file());
     // Without --psnr nothing is compared.
     assert!(rows.iter().all(|r| r["psnr_vs_none_db"].is_null()));
-    // One sample a pixel: every cell is full or empty, so the pixel merge unit saves nothing.
+    // One sample per pixel: every shading pixel is full or empty, so the pixel merge unit saves nothing.
     let of = |unit: &str, msaa: u64| {
         let row = rows.iter().find(|r| r["unit"] == unit && r["msaa"] == msaa);
         row.unwrap()["quads"]["merged"].as_u64().unwrap()

@@ -125,7 +125,7 @@ fn shown(
     let mut shown = vec![(0.0_f32, None); (picture.x1 * picture.y1) as usize * count];
     let mut grids: Vec<Grid> = Vec::new();
     (0..source.batches()).for_each(|batch| source.grids(batch, view, &mut grids));
-    let unit = pattern.cell_units();
+    let unit = pattern.side_units();
     for (number, grid) in grids.iter().enumerate() {
         for (triangle, corners) in (0..).zip(&grid.topology.triangles) {
             let projected = corners.map(|c| project(view, grid.vertices[usize::from(c)].position));

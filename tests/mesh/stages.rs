@@ -400,7 +400,7 @@ fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Act
         beat.quads.push(Quad {
             primitive: state.fragment(triangle, [column, 0], coverage, 0),
             position: column as u8,
-            mask: state.pattern().cells(coverage),
+            mask: state.pattern().covered_pixels(coverage),
         });
     }
     let mut link = Link::new(1, unit, Collector::new(0));
@@ -484,7 +484,7 @@ fn a_flush_takes_a_cycle_per_entry() {
             quads.push(Quad {
                 primitive: state.fragment(0, [column, 0], coverage, 0),
                 position: column as u8,
-                mask: state.pattern().cells(coverage),
+                mask: state.pattern().covered_pixels(coverage),
             });
         }
         Beat {

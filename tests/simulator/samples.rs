@@ -19,12 +19,12 @@ fn picture() -> PixelRect {
     }
 }
 
-/// Coverage of all cells of the picture by the tiles that the raster visits.
+/// Coverage of all shading pixels of the picture by the tiles that the raster visits.
 fn drawn(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> {
-    let mut cells = vec![(0, false); (SIDE * SIDE) as usize];
+    let mut pixels = vec![(0, false); (SIDE * SIDE) as usize];
     let bounds = polygon.bounds().intersect(picture());
     if bounds.is_empty() {
-        return cells;
+        return pixels;
     }
     let visit = |[column, row]: [u32; 2], quarter: u8, mask: u64, tile: &TileSamples| {
         for (quad, place) in tile.quads.iter().zip(0..) {
@@ -32,39 +32,39 @@ fn drawn(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> 
             let y = row.cast_signed() * 16 + i32::from(quarter >> 1) * 8 + place / 4 * 2;
             let touched = tile.touched >> place & 1 == 1;
             assert!(touched || *quad == SampledQuad::default());
-            for cell in 0..4 {
-                let (cx, cy) = (x + (cell & 1), y + (cell >> 1));
-                let samples = pattern.cell(quad.coverage, usize::try_from(cell).unwrap());
+            for pixel in 0..4 {
+                let (cx, cy) = (x + (pixel & 1), y + (pixel >> 1));
+                let samples = pattern.pixel(quad.coverage, usize::try_from(pixel).unwrap());
                 let bit = ((cy & 7) * 8 + (cx & 7)).cast_unsigned();
                 assert_eq!(mask >> bit & 1 == 1, samples != 0);
                 if picture().contains(cx, cy) {
                     let at = (cy * SIDE + cx).cast_unsigned() as usize;
-                    assert_eq!(cells[at], (0, false), "visited twice");
-                    cells[at] = (samples, quad.centres >> cell & 1 == 1);
+                    assert_eq!(pixels[at], (0, false), "visited twice");
+                    pixels[at] = (samples, quad.centres >> pixel & 1 == 1);
                 } else {
-                    assert_eq!((samples, quad.centres >> cell & 1), (0, 0), "outside");
+                    assert_eq!((samples, quad.centres >> pixel & 1), (0, 0), "outside");
                 }
             }
         }
     };
     raster_tiles(polygon, bounds, |_, _| true, visit);
-    cells
+    pixels
 }
 
 /// The same by the definition, sample by sample.
 fn defined(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> {
-    let cell = pattern.cell_units();
-    let mut cells = vec![(0, false); (SIDE * SIDE) as usize];
-    for (slot, at) in cells.iter_mut().zip(0..) {
+    let pixel = pattern.side_units();
+    let mut pixels = vec![(0, false); (SIDE * SIDE) as usize];
+    for (slot, at) in pixels.iter_mut().zip(0..) {
         let (x, y) = (at % SIDE, at / SIDE);
         if picture().contains(x, y) {
             for (&[dx, dy], k) in pattern.offsets().iter().zip(0..) {
-                slot.0 |= u16::from(polygon.covers(x * cell + dx, y * cell + dy)) << k;
+                slot.0 |= u16::from(polygon.covers(x * pixel + dx, y * pixel + dy)) << k;
             }
-            slot.1 = polygon.covers(x * cell + cell / 2, y * cell + cell / 2);
+            slot.1 = polygon.covers(x * pixel + pixel / 2, y * pixel + pixel / 2);
         }
     }
-    cells
+    pixels
 }
 
 fn patterns() -> Vec<&'static SamplePattern> {

@@ -175,7 +175,7 @@ impl Group {
                 counters.culled += 1;
                 continue;
             }
-            counters.partial += u64::from(settings.pattern.partial_cells(coverage) != 0);
+            counters.partial += u64::from(settings.pattern.partial_pixels(coverage) != 0);
             self.targets[0][quad as usize] = index32(self.quads.len());
             self.quads.push(ShaderQuad {
                 chunk: self.first,

@@ -134,7 +134,7 @@ impl VisibleFrame {
         let planes = planes.map(|p| p.unwrap_or(fallback));
         let points_px = std::array::from_fn(|pixel| {
             let input = inputs[from[pixel]];
-            let samples = pattern.cell(input.coverage, pixel);
+            let samples = pattern.pixel(input.coverage, pixel);
             let covers_centre = input.centres >> pixel & 1 == 1;
             let position = inputs[0].position;
             sampling_point(position, pixel, pattern, sampling, (samples, covers_centre))
@@ -145,8 +145,8 @@ impl VisibleFrame {
                 planes: &planes[k],
             }),
             points_px,
-            side_px: pattern.cell_px(),
-            wanted: pattern.cells(quad.coverage),
+            side_px: pattern.side_px(),
+            wanted: pattern.covered_pixels(quad.coverage),
             material: grid.material,
             is_front: inputs[0].is_front,
         })
@@ -164,7 +164,7 @@ impl VisibleFrame {
         let [width, height] = self.settings.size;
         let pattern = self.settings.pattern;
         let per_pixel = pattern.per_pixel() as usize;
-        let side = pattern.cell_px().cast_unsigned();
+        let side = pattern.side_px().cast_unsigned();
         let share = 1.0 / f32::from(u16::try_from(per_pixel).unwrap_or(1));
         let behind = background.map(decode_srgb);
         let empty = background.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);

@@ -156,7 +156,7 @@ impl SampleColours for VertexColours<'_> {
             return key.colours[0];
         };
         let pattern = self.visible.settings.pattern;
-        let side = f64::from(pattern.cell_px());
+        let side = f64::from(pattern.side_px());
         let offset = pattern.offsets()[sample];
         let [x, y] = [0, 1].map(|axis| {
             let second = if pixel >> axis & 1 == 1 { 1.0 } else { 0.0 };

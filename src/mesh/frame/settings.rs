@@ -46,7 +46,7 @@ pub struct FrameSettings {
 impl FrameSettings {
     /// The picture in shading pixels. The last column and row may reach beyond it.
     pub fn shading_area(&self) -> PixelRect {
-        let side = self.pattern.cell_px().cast_unsigned();
+        let side = self.pattern.side_px().cast_unsigned();
         let [x1, y1] = self.size.map(|px| px.div_ceil(side).cast_signed());
         PixelRect {
             x0: 0,

@@ -162,7 +162,7 @@ impl DepthBin {
     /// Tests the quads of a chunk that lie in the bin.
     #[inline(always)]
     fn test_chunk<S: Simd>(&mut self, simd: S, chunk: &Chunk, quads: &[u32]) {
-        let unit = self.settings.pattern.cell_units() * 2;
+        let unit = self.settings.pattern.side_units() * 2;
         let mut grid = 0;
         let mut is_hidden = true;
         let mut end = 0;

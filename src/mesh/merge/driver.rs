@@ -117,7 +117,7 @@ impl MergeDriver {
     /// Sends a fragment to the unit, or past it if its shader bars merging there.
     #[inline]
     pub(crate) fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
-        let partial = self.stream.pattern.partial_cells(fragment.coverage);
+        let partial = self.stream.pattern.partial_pixels(fragment.coverage);
         self.counters.partial += u64::from(partial != 0);
         if is_barred {
             // The entries are older and may lie below.

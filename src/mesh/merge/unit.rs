@@ -32,7 +32,7 @@ impl QuadFragment {
         if self.centres >> pixel & 1 == 1 {
             return Some(0);
         }
-        let samples = pattern.cell(self.coverage, pixel);
+        let samples = pattern.pixel(self.coverage, pixel);
         pattern.nearest_to_centre(samples).map(|(_, rank)| 1 + rank)
     }
 }
@@ -134,7 +134,7 @@ impl MergeStream {
     #[inline]
     pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
         let count = self.pattern.count() as usize;
-        let full = u64::from(self.pattern.full_cell());
+        let full = u64::from(self.pattern.full_pixel());
         let pixels = (0..4).filter(|&pixel| self.fragments.find(fragment, pixel) == leader);
         pixels.fold(0, |samples, pixel| samples | full << (pixel * count))
     }

@@ -186,7 +186,7 @@ impl MeshDrawState {
         Quad {
             primitive: index32(self.records.insert(record)),
             position: (index % QUADS_PER_TILE) as u8,
-            mask: self.pattern().cells(coverage),
+            mask: self.pattern().covered_pixels(coverage),
         }
     }
 
@@ -261,7 +261,7 @@ impl EarlyTests for MeshDrawState {
         let hidden = &self.grid.hidden_bins;
         let mut passed = 0;
         if hidden.is_empty() || !hidden.contains(&self.settings.bin_of(position)) {
-            let unit = pattern.cell_units() * 2;
+            let unit = pattern.side_units() * 2;
             let tested = DepthFragment {
                 corner: position.map(|q| i32::from(q) * unit),
                 coverage: fragment.quad.coverage,
@@ -279,7 +279,7 @@ impl EarlyTests for MeshDrawState {
         }
         Failed {
             stencil_failed: 0,
-            depth_failed: quad.mask & !pattern.cells(passed),
+            depth_failed: quad.mask & !pattern.covered_pixels(passed),
         }
     }
 }

@@ -308,7 +308,7 @@ impl Stage<MeshDrawState> for Passthrough {
         for (number, quad) in beat.quads.iter().enumerate() {
             let fragment = state.fragments.remove(quad.primitive as usize);
             let coverage = fragment.quad.coverage;
-            let partial = state.pattern().partial_cells(coverage);
+            let partial = state.pattern().partial_pixels(coverage);
             self.counters.partial += u64::from(partial != 0);
             let index = state.depths.index(fragment.quad.position);
             let parts = vec![(fragment.owner, coverage)];

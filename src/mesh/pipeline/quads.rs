@@ -90,7 +90,7 @@ impl Quads {
         Some(Quad {
             primitive: state.fragment(tile.primitive, at, samples.coverage, samples.centres),
             position,
-            mask: state.pattern().cells(samples.coverage),
+            mask: state.pattern().covered_pixels(samples.coverage),
         })
     }
 }

@@ -35,12 +35,13 @@ pub fn sampling_point(
     sampling: Sampling,
     (samples, covers_centre): (u16, bool),
 ) -> [f32; 2] {
-    let side = pattern.cell_px() as f32;
+    let side = pattern.side_px() as f32;
     let corner = [0, 1].map(|k| {
         let second = if pixel >> k & 1 == 1 { side } else { 0.0 };
         2.0 * side * f32::from(position[k]) + second
     });
-    let is_centre = sampling == Sampling::Centre || covers_centre || samples == pattern.full_cell();
+    let is_centre =
+        sampling == Sampling::Centre || covers_centre || samples == pattern.full_pixel();
     let nearest = if is_centre {
         None
     } else {
@@ -68,7 +69,7 @@ pub struct QuadInputs<'a> {
     pub triangles: [TriangleRef<'a>; 4],
     /// Sampling point of each shading pixel, in pixels: see [`sampling_point`].
     pub points_px: [[f32; 2]; 4],
-    /// Pixels along the side of a shading pixel: [`SamplePattern::cell_px`].
+    /// Pixels along the side of a shading pixel: [`SamplePattern::side_px`].
     pub side_px: i32,
     /// Shading pixels whose colour is used, bit `c` for shading pixel `c`. The others only serve
     /// derivatives.

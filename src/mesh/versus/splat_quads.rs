@@ -280,7 +280,7 @@ impl<'a> Blending<'a> {
         let count = pattern.count() as usize;
         let width = self.quads.size[0];
         for (pixel, &input) in quad.inputs.iter().enumerate() {
-            let covered = pattern.cell(quad.coverage, pixel);
+            let covered = pattern.pixel(quad.coverage, pixel);
             if covered == 0 {
                 continue;
             }

@@ -125,7 +125,7 @@ pub(super) fn counters(unit: &dyn MergeUnit) -> MergeCounters {
 /// Rank of the sample of `samples` nearest to the centre of its shading pixel, among all samples by
 /// distance and then by number; `None` if there is none.
 pub(super) fn rank_of_nearest(pattern: &SamplePattern, samples: u16) -> Option<u8> {
-    let centre = pattern.cell_units() / 2;
+    let centre = pattern.side_units() / 2;
     let distance = |[x, y]: [i32; 2]| (x - centre).pow(2) + (y - centre).pow(2);
     let offsets = pattern.offsets();
     let mut order: Vec<usize> = (0..offsets.len()).collect();
@@ -186,7 +186,7 @@ pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
     let mut expected: HashMap<u32, u64> = HashMap::new();
     for (number, fragment) in (0..).zip(fragments) {
         for pixel in 0..4 {
-            let samples = u64::from(pattern.cell(fragment.coverage, pixel));
+            let samples = u64::from(pattern.pixel(fragment.coverage, pixel));
             if samples != 0 {
                 let root = merged.find(number, pixel);
                 let to = &fragments[root as usize];

@@ -53,7 +53,7 @@ impl<'a> SlowPixelMerging<'a> {
     }
 
     fn is_partial(&self, e: &PmuEntry) -> bool {
-        let full = self.pattern.cell(u64::MAX, 0);
+        let full = self.pattern.pixel(u64::MAX, 0);
         e.coverage.iter().any(|&c| c != 0 && c != full)
     }
 
@@ -132,7 +132,7 @@ impl Oracle for SlowPixelMerging<'_> {
     fn push(&mut self, fragment: &QuadFragment) {
         let number = self.next;
         self.next += 1;
-        let coverage = [0, 1, 2, 3].map(|c| self.pattern.cell(fragment.coverage, c));
+        let coverage = [0, 1, 2, 3].map(|c| self.pattern.pixel(fragment.coverage, c));
         let [a, b, c] = fragment.ids;
         let mut edges: Vec<_> = [(a, b), (b, c), (c, a)].into();
         edges.retain(|(from, to)| from != to);

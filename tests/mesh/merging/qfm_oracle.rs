@@ -43,7 +43,7 @@ fn select_shading_inputs(e1: &mut Entry, e2: &Entry, pattern: &SamplePattern) {
     let mut covered = [false; 4];
     for (pixel, covered) in covered.iter_mut().enumerate() {
         let centre = |e: &Entry| e.centres >> pixel & 1 == 1;
-        let nearest = |e: &Entry| rank_of_nearest(pattern, pattern.cell(e.coverage, pixel));
+        let nearest = |e: &Entry| rank_of_nearest(pattern, pattern.pixel(e.coverage, pixel));
         let rank = |e: &Entry| nearest(e).unwrap_or(u8::MAX);
         let second = match (centre(e1), centre(e2)) {
             (true, true) => e2.inputs[pixel] < e1.inputs[pixel],

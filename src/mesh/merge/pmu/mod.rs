@@ -144,7 +144,7 @@ impl PixelMerging {
     ) -> Option<u32> {
         let pattern = stream.pattern;
         let one = self.entries.get(first);
-        if pattern.cell(one.coverage, pixel) == 0 {
+        if pattern.pixel(one.coverage, pixel) == 0 {
             return None;
         }
         let shared = self.edges.shared(first, second, pixel);
@@ -161,7 +161,7 @@ impl PixelMerging {
         let loser = self.entries.get_mut(loses);
         let number = loser.number;
         let shift = pixel * pattern.count() as usize;
-        let moved = loser.coverage & u64::from(pattern.full_cell()) << shift;
+        let moved = loser.coverage & u64::from(pattern.full_pixel()) << shift;
         loser.coverage ^= moved;
         let keeper = self.entries.get_mut(keeps);
         keeper.coverage |= moved;
@@ -201,7 +201,7 @@ impl PixelMerging {
             if coverage == 0 {
                 self.entries.remove(slot);
                 self.counters.saved += 1;
-            } else if stream.pattern.partial_cells(coverage) == 0 {
+            } else if stream.pattern.partial_pixels(coverage) == 0 {
                 self.leave(slot, stream);
                 self.counters.early += 1;
             }
@@ -237,7 +237,7 @@ impl MergeUnit for PixelMerging {
             is_front: fragment.is_front,
             number,
         };
-        let pixels = stream.pattern.partial_cells(fragment.coverage);
+        let pixels = stream.pattern.partial_pixels(fragment.coverage);
         if pixels == 0 {
             self.counters.straight += 1;
             stream.out.push(MergedQuad::of(number, fragment.coverage));
