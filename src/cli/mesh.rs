@@ -11,7 +11,7 @@ use serde_json::json;
 use super::console::{Exit, Verbosity, print, print_json};
 use crate::error::Result;
 use crate::report;
-use crate::report::mesh::{MeshRow, cycles_table, table};
+use crate::report::mesh::{MeshRow, tables};
 pub(super) use args::Args;
 use job::Job;
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let rows: Vec<_> = rows.iter().map(MeshRow::json).collect();
         print_json(json!({ "rows": rows }))?;
     } else if !job.writes_to_stdout() {
-        print(table(&rows) + &cycles_table(&rows))?;
+        print(tables(&rows))?;
     }
     Ok(Exit::Done)
 }

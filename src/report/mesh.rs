@@ -1,7 +1,5 @@
 //! Results of `mesh`: tables and JSON.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
 use super::json::{joined, units};
@@ -10,7 +8,7 @@ use crate::mesh::pipeline::TimedMeshResult;
 use crate::mesh::result::{MeshResult, ratio};
 use crate::pipeline::collect::UnitCycles;
 
-/// Units that the line of a frame in cycles names.
+/// Number of busiest units in the table.
 const BUSIEST_SHOWN: usize = 4;
 
 /// A frame as the emulated pipeline ran it.
@@ -23,11 +21,24 @@ pub(crate) struct Timed {
 
 impl Timed {
     #[allow(clippy::cast_precision_loss, reason = "cycles far below 2^53")]
+    fn frame_ms(&self) -> f64 {
+        self.outcome.cycles as f64 / (self.clock_mhz * 1e3)
+    }
+
+    /// Names and utilisation of the busiest units.
+    fn busiest(&self) -> String {
+        let mut units: Vec<_> = self.outcome.units.iter().collect();
+        units.sort_by(|a, b| b.utilisation().total_cmp(&a.utilisation()));
+        let busiest = units.iter().take(BUSIEST_SHOWN);
+        let busiest = busiest.map(|u| format!("{} {:.0} %", u.name, 100.0 * u.utilisation()));
+        busiest.collect::<Vec<_>>().join(", ")
+    }
+
     fn json(&self) -> Value {
         let o = &self.outcome;
         json!({
             "cycles": o.cycles,
-            "frame_ms": o.cycles as f64 / (self.clock_mhz * 1e3),
+            "frame_ms": self.frame_ms(),
             "limiting_unit": UnitCycles::busiest(&o.units).map(|u| u.name),
             "warps": o.warps,
             "grids": o.grids,
@@ -179,6 +190,8 @@ type Column = (&'static str, fn(&MeshRow) -> String);
 
 const VIEW: Column = ("<view", |r| r.view.clone());
 const TRUTH: Column = ("truth dB", |r| or_dash(r.psnr_vs_truth_db, decibels));
+/// Number of columns about settings, which come first.
+const SETTINGS: usize = 4;
 const COLUMNS: [Column; 14] = [
     ("area px", |r| or_dash(r.area_px, |area| area.to_string())),
     ("msaa", |r| r.msaa.to_string()),
@@ -198,40 +211,47 @@ const COLUMNS: [Column; 14] = [
     ("PSNR dB", |r| or_dash(r.psnr_db, decibels)),
 ];
 
-pub(crate) fn table(rows: &[MeshRow]) -> String {
+const CYCLES: [Column; 4] = [
+    ("cycles", |r| {
+        or_dash(r.timed.as_ref(), |t| t.outcome.cycles.to_string())
+    }),
+    ("frame ms", |r| {
+        or_dash(r.timed.as_ref(), |t| format!("{:.3}", t.frame_ms()))
+    }),
+    ("warps", |r| {
+        or_dash(r.timed.as_ref(), |t| t.outcome.warps.warps.to_string())
+    }),
+    ("<busiest units", |r| {
+        or_dash(r.timed.as_ref(), Timed::busiest)
+    }),
+];
+
+/// Formats the table of all rows and, below it, that of the rows in cycles.
+pub(crate) fn tables(rows: &[MeshRow]) -> String {
     let has_views = rows.windows(2).any(|pair| pair[0].view != pair[1].view);
     let has_truth = rows.iter().any(|row| row.psnr_vs_truth_db.is_some());
     let view = has_views.then_some(VIEW).into_iter();
-    let truth = has_truth.then_some(TRUTH);
-    let columns: Vec<Column> = view.chain(COLUMNS).chain(truth).collect();
-    let headings: Vec<_> = columns.iter().map(|(heading, _)| *heading).collect();
-    let mut table = TextTable::new(&headings);
-    for row in rows {
-        table.row(columns.iter().map(|(_, cell)| cell(row)));
-    }
-    table.to_string()
-}
-
-/// Cycles and busiest units of the rows that the emulated pipeline ran.
-pub(crate) fn cycles_table(rows: &[MeshRow]) -> String {
-    let mut text = String::new();
-    for (row, timed) in rows.iter().filter_map(|r| Some((r, r.timed.as_ref()?))) {
-        let o = &timed.outcome;
-        let mut units: Vec<_> = o.units.iter().collect();
-        units.sort_by(|a, b| b.utilisation().total_cmp(&a.utilisation()));
-        let busiest = units.iter().take(BUSIEST_SHOWN);
-        let busiest = busiest.map(|u| format!("{} {:.0} %", u.name, 100.0 * u.utilisation()));
-        let _ = writeln!(
-            text,
-            "{:>5} {:>9}: {:>10} cycles, {:>8} warps; busiest: {}",
-            row.unit,
-            row.buffer.as_deref().unwrap_or("-"),
-            o.cycles,
-            o.warps.warps,
-            busiest.collect::<Vec<_>>().join(", ")
-        );
+    let columns = view
+        .clone()
+        .chain(COLUMNS)
+        .chain(has_truth.then_some(TRUTH));
+    let mut text = table(rows.iter(), &columns.collect::<Vec<_>>());
+    let in_cycles = rows.iter().filter(|row| row.timed.is_some());
+    if in_cycles.clone().next().is_some() {
+        let columns = view
+            .chain(COLUMNS[..SETTINGS].iter().copied())
+            .chain(CYCLES);
+        text += "\n";
+        text += &table(in_cycles, &columns.collect::<Vec<_>>());
     }
     text
+}
+
+fn table<'r>(rows: impl Iterator<Item = &'r MeshRow>, columns: &[Column]) -> String {
+    let headings: Vec<_> = columns.iter().map(|(heading, _)| *heading).collect();
+    let mut table = TextTable::new(&headings);
+    rows.for_each(|row| table.row(columns.iter().map(|(_, cell)| cell(row))));
+    table.to_string()
 }
 
 fn percent(share: f64) -> String {

@@ -486,6 +486,39 @@ fn sim_and_mesh_share_names_of_flags_and_units() {
     }
 }
 
+/// The rows in cycles name their settings; Reyes has none.
+#[test]
+fn cycles_of_meshes_stand_in_a_table() {
+    let place = Place::new();
+    let mesh = ["mesh", "plane", "--unit", "all", "--cycles"];
+    let page = stdout(
+        &place,
+        &[&mesh[..], &["--width", "40", "--height", "30"]].concat(),
+    );
+    let (counts, cycles) = page.split_once("\n\n").unwrap();
+    assert_eq!(
+        (counts.lines().count(), cycles.lines().count()),
+        (5, 4),
+        "{page}"
+    );
+    let heading = cycles.lines().next().unwrap();
+    for word in [
+        "area px",
+        "msaa",
+        "unit",
+        "buffer",
+        "cycles",
+        "frame ms",
+        "busiest units",
+    ] {
+        assert!(heading.contains(word), "{word}: {page}");
+    }
+    assert!(
+        counts.contains("reyes") && !cycles.contains("reyes"),
+        "{page}"
+    );
+}
+
 /// A finite and an unbounded buffer in one call: the pixel merge unit has no unbounded one.
 #[test]
 fn units_take_the_buffers_that_they_can_have() {
