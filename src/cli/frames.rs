@@ -10,9 +10,7 @@ use crate::gpu::view::PreparedView;
 use crate::gpu::wiring::Simulator;
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::image::Frame;
-use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
-use crate::shading::Profile;
 
 /// The renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -28,9 +26,9 @@ pub(super) enum Backend {
 
 /// Renders views, repeatedly if requested, and times them.
 pub(super) struct FrameTimer {
-    backend: Backend,
-    settings: RenderSettings,
-    renderer: Renderer,
+    pub(super) backend: Backend,
+    pub(super) settings: RenderSettings,
+    pub(super) renderer: Renderer,
 }
 
 /// Times of the stages in milliseconds; `None` for stages that a backend does not time.
@@ -57,18 +55,6 @@ pub(super) struct Timed {
 }
 
 impl FrameTimer {
-    pub(super) fn new(backend: Backend, profile: Profile, level: SimdLevel) -> Self {
-        Self {
-            backend,
-            settings: RenderSettings { profile, level },
-            renderer: Renderer::default(),
-        }
-    }
-
-    pub(super) fn profile(&self) -> &Profile {
-        &self.settings.profile
-    }
-
     /// Renders a view `repeat` times into `frame`.
     pub(super) fn render(
         &mut self,

@@ -11,6 +11,7 @@ use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, VIEW};
 use super::usage::whole;
 use super::views::ViewArgs;
+use crate::cpu::{RenderSettings, Renderer};
 use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::report::table::{TextTable, or_dash, shortened};
@@ -109,7 +110,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let host = &flags.draw.host;
     let pool = host.pool()?;
-    let mut timer = FrameTimer::new(flags.backend, profile, host.level);
+    let level = host.level;
+    let mut timer = FrameTimer {
+        backend: flags.backend,
+        settings: RenderSettings { profile, level },
+        renderer: Renderer::default(),
+    };
     let output = output.as_ref();
     let rendered =
         pool.install(|| render_all(args, &scene, cameras, &mut timer, output, verbosity))?;
@@ -147,7 +153,7 @@ fn render_all(
     let bar = verbosity.progress_bar(cameras.len() as u64, "views");
     let mut frame = Frame::new(0, 0);
     let rendered = cameras.into_iter().map(|camera| {
-        warn_if_unseen(scene, &camera, timer.profile().near, verbosity);
+        warn_if_unseen(scene, &camera, timer.settings.profile.near, verbosity);
         let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1));
         let background = args.flags.draw.background;
         let save = |output: &Output| output.save(&frame, [&camera.name, ""], background);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
-use super::options::{each_once, one_of, parse_area};
+use super::options::{each_once, parse_area};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
@@ -58,8 +58,8 @@ pub(super) struct MeshInputFlags {
     shininess: Option<f32>,
     /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
     /// pixel merge unit
-    #[arg(long, value_name = "EFFECT", value_parser = one_of(EFFECTS), value_delimiter = ',')]
-    shader_effects: Vec<SetEffect>,
+    #[arg(long, value_name = "EFFECT", value_enum, value_delimiter = ',')]
+    shader_effects: Vec<Effect>,
     /// Draw an army: this many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
     army: Option<[u16; 2]>,
@@ -79,28 +79,35 @@ pub(super) struct MeshInputFlags {
     near: Option<f64>,
 }
 
-type SetEffect = fn(&mut ShaderEffects);
+/// A value of `--shader-effects`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Effect {
+    /// Discards fragments
+    Discard,
+    /// Writes depth
+    Depth,
+    /// Writes to memory besides the colour buffer
+    Memory,
+    /// Turns alpha into coverage
+    AlphaToCoverage,
+    /// Reads the primitive id
+    PrimitiveId,
+    /// Reads the coverage mask
+    Coverage,
+}
 
-const EFFECTS: &[(&str, &str, SetEffect)] = &[
-    ("discard", "Discards fragments", |e| e.discards = true),
-    ("depth", "Writes depth", |e| e.writes_depth = true),
-    (
-        "memory",
-        "Writes to memory besides the colour buffer",
-        |e| {
-            e.writes_memory = true;
-        },
-    ),
-    ("alpha-to-coverage", "Turns alpha into coverage", |e| {
-        e.alpha_to_coverage = true;
-    }),
-    ("primitive-id", "Reads the primitive id", |e| {
-        e.reads_primitive_id = true;
-    }),
-    ("coverage", "Reads the coverage mask", |e| {
-        e.reads_coverage = true;
-    }),
-];
+impl Effect {
+    fn set(self, effects: &mut ShaderEffects) {
+        *match self {
+            Self::Discard => &mut effects.discards,
+            Self::Depth => &mut effects.writes_depth,
+            Self::Memory => &mut effects.writes_memory,
+            Self::AlphaToCoverage => &mut effects.alpha_to_coverage,
+            Self::PrimitiveId => &mut effects.reads_primitive_id,
+            Self::Coverage => &mut effects.reads_coverage,
+        } = true;
+    }
+}
 
 fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
     let exponent = text.parse().ok().filter(|e| (0.0..=10_000.0).contains(e));
@@ -218,7 +225,7 @@ impl MeshInputFlags {
         for material in &mut mesh.materials {
             material.shininess = self.shininess.unwrap_or(material.shininess);
             for effect in &self.shader_effects {
-                effect(&mut material.effects);
+                effect.set(&mut material.effects);
             }
             if material.alpha_cutoff.is_some() {
                 verbosity.warn(&format!(

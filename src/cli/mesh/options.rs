@@ -1,8 +1,6 @@
 //! The flags of `mesh` about the pipeline, and their checks.
 
-use std::sync::LazyLock;
-
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::ValueEnum;
 
 use crate::error::{Error, Result};
 use crate::mesh::frame::{Cull, Faces};
@@ -31,52 +29,36 @@ impl UnitChoice {
     }
 }
 
-/// The values of a flag: name, help and value of each.
-type Values<T> = [(&'static str, &'static str, T)];
-
-/// Creates a parser of the names of `values`.
-pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
-    values: &'static Values<T>,
-) -> impl TypedValueParser<Value = T> {
-    let names = values.iter();
-    let names = names.map(|(name, help, _)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(names).try_map(|name| {
-        let mut named = values.iter().filter(|value| value.0 == name);
-        named.next().map(|value| value.2.clone()).ok_or(name)
-    })
+/// A value of `--unit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum UnitFlag {
+    /// No unit: every quad is shaded
+    None,
+    /// Quad-fragment merging
+    Qfm,
+    /// Pixel merging
+    Pmu,
+    /// No quads: grid vertices are shaded before the raster
+    Reyes,
+    /// All of these
+    All,
 }
 
-/// Units that a value of `--unit` stands for.
-#[derive(Debug, Clone)]
-pub(super) struct Units(Vec<UnitChoice>);
-
-static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
-    let [none, qfm, pmu] = [
-        MergeUnitKind::None,
-        MergeUnitKind::Qfm(QfmSettings::default()),
-        MergeUnitKind::Pmu(PmuSettings::default()),
-    ]
-    .map(|unit| UnitChoice {
-        unit,
-        is_reyes: false,
-    });
-    let reyes = UnitChoice {
-        is_reyes: true,
-        ..none
-    };
-    let of = |choice| Units(vec![choice]);
-    [
-        ("none", "No unit: every quad is shaded", of(none)),
-        ("qfm", "Quad-fragment merging", of(qfm)),
-        ("pmu", "Pixel merging", of(pmu)),
-        (
-            "reyes",
-            "No quads: grid vertices are shaded before the raster",
-            of(reyes),
-        ),
-        ("all", "All of these", Units(vec![none, qfm, pmu, reyes])),
-    ]
-});
+impl UnitFlag {
+    fn choices(self) -> Vec<UnitChoice> {
+        let unit = match self {
+            Self::None | Self::Reyes => MergeUnitKind::None,
+            Self::Qfm => MergeUnitKind::Qfm(QfmSettings::default()),
+            Self::Pmu => MergeUnitKind::Pmu(PmuSettings::default()),
+            Self::All => {
+                let all = [Self::None, Self::Qfm, Self::Pmu, Self::Reyes];
+                return all.into_iter().flat_map(Self::choices).collect();
+            }
+        };
+        let is_reyes = self == Self::Reyes;
+        vec![UnitChoice { unit, is_reyes }]
+    }
+}
 
 /// Flags about the pipeline. Several values of a flag, separated by commas, give a row for each
 /// combination.
@@ -84,8 +66,15 @@ static UNITS: LazyLock<[(&str, &str, Units); 5]> = LazyLock::new(|| {
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineFlags {
     /// Unit between the depth test and the shader
-    #[arg(long = "unit", visible_alias = "variant", value_name = "UNIT", value_parser = one_of(&*UNITS), value_delimiter = ',', default_value = "none")]
-    pub(super) units: Vec<Units>,
+    #[arg(
+        long = "unit",
+        visible_alias = "variant",
+        value_name = "UNIT",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "none"
+    )]
+    pub(super) units: Vec<UnitFlag>,
     /// Samples per pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4")]
     pub(super) msaa: Vec<u32>,
@@ -115,8 +104,7 @@ impl PipelineFlags {
     /// Units with their buffers, in the order of the flags.
     pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
         let mut choices = Vec::new();
-        let units = self.units.iter().flat_map(|units| &units.0);
-        let units: Vec<UnitChoice> = units.copied().collect();
+        let units: Vec<_> = self.units.iter().flat_map(|unit| unit.choices()).collect();
         let names: Vec<&str> = units.iter().map(|choice| choice.name()).collect();
         each_once("--unit", &names)?;
         each_once("--msaa", &self.msaa)?;
