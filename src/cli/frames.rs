@@ -44,7 +44,7 @@ pub(super) const STAGES: [&str; 4] = ["preproc", "sort", "bin", "raster"];
 
 /// Counts and times of a view.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timed {
+pub(super) struct FrameTimes {
     pub(super) counts: Counts,
     /// Size of all working arrays besides scene and picture, in bytes.
     pub(super) frame_bytes: usize,
@@ -62,7 +62,7 @@ impl FrameTimer {
         splats: &Splats,
         camera: &Camera,
         repeat: u32,
-    ) -> Timed {
+    ) -> FrameTimes {
         let mut counts = Counts::default();
         let mut times = Vec::new();
         for _ in 0..repeat {
@@ -90,7 +90,7 @@ impl FrameTimer {
             Backend::Cpu => self.renderer.used_bytes(),
             Backend::Reference | Backend::Gpu => 0,
         };
-        Timed {
+        FrameTimes {
             counts,
             frame_bytes,
             median_ms: StageMs::each(&times, median),

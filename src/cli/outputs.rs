@@ -197,15 +197,15 @@ impl Output {
         };
         let template = Template::parse("-o", path, placeholders)?;
         let format = files::PictureFormat::of_name(path);
-        if format.is_none() && path != Path::new("-") {
-            let expected = "a name that ends in .png, .exr or .npy, or -";
-            return Err(Error::argument("-o", expected, path.display().to_string()));
-        }
-        if format.is_none() && json {
-            let found = "the picture on stdout as well";
-            return Err(Error::argument("-o -", "a file beside --json", found));
-        }
         if format.is_none() {
+            if path != Path::new("-") {
+                let expected = "a name that ends in .png, .exr or .npy, or -";
+                return Err(Error::argument("-o", expected, path.display().to_string()));
+            }
+            if json {
+                let found = "the picture on stdout as well";
+                return Err(Error::argument("-o -", "a file beside --json", found));
+            }
             refuse_terminal("a picture")?;
         }
         Ok(Some(Self { template, format }))

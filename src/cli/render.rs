@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
-use super::frames::{Backend, FrameTimer, STAGES, StageMs, Timed, peak_rss_bytes};
+use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, peak_rss_bytes};
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, VIEW};
@@ -76,7 +76,7 @@ struct Rendered {
     camera: Camera,
     /// Path of the picture.
     output: Option<String>,
-    timed: Timed,
+    timed: FrameTimes,
 }
 
 fn repetitions(text: &str) -> std::result::Result<u32, String> {

@@ -1,7 +1,5 @@
 //! Errors of the argument parser in the form of all other errors, and parsers of numbers.
 
-use std::fmt::Display;
-
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
@@ -57,14 +55,12 @@ pub(super) fn message(error: &clap::Error) -> String {
             let missing = listed(ContextKind::InvalidArg);
             format!("expected {missing}, found none; `--help` lists all flags with examples")
         }
-        _ => first_line(error),
+        _ => {
+            let text = error.to_string();
+            let line = text.lines().next().unwrap_or_default();
+            line.trim_start_matches("error: ").to_owned()
+        }
     }
-}
-
-fn first_line(error: &impl Display) -> String {
-    let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.trim_start_matches("error: ").to_owned()
 }
 
 /// Replaces the name of an argument of the library by the flag of that name, if `command` has one.

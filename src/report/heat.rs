@@ -121,8 +121,9 @@ fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     canvas.write(&map.title, [left, at(6)], unit);
     // The swatch of pixels without a count, then the bar.
     let swatch = 10 * unit;
-    canvas.fill([left, at(17)], [swatch, 10 * unit], map.palette.nothing);
-    canvas.outline([left, at(17)], [swatch, 10 * unit], unit);
+    let line = unit.div_ceil(2);
+    canvas.fill([left - line, at(17) - line], [swatch + 2 * line; 2], INK);
+    canvas.fill([left, at(17)], [swatch; 2], map.palette.nothing);
     canvas.write(map.nothing, [left, at(32)], unit);
     let bar_left = left + width_px(map.nothing).max(10) * unit + 16 * unit;
     let last = map.counts.iter().copied().max().unwrap_or(0);
@@ -190,17 +191,6 @@ impl Canvas {
         for row in y.min(self.height)..(y + height).min(self.height) {
             self.pixels[row * self.width..][columns.clone()].fill(colour);
         }
-    }
-
-    /// Draws a frame around a rectangle, half a unit wide.
-    fn outline(&mut self, [x, y]: [usize; 2], [width, height]: [usize; 2], unit: usize) {
-        let line = unit.div_ceil(2);
-        let frame = [width + 2 * line, height + 2 * line];
-        let (left, up) = (x - line, y - line);
-        self.fill([left, up], [frame[0], line], INK);
-        self.fill([left, y + height], [frame[0], line], INK);
-        self.fill([left, up], [line, frame[1]], INK);
-        self.fill([x + width, up], [line, frame[1]], INK);
     }
 
     /// Writes `text` from its top left corner; a pixel of the font is `unit` wide.

@@ -9,74 +9,43 @@ use crate::error::Result;
 use crate::gpu::result::SimulationResult;
 use crate::gpu::zrop::framebuffer::NEVER;
 use crate::image::files;
-use crate::pipeline::maps::MapKind;
+use crate::pipeline::maps::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PixelMap {
-    /// Counts that the pipeline kept.
-    Count(MapKind),
-    /// Cycle in which the pixel's termination bit was written; 0 where it was not.
-    TerminationCycle,
-}
+/// Counts of each map (`None` for the cycle in which the termination bit was written), its name in file
+/// names, its title, and the meaning of pixels without a count.
+const MAPS: [(Option<MapKind>, [&str; 3]); 6] = {
+    let late = "late fragments: blended past the threshold";
+    let until = "blends_until_termination";
+    let cycle = "termination: cycle of the bit";
+    [
+        (Some(Shaded), ["shaded", "fragments shaded", "none"]),
+        (Some(Blended), ["blended", "fragments blended", "none"]),
+        (
+            Some(Merged),
+            ["merged", "fragments merged into another", "none"],
+        ),
+        (Some(Late), ["late", late, "none"]),
+        (
+            Some(UntilTerminated),
+            [until, "blends until termination", "never"],
+        ),
+        (None, ["termination_cycle", cycle, "never"]),
+    ]
+};
 
-impl PixelMap {
-    const ALL: [Self; 6] = [
-        Self::Count(MapKind::Shaded),
-        Self::Count(MapKind::Blended),
-        Self::Count(MapKind::Merged),
-        Self::Count(MapKind::Late),
-        Self::Count(MapKind::UntilTerminated),
-        Self::TerminationCycle,
-    ];
-
-    /// Name of the map in file names.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Count(MapKind::Shaded) => "shaded",
-            Self::Count(MapKind::Blended) => "blended",
-            Self::Count(MapKind::Merged) => "merged",
-            Self::Count(MapKind::Late) => "late",
-            Self::Count(MapKind::UntilTerminated) => "blends_until_termination",
-            Self::TerminationCycle => "termination_cycle",
-        }
-    }
-
-    /// Title, and the meaning of pixels without a count.
-    fn legend(self) -> [&'static str; 2] {
-        match self {
-            Self::Count(MapKind::Shaded) => ["fragments shaded", "none"],
-            Self::Count(MapKind::Blended) => ["fragments blended", "none"],
-            Self::Count(MapKind::Merged) => ["fragments merged into another", "none"],
-            Self::Count(MapKind::Late) => ["late fragments: blended past the threshold", "none"],
-            Self::Count(MapKind::UntilTerminated) => ["blends until termination", "never"],
-            Self::TerminationCycle => ["termination: cycle of the bit", "never"],
-        }
-    }
-
-    /// Counts range over decades, times do not.
-    fn curve(self) -> Curve {
-        match self {
-            Self::Count(_) => Curve::SquareRoot,
-            Self::TerminationCycle => Curve::Linear,
-        }
-    }
-
-    /// Counts of a run, row by row; `None` where the variant keeps no such count: merges need quad
-    /// reordering, terminations early termination.
-    fn of(self, outcome: &SimulationResult) -> Option<Vec<u32>> {
-        let maps = outcome.maps.as_ref()?;
-        let applies = match self {
-            Self::Count(MapKind::Shaded | MapKind::Blended) => true,
-            Self::Count(MapKind::Merged) => outcome.variant.qru(),
-            _ => outcome.variant.het(),
-        };
-        let kind = match self {
-            _ if !applies => return None,
-            Self::Count(kind) => kind,
-            Self::TerminationCycle => return Some(termination_cycles(outcome)),
-        };
-        Some(maps.pixels(kind, outcome.framebuffer.layout))
-    }
+/// Counts of a run, row by row; `None` where the variant keeps no such count: merges need quad
+/// reordering, terminations early termination.
+fn counts(kind: Option<MapKind>, outcome: &SimulationResult) -> Option<Vec<u32>> {
+    let maps = outcome.maps.as_ref()?;
+    let applies = match kind {
+        Some(Shaded | Blended) => true,
+        Some(Merged) => outcome.variant.qru(),
+        _ => outcome.variant.het(),
+    };
+    applies.then(|| match kind {
+        Some(kind) => maps.pixels(kind, outcome.framebuffer.layout),
+        None => termination_cycles(outcome),
+    })
 }
 
 /// Cycles above the range of u32, seven seconds at 612 MHz, are clamped to it.
@@ -95,21 +64,22 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
 /// [`crate::Error::Write`] when a file cannot be written, and [`crate::Error::Argument`] when a picture
 /// with its legend is too large.
 pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
-    for map in PixelMap::ALL {
+    for (kind, [name, title, nothing]) in MAPS {
+        // Counts range over decades, times do not.
+        let curve = kind.map_or(Curve::Linear, |_| Curve::SquareRoot);
         let runs = simulated.runs.iter().map(|run| &run.outcome);
         let counted: Vec<_> = runs
-            .filter_map(|outcome| Some((outcome.variant.to_string(), map.of(outcome)?)))
+            .filter_map(|outcome| Some((outcome.variant.to_string(), counts(kind, outcome)?)))
             .collect();
         let scales = counted
             .iter()
-            .map(|(_, counts)| Scale::covering(counts, map.curve()));
+            .map(|(_, counts)| Scale::covering(counts, curve));
         let Some(scale) = scales.max_by_key(|scale| scale.top) else {
             continue;
         };
         let size = [simulated.view.width, simulated.view.height];
-        let [title, nothing] = map.legend();
         for (variant, counts) in &counted {
-            let stem = format!("{}.{variant}.{}", simulated.view.name, map.name());
+            let stem = format!("{}.{variant}.{}", simulated.view.name, name);
             files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
             let picture = heat::picture(&HeatMap {
                 title: format!("{variant}: {title}"),

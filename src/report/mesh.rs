@@ -13,13 +13,13 @@ const BUSIEST_SHOWN: usize = 4;
 
 /// A frame as the emulated pipeline ran it.
 #[derive(Debug)]
-pub(crate) struct Timed {
+pub(crate) struct TimedFrame {
     pub outcome: TimedMeshResult,
     pub clock_mhz: f64,
     pub host_ms: f64,
 }
 
-impl Timed {
+impl TimedFrame {
     #[allow(clippy::cast_precision_loss, reason = "cycles far below 2^53")]
     fn frame_ms(&self) -> f64 {
         self.outcome.cycles as f64 / (self.clock_mhz * 1e3)
@@ -77,7 +77,7 @@ pub(crate) struct MeshRow {
     /// PSNR against 64 shaded samples per pixel in dB, if requested.
     pub psnr_vs_truth_db: Option<f64>,
     /// The frame in cycles, if requested.
-    pub timed: Option<Timed>,
+    pub timed: Option<TimedFrame>,
     /// Host time in milliseconds: from tessellation to depth test, and of merging.
     pub host_ms: [f64; 2],
 }
@@ -123,7 +123,7 @@ impl MeshRow {
                 "qfm": o.merging.qfm,
                 "pmu": o.merging.pmu,
             },
-            "timed": self.timed.as_ref().map(Timed::json),
+            "timed": self.timed.as_ref().map(TimedFrame::json),
             "host_ms": { "visibility": self.host_ms[0], "merging": self.host_ms[1] },
         })
     }
@@ -222,7 +222,7 @@ const CYCLES: [Column; 4] = [
         or_dash(r.timed.as_ref(), |t| t.outcome.warps.warps.to_string())
     }),
     ("<busiest units", |r| {
-        or_dash(r.timed.as_ref(), Timed::busiest)
+        or_dash(r.timed.as_ref(), TimedFrame::busiest)
     }),
 ];
 

@@ -26,9 +26,11 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     // Variants differ in optional units only, so the run with the most units numbers all of them.
     let all = simulated.runs.iter().map(|run| &run.outcome.units);
     let all = all.max_by_key(|units| units.len());
-    let number = |name: &str| {
-        let index = all.and_then(|units| units.iter().position(|u| u.name == name));
-        index.map_or(0, |index| index + 1)
+    let all: Vec<_> = all.into_iter().flatten().map(|unit| unit.name).collect();
+    let number = |name| {
+        all.iter()
+            .position(|n| *n == name)
+            .map_or(0, |index| index + 1)
     };
     let mut first = true;
     let mut event = |out: &mut dyn Write, event: &Value| {
@@ -95,10 +97,7 @@ impl Track {
         let windows: Vec<_> = timeline.windows.chunks(group).map(sum).collect();
         // States that did not occur are left out.
         let totals = sum(&windows);
-        let states: Vec<(usize, String)> = (0..STATES)
-            .filter(|&state| totals[state] > 0)
-            .map(|state| (state, state_name(state)))
-            .collect();
+        let states: Vec<_> = (0..STATES).filter(|&state| totals[state] > 0).collect();
         let mut samples = Vec::new();
         let mut last: Option<Vec<u64>> = None;
         for (window, number) in windows.iter().zip(0_u64..) {
@@ -114,11 +113,10 @@ impl Track {
         samples
     }
 
-    fn sample(&self, cycle: u64, states: &[(usize, String)], per_mille: &[u64]) -> Value {
+    fn sample(&self, cycle: u64, states: &[usize], per_mille: &[u64]) -> Value {
         let values = states.iter().zip(per_mille);
-        let values: Map<_, _> = values
-            .map(|((_, name), &share)| (name.clone(), json!(share as f64 / 10.0)))
-            .collect();
+        let percent = |(&state, &share)| (state_name(state), json!(share as f64 / 10.0));
+        let values: Map<_, _> = values.map(percent).collect();
         // Rounded to a nanosecond.
         let us = (cycle as f64 * self.us_per_cycle * 1e3).round() / 1e3;
         json!({"ph": "C", "pid": self.pid, "name": self.name, "ts": us, "args": values})
@@ -126,18 +124,12 @@ impl Track {
 }
 
 fn sum(windows: &[[u64; STATES]]) -> [u64; STATES] {
-    let mut sum = [0; STATES];
-    for window in windows {
-        for (sum, cycles) in sum.iter_mut().zip(window) {
-            *sum += cycles;
-        }
-    }
-    sum
+    std::array::from_fn(|state| windows.iter().map(|window| window[state]).sum())
 }
 
-fn per_mille(window: &[u64; STATES], states: &[(usize, String)]) -> Vec<u64> {
+fn per_mille(window: &[u64; STATES], states: &[usize]) -> Vec<u64> {
     let total = window.iter().sum::<u64>().max(1);
-    let share = |(state, _): &(usize, String)| (window[*state] * 1000 + total / 2) / total;
+    let share = |&state: &usize| (window[state] * 1000 + total / 2) / total;
     states.iter().map(share).collect()
 }
 

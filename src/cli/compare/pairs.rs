@@ -80,23 +80,21 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         .map(|name| (name.clone(), name.clone()))
         .collect();
     // Files without a namesake are matched by the name without its extension, if that is unique.
-    let (rest_a, rest_b) = (
-        by_stem(in_a.difference(&in_b)),
-        by_stem(in_b.difference(&in_a)),
-    );
-    let mut unmatched = Vec::new();
-    for (stem, names) in &rest_a {
-        match (names.as_slice(), rest_b.get(stem).map(Vec::as_slice)) {
-            ([name_a], Some([name_b])) => matched.push((name_a.clone(), name_b.clone())),
-            _ => unmatched.extend(names.iter().map(|name| a.join(name))),
-        }
+    let rest_a = by_stem(in_a.difference(&in_b));
+    let rest_b = by_stem(in_b.difference(&in_a));
+    let is_unique =
+        |stem| [&rest_a, &rest_b].map(|rest| rest.get(stem).map(Vec::len)) == [Some(1); 2];
+    for (stem, names) in rest_a.iter().filter(|(stem, _)| is_unique(*stem)) {
+        matched.push((names[0].clone(), rest_b[stem][0].clone()));
     }
-    for (stem, names) in &rest_b {
-        let is_unique =
-            names.len() == 1 && rest_a.get(stem).is_some_and(|others| others.len() == 1);
-        if !is_unique {
-            unmatched.extend(names.iter().map(|name| b.join(name)));
-        }
+    let mut unmatched = Vec::new();
+    for (folder, rest) in [(a, &rest_a), (b, &rest_b)] {
+        let others = rest.iter().filter(|(stem, _)| !is_unique(*stem));
+        unmatched.extend(
+            others
+                .flat_map(|(_, names)| names)
+                .map(|name| folder.join(name)),
+        );
     }
     if matched.is_empty() {
         let expected = format!("pictures with the names of those in {}", b.display());

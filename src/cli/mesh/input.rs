@@ -165,8 +165,8 @@ impl MeshInputFlags {
 
     /// Warns of flags without effect, and of a mesh of triangles that is taken as a control cage.
     fn warn_of_idle_flags(&self, content: &Content, verbosity: Verbosity) {
-        let has_polygons = matches!(content, Content::Polygons(_));
-        let is_cage = has_polygons && !self.areas.is_empty();
+        let is_mesh = matches!(content, Content::Polygons(_));
+        let is_cage = is_mesh && !self.areas.is_empty();
         let is_fur = matches!(content, Content::Procedural(ProceduralScene::FurBall));
         let is_random = self.army.is_some() || matches!(content, Content::Procedural(_));
         let [fur, random] = ["the furball", "procedural meshes and armies"];
@@ -177,15 +177,10 @@ impl MeshInputFlags {
             ("--hairs", self.hairs.is_some(), is_fur, fur),
             ("--seed", self.seed.is_some(), is_random, random),
             ("--cage-steps", self.cage_steps.is_some(), is_cage, cages),
-            ("--texture", self.texture.is_some(), has_polygons, files),
-            (
-                "--normal-map",
-                self.normal_map.is_some(),
-                has_polygons,
-                files,
-            ),
-            ("--shininess", self.shininess.is_some(), has_polygons, files),
-            ("--shader-effects", has_effects, has_polygons, files),
+            ("--texture", self.texture.is_some(), is_mesh, files),
+            ("--normal-map", self.normal_map.is_some(), is_mesh, files),
+            ("--shininess", self.shininess.is_some(), is_mesh, files),
+            ("--shader-effects", has_effects, is_mesh, files),
         ] {
             if is_set && !applies {
                 verbosity.warn(&format!("{flag} has no effect: it is for {needed}"));

@@ -22,7 +22,7 @@ use crate::mesh::result::MeshResult;
 use crate::mesh::shade::{Shader, Textures};
 use crate::mesh::supersampled;
 use crate::report::heat::{self, HeatMap, SHADINGS};
-use crate::report::mesh::{MeshRow, Timed};
+use crate::report::mesh::{MeshRow, TimedFrame};
 use crate::report::scale::{Curve, Scale};
 use crate::scene::Camera;
 
@@ -296,14 +296,14 @@ impl<'j> Job<'j> {
         source: &dyn GridSource,
         visible: &VisibleFrame,
         choice: UnitChoice,
-    ) -> Result<Option<Timed>> {
+    ) -> Result<Option<TimedFrame>> {
         if !self.args.cycles || choice.is_reyes {
             return Ok(None);
         }
         let begun = Instant::now();
         let settings = &visible.settings;
         let outcome = pipeline::run(source, &visible.view, settings, &self.config, choice.unit)?;
-        Ok(Some(Timed {
+        Ok(Some(TimedFrame {
             outcome,
             clock_mhz: self.config.gpu.gpu.clock_mhz,
             host_ms: milliseconds(begun),
