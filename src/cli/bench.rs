@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
-use super::options::{GpuFlags, HostFlags};
+use super::options::{GpuFlags, HostFlags, named_variants};
 use super::outputs::Outputs;
 use crate::error::{Error, Result};
 use crate::suite::runner::{Event, Runner};
@@ -26,6 +26,14 @@ pub(super) struct Args {
     /// appended; "-" prints the lines instead of the table
     #[arg(short, long, value_name = "RESULTS.jsonl")]
     output: Option<PathBuf>,
+    /// Variants to run instead of the suite's, as for `quadrille sim`
+    #[arg(
+        long = "variant",
+        alias = "unit",
+        value_name = "VARIANT",
+        value_delimiter = ','
+    )]
+    variants: Vec<String>,
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -52,7 +60,11 @@ Examples:
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let config = args.gpu.config()?;
     let pool = args.host.pool()?;
-    let suite = Suite::read(&args.suite)?;
+    let variants = named_variants(&args.variants)?;
+    let mut suite = Suite::read(&args.suite)?;
+    if !variants.is_empty() {
+        suite.variants = variants;
+    }
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows && args.json {
         let found = "the rows on stdout as well";

@@ -190,26 +190,24 @@ pub(super) struct EmulationFlags {
         value_delimiter = ',',
         default_value = "all"
     )]
-    variants: Vec<String>,
+    pub(super) variants: Vec<String>,
     #[command(flatten)]
     pub(super) gpu: GpuFlags,
 }
 
-impl EmulationFlags {
-    /// The variants in the order of the flag, each once.
-    pub(super) fn variants(&self) -> Result<Vec<Variant>> {
-        let mut variants = Vec::new();
-        for name in &self.variants {
-            let named = match name.trim() {
-                "all" => Variant::ALL.to_vec(),
-                name => vec![Variant::parse(name).map_err(|e| e.about("--variant"))?],
-            };
-            for variant in named {
-                if !variants.contains(&variant) {
-                    variants.push(variant);
-                }
+/// Parses the names of `--variant` to variants in the same order, each once.
+pub(super) fn named_variants(names: &[String]) -> Result<Vec<Variant>> {
+    let mut variants = Vec::new();
+    for name in names {
+        let named = match name.trim() {
+            "all" => Variant::ALL.to_vec(),
+            name => vec![Variant::parse(name).map_err(|e| e.about("--variant"))?],
+        };
+        for variant in named {
+            if !variants.contains(&variant) {
+                variants.push(variant);
             }
         }
-        Ok(variants)
     }
+    Ok(variants)
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{load_scene, warn_if_unseen};
-use super::options::{DrawFlags, EmulationFlags};
+use super::options::{DrawFlags, EmulationFlags, named_variants};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         print(report::config::toml(&config, &args.emulation.gpu.preset))?;
         return Ok(Exit::Done);
     }
-    let variants = args.emulation.variants()?;
+    let variants = named_variants(&args.emulation.variants)?;
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
         let mend = "variants (or choose one with --variant)";

@@ -25,7 +25,7 @@ use crate::pipeline::spec::{Field, spec};
 spec! {
     /// The GPU as a whole.
     GpuSpec in "gpu" {
-        /// Clock of all units, in MHz.
+        /// Clock of all units, in MHz. Latencies and rates of L2 and DRAM are in its cycles, and scale with it.
         clock_mhz: f64 = 612.0, 1.0..=100_000.0, Published "VR-Pipe Table I";
         /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
         gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
@@ -263,7 +263,7 @@ fn expected_names(error: &toml::de::Error) -> String {
     names.map_or(message.clone(), |(_, names)| names.to_owned())
 }
 
-/// Replaces an existing field. Integers are accepted for fractional fields.
+/// Replaces an existing field. Fields of either kind accept `64`, `64.0` and `6.4e1`.
 fn put(
     unit_table: &mut toml::Table,
     unit: &str,
@@ -279,9 +279,16 @@ fn put(
             field,
         ));
     };
-    #[allow(clippy::cast_precision_loss, reason = "a number that a person typed")]
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "a number that a person typed, and an integer below 2^53"
+    )]
     let value = match (&slot, value) {
         (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+        (toml::Value::Integer(_), toml::Value::Float(f)) if f.fract() == 0.0 && f.abs() < 9e15 => {
+            toml::Value::Integer(f as i64)
+        }
         (_, value) => value,
     };
     let negative = matches!(value, toml::Value::Integer(..0));
@@ -317,6 +324,7 @@ mod tests {
     fn assignments_change_one_field_and_are_checked() {
         let config = Config::default();
         assert_eq!(config.with("tc.bins=4").unwrap().tc.bins, 4);
+        assert_eq!(config.with("l2.bytes=1e6").unwrap().l2.bytes, 1_000_000);
         assert!((config.with("gpu.clock_mhz=1000").unwrap().gpu.clock_mhz - 1000.0).abs() < 1e-9);
         for (wrong, said) in [
             ("tc.bins", "unit.field=value"),

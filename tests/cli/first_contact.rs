@@ -248,6 +248,13 @@ fn bench_without_a_baseline_prints_cycles_and_rows_may_go_to_stdout() {
     assert!(page.contains("baseline"), "{page}");
     let warnings = String::from_utf8(output.stderr).unwrap();
     assert!(warnings.contains("-o RESULTS.jsonl"), "{warnings}");
+    let bench = ["bench", "suite.toml", "--variant", "baseline,tgc", "-q"];
+    let headings = stdout(&place, &bench);
+    let headings: String = headings.lines().take(2).collect();
+    assert!(
+        headings.contains("tgc") && !headings.contains("het"),
+        "{headings}"
+    );
     let rows = stdout(&place, &["bench", "suite.toml", "-o", "-"]);
     let rows: Vec<Value> = rows
         .lines()
@@ -432,6 +439,9 @@ fn wrong_names_in_configurations_name_their_field() {
         let arguments = [command, "--config-dump", "--set", flag];
         place.expect_error(USAGE, &arguments, &["--set crop.format=foo", expected]);
     }
+    let units = ["pixel_shader", "qfm", "crop"];
+    let arguments = ["mesh", "--config-dump", "--set", "foo.x=1"];
+    place.expect_error(USAGE, &arguments, &units);
     fs::write(place.path("c.toml"), "[zrop]\nfeedback = \"slow\"\n").unwrap();
     let arguments = ["sim", "--config-dump", "--config", "c.toml"];
     let words = ["c.toml: zrop.feedback: expected timed or ideal, found \"slow\""];

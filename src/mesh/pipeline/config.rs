@@ -72,6 +72,16 @@ impl MeshConfig {
         let malformed =
             |e: toml::de::Error| Error::argument(from, "TOML", e.to_string().trim().to_owned());
         let all: toml::Table = toml::from_str(text).map_err(malformed)?;
+        let fields = self.fields();
+        let units = fields
+            .iter()
+            .filter_map(|field| field.name.split('.').next());
+        let mut units: Vec<_> = units.collect();
+        units.dedup();
+        if let Some(unknown) = all.keys().find(|unit| !units.contains(&unit.as_str())) {
+            let expected = format!("a table named after a unit ({})", units.join(", "));
+            return Err(Error::argument(from, expected, unknown));
+        }
         let (own, gpu): (toml::Table, toml::Table) = all
             .into_iter()
             .partition(|(unit, _)| Self::OWN.contains(&unit.as_str()));
