@@ -103,6 +103,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let mend = "variants (or choose one with --variant)";
         output.template.require(VARIANT, variants.len(), mend)?;
     }
+    if args.flags.background.is_some() && output.is_none() {
+        verbosity.warn("--background has no effect: it is for pictures (-o)");
+    }
     let trace = args.trace.as_deref();
     let trace = trace
         .map(|path| Template::parse("--trace", path, &[VIEW]))

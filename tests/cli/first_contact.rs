@@ -309,6 +309,9 @@ fn empty_views_are_said_to_be_empty() {
         String::from_utf8(output.stderr).unwrap(),
     );
     assert!(warnings.contains("no splat is in view"), "{warnings}");
+    let background = [&sim[..], &["--background", "1,1,1"]].concat();
+    let expected = "--background has no effect";
+    assert!(stderr(&place, &background).contains(expected));
     let limit = page.lines().find(|l| l.starts_with("limited by")).unwrap();
     assert!(limit.ends_with('-'), "{limit}");
 }
