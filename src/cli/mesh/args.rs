@@ -18,10 +18,10 @@ use crate::scene::Camera;
 /// adjacent triangles before they are shaded: quad-fragment merging (qfm), the pixel merge unit
 /// (pmu), or none.
 ///
-/// The table shows the triangles and quads; quads with a partially covered pixel, and quads culled
-/// before shading; quads (of reyes, vertices) shaded, also as shader runs per covered pixel ("per
-/// px") and compared with no unit ("less"); and merged quads as a share of all ("saved") and of
-/// partially covered ones ("effic.").
+/// Columns of the table: triangles; quads; partial, quads with a partially covered pixel; culled,
+/// before shading; shaded, quads or, for reyes, vertices; per px, shader runs per covered pixel;
+/// less, runs without a unit over those with it; saved and effic., merged quads over all quads that
+/// reach the unit and over partial ones.
 ///
 /// --tessellate, --unit, --buffer and --msaa take several values, separated by commas; each
 /// combination is a row.
