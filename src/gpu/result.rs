@@ -138,7 +138,7 @@ impl SimulationResult {
             dram_bytes: state.memory.dram.bytes(),
             framebuffer: state.framebuffer,
             maps: state.maps,
-            units: run.units,
+            units: [run.units, state.memory.units(run.cycles)].concat(),
             statistics: run.statistics,
         }
     }
@@ -149,10 +149,16 @@ impl SimulationResult {
         self.framebuffer.frame()
     }
 
-    /// The port with the highest utilisation.
+    /// The port with the highest occupancy.
+    #[must_use]
+    pub fn critical_unit(&self) -> Option<&UnitCycles> {
+        UnitCycles::critical(&self.units)
+    }
+
+    /// The port that limits the run, or `None` if latency and bursts do.
     #[must_use]
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
-        UnitCycles::busiest(&self.units)
+        self.critical_unit().filter(|unit| unit.is_limiting())
     }
 
     /// Describes counters and cycles that do not add up. The list is empty unless the simulator has a

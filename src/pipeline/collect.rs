@@ -6,6 +6,10 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
+/// Least occupancy of a port that limits a run. Assumption: what is left of the cycles is the start
+/// and the end of a draw, when no port has work all the time.
+const LIMITING_OCCUPANCY: f64 = 0.9;
+
 /// Cycles of all ports of one name.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnitCycles {
@@ -34,19 +38,50 @@ impl UnitCycles {
     }
 
     /// Share of busy cycles, 0 to 1.
-    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn utilisation(&self) -> f64 {
-        match self.total() {
-            0 => 0.0,
-            total => self.busy as f64 / total as f64,
-        }
+        self.share(self.busy)
     }
 
-    /// The port with the highest utilisation.
-    pub fn busiest(units: &[Self]) -> Option<&Self> {
-        units
-            .iter()
-            .max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()))
+    /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own
+    /// data was in flight, or another user held it. Cycles without input, or with output that was not
+    /// accepted, are the neighbours'.
+    pub fn occupancy(&self) -> f64 {
+        self.share(self.busy + self.idle(StallReason::Miss) + self.idle(StallReason::Contended))
+    }
+
+    /// The same with the cycles in which the port's storage was full. Storage in front of a slow unit
+    /// fills up too, so they are no sign of a limit while another port is occupied.
+    fn occupancy_with_storage(&self) -> f64 {
+        self.occupancy() + self.share(self.idle(StallReason::Full))
+    }
+
+    /// Cycles without work for a reason that names no neighbour.
+    fn idle(&self, reason: StallReason) -> u64 {
+        let of_reason = self.idle.iter().filter(|(name, _)| name == reason.name());
+        of_reason.map(|(_, cycles)| cycles).sum()
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
+    fn share(&self, cycles: u64) -> f64 {
+        cycles as f64 / self.total().max(1) as f64
+    }
+
+    /// The critical resource of a run: the port with the highest occupancy or, if that is too low to
+    /// limit the run, the one with the highest occupancy of port and storage.
+    pub fn critical(units: &[Self]) -> Option<&Self> {
+        let highest = |of: fn(&Self) -> f64| {
+            let ports = units.iter().filter(|unit| unit.total() > 0);
+            ports.max_by(|a, b| of(a).total_cmp(&of(b)))
+        };
+        highest(Self::occupancy)
+            .filter(|unit| unit.occupancy() >= LIMITING_OCCUPANCY)
+            .or_else(|| highest(Self::occupancy_with_storage))
+    }
+
+    /// Whether the port and its storage are occupied so long that they limit the run. If the
+    /// [critical](Self::critical) port does not, latency and bursts limit it.
+    pub fn is_limiting(&self) -> bool {
+        self.occupancy_with_storage() >= LIMITING_OCCUPANCY
     }
 
     /// Describes each port whose counted cycles do not match a run of `cycles`.
@@ -133,7 +168,7 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
                 StallReason::Blocked => {
                     format!("blocked by {}", names.get(at + 1).unwrap_or(&"memory"))
                 }
-                other => format!("{other:?}").to_lowercase(),
+                other => other.name().to_owned(),
             };
             (named, sum(&|a| a.idle[reason as usize]))
         });

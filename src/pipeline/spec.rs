@@ -13,6 +13,9 @@ pub enum Source {
     Published(&'static str),
     /// Not published; the text gives the reason for the value.
     Assumed(&'static str),
+    /// Not published, and chosen so that a published result comes out, which the text names. That
+    /// result is no independent check of the model.
+    Calibrated(&'static str),
 }
 
 /// Description of a field of a specification.

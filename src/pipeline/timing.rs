@@ -111,6 +111,18 @@ impl StallReason {
         Self::Contended,
         Self::Drained,
     ];
+
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Starved => "starved",
+            Self::Blocked => "blocked",
+            Self::Miss => "miss",
+            Self::Full => "full",
+            Self::Contended => "contended",
+            Self::Drained => "drained",
+        }
+    }
 }
 
 /// Accounting of a port's cycles. Each cycle up to [`Activity::accounted`] is counted exactly once.

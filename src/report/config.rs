@@ -25,7 +25,7 @@ fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> St
     let mut text = format!(
         "# Configuration of the emulated graphics pipeline; `quadrille {command} --config FILE` reads it.\n\
          # \"source:\" names what states a default, \"assumption:\" why a value was chosen that nothing \
-         states.\n",
+         states,\n# \"calibrated against:\" the published result that a value was chosen to allow.\n",
     );
     for preset in PRESETS.iter().filter(|p| p.name == preset) {
         let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);
@@ -42,6 +42,7 @@ fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> St
         let source = match field.source {
             Source::Published(source) => format!("source: {source}"),
             Source::Assumed(reason) => format!("assumption: {reason}"),
+            Source::Calibrated(result) => format!("calibrated against: {result}"),
         };
         let (meaning, default) = (field.meaning, &default.value);
         let _ = writeln!(text, "# {meaning} Default {default}; {source}.");

@@ -52,6 +52,7 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
         "cycles": outcome.cycles,
         "frame_ms": simulated.ms(outcome.cycles),
         "limiting_unit": outcome.limiting_unit().map(|unit| unit.name),
+        "critical_unit": outcome.critical_unit().map(|unit| unit.name),
         "fragments": outcome.fragments,
         "quads": outcome.quads,
         "raster": outcome.raster,
@@ -108,6 +109,7 @@ pub(super) fn units(units: &[UnitCycles]) -> Value {
             "idle": idle,
             "instances": unit.instances,
             "utilisation": unit.utilisation(),
+            "occupancy": unit.occupancy(),
         });
         (unit.name, document)
     });

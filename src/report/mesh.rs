@@ -39,7 +39,7 @@ impl TimedFrame {
         json!({
             "cycles": o.cycles,
             "frame_ms": self.frame_ms(),
-            "limiting_unit": UnitCycles::busiest(&o.units).map(|u| u.name),
+            "limiting_unit": UnitCycles::critical(&o.units).map(|u| u.name),
             "warps": o.warps,
             "grids": o.grids,
             "raster_tiles_hidden": o.tiles_hidden,

@@ -86,15 +86,14 @@ fn page(simulated: &Simulated<'_>, runs: &[VariantRun]) -> String {
         format!("{} {times}", short(run.outcome.quads.blended))
     });
     row(&mut text, "limited by", runs, |run| {
-        let limiting = run.outcome.limiting_unit().filter(|unit| unit.busy > 0);
-        limiting.map_or("-".to_owned(), |unit| {
-            format!("{} {:.0}%", unit.name, unit.utilisation() * 100.0)
-        })
+        let critical = run.outcome.critical_unit();
+        critical.map_or("-".to_owned(), limit)
     });
     for unit in unit_names(runs) {
         row(&mut text, unit, runs, |run| {
-            let found = run.outcome.units.iter().find(|u| u.name == unit);
-            found.map_or("-".to_owned(), bar)
+            let ports = (run.outcome.units.iter()).filter(|port| unit_of(port) == unit);
+            let critical = ports.max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()));
+            critical.map_or("-".to_owned(), bar)
         });
     }
     text
@@ -119,12 +118,29 @@ fn title(simulated: &Simulated<'_>) -> String {
     format!("{facts:room$}  {KEY}\n")
 }
 
+/// The port that limits a run and its occupancy, or that none does and which comes closest.
+fn limit(critical: &UnitCycles) -> String {
+    let port = format!("{} {:.0}%", critical.name, critical.occupancy() * 100.0);
+    if critical.is_limiting() {
+        port
+    } else {
+        format!("none, {port}")
+    }
+}
+
+/// Name of the unit that a port belongs to: a unit with an output port of its own has a line for both.
+fn unit_of(port: &UnitCycles) -> &'static str {
+    port.name.strip_suffix("_out").unwrap_or(port.name)
+}
+
 /// Units of all runs, in pipeline order.
-fn unit_names(runs: &[VariantRun]) -> impl Iterator<Item = &'static str> {
+fn unit_names(runs: &[VariantRun]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
     let units = runs.iter().map(|run| &run.outcome.units);
     let all = units.max_by_key(|units| units.len());
-    all.into_iter().flatten().map(|unit| unit.name)
+    let mut names: Vec<_> = all.into_iter().flatten().map(unit_of).collect();
+    names.dedup();
+    names
 }
 
 fn name(run: &VariantRun) -> String {
@@ -157,7 +173,9 @@ fn row(text: &mut String, label: &str, runs: &[VariantRun], cell: impl Fn(&Varia
 fn bar(unit: &UnitCycles) -> String {
     let total = unit.total();
     let held_up: u64 = (unit.idle.iter())
-        .filter(|(reason, _)| !(reason.starts_with("starved") || reason == "drained"))
+        .filter(|(reason, _)| {
+            !(reason.starts_with("starved") || ["drained", "unused"].contains(&reason.as_str()))
+        })
         .map(|(_, cycles)| cycles)
         .sum();
     let length = |cycles: u64| cycles as f64 / total.max(1) as f64 * BAR as f64;

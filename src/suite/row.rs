@@ -21,10 +21,10 @@ pub(crate) struct VariantRow {
     pub fragments: FragmentCounts,
     pub quads: QuadCounts,
     pub warps: u64,
-    /// Unit with the largest share of busy cycles, if any was busy.
-    pub limiting_unit: Option<String>,
-    /// Share of busy cycles of that unit, 0 to 1.
-    pub limiting_utilisation: Option<f64>,
+    /// The port with the highest occupancy.
+    pub critical_unit: Option<String>,
+    /// Its occupancy, from 0 to 1; below 0.9 latency and bursts limit the view, not this port.
+    pub critical_occupancy: Option<f64>,
 }
 
 /// Counts of the baseline divided by those of a variant; `None` where the variant's count is 0.
@@ -87,7 +87,7 @@ impl RowRatios {
 
 impl VariantRow {
     pub(crate) fn of(outcome: &SimulationResult, clock_mhz: f64) -> Self {
-        let limiting = outcome.limiting_unit();
+        let critical = outcome.critical_unit();
         Self {
             name: outcome.variant.to_string(),
             cycles: outcome.cycles,
@@ -95,8 +95,8 @@ impl VariantRow {
             fragments: outcome.fragments,
             quads: outcome.quads,
             warps: outcome.warps,
-            limiting_unit: limiting.map(|unit| unit.name.to_owned()),
-            limiting_utilisation: limiting.map(UnitCycles::utilisation),
+            critical_unit: critical.map(|unit| unit.name.to_owned()),
+            critical_occupancy: critical.map(UnitCycles::occupancy),
         }
     }
 }

@@ -211,8 +211,8 @@ mod tests {
             },
             quads: QuadCounts::default(),
             warps: 0,
-            limiting_unit: None,
-            limiting_utilisation: None,
+            critical_unit: None,
+            critical_occupancy: None,
         });
         Row::new(&key, 1, variants.collect(), Duration::ZERO)
     }

@@ -212,8 +212,8 @@ fn json_holds_rows_and_summaries() {
             Some(expected)
         );
         assert!(baseline["cycles"].as_u64().unwrap() > 0);
-        assert!(baseline["limiting_unit"].is_string());
-        assert!(baseline["limiting_utilisation"].as_f64().unwrap() > 0.0);
+        assert!(baseline["critical_unit"].is_string());
+        assert!(baseline["critical_occupancy"].as_f64().unwrap() > 0.0);
         assert_eq!(row["view"]["width"], 60);
         assert!(row["termination_ratio"].is_null());
     }

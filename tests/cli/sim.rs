@@ -474,7 +474,8 @@ fn dumps_of_all_presets_read_back() {
     let is_field = |pair: &&[&str]| !pair[1].starts_with('#') && pair[1].contains(" = ");
     let fields: Vec<_> = lines.windows(2).filter(is_field).collect();
     for pair in &fields {
-        let explains = pair[0].contains("source: ") || pair[0].contains("assumption: ");
+        let kinds = ["source: ", "assumption: ", "calibrated against: "];
+        let explains = kinds.iter().any(|kind| pair[0].contains(kind));
         assert!(pair[0].starts_with("# ") && explains, "{pair:?}");
     }
     assert_eq!(fields.len(), Config::default().fields().len());

@@ -41,13 +41,13 @@ fn sweep(field: &str, values: &[&str], variant: Variant) -> Vec<SimulationResult
         );
         let o = run.outcome;
         assert_eq!(o.discrepancies(), Vec::<String>::new(), "{field}={value}");
-        let limit = o.limiting_unit().unwrap();
+        let limit = o.critical_unit().unwrap();
         println!(
             "  {value:>8}: {:>9} cycles, limited by {} ({:.0} %); {:.2} quads a warp, {:.1} a flush, \
              {:>8} blended, {:>7} sectors fetched",
             o.cycles,
             limit.name,
-            100.0 * limit.utilisation(),
+            100.0 * limit.occupancy(),
             o.quads.shaded as f64 / o.warps as f64,
             o.tc.items as f64 / o.tc.total() as f64,
             o.quads.blended,
@@ -106,7 +106,7 @@ fn more_tile_bins_make_fuller_flushes() {
     // With early termination the port into the bins limits, and more of them change little.
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::HET);
     for run in &runs {
-        assert_eq!(run.limiting_unit().unwrap().name, "tc");
+        assert_eq!(run.critical_unit().unwrap().name, "tc");
         assert!(run.cycles.abs_diff(runs[0].cycles) <= runs[0].cycles * 3 / 100);
     }
 }
@@ -162,7 +162,7 @@ fn a_wider_colour_port_is_faster_until_another_unit_limits() {
     // At a quarter of a quad a cycle and at half of one, time is inverse to the rate.
     let ratio = cycles[0] as f64 / cycles[1] as f64;
     assert!((ratio - 2.0).abs() < 0.05, "{ratio}");
-    assert_ne!(runs[4].limiting_unit().unwrap().name, "crop");
+    assert_ne!(runs[4].critical_unit().unwrap().name, "crop");
 }
 
 /// A larger cache fetches less; once the whole picture fits, nothing.
@@ -226,4 +226,41 @@ fn later_feedback_makes_more_late_fragments() {
     let runs = sweep("zrop.feedback_cycles", &values, Variant::HET);
     let late = of(&runs, |o| o.fragments.late);
     assert_falls("late fragments, backwards", &reversed(late), 0.0, 0.5);
+}
+
+/// The port that is named limits: it is at work, waits for its own data, is held or is full nearly
+/// all the time, whatever it does in that time.
+#[test]
+fn the_limiting_unit_is_the_one_that_was_made_slow() {
+    for (assignments, variant, limit) in [
+        (&["zrop.update_cycles=1024"][..], Variant::HET, "zrop"),
+        (&["zrop.wait_queue=2"], Variant::HET, "zrop"),
+        (&["crop.wait_queue=16"], Variant::HET, "crop"),
+        (&["crop.bytes_per_cycle=16"], Variant::BASELINE, "crop"),
+        (&["coarse.cycles_per_tile=16"], Variant::BASELINE, "coarse"),
+        (
+            &["l2.slices=1", "l2.slice_bytes_per_cycle=8"],
+            Variant::BASELINE,
+            "l2",
+        ),
+        (
+            &["l2.bytes=4096", "dram.bytes_per_cycle=8"],
+            Variant::BASELINE,
+            "dram",
+        ),
+    ] {
+        let scene = island();
+        let level = SimdLevel::best();
+        let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
+        let config = assignments
+            .iter()
+            .fold(Config::default(), |config, a| config.with(a).unwrap());
+        let simulator = Simulator::new(&config, variant).unwrap();
+        let outcome = view.run(&simulator, &Tests::default()).outcome;
+        let occupancies: Vec<_> = (outcome.units.iter())
+            .map(|unit| (unit.name, unit.occupancy()))
+            .collect();
+        let limiting = outcome.limiting_unit().map(|unit| unit.name);
+        assert_eq!(limiting, Some(limit), "{assignments:?}: {occupancies:.2?}");
+    }
 }

@@ -40,9 +40,9 @@ spec! {
         /// Ways per set; fully associative if at least the number of lines.
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB";
         /// Bytes per cycle from the L2, and to the L2.
-        l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "less than about 70 would rule out VR-Pipe's QM speedup of 1.49";
+        l2_bytes_per_cycle: u64 = 128, 1..=4096, Calibrated "VR-Pipe's QM speedup of 1.49, which less than about 70 would rule out";
         /// Quads that wait for their data.
-        wait_queue: u64 = 640, 1..=65_536, Assumed "covers the L2's latency at four quads per cycle, or RGBA8 would blend 14 pixels per cycle, not the 16 of VR-Pipe Fig. 20b";
+        wait_queue: u64 = 640, 1..=65_536, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b in RGBA8: it covers the L2's latency at four quads per cycle, and with less RGBA8 would blend 14";
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding";
     }

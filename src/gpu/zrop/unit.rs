@@ -29,7 +29,7 @@ spec! {
         /// Beats in the queue before it.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
         /// Quads tested a cycle.
-        quads_per_cycle: u64 = 8, 1..=8, Assumed "VR-Pipe's 2.78x forces more than 5.56";
+        quads_per_cycle: u64 = 8, 1..=8, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
         /// Beats that wait for their stencil and depth values, those of later beats already asked for.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.

@@ -77,7 +77,7 @@ impl TimedMeshResult {
             dram_bytes: state.memory.dram.bytes(),
             left_over: (state.fragments.len() + state.records.len()) as u64,
             depths: state.depths,
-            units: run.units,
+            units: [run.units, state.memory.units(run.cycles)].concat(),
         }
     }
 

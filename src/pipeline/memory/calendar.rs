@@ -38,6 +38,11 @@ impl Calendar {
         }
     }
 
+    /// Cycles that the bytes booked so far take at the port's rate.
+    pub fn busy_cycles(&self) -> Cycle {
+        self.bytes.div_ceil(self.bytes_per_cycle)
+    }
+
     /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;

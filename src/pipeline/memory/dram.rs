@@ -35,6 +35,11 @@ impl Dram {
         self.calendar.book(bytes, at) + self.latency
     }
 
+    /// Cycles that the bytes so far take.
+    pub fn busy_cycles(&self) -> Cycle {
+        self.calendar.busy_cycles()
+    }
+
     /// Bytes moved in both directions.
     pub fn bytes(&self) -> u64 {
         self.calendar.bytes

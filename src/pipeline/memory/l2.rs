@@ -63,6 +63,11 @@ impl L2 {
         }
     }
 
+    /// Cycles that the bytes so far take at the rate of all slices.
+    pub fn busy_cycles(&self) -> Cycle {
+        self.port.busy_cycles()
+    }
+
     /// Reads `bytes` of `line` at `at`, from DRAM on a miss; returns the cycle at which they arrive.
     pub fn read(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) -> Cycle {
         self.counters.read_bytes += bytes;

@@ -11,6 +11,7 @@ pub mod l2;
 pub mod line;
 pub(crate) mod lru;
 
+use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::timing::Cycle;
 use dram::{Dram, DramSpec};
 use l2::{L2, L2Spec};
@@ -41,6 +42,22 @@ impl Memory {
     /// Writes `bytes` of `line` at `at`.
     pub fn write(&mut self, line: u32, bytes: u64, at: Cycle) {
         self.l2.write(line, bytes, at, &mut self.dram);
+    }
+
+    /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`: as many busy ones as their bytes
+    /// take at their rates.
+    pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
+        let unit = |name, busy: u64| UnitCycles {
+            name,
+            instances: 1,
+            busy,
+            idle: vec![("unused".to_owned(), cycles.saturating_sub(busy))],
+            timeline: None,
+        };
+        vec![
+            unit("l2", self.l2.busy_cycles()),
+            unit("dram", self.dram.busy_cycles()),
+        ]
     }
 
     /// Reads `bytes` that are used once, without caching them; returns the cycle at which they arrive.
