@@ -1,12 +1,44 @@
-//! Records the commit that the program is built from.
+//! Records what the program is built from: the commit, and a hash of the sources.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn main() {
+fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let commit = commit().unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=QUADRILLE_COMMIT={commit}");
+    // Two builds of one commit differ if the working tree was changed in between.
+    println!("cargo::rustc-env=QUADRILLE_SOURCES={:016x}", sources()?);
+    Ok(())
+}
+
+/// FNV-1a hash of the paths and contents of all source files, and of the versions of all dependencies.
+fn sources() -> io::Result<u64> {
+    println!("cargo::rerun-if-changed=src");
+    let mut files = vec![PathBuf::from("Cargo.toml"), PathBuf::from("Cargo.lock")];
+    files.retain(|file| file.exists());
+    let mut folders = vec![PathBuf::from("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        let name = file.to_string_lossy().replace('\\', "/");
+        for byte in name.bytes().chain(fs::read(&file)?) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    Ok(hash)
 }
 
 /// The commit of this repository; `None` outside of one, as in a package from a registry.
@@ -25,7 +57,6 @@ fn commit() -> Option<String> {
             println!("cargo::rerun-if-changed={path}");
         }
     }
-    println!("cargo::rerun-if-changed=src");
     git(&["describe", "--always", "--dirty", "--abbrev=12"])
 }
 

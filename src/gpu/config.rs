@@ -25,7 +25,7 @@ use crate::pipeline::spec::{Field, spec};
 spec! {
     /// The GPU as a whole.
     GpuSpec in "gpu" {
-        /// Clock of all units, in MHz. Latencies and rates of L2 and DRAM are in its cycles, and scale with it.
+        /// Clock of all units but the L2 and DRAM, in MHz.
         clock_mhz: f64 = 612.0, 1.0..=100_000.0, Published "VR-Pipe Table I";
         /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
         gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
@@ -100,16 +100,17 @@ pub const PRESETS: [Preset; 3] = [
     },
     Preset {
         name: "orin",
-        about: "Jetson AGX Orin, 64 GB, MAXN: 2 GPCs of 8 SMs, 1.3 GHz, LPDDR5 at 204.8 GB/s, 4 MB L2 \
-                (NVIDIA's technical brief of the Jetson AGX Orin series); the rest as vr-pipe",
-        toml: "[gpu]\nclock_mhz = 1300.0\ngpcs = 2\n[cores]\ncores = 8\n[dram]\nbytes_per_cycle = 157\n",
+        about: "Jetson AGX Orin, 64 GB, MAXN: 2 GPCs of 8 SMs of 128 lanes, 1.3 GHz, LPDDR5 at 204.8 \
+                GB/s, 4 MB L2 (NVIDIA's technical brief of the Jetson AGX Orin series); an SM's scheduler \
+                issues a warp of 32 a cycle; the rest as vr-pipe",
+        toml: "[gpu]\nclock_mhz = 1300.0\ngpcs = 2\n[cores]\ncores = 8\nissue_cycles = 1\n[l2]\nclock_mhz = 1300.0\n[dram]\ngb_per_s = 204.8\n",
     },
     Preset {
         name: "ampere-gpc",
         about: "one of the 7 GPCs of a GA102 (GeForce RTX 3090): 12 SMs of 128 lanes at 1.695 GHz, 16 \
                 ROPs, its share of 936 GB/s and 6 MB L2 (NVIDIA's GA102 whitepaper); an SM's \
                 scheduler issues a warp of 32 a cycle; the rest as vr-pipe",
-        toml: "[gpu]\nclock_mhz = 1695.0\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\nbytes_per_cycle = 79\n[l2]\nbytes = 917504\n",
+        toml: "[gpu]\nclock_mhz = 1695.0\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\ngb_per_s = 133.7\n[l2]\nclock_mhz = 1695.0\nbytes = 917504\n",
     },
 ];
 
@@ -346,7 +347,7 @@ mod tests {
                 "crop.format=foo",
                 "crop.format: expected one of rgba8, rgba16f",
             ),
-            ("dram.bytes_per_cycle=0", "dram.bytes_per_cycle: expected"),
+            ("dram.gb_per_s=0", "dram.gb_per_s: expected"),
         ] {
             let error = config.with(wrong).unwrap_err().to_string();
             assert!(error.contains(said), "{wrong}: {error}");
@@ -376,6 +377,9 @@ mod tests {
             mut tgc, mut qru, ..
         } = Config::default();
         assert_eq!(tgc.storage_bytes(), 24_832);
+        // The second flush buffer, which the paper does not count.
+        assert_eq!(qru.storage_bytes(), 688 + 608);
+        qru.buffers = 1;
         assert_eq!(qru.storage_bytes(), 688);
         assert_eq!(tgc.storage_bytes() + qru.storage_bytes(), 25_520);
         tgc.bins = 64;

@@ -129,7 +129,12 @@ pub fn draw_state<'a>(
     let format = config.crop.format;
     let framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
     let lines = FramebufferLines::of(&framebuffer);
-    let memory = Memory::new(&config.l2, &config.dram, lines.tests.end);
+    let memory = Memory::new(
+        &config.l2,
+        &config.dram,
+        config.gpu.clock_mhz,
+        lines.tests.end,
+    );
     let issue = ShaderIssue::new(config.cores.all_schedulers(), config.cores.issue_cycles);
     DrawState::new(draw, shader, framebuffer, memory, issue, config.gpu.gpcs)
 }
@@ -219,6 +224,7 @@ impl Simulator {
         };
         if self.watch.timelines {
             keep_timelines(&mut chain);
+            state.memory.keep_timelines();
         }
         for splat in 0..draw.len() {
             chain.offer(splat, 0, &mut state);

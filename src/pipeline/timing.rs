@@ -241,6 +241,36 @@ impl Timeline {
         }
     }
 
+    /// Adds `amount` to the first state of the window of cycle `at`.
+    pub(super) fn add(&mut self, at: Cycle, amount: u64) {
+        while at >= self.window * MAX_WINDOWS as u64 {
+            self.halve();
+        }
+        let window = index(at / self.window);
+        if window >= self.windows.len() {
+            self.windows.resize(window + 1, [0; STATES]);
+        }
+        self.windows[window][0] += amount;
+    }
+
+    /// The timeline of a port over a run of `cycles`, from one of amounts that the port moves at
+    /// `per_cycle`: cycles that are not busy are drained.
+    pub(super) fn scaled(&self, per_cycle: u64, cycles: Cycle) -> Self {
+        let mut timeline = Self {
+            window: self.window,
+            windows: Vec::new(),
+        };
+        for (window, start) in (0..cycles).step_by(index(self.window)).enumerate() {
+            let length = self.window.min(cycles - start);
+            let amount = self.windows.get(window).map_or(0, |states| states[0]);
+            let busy = amount.div_ceil(per_cycle).min(length);
+            timeline.windows.push([0; STATES]);
+            timeline.windows[window][0] = busy;
+            timeline.windows[window][1 + StallReason::Drained as usize] = length - busy;
+        }
+        timeline
+    }
+
     fn halve(&mut self) {
         self.window *= 2;
         self.windows = self

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::ratios::{Ratios, merge_ratio, ratio, termination_ratio};
+use super::ratios::{Ratios, merge_ratio, ratio, shaded_ratio};
 use super::simulated::{Simulated, VariantRun};
 use crate::gpu::coalesce::bins::Flushes;
 use crate::pipeline::collect::UnitCycles;
@@ -62,7 +62,7 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
         "qru": outcome.qru,
         "terminations": outcome.terminations,
         "termination_updates": outcome.updates,
-        "termination_ratio": termination_ratio(outcome),
+        "shaded_ratio": shaded_ratio(outcome),
         "merge_ratio": merge_ratio(outcome),
         "crop": joined([
             json!(cache),
@@ -97,7 +97,8 @@ fn storage_bytes_per_gpc(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
     let tgc = when(variant.tgc(), config.tgc.storage_bytes());
     let qru = when(variant.qru(), config.qru.storage_bytes());
-    json!({ "tgc": tgc, "qru": qru, "total": tgc + qru })
+    let zrop = when(variant.het(), config.zrop.storage_bytes());
+    json!({ "tgc": tgc, "qru": qru, "zrop": zrop, "total": tgc + qru + zrop })
 }
 
 /// Cycles of units by name.

@@ -29,8 +29,9 @@ impl Ratios {
     }
 }
 
-/// Effect of early termination within a run: rasterized fragments over those not terminated.
-pub(crate) fn termination_ratio(outcome: &SimulationResult) -> Option<f64> {
+/// Effect of early termination within a run: rasterized fragments over those not terminated. The
+/// termination ratio of VR-Pipe VII-B compares two runs: see [`Ratios::fragments`].
+pub(crate) fn shaded_ratio(outcome: &SimulationResult) -> Option<f64> {
     let fragments = &outcome.fragments;
     ratio(
         fragments.rasterized,

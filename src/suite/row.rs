@@ -52,7 +52,8 @@ pub(crate) struct RowKey {
     /// Name of the scene in the suite.
     pub scene: String,
     pub view: ViewKey,
-    /// Hash of everything else that the results depend on, except the variants.
+    /// Hash of everything else that the results depend on, except the variants: the sources of the
+    /// program, the configuration, the profile, the scene and the camera.
     pub fingerprint: String,
 }
 
@@ -61,6 +62,8 @@ pub(crate) struct RowKey {
 pub(crate) struct Row {
     #[serde(flatten)]
     pub key: RowKey,
+    /// Commit that the program was built from, with `-dirty` if its working tree was changed.
+    pub commit: String,
     /// Splats in view.
     pub splats: u64,
     /// Variants in the order of the suite.
@@ -117,6 +120,7 @@ impl Row {
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
         Self {
             key: key.clone(),
+            commit: env!("QUADRILLE_COMMIT").to_owned(),
             splats,
             ratios: ratios.collect(),
             termination_ratio: against(find(Variant::HET)).and_then(|r| r.fragments),

@@ -58,7 +58,8 @@ impl<'a> Runner<'a> {
         watch: &mut impl FnMut(Event<'_>),
     ) -> Result<Self> {
         let config_text = toml::to_string(config).unwrap_or_default();
-        let version = env!("CARGO_PKG_VERSION");
+        // Another build may compute other results.
+        let sources = env!("QUADRILLE_SOURCES");
         let mut jobs = Vec::new();
         for (index, scene) in suite.scenes.iter().enumerate() {
             let content = suite.scene_hash(scene)?;
@@ -70,7 +71,7 @@ impl<'a> Runner<'a> {
                 // Writing to a hash cannot fail.
                 let _ = write!(
                     hash,
-                    "{version}\n{config_text}\n{profile}\n{content:x}\n{camera:?}"
+                    "{sources}\n{config_text}\n{profile}\n{content:x}\n{camera:?}"
                 );
                 let key = RowKey {
                     scene: scene.name.clone(),

@@ -187,8 +187,8 @@ const CHOICES: [(&str, &[&str]); 39] = [
     ("crop.cache_ways", &["1", "4", "65536"]),
     ("crop.wait_queue", &["1", "512"]),
     ("l2.bytes", &["4096", "4194304"]),
-    ("l2.latency_cycles", &["0", "146", "10000"]),
-    ("dram.latency_cycles", &["0", "367", "10000"]),
+    ("l2.latency_ns", &["0", "240", "16000"]),
+    ("dram.latency_ns", &["0", "600", "16000"]),
 ];
 
 /// A configuration with some fields changed at random.

@@ -234,7 +234,7 @@ fn later_feedback_makes_more_late_fragments() {
 fn the_limiting_unit_is_the_one_that_was_made_slow() {
     for (assignments, variant, limit) in [
         (&["zrop.update_cycles=1024"][..], Variant::HET, "zrop"),
-        (&["zrop.wait_queue=2"], Variant::HET, "zrop"),
+        (&["zrop.quads_per_cycle=1"], Variant::HET, "zrop"),
         (&["crop.wait_queue=16"], Variant::HET, "crop"),
         (&["crop.bytes_per_cycle=16"], Variant::BASELINE, "crop"),
         (&["coarse.cycles_per_tile=16"], Variant::BASELINE, "coarse"),
@@ -244,7 +244,7 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
             "l2",
         ),
         (
-            &["l2.bytes=4096", "dram.bytes_per_cycle=8"],
+            &["l2.bytes=4096", "dram.gb_per_s=5"],
             Variant::BASELINE,
             "dram",
         ),

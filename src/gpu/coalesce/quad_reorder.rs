@@ -37,13 +37,14 @@ spec! {
 }
 
 impl QruSpec {
-    /// Bytes of storage: a pointer, a position and a bit per quad, and a register of a valid bit and a
-    /// quad ID per position in the tile (VR-Pipe, Table III).
+    /// Bytes of storage: a pointer and a position per quad of every flush buffer, a bit per quad, and a
+    /// register of a valid bit and a quad ID per position in the tile (VR-Pipe, Table III, which counts
+    /// one buffer).
     pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
         let id_bits = u64::from(self.window.next_power_of_two().ilog2());
-        let entries = ((POINTER_BITS + position_bits) * self.window).div_ceil(8);
+        let entries = self.buffers * ((POINTER_BITS + position_bits) * self.window).div_ceil(8);
         let registers = u64::from(QUADS_PER_TILE) * (1 + id_bits).div_ceil(8);
         entries + registers + self.window.div_ceil(8)
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::gpu::zrop::termination::Feedback;
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Beat, Quad, fragments};
+use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, fragments};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -44,6 +44,17 @@ spec! {
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache";
         /// Whether bits land in time or, ideally, before any later fragment is blended.
         feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache";
+    }
+}
+
+impl ZropSpec {
+    /// Bytes of the queue of beats that wait for their stencil values, which a pipeline without tests
+    /// does without: a pointer to the primitive, a position and a mask per quad.
+    pub(crate) fn storage_bytes(&self) -> u64 {
+        const POINTER_BITS: u64 = 32;
+        const MASK_BITS: u64 = 4;
+        let quad_bits = POINTER_BITS + u64::from(QUADS_PER_TILE.ilog2()) + MASK_BITS;
+        (self.wait_queue * BEAT_QUADS as u64 * quad_bits).div_ceil(8)
     }
 }
 

@@ -99,7 +99,7 @@ impl MeshDrawState {
             view: view.clone(),
             settings: *settings,
             depths: DepthBuffer::new(settings),
-            memory: Memory::new(&config.l2, &config.dram, 0),
+            memory: Memory::new(&config.l2, &config.dram, config.gpu.clock_mhz, 0),
             shader_issue: ShaderIssue::new(cores.all_schedulers(), cores.issue_cycles),
             topology: Arc::default(),
             passes_empties: false,
@@ -114,7 +114,12 @@ impl MeshDrawState {
             fragments: Slab::new(),
             records: Slab::new(),
         };
-        state.memory = Memory::new(&config.l2, &config.dram, state.depth_lines().end);
+        state.memory = Memory::new(
+            &config.l2,
+            &config.dram,
+            config.gpu.clock_mhz,
+            state.depth_lines().end,
+        );
         state
     }
 

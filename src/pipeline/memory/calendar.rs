@@ -2,7 +2,7 @@
 //! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
 
 use crate::math::index;
-use crate::pipeline::timing::Cycle;
+use crate::pipeline::timing::{Cycle, Timeline};
 
 /// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
 const WINDOW_CYCLES: u64 = 16;
@@ -22,6 +22,8 @@ pub struct Calendar {
     first: u64,
     /// Bytes booked so far.
     pub bytes: u64,
+    /// Bytes by window of time, if kept.
+    timeline: Option<Box<Timeline>>,
 }
 
 impl Calendar {
@@ -35,6 +37,7 @@ impl Calendar {
             used: vec![0; WINDOWS],
             first: 0,
             bytes: 0,
+            timeline: None,
         }
     }
 
@@ -54,6 +57,9 @@ impl Calendar {
             let taken = left.min(self.bytes_per_window - *used);
             *used += taken;
             left -= taken;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.add(window * WINDOW_CYCLES, taken);
+            }
             if left == 0 {
                 // Exact ceiling of the quotient: `above` is at most 17 times the bytes per cycle, so
                 // the product is below 2^53, and rounding the reciprocal up adds less than 2^-23 of
@@ -64,6 +70,17 @@ impl Calendar {
             }
             window += 1;
         }
+    }
+
+    /// Starts a timeline.
+    pub fn keep_timeline(&mut self) {
+        self.timeline = Some(Box::default());
+    }
+
+    /// The busy and the unused cycles over a run of `cycles`, if a timeline is kept.
+    pub fn timeline(&self, cycles: Cycle) -> Option<Timeline> {
+        let bytes = self.timeline.as_deref()?;
+        Some(bytes.scaled(self.bytes_per_cycle, cycles))
     }
 
     /// Makes room in the ring for `window`.

@@ -1,16 +1,17 @@
 //! DRAM with a bandwidth and a latency.
 
 use super::calendar::Calendar;
+use super::clock::{cycles_in, whole};
 use crate::pipeline::spec::spec;
 use crate::pipeline::timing::Cycle;
 
 spec! {
     /// DRAM.
     DramSpec in "dram" {
-        /// Bytes per cycle of the shader clock.
-        bytes_per_cycle: u64 = 167, 1..=1_000_000, Published "VR-Pipe Table I: LPDDR3-1600, 16 channels, 102.4 GB/s at 612 MHz";
-        /// Latency in cycles.
-        latency_cycles: u64 = 367, 0..=1_000_000, Assumed "600 ns at 612 MHz, as measured on embedded GPUs";
+        /// Bandwidth in GB/s (10^9 bytes per second).
+        gb_per_s: f64 = 102.4, 0.001..=1_000_000.0, Published "VR-Pipe Table I: LPDDR3-1600, 16 channels";
+        /// Latency behind the L2 in nanoseconds.
+        latency_ns: f64 = 600.0, 0.0..=1_000_000.0, Assumed "as measured on embedded GPUs";
     }
 }
 
@@ -22,11 +23,12 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// Creates an idle memory.
-    pub fn new(spec: &DramSpec) -> Self {
+    /// Creates an idle memory beside units at `clock_mhz`. Its bandwidth is rounded down to whole bytes
+    /// per cycle, at least 1.
+    pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
-            latency: spec.latency_cycles,
-            calendar: Calendar::new(spec.bytes_per_cycle),
+            latency: cycles_in(spec.latency_ns, clock_mhz),
+            calendar: Calendar::new(whole(spec.gb_per_s * 1e3 / clock_mhz)),
         }
     }
 
@@ -35,9 +37,13 @@ impl Dram {
         self.calendar.book(bytes, at) + self.latency
     }
 
-    /// Cycles that the bytes so far take.
-    pub fn busy_cycles(&self) -> Cycle {
-        self.calendar.busy_cycles()
+    /// The port.
+    pub fn port(&self) -> &Calendar {
+        &self.calendar
+    }
+
+    pub(super) fn port_mut(&mut self) -> &mut Calendar {
+        &mut self.calendar
     }
 
     /// Bytes moved in both directions.

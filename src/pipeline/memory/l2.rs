@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::calendar::Calendar;
+use super::clock::{cycles_in, whole};
 use super::dram::Dram;
 use super::line::LINE_BYTES;
 use super::lru::LruLines;
@@ -18,10 +19,12 @@ spec! {
         ways: u64 = 16, 1..=1024, Assumed "common for shared caches";
         /// Number of slices.
         slices: u64 = 32, 1..=1024, Assumed "two a memory channel";
-        /// Bytes per cycle of each slice.
+        /// Bytes per cycle of each slice, at the clock of the L2.
         slice_bytes_per_cycle: u64 = 32, 1..=1024, Assumed "a sector per cycle";
-        /// Latency in cycles.
-        latency_cycles: u64 = 146, 0..=1_000_000, Assumed "240 ns at 612 MHz, as measured on embedded GPUs";
+        /// Clock of the slices, in MHz.
+        clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "as the units";
+        /// Latency in nanoseconds.
+        latency_ns: f64 = 240.0, 0.0..=1_000_000.0, Assumed "as measured on embedded GPUs";
     }
 }
 
@@ -52,20 +55,32 @@ pub struct L2 {
 }
 
 impl L2 {
-    /// Creates an empty cache for a memory of `memory_lines` lines.
-    pub fn new(spec: &L2Spec, memory_lines: u32) -> Self {
-        let sets = (spec.bytes / LINE_BYTES / spec.ways).max(1);
+    /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`. The
+    /// bandwidth of all slices is rounded down to whole bytes per cycle of the units, at least 1.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "sizes are validated to be small"
+    )]
+    pub fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
+        let slices = (spec.slices * spec.slice_bytes_per_cycle) as f64;
+        let lines = (spec.bytes / LINE_BYTES).max(1);
+        // No more ways than lines: the capacity holds whatever the associativity.
+        let ways = spec.ways.min(lines);
         Self {
-            latency: spec.latency_cycles,
-            dirty_bytes: LruLines::new(sets, spec.ways, memory_lines),
-            port: Calendar::new(spec.slices * spec.slice_bytes_per_cycle),
+            latency: cycles_in(spec.latency_ns, clock_mhz),
+            dirty_bytes: LruLines::new(lines / ways, ways, memory_lines),
+            port: Calendar::new(whole(slices * spec.clock_mhz / clock_mhz)),
             counters: L2Counters::default(),
         }
     }
 
-    /// Cycles that the bytes so far take at the rate of all slices.
-    pub fn busy_cycles(&self) -> Cycle {
-        self.port.busy_cycles()
+    /// The port.
+    pub fn port(&self) -> &Calendar {
+        &self.port
+    }
+
+    pub(super) fn port_mut(&mut self) -> &mut Calendar {
+        &mut self.port
     }
 
     /// Reads `bytes` of `line` at `at`, from DRAM on a miss; returns the cycle at which they arrive.

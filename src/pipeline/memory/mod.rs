@@ -6,6 +6,7 @@
 //! order in which packets are pushed.
 
 pub mod calendar;
+mod clock;
 pub mod dram;
 pub mod l2;
 pub mod line;
@@ -13,6 +14,7 @@ pub(crate) mod lru;
 
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::timing::Cycle;
+use calendar::Calendar;
 use dram::{Dram, DramSpec};
 use l2::{L2, L2Spec};
 
@@ -27,10 +29,12 @@ pub struct Memory {
 
 impl Memory {
     /// Creates a memory with `lines` cacheable lines, none of them resident.
-    pub fn new(l2: &L2Spec, dram: &DramSpec, lines: u32) -> Self {
+    /// The units run at `clock_mhz`; what is configured in nanoseconds and in bytes per second does not
+    /// change with it.
+    pub fn new(l2: &L2Spec, dram: &DramSpec, clock_mhz: f64, lines: u32) -> Self {
         Self {
-            l2: L2::new(l2, lines),
-            dram: Dram::new(dram),
+            l2: L2::new(l2, clock_mhz, lines),
+            dram: Dram::new(dram, clock_mhz),
         }
     }
 
@@ -47,22 +51,67 @@ impl Memory {
     /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`: as many busy ones as their bytes
     /// take at their rates.
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
-        let unit = |name, busy: u64| UnitCycles {
-            name,
-            instances: 1,
-            busy,
-            idle: vec![("unused".to_owned(), cycles.saturating_sub(busy))],
-            timeline: None,
+        let unit = |name, port: &Calendar| {
+            let busy = port.busy_cycles();
+            UnitCycles {
+                name,
+                instances: 1,
+                busy,
+                idle: vec![("unused".to_owned(), cycles.saturating_sub(busy))],
+                timeline: port.timeline(cycles),
+            }
         };
-        vec![
-            unit("l2", self.l2.busy_cycles()),
-            unit("dram", self.dram.busy_cycles()),
-        ]
+        vec![unit("l2", self.l2.port()), unit("dram", self.dram.port())]
+    }
+
+    /// Starts timelines of both ports.
+    pub fn keep_timelines(&mut self) {
+        self.l2.port_mut().keep_timeline();
+        self.dram.port_mut().keep_timeline();
     }
 
     /// Reads `bytes` that are used once, without caching them; returns the cycle at which they arrive.
     pub fn stream(&mut self, bytes: u64, at: Cycle) -> Cycle {
         let arrived = self.dram.transfer(bytes, at);
         self.l2.pass(bytes, arrived)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At twice the clock, the same nanoseconds are twice the cycles, and the same GB/s half the bytes
+    /// per cycle.
+    #[test]
+    fn the_clock_of_the_units_leaves_memory_alone() {
+        let cycles = |clock_mhz: f64| {
+            let dram = DramSpec {
+                gb_per_s: 60.0,
+                latency_ns: 500.0,
+            };
+            let mut memory = Memory::new(&L2Spec::default(), &dram, clock_mhz, 1);
+            let first = memory.read(0, 32, 0);
+            memory.stream(6_000_000, 0);
+            (first, memory.dram.port().busy_cycles())
+        };
+        // 240 ns in the L2 and 500 ns behind it; 6,000,032 bytes at 100 and at 50 bytes per cycle.
+        assert_eq!(cycles(600.0), (144 + 300, 60_001));
+        assert_eq!(cycles(1200.0), (288 + 600, 120_001));
+    }
+
+    #[test]
+    fn more_ways_than_lines_add_no_capacity() {
+        let spec = L2Spec {
+            bytes: 4096,
+            ways: 1024,
+            ..L2Spec::default()
+        };
+        let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
+        for line in (0..64).chain(0..64) {
+            memory.read(line, 32, 0);
+        }
+        // 32 lines fit, so that the first have left when they are asked for again.
+        assert_eq!(memory.l2.counters.misses, 128);
     }
 }
