@@ -13,6 +13,7 @@ use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
 use crate::gpu::config::Config;
+use crate::gpu::sensitivity::{Sensitivity, varied_fields};
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
 use crate::gpu::wiring::{Simulator, Watch};
@@ -21,7 +22,7 @@ use crate::image::metrics::{self, Protocol};
 use crate::output::write_whole;
 use crate::report::json::Document;
 use crate::report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
-use crate::report::{self, maps, screen, trace};
+use crate::report::{self, maps, screen, sensitivity, trace};
 use crate::scene::{Camera, Scene};
 use crate::shading::{Profile, StopRule};
 
@@ -56,6 +57,10 @@ pub(super) struct Args {
     /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
     reference: bool,
+    /// Print how the speedups over the first variant change when a number of the configuration that
+    /// no publication states is halved and doubled, one at a time, instead of pages
+    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "reference"])]
+    sensitivity: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
     config_dump: bool,
@@ -98,6 +103,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let variants = named_variants(&args.emulation.variants)?;
+    if args.sensitivity && variants.len() < 2 {
+        let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
+        let expected = "two variants at least, which --sensitivity compares";
+        return Err(Error::argument("--variant", expected, names.join(",")));
+    }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
         let mend = "variants (or choose one with --variant)";
@@ -150,6 +160,16 @@ impl Job<'_> {
         let (mut documents, mut pages) = (Vec::new(), Vec::new());
         let mut exit = Exit::Done;
         for camera in cameras {
+            if self.args.sensitivity {
+                let sensitivity = self.sensitivity(camera)?;
+                let (name, variants) = (&camera.name, self.variants);
+                if self.args.json {
+                    documents.push(sensitivity::document(name, variants, &sensitivity));
+                } else {
+                    pages.push(sensitivity::table(name, variants, &sensitivity));
+                }
+                continue;
+            }
             let simulated = self.simulate(camera)?;
             for run in &simulated.runs {
                 for text in run.outcome.discrepancies() {
@@ -161,7 +181,7 @@ impl Job<'_> {
                 }
             }
             if self.args.json {
-                documents.push(Document::of(&simulated));
+                documents.push(json!(Document::of(&simulated)));
             } else {
                 pages.push(screen::pages(&simulated));
             }
@@ -174,6 +194,15 @@ impl Job<'_> {
             print(pages.join("\n"))?;
         }
         Ok(exit)
+    }
+
+    fn sensitivity(&self, camera: &Camera) -> Result<Sensitivity> {
+        let prepared = PreparedView::new(&self.scene.splats, camera, &self.profile, self.level);
+        let fields = varied_fields(self.config).len() as u64;
+        let bar = self.verbosity.progress_bar(fields, "fields");
+        let sensitivity = Sensitivity::of(&prepared, self.config, self.variants, || bar.inc(1));
+        bar.finish_and_clear();
+        sensitivity
     }
 
     /// Runs a view through all variants and writes its files.

@@ -45,6 +45,7 @@ pub mod microbench;
 pub mod outcome_counts;
 pub mod raster;
 pub mod result;
+pub mod sensitivity;
 pub mod tile_owner;
 pub mod variant;
 pub mod view;

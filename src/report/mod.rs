@@ -7,6 +7,7 @@
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
 //! | [`table`] | text tables |
+//! | [`sensitivity`] | speedups at other values of the configuration |
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`config`] | a configuration as TOML with the meaning and source of each field |
 //!
@@ -21,6 +22,8 @@ pub(crate) mod mesh;
 pub(crate) mod ratios;
 pub(crate) mod scale;
 pub(crate) mod screen;
+#[cfg(feature = "cli")]
+pub(crate) mod sensitivity;
 pub(crate) mod simulated;
 #[cfg(feature = "cli")]
 pub(crate) mod table;

@@ -482,3 +482,53 @@ fn dumps_of_all_presets_read_back() {
     assert!(text.contains("# Preset orin: Jetson AGX Orin"));
     assert!(text.contains("Default 612.0; source: VR-Pipe Table I.\nclock_mhz = 1300.0"));
 }
+
+/// Every assumed and calibrated number is varied, no published one, and the cycles are those of a run
+/// with that value.
+#[test]
+fn sensitivity_varies_what_no_publication_states() {
+    let place = Place::new();
+    let small = |arguments: &[&str]| {
+        let variants = ["--width", "48", "--variant", "baseline,het"];
+        let all = [
+            &["sim", SCENE, "--cameras", CAMERAS, "-q"],
+            &variants[..],
+            arguments,
+        ]
+        .concat();
+        place.expect(DONE, &all).stdout
+    };
+    let view = |arguments: &[&str]| {
+        let document: Value =
+            serde_json::from_slice(&small(&[arguments, &["--json"]].concat())).unwrap();
+        document["views"][0].clone()
+    };
+    let varied = view(&["--sensitivity"]);
+    let fields = varied["fields"].as_array().unwrap();
+    let find = |name: &str| fields.iter().find(|f| f["field"] == name);
+    assert!(find("tc.bins").is_none(), "published");
+    assert_eq!(find("l2.latency_ns").unwrap()["source"], "assumed");
+    let port = find("tc.quads_per_cycle").unwrap();
+    assert_eq!(port["source"], "calibrated");
+    // Twice the value is beyond the bounds of the field.
+    let changes = port["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0]["value"], "4");
+    let half = view(&["--set", "tc.quads_per_cycle=4"]);
+    for (at, name) in ["baseline", "het"].into_iter().enumerate() {
+        let cycles = number(variant(&half, name), "/cycles");
+        assert_eq!(changes[0]["cycles"][at].as_f64(), Some(cycles), "{name}");
+    }
+    // The table is in order of the swing.
+    let swings: Vec<_> = fields.iter().map(|f| number(f, "/swing")).collect();
+    assert!(
+        swings.is_sorted_by(|a, b| a >= b) && swings[0] > 0.0,
+        "{swings:?}"
+    );
+    let table = String::from_utf8(small(&["--sensitivity"])).unwrap();
+    let first = fields[0]["field"].as_str().unwrap();
+    let row = table.lines().nth(3).unwrap();
+    assert!(row.starts_with(first) && row.contains(" .. "), "{table}");
+    let alone = [&VIEW[..], &["--variant", "het", "--sensitivity"]].concat();
+    place.expect(USAGE, &alone);
+}

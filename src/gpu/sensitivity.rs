@@ -1,0 +1,121 @@
+//! Sensitivity of a view's cycles to the values that no publication states: every assumed and every
+//! calibrated number of the configuration, halved and doubled, one at a time.
+
+use rayon::prelude::*;
+
+use super::config::Config;
+use super::variant::Variant;
+use super::view::PreparedView;
+use super::wiring::Simulator;
+use super::zrop::framebuffer::Tests;
+use crate::error::Result;
+use crate::pipeline::spec::{Field, Source};
+use crate::pipeline::timing::Cycle;
+
+/// A field that is not at its default, and the cycles that follow.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// Value of the field.
+    pub value: String,
+    /// Cycles by variant.
+    pub cycles: Vec<Cycle>,
+}
+
+/// A field, and what follows from half and from twice its value.
+#[derive(Debug, Clone)]
+pub struct FieldSensitivity {
+    /// The field at the value of the configuration.
+    pub field: Field,
+    /// Half and twice the value; `None` where the bounds of the field exclude it.
+    pub changes: [Option<Change>; 2],
+}
+
+impl FieldSensitivity {
+    /// Speedups of variant `variant` over variant 0 at half and at twice the value.
+    pub fn speedups(&self, variant: usize) -> [Option<f64>; 2] {
+        let of = |change: &Change| speedup(&change.cycles, variant);
+        self.changes.each_ref().map(|c| c.as_ref().map(of))
+    }
+
+    /// Largest change of any variant's speedup, as a fraction of its speedup `at_default`.
+    pub fn swing(&self, at_default: &[f64]) -> f64 {
+        let variants = at_default.iter().enumerate();
+        let changes = variants.flat_map(|(variant, &default)| {
+            let speedups = self.speedups(variant).into_iter().flatten();
+            speedups.map(move |speedup| (speedup / default - 1.0).abs())
+        });
+        changes.fold(0.0, f64::max)
+    }
+}
+
+/// Cycles of variant 0 over those of `variant`.
+#[allow(clippy::cast_precision_loss, reason = "a ratio, for people")]
+fn speedup(cycles: &[Cycle], variant: usize) -> f64 {
+    cycles[0] as f64 / cycles[variant].max(1) as f64
+}
+
+/// Sensitivity of a view on some variants.
+#[derive(Debug, Clone)]
+pub struct Sensitivity {
+    /// Speedups of the variants over variant 0 with the configuration as it is.
+    pub speedups: Vec<f64>,
+    /// Fields in order of falling [swing](FieldSensitivity::swing).
+    pub fields: Vec<FieldSensitivity>,
+}
+
+impl Sensitivity {
+    /// Simulates `view` on `variants`, the first of which the others are compared with, once as
+    /// configured and once for each half and each double value. Calls `progress` after every change.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) naming a field of `config` that does not fit.
+    pub fn of(
+        view: &PreparedView<'_>,
+        config: &Config,
+        variants: &[Variant],
+        progress: impl Fn() + Sync,
+    ) -> Result<Self> {
+        config.validate()?;
+        let run = |config: &Config| -> Vec<Cycle> {
+            let simulators = variants.iter().map(|v| Simulator::unchecked(config, *v));
+            let runs = simulators.map(|s| view.run(&s, &Tests::default()).outcome.cycles);
+            runs.collect()
+        };
+        let cycles = run(config);
+        let speedups: Vec<_> = (0..variants.len()).map(|v| speedup(&cycles, v)).collect();
+        let mut fields: Vec<_> = varied_fields(config)
+            .into_par_iter()
+            .map(|field| {
+                let changes = changed_values(&field).map(|value| {
+                    let changed = config.with(&format!("{}={value}", field.name)).ok()?;
+                    let cycles = run(&changed);
+                    Some(Change { value, cycles })
+                });
+                progress();
+                FieldSensitivity { field, changes }
+            })
+            .collect();
+        fields.sort_by(|a, b| b.swing(&speedups).total_cmp(&a.swing(&speedups)));
+        Ok(Self { speedups, fields })
+    }
+}
+
+/// The fields that [`Sensitivity::of`] varies: numbers above 0 whose default is assumed or calibrated.
+pub fn varied_fields(config: &Config) -> Vec<Field> {
+    let is_varied = |field: &Field| {
+        !matches!(field.source, Source::Published(_))
+            && field.value.parse::<f64>().is_ok_and(|value| value > 0.0)
+    };
+    config.fields().into_iter().filter(is_varied).collect()
+}
+
+/// Half and twice the value of a field, a whole number if that is one.
+fn changed_values(field: &Field) -> [String; 2] {
+    match field.value.parse::<u64>() {
+        Ok(whole) => [whole / 2, whole * 2].map(|v| v.to_string()),
+        Err(_) => {
+            let value = field.value.parse::<f64>().unwrap_or_default();
+            [value / 2.0, value * 2.0].map(|v| format!("{v:?}"))
+        }
+    }
+}
