@@ -35,6 +35,7 @@ use crate::shading::{Profile, StopRule};
 /// the number of the baseline divided by that of the variant.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
     /// Scene file (.ply, .splat); "-" reads standard input
     #[arg(required_unless_present = "config_dump")]
