@@ -198,7 +198,12 @@ impl Job<'_> {
     }
 
     fn sensitivity(&self, camera: &Camera) -> Result<Sensitivity> {
-        let prepared = PreparedView::new(&self.scene.splats, camera, &self.profile, self.level);
+        let prepared = PreparedView::new(
+            &self.scene.splats,
+            camera,
+            &self.profile,
+            self.args.flags.host.level,
+        );
         let fields = varied_fields(self.config).len() as u64;
         let bar = self.verbosity.progress_bar(fields, "fields");
         let sensitivity = Sensitivity::of(&prepared, self.config, self.variants, || bar.inc(1));
