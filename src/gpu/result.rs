@@ -24,6 +24,7 @@ use crate::image::Frame;
 use crate::pipeline::collect::{Collected, UnitCycles};
 use crate::pipeline::maps::Maps;
 use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::memory::traffic::{Traffic, TrafficByClient};
 use crate::pipeline::statistics::StatisticsByUnit;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
@@ -64,6 +65,8 @@ pub struct SimulationResult {
     pub l2: L2Counters,
     /// Bytes moved to and from DRAM.
     pub dram_bytes: u64,
+    /// Bytes moved by client.
+    pub traffic: TrafficByClient,
     /// Cycles by port, in pipeline order.
     pub units: Vec<UnitCycles>,
     /// Statistics of all units.
@@ -136,6 +139,7 @@ impl SimulationResult {
             z_cache: of.of("z_cache"),
             l2: state.memory.l2.counters.clone(),
             dram_bytes: state.memory.dram.bytes(),
+            traffic: state.memory.l2.traffic,
             framebuffer: state.framebuffer,
             maps: state.maps,
             units: [run.units, state.memory.units(run.cycles)].concat(),
@@ -188,6 +192,20 @@ impl SimulationResult {
         check("warps", self.warps, self.qru.warps);
         let set_up = if self.variant.tgc() { r.set_up } else { 0 };
         check("primitives flushed", set_up, self.tgc.items);
+        let of_clients = |bytes: fn(&Traffic) -> u64| {
+            let TrafficByClient {
+                vertex,
+                depth,
+                colour,
+            } = &self.traffic;
+            [vertex, depth, colour].map(bytes).iter().sum()
+        };
+        let read = of_clients(|t| t.l2_read_bytes);
+        check("bytes read from the L2", self.l2.read_bytes, read);
+        let written = of_clients(|t| t.l2_written_bytes);
+        check("bytes written to the L2", self.l2.written_bytes, written);
+        let moved = of_clients(Traffic::dram_bytes);
+        check("bytes moved to and from DRAM", self.dram_bytes, moved);
         wrong.extend(UnitCycles::discrepancies(&self.units, self.cycles));
         wrong
     }

@@ -68,13 +68,13 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
             json!(cache),
             json!({
                 "l2_bytes": (cache.fetched + cache.written_back) * SECTOR_BYTES,
-                // Of the whole draw; CROP is its last user.
-                "dram_bytes": outcome.dram_bytes,
+                "dram_bytes": outcome.traffic.colour.dram_bytes(),
             }),
         ]),
         "zrop_cache": outcome.z_cache,
         "l2": outcome.l2,
         "dram_bytes": outcome.dram_bytes,
+        "memory": outcome.traffic,
         "units": units(&outcome.units),
         "storage_bytes_per_gpc": storage_bytes_per_gpc(simulated, run),
         "output": run.output,

@@ -109,9 +109,16 @@ fn json_has_the_promised_keys_and_adds_up() {
         );
         assert!(at("/fragments/late") <= at("/fragments/blended"));
         assert!((at("/frame_ms") - at("/cycles") / 612e3).abs() < 1e-9);
-        for key in ["hits", "misses", "l2_bytes", "dram_bytes"] {
+        for key in ["hits", "misses", "l2_bytes"] {
             assert!(at(&format!("/crop/{key}")) > 0.0, "{key}");
         }
+        // The colour buffer fits the L2; vertices come from DRAM.
+        assert_eq!(at("/crop/dram_bytes"), 0.0);
+        assert!(at("/memory/vertex/dram_read_bytes") > 0.0);
+        assert_eq!(
+            at("/memory/colour/l2_read_bytes"),
+            32.0 * at("/crop/fetched")
+        );
         for unit in v["units"].as_object().unwrap().values() {
             let idle = unit["idle"].as_object().unwrap().values();
             let idle: f64 = idle.map(|c| c.as_f64().unwrap()).sum();

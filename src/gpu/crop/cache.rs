@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
 use crate::pipeline::memory::lru::LruLines;
+use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::packets::fragments;
 use crate::pipeline::statistics::{Peak, statistics};
 use crate::pipeline::timing::{Cycle, RateLimiter};
@@ -121,7 +122,7 @@ impl CropCache {
             line.ready_at[sector] = if in_memory >> sector & 1 == 1 {
                 self.counters.fetched += 1;
                 let sent = self.fetch_port.serve(start);
-                memory.read(self.base + number, SECTOR_BYTES, sent)
+                memory.read(Client::Colour, self.base + number, SECTOR_BYTES, sent)
             } else {
                 start
             };
@@ -145,7 +146,12 @@ impl CropCache {
                 self.counters.dirty_evictions += 1;
                 let sent = (0..sectors).map(|_| self.write_port.serve(start));
                 let sent = sent.last().unwrap_or(start);
-                memory.write(self.base + old, sectors * SECTOR_BYTES, sent);
+                memory.write(
+                    Client::Colour,
+                    self.base + old,
+                    sectors * SECTOR_BYTES,
+                    sent,
+                );
             }
         }
         (slot, start)

@@ -10,6 +10,7 @@
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
@@ -80,7 +81,7 @@ impl VertexShading {
             .in_flight
             .entry(arrival.max(self.dispatched_at + u64::from(self.counters.warps > 0)));
         let bytes = self.spec.splats_per_warp * self.spec.bytes_per_splat;
-        let data = state.memory.stream(bytes, dispatch);
+        let data = state.memory.stream(Client::Vertex, bytes, dispatch);
         state
             .shader_issue
             .charge_vertex_warp(self.counters.warps, self.spec.instructions);

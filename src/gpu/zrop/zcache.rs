@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::LINE_BYTES;
 use crate::pipeline::memory::lru::LruLines;
+use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 
@@ -73,11 +74,11 @@ impl ZCache {
         if let Some(old) = old.filter(|_| evicted.dirty) {
             self.counters.written_back += 1;
             self.in_memory[old as usize] = true;
-            memory.write(self.base + old, LINE_BYTES, at);
+            memory.write(Client::Depth, self.base + old, LINE_BYTES, at);
         }
         let start = at.max(evicted.ready_at);
         let ready_at = if self.in_memory[line as usize] {
-            memory.read(self.base + line, LINE_BYTES, start)
+            memory.read(Client::Depth, self.base + line, LINE_BYTES, start)
         } else {
             start
         };

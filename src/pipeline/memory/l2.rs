@@ -7,6 +7,7 @@ use super::clock::{cycles_in, whole};
 use super::dram::Dram;
 use super::line::LINE_BYTES;
 use super::lru::LruLines;
+use super::traffic::{Client, TrafficByClient};
 use crate::pipeline::spec::spec;
 use crate::pipeline::timing::Cycle;
 
@@ -47,11 +48,13 @@ pub struct L2Counters {
 #[derive(Debug)]
 pub struct L2 {
     latency: u64,
-    /// Dirty bytes by resident line.
-    dirty_bytes: LruLines<u64>,
+    /// Dirty bytes by resident line, and the client whose they are.
+    dirty: LruLines<(u64, Client)>,
     port: Calendar,
     /// Traffic so far.
     pub counters: L2Counters,
+    /// The same, and that of DRAM, by client.
+    pub traffic: TrafficByClient,
 }
 
 impl L2 {
@@ -68,9 +71,10 @@ impl L2 {
         let ways = spec.ways.min(lines);
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            dirty_bytes: LruLines::new(lines / ways, ways, memory_lines),
+            dirty: LruLines::new(lines / ways, ways, memory_lines),
             port: Calendar::new(whole(slices * spec.clock_mhz / clock_mhz)),
             counters: L2Counters::default(),
+            traffic: TrafficByClient::default(),
         }
     }
 
@@ -84,43 +88,55 @@ impl L2 {
     }
 
     /// Reads `bytes` of `line` at `at`, from DRAM on a miss; returns the cycle at which they arrive.
-    pub fn read(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) -> Cycle {
+    pub fn read(
+        &mut self,
+        client: Client,
+        line: u32,
+        bytes: u64,
+        at: Cycle,
+        dram: &mut Dram,
+    ) -> Cycle {
         self.counters.read_bytes += bytes;
+        self.traffic.of(client).l2_read_bytes += bytes;
         let passed = self.port.book(bytes, at);
         let (hit, _) = self.find(line, at, dram);
         if hit {
             passed + self.latency
         } else {
+            self.traffic.of(client).dram_read_bytes += bytes;
             dram.transfer(bytes, passed + self.latency)
         }
     }
 
     /// Writes `bytes` of `line` at `at`. Writes cover whole sectors, so a miss fetches nothing.
-    pub fn write(&mut self, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) {
+    pub fn write(&mut self, client: Client, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) {
         self.counters.written_bytes += bytes;
+        self.traffic.of(client).l2_written_bytes += bytes;
         let passed = self.port.book(bytes, at);
         let (_, slot) = self.find(line, passed, dram);
-        let dirty = self.dirty_bytes.content(slot);
-        *dirty = (*dirty + bytes).min(LINE_BYTES);
+        let dirty = self.dirty.content(slot);
+        *dirty = ((dirty.0 + bytes).min(LINE_BYTES), client);
     }
 
     /// Passes `bytes` from DRAM through at `at` without caching them; returns the cycle at which they
     /// arrive.
-    pub fn pass(&mut self, bytes: u64, at: Cycle) -> Cycle {
+    pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.counters.read_bytes += bytes;
+        self.traffic.of(client).l2_read_bytes += bytes;
         self.port.book(bytes, at) + self.latency
     }
 
     /// Finds the line or allocates it; returns whether it was resident, and its slot.
     fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (bool, u32) {
-        if let Some(slot) = self.dirty_bytes.find(line) {
+        if let Some(slot) = self.dirty.find(line) {
             self.counters.hits += 1;
             return (true, slot);
         }
         self.counters.misses += 1;
-        let (slot, _, dirty_bytes) = self.dirty_bytes.replace(line);
+        let (slot, _, (dirty_bytes, owner)) = self.dirty.replace(line);
         if dirty_bytes > 0 {
             self.counters.written_back_bytes += dirty_bytes;
+            self.traffic.of(owner).dram_written_bytes += dirty_bytes;
             dram.transfer(dirty_bytes, at);
         }
         (false, slot)

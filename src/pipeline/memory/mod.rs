@@ -11,12 +11,14 @@ pub mod dram;
 pub mod l2;
 pub mod line;
 pub(crate) mod lru;
+pub mod traffic;
 
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::timing::Cycle;
 use calendar::Calendar;
 use dram::{Dram, DramSpec};
 use l2::{L2, L2Spec};
+use traffic::Client;
 
 /// L2 and DRAM.
 #[derive(Debug)]
@@ -38,14 +40,14 @@ impl Memory {
         }
     }
 
-    /// Reads `bytes` of `line` at `at`; returns the cycle at which they arrive.
-    pub fn read(&mut self, line: u32, bytes: u64, at: Cycle) -> Cycle {
-        self.l2.read(line, bytes, at, &mut self.dram)
+    /// Reads `bytes` of `line` for `client` at `at`; returns the cycle at which they arrive.
+    pub fn read(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) -> Cycle {
+        self.l2.read(client, line, bytes, at, &mut self.dram)
     }
 
-    /// Writes `bytes` of `line` at `at`.
-    pub fn write(&mut self, line: u32, bytes: u64, at: Cycle) {
-        self.l2.write(line, bytes, at, &mut self.dram);
+    /// Writes `bytes` of `line` for `client` at `at`.
+    pub fn write(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) {
+        self.l2.write(client, line, bytes, at, &mut self.dram);
     }
 
     /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`: as many busy ones as their bytes
@@ -70,10 +72,11 @@ impl Memory {
         self.dram.port_mut().keep_timeline();
     }
 
-    /// Reads `bytes` that are used once, without caching them; returns the cycle at which they arrive.
-    pub fn stream(&mut self, bytes: u64, at: Cycle) -> Cycle {
+    /// Reads `bytes` for `client` that are used once, without caching them; returns the cycle at which they arrive.
+    pub fn stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         let arrived = self.dram.transfer(bytes, at);
-        self.l2.pass(bytes, arrived)
+        self.l2.traffic.of(client).dram_read_bytes += bytes;
+        self.l2.pass(client, bytes, arrived)
     }
 }
 
@@ -91,8 +94,8 @@ mod tests {
                 latency_ns: 500.0,
             };
             let mut memory = Memory::new(&L2Spec::default(), &dram, clock_mhz, 1);
-            let first = memory.read(0, 32, 0);
-            memory.stream(6_000_000, 0);
+            let first = memory.read(Client::Colour, 0, 32, 0);
+            memory.stream(Client::Vertex, 6_000_000, 0);
             (first, memory.dram.port().busy_cycles())
         };
         // 240 ns in the L2 and 500 ns behind it; 6,000,032 bytes at 100 and at 50 bytes per cycle.
@@ -109,7 +112,7 @@ mod tests {
         };
         let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
         for line in (0..64).chain(0..64) {
-            memory.read(line, 32, 0);
+            memory.read(Client::Colour, line, 32, 0);
         }
         // 32 lines fit, so that the first have left when they are asked for again.
         assert_eq!(memory.l2.counters.misses, 128);

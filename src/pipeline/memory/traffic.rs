@@ -1,0 +1,57 @@
+//! Bytes that memory moves, by the client that asked for them.
+
+use serde::Serialize;
+
+/// A client of memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Client {
+    /// Vertex shading.
+    #[default]
+    Vertex,
+    /// Stencil and depth values.
+    Depth,
+    /// Colours.
+    Colour,
+}
+
+/// Bytes that one client moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    /// Bytes read from the L2.
+    pub l2_read_bytes: u64,
+    /// Bytes written to the L2.
+    pub l2_written_bytes: u64,
+    /// Bytes read from DRAM.
+    pub dram_read_bytes: u64,
+    /// Bytes of the client that were written back to DRAM, whoever's data took their place.
+    pub dram_written_bytes: u64,
+}
+
+impl Traffic {
+    /// Bytes moved to and from DRAM.
+    pub fn dram_bytes(&self) -> u64 {
+        self.dram_read_bytes + self.dram_written_bytes
+    }
+}
+
+/// Bytes moved by client.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct TrafficByClient {
+    /// Of vertex shading.
+    pub vertex: Traffic,
+    /// Of stencil and depth values.
+    pub depth: Traffic,
+    /// Of colours.
+    pub colour: Traffic,
+}
+
+impl TrafficByClient {
+    /// The traffic of a client.
+    pub fn of(&mut self, client: Client) -> &mut Traffic {
+        match client {
+            Client::Vertex => &mut self.vertex,
+            Client::Depth => &mut self.depth,
+            Client::Colour => &mut self.colour,
+        }
+    }
+}
