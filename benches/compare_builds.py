@@ -25,13 +25,21 @@ ROOT = Path(__file__).resolve().parent.parent
 VOLATILE = {
     "host_ms", "host_ms_prepare", "host_quads_per_s", "host_s", "load_ms", "ms", "ms_min", "output", "peak_rss_bytes", "quadrille", "fingerprint",
 }
+# Keys that reports derive from cycles and counts, in a way that has changed, and explanations in prose.
+DERIVED = {
+    "commit", "critical_occupancy", "critical_unit", "explanation", "limiting_unit", "limiting_utilisation", "memory",
+    "note", "occupancy", "storage_bytes_per_gpc",
+}
+# Entries of an object of this key that not all versions have, or that count something else in some.
+CHANGED = {"units": {"l2", "dram"}, "config": {"l2", "dram"}, "crop": {"dram_bytes"}}
 TRAINED = ["udon", "flowers", "statue", "truck", "graffiti", "robot", "showroom"]
 PROCEDURAL = ["plane", "sinewave", "ptcloud", "furball"]
 
 
-def without_volatile(value):
+def without_volatile(value, key=None):
     if isinstance(value, dict):
-        return {k: without_volatile(v) for k, v in value.items() if k not in VOLATILE}
+        left_out = VOLATILE | DERIVED | CHANGED.get(key, set())
+        return {k: without_volatile(v, k) for k, v in value.items() if k not in left_out}
     if isinstance(value, list):
         return [without_volatile(v) for v in value]
     return value
@@ -56,6 +64,8 @@ def as_now(value):
         value["view"] = {"name": value["view"], "width": value.pop("width", None), "height": value.pop("height", None)}
     if isinstance(value.get("view"), dict) and "mesh" in value:
         value["view"] = value["view"]["name"]
+    if "flushes" in value and "termination_ratio" in value:
+        value["shaded_ratio"] = value.pop("termination_ratio")
     if "timed" in value:
         value["timed"] = cycles_as_now(value["timed"], value.get("unit"))
     return value
