@@ -28,7 +28,7 @@ VOLATILE = {
 # Keys that reports derive from cycles and counts, in a way that has changed, and explanations in prose.
 DERIVED = {
     "commit", "critical_occupancy", "critical_unit", "explanation", "limiting_unit", "limiting_utilisation", "memory",
-    "note", "occupancy", "storage_bytes_per_gpc",
+    "basis", "note", "occupancy", "storage_bytes_per_gpc",
 }
 # Entries of an object of this key that not all versions have, or that count something else in some.
 CHANGED = {"units": {"l2", "dram"}, "config": {"l2", "dram"}, "crop": {"dram_bytes"}}
@@ -39,6 +39,8 @@ PROCEDURAL = ["plane", "sinewave", "ptcloud", "furball"]
 def without_volatile(value, key=None):
     if isinstance(value, dict):
         left_out = VOLATILE | DERIVED | CHANGED.get(key, set())
+        if "rule" in value:  # a measurement, described in prose
+            left_out |= {"name", "unit"}
         return {k: without_volatile(v, k) for k, v in value.items() if k not in left_out}
     if isinstance(value, list):
         return [without_volatile(v) for v in value]

@@ -11,8 +11,10 @@ use crate::report::table::TextTable;
 /// Run the microbenchmarks of the VR-Pipe paper on the emulated pipeline
 ///
 /// Each draws rectangles and measures the pipeline from outside, as the paper measures real GPUs
-/// (section VII-A). Exits with code 1 if a measurement differs from that of the hardware, as it may
-/// with other configurations than the default.
+/// (section VII-A). The basis of an expected value is a measurement on hardware, an ideal model, a
+/// field of the configuration that the row reads back, or a measurement that the draw is arranged to
+/// reproduce. Exits with code 1 if a value is not as expected, as it may be with other configurations
+/// than the default.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  quadrille microbench\n  quadrille microbench tile-bins --set tc.bins=64"
@@ -55,7 +57,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 }
 
 fn table(checks: &[Check]) -> String {
-    let mut table = TextTable::new(&["<measurement", "expected", "measured", "<unit", "<ok"]);
+    let mut table = TextTable::new(&[
+        "<measurement",
+        "expected",
+        "measured",
+        "<unit",
+        "<basis",
+        "<ok",
+    ]);
     for check in checks {
         let rule = match check.expected.rule().as_str() {
             "equal" => String::new(),
@@ -67,6 +76,7 @@ fn table(checks: &[Check]) -> String {
             format!("{rule}{}", check.expected.value()),
             measured.to_string(),
             check.unit.to_owned(),
+            check.basis.name().to_owned(),
             if check.ok() { "yes" } else { "NO" }.to_owned(),
         ]);
     }

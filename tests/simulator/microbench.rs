@@ -44,7 +44,7 @@ fn the_table_and_what_it_will_not_take() {
     let output = place.expect(DONE, &["microbench", "quads-per-pixel"]);
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(
-        table.contains("quads a pixel") && !table.contains("NO"),
+        table.contains("quads per pixel") && !table.contains("NO"),
         "{table}"
     );
     place.expect_error(

@@ -20,6 +20,33 @@ pub enum Expected {
     Below(f64),
 }
 
+/// What an expected value follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// A measurement on a GPU (VR-Pipe, section VII-A).
+    Hardware,
+    /// A model without latency and conflicts.
+    IdealModel,
+    /// A field of the configuration, which the measurement reads back: it shows that the unit is wired
+    /// correctly, not that its size is right.
+    Configured,
+    /// A measurement on a GPU that the draw was arranged to reproduce.
+    Calibrated,
+}
+
+impl Basis {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hardware => "hardware",
+            Self::IdealModel => "ideal model",
+            Self::Configured => "configured",
+            Self::Calibrated => "calibrated",
+        }
+    }
+}
+
 /// A measurement with its expected value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
@@ -27,6 +54,8 @@ pub struct Check {
     pub name: String,
     /// Expected value.
     pub expected: Expected,
+    /// What the expected value follows from.
+    pub basis: Basis,
     /// Measured value.
     pub measured: f64,
     /// Unit of both values.
@@ -75,18 +104,25 @@ impl Check {
         expected: u64,
         measured: u64,
         unit: &'static str,
+        basis: Basis,
     ) -> Self {
         Self {
             name: name.into(),
             expected: Expected::Exactly(expected as f64),
+            basis,
             measured: measured as f64,
             unit,
         }
     }
 
     /// A number of warps that should equal `expected`.
-    pub(super) fn warps(name: impl Into<String>, expected: u64, measured: u64) -> Self {
-        Self::count(name, expected, measured, "warps")
+    pub(super) fn warps(
+        name: impl Into<String>,
+        expected: u64,
+        measured: u64,
+        basis: Basis,
+    ) -> Self {
+        Self::count(name, expected, measured, "warps", basis)
     }
 
     /// Whether the measurement is as expected.
@@ -103,6 +139,7 @@ impl Serialize for Check {
             name: &'a str,
             expected: f64,
             rule: String,
+            basis: Basis,
             measured: f64,
             unit: &'a str,
             ok: bool,
@@ -111,6 +148,7 @@ impl Serialize for Check {
             name: &self.name,
             expected: self.expected.value(),
             rule: self.expected.rule(),
+            basis: self.basis,
             measured: self.measured,
             unit: self.unit,
             ok: self.ok(),

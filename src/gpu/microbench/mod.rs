@@ -11,7 +11,7 @@ mod pixels_per_clock;
 mod quads_per_pixel;
 mod tile_bins;
 
-pub use check::{Check, Expected};
+pub use check::{Basis, Check, Expected};
 
 use super::config::Config;
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ pub const ALL: [Microbenchmark; 4] = [
     },
     Microbenchmark {
         name: "pixels-per-clock",
-        about: "how many pixels CROP blends a cycle, by colour format (Fig. 20b)",
+        about: "how many pixels CROP blends per cycle, by colour format (Fig. 20b)",
         run: pixels_per_clock::run,
     },
     Microbenchmark {

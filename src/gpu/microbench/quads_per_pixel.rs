@@ -4,7 +4,7 @@
 //! Two draws are compared so that latency cancels.
 
 use super::bench::{layers, run as draw};
-use super::check::{Check, Expected};
+use super::check::{Basis, Check, Expected};
 use crate::gpu::config::Config;
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::shading::{ColourFormat, CompareOp, StencilTest};
@@ -62,17 +62,19 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     ] {
         let (cycles, same_pixels) = cost(&config, &mask(kept), times);
         checks.push(Check::count(
-            format!("pixels blended at {quads} quads a pixel"),
+            format!("pixels blended at {quads} quads per pixel"),
             pixels,
             same_pixels,
             "pixels",
+            Basis::IdealModel,
         ));
         checks.push(Check {
-            name: format!("time at {quads} quads a pixel, over that at 1/4"),
+            name: format!("time at {quads} quads per pixel, over that at 1/4"),
             expected: Expected::Within {
                 value: f64::from(times),
                 share: TOLERANCE,
             },
+            basis: Basis::Hardware,
             measured: cycles as f64 / least as f64,
             unit: "times",
         });

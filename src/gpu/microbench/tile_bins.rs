@@ -2,7 +2,7 @@
 //! warps shows how many tiles are gathered at once.
 
 use super::bench::{rectangles, round_robin, run as draw};
-use super::check::Check;
+use super::check::{Basis, Check};
 use crate::gpu::coalesce::flush_policy::Evict;
 use crate::gpu::config::Config;
 use crate::gpu::zrop::framebuffer::Tests;
@@ -25,7 +25,12 @@ fn warps_on(config: &Config, tiles: u32, bubble: Option<(u32, u64)>) -> u64 {
 
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let on_32 = warps_on(config, 32, None);
-    let mut checks = vec![Check::warps("320 rectangles over 32 tiles", 64, on_32)];
+    let mut checks = vec![Check::warps(
+        "320 rectangles over 32 tiles",
+        64,
+        on_32,
+        Basis::IdealModel,
+    )];
     checks.push(bubble(config));
     checks.extend(bin_sizes(config));
     checks.push(short_timeout(config));
@@ -34,11 +39,13 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     checks
 }
 
-/// The 67 warps of the hardware: three tiles are flushed once more.
+/// The 67 warps of the hardware: a pause after three rectangles lets their tiles time out, so that they
+/// are flushed once more. Nothing is known of a pause in the hardware.
 fn bubble(config: &Config) -> Check {
     let pause = 2 * config.tc.timeout_cycles;
     let warps = warps_on(config, 32, Some((BEFORE_BUBBLE, pause)));
-    Check::warps("320 rectangles over 32 tiles, bubble after 3", 67, warps)
+    let name = "320 rectangles over 32 tiles, pause after 3";
+    Check::warps(name, 67, warps, Basis::Calibrated)
 }
 
 /// Ten quads per tile make two warps, with or without an early flush of the bin.
@@ -47,7 +54,7 @@ fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
         let mut config = config.clone();
         config.tc.bin_size = bin_size;
         let name = format!("320 rectangles over 32 tiles, bins of {bin_size} quads");
-        Check::warps(name, 64, warps_on(&config, 32, None))
+        Check::warps(name, 64, warps_on(&config, 32, None), Basis::IdealModel)
     })
 }
 
@@ -56,22 +63,23 @@ fn short_timeout(config: &Config) -> Check {
     let mut config = config.clone();
     config.tc.timeout_cycles = 16;
     let warps = warps_on(&config, 32, None);
-    Check::warps("320 rectangles over 32 tiles, timeout 16", 320, warps)
+    let name = "320 rectangles over 32 tiles, timeout 16";
+    Check::warps(name, 320, warps, Basis::IdealModel)
 }
 
 /// 33 tiles: each rectangle is a warp for every eviction rule and timeout.
 fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
     let rules = [
-        (Evict::FirstIn, "first in"),
-        (Evict::LeastRecentlyUsed, "least recently used"),
+        (Evict::FirstIn, "first-in"),
+        (Evict::LeastRecentlyUsed, "least-recently-used"),
     ];
     rules.into_iter().flat_map(move |(evict, rule)| {
         [16, 128, 1024, 1_000_000].into_iter().map(move |timeout| {
             let mut config = config.clone();
             config.tc.evict = evict;
             config.tc.timeout_cycles = timeout;
-            let name = format!("330 rectangles over 33 tiles, {rule} goes, timeout {timeout}");
-            Check::warps(name, 330, warps_on(&config, 33, None))
+            let name = format!("330 rectangles over 33 tiles, {rule} eviction, timeout {timeout}");
+            Check::warps(name, 330, warps_on(&config, 33, None), Basis::Hardware)
         })
     })
 }
@@ -87,12 +95,19 @@ fn sweep(config: &Config) -> [Check; 2] {
     // As many warps as rectangles from there on, or this is not the least.
     let least = scattered.map(|(n, w)| w / n).min().unwrap_or(0);
     [
-        Check::count("most tiles gathered at once, of 1 to 64", 32, most, "tiles"),
         Check::count(
-            "warps a tile once there are more tiles",
+            "most tiles gathered at once, of 1 to 64",
+            32,
+            most,
+            "tiles",
+            Basis::Configured,
+        ),
+        Check::count(
+            "warps per tile once there are more tiles",
             u64::from(A_TILE),
             least,
-            "warps a tile",
+            "warps per tile",
+            Basis::IdealModel,
         ),
     ]
 }
