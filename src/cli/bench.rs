@@ -67,8 +67,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows && args.json {
-        let found = "the rows on stdout as well";
-        return Err(Error::argument("-o -", "a file beside --json", found));
+        let found = "-, which is standard output";
+        return Err(Error::argument(
+            "-o",
+            "a file, since --json writes to standard output",
+            found,
+        ));
     }
     let file = args.output.as_deref().filter(|_| !prints_rows);
     match file {

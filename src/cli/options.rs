@@ -50,8 +50,9 @@ impl HostFlags {
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
         pool.build().map_err(|e| {
-            let expected = "as many threads as the system allows";
-            Error::argument("--threads", expected, e.to_string())
+            let expected = "a number of threads that the system can start";
+            let found = format!("{} ({e})", self.threads);
+            Error::argument("--threads", expected, found)
         })
     }
 }

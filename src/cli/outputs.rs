@@ -48,13 +48,13 @@ impl Template {
         })
     }
 
-    /// Refuses a name without `placeholder` for `count` files of different names. `mend` describes the
+    /// Refuses a name without `placeholder` for `count` files of different names. `remedy` describes the
     /// files and, if there is one, another remedy.
-    pub(super) fn require(&self, placeholder: &str, count: usize, mend: &str) -> Result<()> {
+    pub(super) fn require(&self, placeholder: &str, count: usize, remedy: &str) -> Result<()> {
         if count < 2 || self.path.to_string_lossy().contains(placeholder) {
             return Ok(());
         }
-        let expected = format!("{placeholder} in the name, since there are {count} {mend}");
+        let expected = format!("{placeholder} in the name, since there are {count} {remedy}");
         let found = self.path.display().to_string();
         Err(Error::argument(self.flag, expected, found))
     }
@@ -81,8 +81,8 @@ impl Template {
         cameras: &[Camera],
         variants: &[String],
     ) -> Result<()> {
-        let mend = "views (or choose one with --view)";
-        self.require(VIEW, cameras.len(), mend)?;
+        let remedy = "views (or choose one with --view)";
+        self.require(VIEW, cameras.len(), remedy)?;
         if self.path == Path::new("-") {
             return Ok(());
         }
@@ -203,8 +203,12 @@ impl Output {
                 return Err(Error::argument("-o", expected, path.display().to_string()));
             }
             if json {
-                let found = "the picture on stdout as well";
-                return Err(Error::argument("-o -", "a file beside --json", found));
+                let found = "-, which is standard output";
+                return Err(Error::argument(
+                    "-o",
+                    "a file, since --json writes to standard output",
+                    found,
+                ));
             }
             refuse_terminal("a picture")?;
         }

@@ -111,8 +111,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
-        let mend = "variants (or choose one with --variant)";
-        output.template.require(VARIANT, variants.len(), mend)?;
+        let remedy = "variants (or choose one with --variant)";
+        output.template.require(VARIANT, variants.len(), remedy)?;
     }
     if args.flags.background.is_some() && output.is_none() {
         verbosity.warn("--background has no effect: it is for pictures (-o)");

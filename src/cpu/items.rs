@@ -5,6 +5,7 @@ use fearless_simd::{Level, mask8x64, prelude::*, u8x64};
 use super::tile::{SINK, TILE_BLOCKS};
 use crate::math::lanes::GROUP;
 
+/// Splats per batch.
 pub(super) const BATCH: usize = 16;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
 /// Room for every splat in every block, and for one store beyond the end.

@@ -102,14 +102,14 @@ pub const PRESETS: [Preset; 3] = [
         name: "orin",
         about: "Jetson AGX Orin, 64 GB, MAXN: 2 GPCs of 8 SMs of 128 lanes, 1.3 GHz, LPDDR5 at 204.8 \
                 GB/s, 4 MB L2 (NVIDIA's technical brief of the Jetson AGX Orin series); an SM's scheduler \
-                issues a warp of 32 a cycle; the rest as vr-pipe",
+                issues a warp of 32 per cycle; the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1300.0\ngpcs = 2\n[cores]\ncores = 8\nissue_cycles = 1\n[l2]\nclock_mhz = 1300.0\n[dram]\ngb_per_s = 204.8\n",
     },
     Preset {
         name: "ampere-gpc",
         about: "one of the 7 GPCs of a GA102 (GeForce RTX 3090): 12 SMs of 128 lanes at 1.695 GHz, 16 \
                 ROPs, its share of 936 GB/s and 6 MB L2 (NVIDIA's GA102 whitepaper); an SM's \
-                scheduler issues a warp of 32 a cycle; the rest as vr-pipe",
+                scheduler issues a warp of 32 per cycle; the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1695.0\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\ngb_per_s = 133.7\n[l2]\nclock_mhz = 1695.0\nbytes = 917504\n",
     },
 ];
@@ -219,11 +219,22 @@ pub(crate) fn as_toml(assignment: &str) -> Result<String> {
     Ok(overlay.to_string())
 }
 
+/// Parses a configuration. `from` names the text in errors, which also name the line.
+pub(crate) fn parsed(text: &str, from: &str) -> Result<toml::Table> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let before = text.get(..at).unwrap_or_default();
+        let number = before.matches('\n').count();
+        let line = text.lines().nth(number).unwrap_or_default().trim();
+        let place = format!("{from}: line {}, `{line}`", number + 1);
+        Error::argument(place, "keys and values of a configuration", error.message())
+    })
+}
+
 /// Replaces fields of a struct of specifications by the values in a TOML text, without validation.
 /// `from` names the text in errors.
 pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
-    let overlay: toml::Table = toml::from_str(text)
-        .map_err(|e| Error::argument(from, "TOML", e.to_string().trim().to_owned()))?;
+    let overlay = parsed(text, from)?;
     // All fields are numbers, strings or booleans, which TOML can represent.
     let mut table = toml::Table::try_from(units).unwrap_or_default();
     for (unit, fields) in overlay {

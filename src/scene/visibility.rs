@@ -66,7 +66,7 @@ impl Visibility {
         }
         let percent = |share: f64| 100.0 * share;
         let hint = if self.in_view_if_flipped > 10.0 * self.in_view.max(SUSPICIOUS_SHARE) {
-            "the camera looks the other way; its file may use OpenGL axes (y up, z back) where right-down-forward ones belong, or the scene and the cameras may be of different exports"
+            "the camera looks away from the scene: its file may use OpenGL axes (x right, y up, z back) instead of x right, y down, z forward, or the scene and the cameras may come from different exports"
         } else {
             "check that cameras and scene belong together and share one scale; without cameras, a view is chosen that shows the scene"
         };

@@ -9,12 +9,12 @@ pub(crate) const ALPHA_CUT: f64 = 1.0 / 255.0;
 /// Clamp of a ray's slopes x/z and y/z for the linearised projection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JacobianClamp {
-    /// This multiple of the tangent of half the field of view, on both sides of the axis.
+    /// Clamps to this multiple of the tangent of half the field of view, on both sides of the axis.
     FovTangent(f64),
-    /// The picture's edges relative to the principal point, plus this multiple of the tangent of half
-    /// the field of view.
+    /// Clamps to the picture's edges relative to the principal point, plus this multiple of the tangent
+    /// of half the field of view.
     EdgePlusTangent(f64),
-    /// The picture's edges, plus this fraction of its width and height.
+    /// Clamps to the picture's edges, plus this fraction of its width and height.
     EdgePlusSide(f64),
 }
 

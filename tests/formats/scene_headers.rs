@@ -40,7 +40,8 @@ fn counts_beyond_the_file_are_refused_before_any_allocation() {
             "18446744073709551615",
         ] {
             let text = refused(&file(format, count, PLAIN, &[0; 60]));
-            let says = text.contains("bytes left in the file") || text.contains("fits in memory");
+            let says =
+                text.contains("bytes to the end of the file") || text.contains("fits in memory");
             assert!(says || text.contains("row"), "{text}");
         }
         for count in [
@@ -58,10 +59,10 @@ fn counts_beyond_the_file_are_refused_before_any_allocation() {
     }
     let text = refused(&file("binary_little_endian", "3", PLAIN, &[0; 100]));
     assert!(
-        text.contains("168 bytes at least for 3 rows of 56"),
+        text.contains("at least 168 bytes (3 rows of 56 bytes)"),
         "{text}"
     );
-    assert!(text.contains("100 bytes left"), "{text}");
+    assert!(text.contains("100 bytes to the end"), "{text}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ spec! {
     AssemblySpec in "vpo" {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "two primitives in flight, as public GPGPU graphics simulators have";
-        /// Cycles per primitive.
+        /// Cycles for which a primitive occupies the unit.
         cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle per cycle, as public GPGPU graphics simulators have";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "as public GPGPU graphics simulators have";

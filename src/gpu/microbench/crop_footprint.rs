@@ -57,7 +57,7 @@ fn aligned() -> Vec<Rectangle> {
     places.map(|[x, y]| [x, y, WIDTH_PX, HEIGHT_PX]).collect()
 }
 
-/// Random positions without overlap.
+/// Returns rectangles at random positions that do not overlap.
 fn scattered(seed: u64) -> Vec<Rectangle> {
     let mut random = Pcg32::seed_from_u64(seed);
     let mut places: Vec<Rectangle> = Vec::new();

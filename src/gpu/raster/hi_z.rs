@@ -11,7 +11,7 @@ use crate::pipeline::statistics::statistics;
 use crate::raster::outline::TileCover;
 
 spec! {
-    /// Hi-Z.
+    /// Hi-Z, the hierarchical depth test: it drops raster tiles whose pixels are all hidden.
     HiZSpec in "hi_z" {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";

@@ -97,7 +97,7 @@ impl Framebuffer {
         surface
     }
 
-    /// A buffer of pixels row by row, rearranged by quads.
+    /// Rearranges pixels, which are in row order, by quads.
     fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {
         let mut out = vec![[T::default(); 4]; quads];
         for (row, y) in pixels
@@ -112,7 +112,7 @@ impl Framebuffer {
         out
     }
 
-    /// Least and greatest depth of each raster tile of a buffer row by row.
+    /// Returns the least and the greatest depth of each raster tile; `pixels` are in row order.
     fn depth_ranges(&self, tiles: usize, pixels: &[f32]) -> Vec<[f32; 2]> {
         let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; tiles * 4];
         for (row, y) in pixels

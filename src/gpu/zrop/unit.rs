@@ -28,9 +28,9 @@ spec! {
     ZropSpec in "zrop" {
         /// Beats in the queue before it.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
-        /// Quads tested a cycle.
+        /// Quads tested per cycle.
         quads_per_cycle: u64 = 8, 1..=8, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
-        /// Beats that wait for their stencil and depth values, those of later beats already asked for.
+        /// Most beats that wait for their stencil and depth values, which are requested when a beat arrives.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.
         latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
@@ -42,7 +42,7 @@ spec! {
         feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit";
         /// Cycles for which an update holds the port.
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache";
-        /// Whether bits land in time or, ideally, before any later fragment is blended.
+        /// Time of termination updates: simulated, or ideal, before any later fragment is blended.
         feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache";
     }
 }

@@ -13,7 +13,7 @@ use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 
 statistics! {
-    /// Statistics of the cache.
+    /// Accesses and write-backs of the stencil and depth cache, in lines.
     #[derive(Serialize)]
     pub struct ZCacheCounters {
         /// Accesses to resident lines.

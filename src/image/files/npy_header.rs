@@ -139,7 +139,7 @@ impl<'a> Cursor<'a> {
         Ok(lengths)
     }
 
-    /// An integer; Python 2 appends an `L` to long ones.
+    /// Parses a non-negative integer, with or without the `L` that Python 2 appends to long ones.
     fn number(&mut self) -> Result<u64, Refusal> {
         self.skip_blanks();
         let rest = self.rest();

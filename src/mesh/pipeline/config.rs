@@ -7,7 +7,7 @@ use super::grids::GridsSpec;
 use super::pack::PackSpec;
 use super::quads::QuadsSpec;
 use crate::error::{Error, Result};
-use crate::gpu::config::{ASSIGNMENT, Config, as_toml, overlaid};
+use crate::gpu::config::{ASSIGNMENT, Config, as_toml, overlaid, parsed};
 use crate::mesh::merge::pmu::PmuSpec;
 use crate::mesh::merge::qfm::QfmSpec;
 use crate::pipeline::spec::Field;
@@ -36,7 +36,7 @@ macro_rules! config {
                 }
                 // A merging unit sees the quads of one GPC, so counts would depend on their number.
                 let found = self.gpu.gpu.gpcs.to_string();
-                Err(Error::argument("gpu.gpcs", "1 for meshes in cycles", found))
+                Err(Error::argument("gpu.gpcs", "1, since mesh --cycles simulates a single GPC", found))
             }
 
             /// Every field of every unit.
@@ -69,9 +69,7 @@ impl MeshConfig {
     /// # Errors
     /// [`Error::Argument`] naming the line or field that does not fit.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
-        let malformed =
-            |e: toml::de::Error| Error::argument(from, "TOML", e.to_string().trim().to_owned());
-        let all: toml::Table = toml::from_str(text).map_err(malformed)?;
+        let all = parsed(text, from)?;
         let fields = self.fields();
         let units = fields
             .iter()

@@ -77,7 +77,10 @@ fn check_version(document: &Document, path: &Path) -> Result<()> {
     let asset = &document.asset;
     let least = asset.min_version.as_deref().unwrap_or("2.0");
     if !asset.version.starts_with("2.") || least != "2.0" {
-        let found = format!("version {:?}, at least {least:?}", asset.version);
+        let found = match &asset.min_version {
+            Some(least) => format!("version {}, which requires {least}", asset.version),
+            None => format!("version {}", asset.version),
+        };
         return Err(Error::malformed(path, "asset", "glTF 2.0", found));
     }
     Ok(())

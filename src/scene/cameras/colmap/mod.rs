@@ -73,7 +73,7 @@ fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
     let rotation = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), MIN_QUATERNION_NORM);
     let rotation = rotation.ok_or_else(|| {
         let found = format!("{:?}", image.quaternion);
-        wrong("rotation", "a quaternion of length above zero", found)
+        wrong("rotation", "a nonzero quaternion", found)
     })?;
     let pose = (
         rotation.to_rotation_matrix().into_inner(),

@@ -81,8 +81,8 @@ impl<'a> Body<'a> {
         Err(Error::malformed(
             self.path,
             format!("element \"{}\"", element.name),
-            format!("{needed} bytes at least for {rows} rows of {row}"),
-            format!("{left} bytes left in the file"),
+            format!("at least {needed} bytes ({rows} rows of {row} bytes)"),
+            format!("{left} bytes to the end of the file"),
         ))
     }
 
@@ -182,7 +182,12 @@ impl<'a> Body<'a> {
     ) -> Result<(), Mismatch> {
         let encoding = self.encoding;
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let short = |expected: String| (expected, format!("{} bytes left in the file", rest.len()));
+        let short = |expected: String| {
+            (
+                expected,
+                format!("{} bytes to the end of the file", rest.len()),
+            )
+        };
         let (scalar, skipped, size) = match kind {
             Kind::Scalar(scalar) => {
                 let size = scalar.size_bytes();
