@@ -11,8 +11,10 @@
 )]
 
 mod frame;
+mod grid;
 mod merging;
 mod pipeline;
+mod projection;
 mod shading;
 mod stages;
 mod subdivision;

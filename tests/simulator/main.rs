@@ -11,6 +11,7 @@
 )]
 
 mod add_a_unit;
+mod configuration;
 mod coverage;
 mod coverage_by_hand;
 mod exact;
