@@ -183,7 +183,7 @@ def cases(shared, quick):
     for name, path, cameras in splats[: 3 if quick else 8]:
         yield Case("sim", "sim", path, *cameras, "--view", "0", "--variant", "all", "-o", "{out}/{variant}.npy",
                    "--maps", "{out}", "--json")
-    for settings in ([], ["--set", "gpu.gpcs=2"], ["--set", "crop.format=rgba8"], ["--preset", "orin"]):
+    for settings in ([], ["--set", "gpu.gpcs=2"], ["--set", "crop.format=rgba8"], ["--set", "gpu.gpcs=2", "--set", "cores.cores=8"]):
         yield Case("sim", "sim", island, *views, "--view", "1", "--width", "240", "--variant", "all", *settings, "--json")
     yield Case("microbench", "microbench", "--json")
     if not quick:
