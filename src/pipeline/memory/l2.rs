@@ -44,12 +44,19 @@ pub struct L2Counters {
     pub written_back_bytes: u64,
 }
 
+/// Dirty bytes of a line, and the client that wrote them last. Small, since an L2 has many lines.
+#[derive(Debug, Default)]
+struct Dirty {
+    bytes: u8,
+    client: Client,
+}
+
 /// The shared L2.
 #[derive(Debug)]
 pub struct L2 {
     latency: u64,
-    /// Dirty bytes by resident line, and the client whose they are.
-    dirty: LruLines<(u64, Client)>,
+    /// Dirty bytes of every resident line.
+    dirty: LruLines<Dirty>,
     port: Calendar,
     /// Traffic so far.
     pub counters: L2Counters,
@@ -115,7 +122,10 @@ impl L2 {
         let passed = self.port.book(bytes, at);
         let (_, slot) = self.find(line, passed, dram);
         let dirty = self.dirty.content(slot);
-        *dirty = ((dirty.0 + bytes).min(LINE_BYTES), client);
+        let bytes = (u64::from(dirty.bytes) + bytes).min(LINE_BYTES);
+        #[allow(clippy::cast_possible_truncation, reason = "at most a line")]
+        let bytes = bytes as u8;
+        *dirty = Dirty { bytes, client };
     }
 
     /// Passes `bytes` from DRAM through at `at` without caching them; returns the cycle at which they
@@ -133,10 +143,11 @@ impl L2 {
             return (true, slot);
         }
         self.counters.misses += 1;
-        let (slot, _, (dirty_bytes, owner)) = self.dirty.replace(line);
+        let (slot, _, evicted) = self.dirty.replace(line);
+        let dirty_bytes = u64::from(evicted.bytes);
         if dirty_bytes > 0 {
             self.counters.written_back_bytes += dirty_bytes;
-            self.traffic.of(owner).dram_written_bytes += dirty_bytes;
+            self.traffic.of(evicted.client).dram_written_bytes += dirty_bytes;
             dram.transfer(dirty_bytes, at);
         }
         (false, slot)
