@@ -100,7 +100,7 @@ impl ExactSizeIterator for TileQuads {}
 mod tests {
     use super::*;
 
-    /// Rows 0 to 2 hold columns 3 to 5, 4 to 11 and -5 to 20; the others none.
+    /// Rows 0, 1 and 2 hold columns 3 to 5, 4 to 11 and -5 to 20; all other rows are empty.
     fn spans() -> RowSpans {
         let (mut start, mut end) = ([7; SPAN_ROWS], [7; SPAN_ROWS]);
         start[..3].copy_from_slice(&[3, 4, -5]);

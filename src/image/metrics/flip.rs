@@ -15,8 +15,8 @@ use super::flip_colour::{hunt_lab_from_rgb, hyab, rgb_from_ycxcz, ycxcz_from_srg
 use super::flip_filters::Filters;
 use super::planes::{Pair, Planes};
 
-/// Pixels per degree of visual angle: a display of 3840 pixels, 0.7 m wide, seen from 0.7 m. The paper
-/// (section 5) rounds it to 67; its authors' program does not.
+/// Pixels per degree of visual angle: a display of 3840 pixels, 0.7 m wide, seen from 0.7 m. The
+/// paper (section 5) rounds it to 67; its authors' program does not.
 const PIXELS_PER_DEGREE: f32 = 3840.0 * PI / 180.0;
 
 /// Exponent of the colour difference (section 4.1.3).
@@ -86,8 +86,8 @@ fn colour_error(a: [f32; 3], b: [f32; 3], largest: f32) -> f32 {
     }
 }
 
-/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's q_f
-/// (section 4.2).
+/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's
+/// q_f (section 4.2).
 fn feature_error(a: [f32; 2], b: [f32; 2]) -> f32 {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
     (FRAC_1_SQRT_2 * difference).sqrt().min(1.0)
@@ -98,7 +98,8 @@ fn feature_error(a: [f32; 2], b: [f32; 2]) -> f32 {
 struct FilteredRow {
     /// `YCxCz`, filtered by the contrast sensitivity.
     seen: Planes,
-    /// Horizontal and vertical edges, horizontal and vertical points.
+    /// Strengths of features by pixel, in order: horizontal and vertical edges, horizontal and
+    /// vertical points.
     features: [Vec<f32>; 4],
     scratch: Vec<f32>,
 }
