@@ -15,7 +15,7 @@ const LEAST_SWING: f64 = 0.005;
 pub(crate) fn table(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> String {
     let compared: Vec<_> = (0..variants.len()).skip(1).collect();
     let names: Vec<_> = compared.iter().map(|&v| variants[v].to_string()).collect();
-    let headings = ["<field", "<default is", "value", "half", "twice"].into_iter();
+    let headings = ["<field", "<source", "value", "half", "twice"].into_iter();
     let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
     let mut table = TextTable::new(&headings);
     let defaults = compared

@@ -495,14 +495,11 @@ fn dumps_of_all_presets_read_back() {
 #[test]
 fn sensitivity_varies_what_no_publication_states() {
     let place = Place::new();
+    let scene = ["synth", "object", "--splats", "1000", "-o", "s.ply"];
+    place.expect(DONE, &scene);
     let small = |arguments: &[&str]| {
-        let variants = ["--width", "48", "--variant", "baseline,het"];
-        let all = [
-            &["sim", SCENE, "--cameras", CAMERAS, "-q"],
-            &variants[..],
-            arguments,
-        ]
-        .concat();
+        let variants = ["--width", "64", "--variant", "baseline,het"];
+        let all = [&["sim", "s.ply", "-q"], &variants[..], arguments].concat();
         place.expect(DONE, &all).stdout
     };
     let view = |arguments: &[&str]| {
