@@ -88,7 +88,7 @@ impl Outline for Polygon {
 /// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture: row
 /// by row of the screen tiles for which `owns(column, row)` holds. Passes the column and row of the
 /// screen tile, the quarter of it, and the result of [`Outline::tile`].
-#[inline]
+#[inline(always)]
 #[allow(
     clippy::cast_sign_loss,
     clippy::cast_possible_wrap,
