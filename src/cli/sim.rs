@@ -169,6 +169,7 @@ impl Job<'_> {
                 } else {
                     pages.push(sensitivity::table(name, variants, &sensitivity));
                 }
+                bar.inc(1);
                 continue;
             }
             let simulated = self.simulate(camera)?;

@@ -192,19 +192,13 @@ impl SimulationResult {
         check("warps", self.warps, self.qru.warps);
         let set_up = if self.variant.tgc() { r.set_up } else { 0 };
         check("primitives flushed", set_up, self.tgc.items);
-        let of_clients = |bytes: fn(&Traffic) -> u64| {
-            let TrafficByClient {
-                vertex,
-                depth,
-                colour,
-            } = &self.traffic;
-            [vertex, depth, colour].map(bytes).iter().sum()
-        };
-        let read = of_clients(|t| t.l2_read_bytes);
-        check("bytes read from the L2", self.l2.read_bytes, read);
-        let written = of_clients(|t| t.l2_written_bytes);
-        check("bytes written to the L2", self.l2.written_bytes, written);
-        let moved = of_clients(Traffic::dram_bytes);
+        let TrafficByClient {
+            vertex,
+            depth,
+            colour,
+        } = &self.traffic;
+        let moved = [vertex, depth, colour].map(Traffic::dram_bytes);
+        let moved = moved.iter().sum();
         check("bytes moved to and from DRAM", self.dram_bytes, moved);
         wrong.extend(UnitCycles::discrepancies(&self.units, self.cycles));
         wrong

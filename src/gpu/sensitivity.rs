@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::pipeline::spec::{Field, Source};
 use crate::pipeline::timing::Cycle;
 
-/// A field that is not at its default, and the cycles that follow.
+/// A changed value of a field, and the cycles that follow.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// Value of the field.
@@ -65,7 +65,7 @@ pub struct Sensitivity {
 
 impl Sensitivity {
     /// Simulates `view` on `variants`, the first of which the others are compared with, once as
-    /// configured and once for each half and each double value. Calls `progress` after every change.
+    /// configured and once for each half and each double value. Calls `progress` after every field.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) naming a field of `config` that does not fit.

@@ -161,21 +161,28 @@ impl Group {
         }
     }
 
-    /// Shades every quad of a chunk as it is: what [`merge`](Self::merge) comes to without a unit,
-    /// in a third of the time.
+    /// Counts a quad of a visible grid; returns its samples that are shaded.
+    #[inline]
+    fn count(&mut self, chunk: &Chunk, quad: u32, settings: &FrameSettings) -> u64 {
+        if chunk.quads[quad as usize].coverage == 0 {
+            return 0;
+        }
+        let coverage = chunk.shaded_coverage(quad, settings);
+        self.counters.rasterized += 1;
+        self.counters.culled += u64::from(coverage == 0);
+        coverage
+    }
+
+    /// Shades every quad of a chunk as it is: the result of [`merge`](Self::merge) without a unit, and
+    /// without the cost of its bookkeeping.
     fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
-        let counters = &mut self.counters;
         for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
-            if chunk.quads[quad as usize].coverage == 0 {
-                continue;
-            }
-            counters.rasterized += 1;
-            let coverage = chunk.shaded_coverage(quad, settings);
+            let coverage = self.count(chunk, quad, settings);
             if coverage == 0 {
-                counters.culled += 1;
                 continue;
             }
-            counters.partial += u64::from(settings.pattern.partial_pixels(coverage) != 0);
+            let partial = settings.pattern.partial_pixels(coverage);
+            self.counters.partial += u64::from(partial != 0);
             self.targets[0][quad as usize] = index32(self.quads.len());
             self.quads.push(ShaderQuad {
                 chunk: self.first,
@@ -195,12 +202,7 @@ impl Group {
                 self.driver.unit.begin_grid(&grid.topology);
                 for quad in visible.quads.clone() {
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
-                    let mut coverage = 0;
-                    if !only_touched {
-                        coverage = chunk.shaded_coverage(quad, settings);
-                        self.counters.rasterized += 1;
-                        self.counters.culled += u64::from(coverage == 0);
-                    }
+                    let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {
                         self.sent.push((number, quad));
                         self.driver

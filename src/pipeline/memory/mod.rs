@@ -103,6 +103,31 @@ mod tests {
         assert_eq!(cycles(1200.0), (288 + 600, 120_001));
     }
 
+    /// A dirty line counts for the client that wrote it, whichever client's data takes its place.
+    #[test]
+    fn write_backs_count_for_the_client_that_wrote() {
+        let spec = L2Spec {
+            bytes: 4096,
+            ..L2Spec::default()
+        };
+        let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
+        memory.keep_timelines();
+        (0..32).for_each(|line| memory.write(Client::Colour, line, 64, 0));
+        (32..64).for_each(|line| _ = memory.read(Client::Depth, line, 32, 0));
+        let traffic = memory.l2.traffic;
+        assert_eq!(traffic.colour.dram_written_bytes, 32 * 64);
+        assert_eq!(traffic.depth.dram_written_bytes, 0);
+        assert_eq!(traffic.depth.dram_read_bytes, 32 * 32);
+        // 3072 bytes at 167 per cycle, of which the timeline of DRAM misses none.
+        let [_, dram] = &memory.units(1000)[..] else {
+            panic!("two units")
+        };
+        assert_eq!(dram.busy, 19);
+        let windows = dram.timeline.iter().flat_map(|t| &t.windows);
+        let busy: u64 = windows.map(|states| states[0]).sum();
+        assert!((19..=21).contains(&busy), "{busy}");
+    }
+
     #[test]
     fn more_ways_than_lines_add_no_capacity() {
         let spec = L2Spec {

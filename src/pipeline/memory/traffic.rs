@@ -23,7 +23,7 @@ pub struct Traffic {
     pub l2_written_bytes: u64,
     /// Bytes read from DRAM.
     pub dram_read_bytes: u64,
-    /// Bytes of the client that were written back to DRAM, whoever's data took their place.
+    /// Bytes of the client that were written back to DRAM, whichever client's data took their place.
     pub dram_written_bytes: u64,
 }
 
