@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::quad_reorder::QruCounters;
-use super::crop::cache::CropCacheCounters;
 use super::crop::unit::CropCounters;
 use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
@@ -19,11 +18,11 @@ use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
 use super::zrop::framebuffer::Framebuffer;
 use super::zrop::unit::ZropCounters;
-use super::zrop::zcache::ZCacheCounters;
 use crate::image::Frame;
 use crate::pipeline::collect::{Collected, UnitCycles};
 use crate::pipeline::maps::Maps;
 use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::memory::sector_cache::CacheCounters;
 use crate::pipeline::memory::traffic::{Traffic, TrafficByClient};
 use crate::pipeline::statistics::StatisticsByUnit;
 use crate::pipeline::timing::Cycle;
@@ -35,7 +34,8 @@ pub struct SimulationResult {
     /// Simulated variant.
     pub variant: Variant,
     /// Cycles from the start of the draw to the end of the last raster operation, which may be a blend,
-    /// a test, or a termination update that delays a test.
+    /// a test, or a termination update that delays a test, and until the last write to the L2 or DRAM
+    /// is accepted. Dirty data that no eviction has written by then stay in the caches.
     pub cycles: Cycle,
     /// Outcomes of fragments.
     pub fragments: FragmentCounts,
@@ -58,9 +58,9 @@ pub struct SimulationResult {
     /// Termination updates performed before the end of the draw, at most one per quad and blend.
     pub updates: u64,
     /// Statistics of the CROP cache.
-    pub crop_cache: CropCacheCounters,
+    pub crop_cache: CacheCounters,
     /// Statistics of the stencil and depth cache.
-    pub z_cache: ZCacheCounters,
+    pub z_cache: CacheCounters,
     /// Traffic of the L2.
     pub l2: L2Counters,
     /// Bytes moved to and from DRAM.
@@ -82,7 +82,7 @@ pub struct SimulationResult {
 impl SimulationResult {
     /// Collects the results of a chain of units and of the shared state.
     pub(super) fn collect(variant: Variant, units: &mut impl Unit, state: DrawState<'_>) -> Self {
-        let run = Collected::of(units);
+        let run = Collected::of(units, state.memory.writes_done());
         let of = &run.statistics;
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
@@ -137,7 +137,7 @@ impl SimulationResult {
             updates: zrop.updates,
             crop_cache: of.of("crop_cache"),
             z_cache: of.of("z_cache"),
-            l2: state.memory.l2.counters.clone(),
+            l2: state.memory.l2.counters(),
             dram_bytes: state.memory.dram.bytes(),
             traffic: state.memory.l2.traffic,
             framebuffer: state.framebuffer,

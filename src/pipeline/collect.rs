@@ -106,9 +106,12 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// Visits `units` and takes their activities.
-    pub fn of(units: &mut impl Unit) -> Self {
-        let mut seen = Seen::default();
+    /// Visits `units` and takes their activities. The run ends no earlier than `end`.
+    pub fn of(units: &mut impl Unit, end: Cycle) -> Self {
+        let mut seen = Seen {
+            cycles: end,
+            ..Seen::default()
+        };
         units.visit(&mut seen);
         let Seen {
             cycles,

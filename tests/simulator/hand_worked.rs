@@ -371,13 +371,13 @@ fn a_dirty_line_is_written_back_and_read_again() {
     }
     with_machine(false, |machine| {
         let (unit, _) = blend(ColourFormat::Rgba16F, &steps, machine);
-        let c = &unit.cache.counters;
+        let c = unit.cache.counters();
         assert_eq!((c.hits, c.misses, c.fetched), (0, 3, 1));
         assert_eq!(
             (c.written_back, c.dirty_evictions, c.peak_bytes.0),
             (2, 2, 32)
         );
-        let counters = &machine.memory.l2.counters;
+        let counters = &machine.memory.l2.counters();
         assert_eq!((counters.written_bytes, counters.read_bytes), (64, 32));
         // Data on their way: cycles 20 to 165. What came before is the quads' coming late.
         assert_eq!(unit.activity.busy, 3);
@@ -393,7 +393,7 @@ fn only_sectors_that_were_written_are_read_again() {
     with_machine(false, |machine| {
         let steps = [(0, 0), (9, 10), (2, 100), (0, 1000), (9, 2000), (1, 3000)];
         let (unit, _) = blend(ColourFormat::Rgba16F, &steps, machine);
-        let c = &unit.cache.counters;
+        let c = unit.cache.counters();
         assert_eq!((c.hits, c.misses, c.fetched), (0, 6, 2));
         // Sectors 0 and 3 of line 0, then the one of line 1.
         assert_eq!((c.written_back, c.dirty_evictions), (3, 2));
@@ -453,7 +453,7 @@ fn quads_share_sectors_and_lines_by_format() {
             // Far apart in time, so that nothing waits.
             let quads: Vec<_> = (0..).zip(*places).map(|(n, p)| (*p, 1000 * n)).collect();
             let counters = with_machine(false, |machine| {
-                blend(format, &quads, machine).0.cache.counters.clone()
+                blend(format, &quads, machine).0.cache.counters().clone()
             });
             assert_eq!(
                 (counters.hits, counters.misses, counters.written_back),

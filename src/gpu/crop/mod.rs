@@ -1,5 +1,4 @@
-//! CROP: the colour raster operation unit and its cache.
+//! CROP: the colour raster operation unit with blending.
 
 mod blend;
-pub mod cache;
 pub mod unit;

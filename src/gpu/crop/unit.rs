@@ -21,8 +21,9 @@ use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 use crate::shading::ColourFormat;
 
 use super::blend::blend_warp;
-use super::cache::CropCache;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
+use crate::pipeline::memory::traffic::Client;
+use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
 spec! {
     /// CROP.
@@ -41,10 +42,28 @@ spec! {
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB";
         /// Bytes per cycle from the L2, and to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Calibrated "VR-Pipe's QM speedup of 1.49, which less than about 70 would rule out";
+        /// Lines that wait to be written to the L2.
+        write_buffer: u64 = 16, 1..=65_536, Assumed "an eighth of the cache";
+        /// Whether colours that were never written back are in their cleared state without a fetch.
+        fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs";
         /// Quads that wait for their data.
         wait_queue: u64 = 640, 1..=65_536, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b in RGBA8: it covers the L2's latency at four quads per cycle, and with less RGBA8 would blend 14";
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding";
+    }
+}
+
+impl CropSpec {
+    /// The cache of colours.
+    pub(crate) fn cache(&self) -> UnitCacheSpec {
+        UnitCacheSpec {
+            client: Client::Colour,
+            bytes: self.cache_bytes,
+            ways: self.cache_ways,
+            l2_bytes_per_cycle: self.l2_bytes_per_cycle,
+            write_buffer: self.write_buffer,
+            fast_clear: self.fast_clear,
+        }
     }
 }
 
@@ -99,7 +118,7 @@ pub struct Crop {
     blend: RateLimiter,
     waiting: Queue,
     /// The cache.
-    pub cache: CropCache,
+    pub cache: UnitCache,
     /// Accounting of the blending port.
     pub activity: Activity,
     last_done: Cycle,
@@ -129,12 +148,7 @@ impl Crop {
             lookup: pace.clone(),
             blend: pace,
             waiting: Queue::new(spec.wait_queue),
-            cache: CropCache::new(
-                spec.cache_bytes,
-                spec.cache_ways,
-                spec.l2_bytes_per_cycle,
-                memory_lines,
-            ),
+            cache: UnitCache::new(&spec.cache(), memory_lines),
             activity: Activity::default(),
             last_done: 0,
             counters: CropCounters::default(),
@@ -171,13 +185,13 @@ impl Crop {
         let (line, sectors) = self.address(tile, position);
         let (slot, ready) = self
             .cache
-            .access(line, sectors, looked_up, &mut state.memory);
+            .access(line, sectors, true, looked_up, &mut state.memory);
         let begin = self.blend.serve(ready);
         self.activity.idle_for_data(arrival, begin);
         self.activity.busy_until(self.blend.free().max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
-        self.cache.blended(slot, sectors, done);
+        self.cache.used(slot, done);
         self.last_done = done;
         (looked_up, done)
     }
@@ -187,7 +201,7 @@ impl Unit for Crop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.statistics("crop_cache", &self.cache.counters);
+        visitor.statistics("crop_cache", self.cache.counters());
     }
 }
 

@@ -10,8 +10,8 @@ use rand_pcg::Pcg32;
 use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
 use crate::gpu::config::Config;
-use crate::gpu::crop::cache::CropCacheCounters;
 use crate::gpu::zrop::framebuffer::Tests;
+use crate::pipeline::memory::sector_cache::CacheCounters;
 use crate::raster::tiles::TILE_PX;
 use crate::shading::ColourFormat;
 
@@ -29,7 +29,7 @@ const SEEDS: u64 = 48;
 const MOST_PLACES: usize = 64;
 
 /// Statistics of the CROP cache after two rounds over `places`.
-fn two_rounds(config: &Config, places: &[Rectangle]) -> CropCacheCounters {
+fn two_rounds(config: &Config, places: &[Rectangle]) -> CacheCounters {
     let mut draw_twice = rectangles(SIDE_PX, &places.repeat(2));
     let second_round = draw_twice.len() / 2;
     draw_twice.bubble = Some((second_round, 2 * config.tc.timeout_cycles));

@@ -6,4 +6,3 @@ pub mod framebuffer;
 pub mod prop;
 pub mod termination;
 pub mod unit;
-pub mod zcache;

@@ -20,8 +20,9 @@ use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::QUADS_PER_TILE;
 
 use super::early::EarlyTests;
-use super::zcache::ZCache;
-use crate::pipeline::memory::line::line_at;
+use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
+use crate::pipeline::memory::traffic::Client;
+use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
 spec! {
     /// ZROP.
@@ -36,6 +37,14 @@ spec! {
         latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
         /// Bytes of the cache of stencil and depth values.
         cache_bytes: u64 = 32_768, 128..=268_435_456, Assumed "twice the colour cache";
+        /// Ways per set; fully associative if at least the number of lines.
+        cache_ways: u64 = 65_536, 1..=65_536, Assumed "as the colour cache";
+        /// Bytes per cycle from the L2, and to the L2.
+        l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "as the colour cache";
+        /// Lines that wait to be written to the L2.
+        write_buffer: u64 = 16, 1..=65_536, Assumed "as the colour cache";
+        /// Whether values that were never written back are in their cleared state without a fetch.
+        fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs";
         /// Accumulated alpha at which a pixel is terminated.
         threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B";
         /// Cycles from a blend to its termination update.
@@ -48,6 +57,18 @@ spec! {
 }
 
 impl ZropSpec {
+    /// The cache of stencil and depth values.
+    fn cache(&self) -> UnitCacheSpec {
+        UnitCacheSpec {
+            client: Client::Depth,
+            bytes: self.cache_bytes,
+            ways: self.cache_ways,
+            l2_bytes_per_cycle: self.l2_bytes_per_cycle,
+            write_buffer: self.write_buffer,
+            fast_clear: self.fast_clear,
+        }
+    }
+
     /// Bytes of the queue of beats that wait for their stencil values, which a pipeline without tests
     /// does without: a pointer to the primitive, a position and a mask per quad.
     pub(crate) fn storage_bytes(&self) -> u64 {
@@ -56,6 +77,18 @@ impl ZropSpec {
         let quad_bits = POINTER_BITS + u64::from(QUADS_PER_TILE.ilog2()) + MASK_BITS;
         (self.wait_queue * BEAT_QUADS as u64 * quad_bits).div_ceil(8)
     }
+}
+
+/// Sectors of a line, as a mask.
+type LineSectors = (u32, u8);
+
+/// The lines and sectors that hold `bytes` bytes from `address` on.
+fn sectors_at(address: u64, bytes: u64) -> impl Iterator<Item = LineSectors> {
+    let sectors = address / SECTOR_BYTES..=(address + bytes - 1) / SECTOR_BYTES;
+    sectors.map(|sector| {
+        let line = line_at(sector * SECTOR_BYTES);
+        (line, 1 << (sector % (LINE_BYTES / SECTOR_BYTES)))
+    })
 }
 
 statistics! {
@@ -97,7 +130,9 @@ pub struct Zrop {
     spec: ZropSpec,
     terminating: bool,
     gpc: usize,
-    cache: ZCache,
+    cache: UnitCache,
+    /// Slots of the cache that the current beat uses.
+    slots: Vec<u32>,
     lookup: RateLimiter,
     waiting: Queue,
     /// Issue port.
@@ -114,17 +149,13 @@ impl Zrop {
             spec: spec.clone(),
             terminating,
             gpc,
-            cache: ZCache::new(spec.cache_bytes, memory_lines),
+            cache: UnitCache::new(&spec.cache(), memory_lines),
+            slots: Vec::new(),
             lookup: RateLimiter::new(1, 1),
             waiting: Queue::new(spec.wait_queue),
             pipe: IssuePort::new(spec.latency_cycles),
             counters: ZropCounters::default(),
         }
-    }
-
-    /// The cache's counters.
-    pub fn cache(&self) -> &ZCache {
-        &self.cache
     }
 
     /// Performs the termination updates that arrive by `cycle`; returns the cycle at which the port is
@@ -134,8 +165,12 @@ impl Zrop {
         while let Some((due, quad)) = state.next_update(self.gpc, start) {
             self.counters.updates += 1;
             let begin = self.pipe.free().max(due);
-            let line = line_at(quad * state.bytes_per_quad());
-            self.cache.access(line, true, begin, state.memory());
+            let per_quad = state.bytes_per_quad();
+            for (line, sectors) in sectors_at(quad * per_quad, per_quad) {
+                let memory = state.memory();
+                let (slot, ready) = self.cache.access(line, sectors, true, begin, memory);
+                self.cache.used(slot, ready + self.spec.update_cycles);
+            }
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
@@ -146,22 +181,38 @@ impl Zrop {
 
     /// Fetches the stencil and depth values of a beat; returns the cycle at which they arrive.
     fn fetch(&mut self, beat: &Beat, at: Cycle, state: &mut impl EarlyTests) -> Cycle {
+        self.slots.clear();
         let per_quad = state.bytes_per_quad();
-        let lines = line_at(per_quad).max(1);
-        let written = state.tests_write();
         let mut ready = at;
-        let mut previous = u32::MAX;
-        for quad in beat.quads.iter() {
+        let mut line_sectors: Option<LineSectors> = None;
+        for quad in beat.quads.iter().filter(|quad| quad.mask != 0) {
             let place = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) + u64::from(quad.position);
-            let first = line_at(place * per_quad);
-            if first != previous && quad.mask != 0 {
-                previous = first;
-                for line in first..first + lines {
-                    let there = self.cache.access(line, written, at, state.memory());
-                    ready = ready.max(there);
-                }
+            for (line, sector) in sectors_at(place * per_quad, per_quad) {
+                line_sectors = match line_sectors {
+                    Some((last, sectors)) if last == line => Some((line, sectors | sector)),
+                    other => {
+                        ready = ready.max(self.request(other, at, state));
+                        Some((line, sector))
+                    }
+                };
             }
         }
+        ready.max(self.request(line_sectors, at, state))
+    }
+
+    /// Requests sectors of a line for the current beat; returns the cycle at which they are there.
+    fn request(
+        &mut self,
+        line_sectors: Option<LineSectors>,
+        at: Cycle,
+        state: &mut impl EarlyTests,
+    ) -> Cycle {
+        let Some((line, sectors)) = line_sectors else {
+            return at;
+        };
+        let writes = state.tests_write();
+        let (slot, ready) = self.cache.access(line, sectors, writes, at, state.memory());
+        self.slots.push(slot);
         ready
     }
 
@@ -204,7 +255,7 @@ impl Unit for Zrop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("zrop", &mut self.pipe.activity);
         visitor.statistics("zrop", &self.counters);
-        visitor.statistics("z_cache", &self.cache.counters);
+        visitor.statistics("z_cache", self.cache.counters());
     }
 }
 
@@ -260,6 +311,9 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         }
         if tests {
             self.waiting.leave(start);
+            for slot in self.slots.drain(..) {
+                self.cache.used(slot, start + self.spec.latency_cycles);
+            }
         }
         left
     }

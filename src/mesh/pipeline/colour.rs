@@ -11,12 +11,13 @@
 //! whole sectors, and quads per cycle. A sector in memory is fetched before it is written, even if
 //! all of it is (assumption: the cache is that of blending).
 
+use arrayvec::ArrayVec;
 use serde::Serialize;
 
 use super::draw_state::{COLOUR_BYTES, MeshDrawState};
-use crate::gpu::crop::cache::CropCache;
 use crate::gpu::crop::unit::CropSpec;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
+use crate::pipeline::memory::unit_cache::UnitCache;
 use crate::pipeline::packets::{Quad, Warp};
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -53,7 +54,7 @@ pub struct Colour {
     quads: RateLimiter,
     sectors: RateLimiter,
     waiting: Queue,
-    cache: CropCache,
+    cache: UnitCache,
     activity: Activity,
     last_done: Cycle,
     /// Quads and samples by outcome.
@@ -69,12 +70,7 @@ impl Colour {
             quads: RateLimiter::new(spec.quads_per_cycle, 1),
             sectors: RateLimiter::new(spec.bytes_per_cycle, SECTOR_BYTES),
             waiting: Queue::new(spec.wait_queue),
-            cache: CropCache::new(
-                spec.cache_bytes,
-                spec.cache_ways,
-                spec.l2_bytes_per_cycle,
-                memory_lines,
-            ),
+            cache: UnitCache::new(&spec.cache(), memory_lines),
             activity: Activity::default(),
             last_done: 0,
             counters: ColourCounters::default(),
@@ -127,14 +123,16 @@ impl Colour {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
         let mut ready = looked_up;
-        let mut slots = [(0, 0); 2];
-        for (k, slot) in slots.iter_mut().enumerate() {
-            let mask = (lines >> (k as u64 * LINE_SECTORS)) as u8 & 15;
+        let mut slots = ArrayVec::<u32, 2>::new();
+        for k in 0..2 {
+            let mask = (lines >> (u64::from(k) * LINE_SECTORS)) as u8 & 15;
             if mask != 0 {
-                let line = (first / LINE_BYTES) as u32 + k as u32;
-                let (number, there) = self.cache.access(line, mask, looked_up, &mut state.memory);
+                let line = (first / LINE_BYTES) as u32 + k;
+                let (number, there) =
+                    self.cache
+                        .access(line, mask, true, looked_up, &mut state.memory);
                 ready = ready.max(there);
-                *slot = (number, mask);
+                slots.push(number);
             }
         }
         let mut begin = self.quads.serve(ready);
@@ -147,8 +145,8 @@ impl Colour {
         self.activity.busy_until(free.max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.write_cycles;
-        for (slot, mask) in slots.into_iter().filter(|(_, mask)| *mask != 0) {
-            self.cache.blended(slot, mask, done);
+        for slot in slots {
+            self.cache.used(slot, done);
         }
         self.last_done = self.last_done.max(done);
         looked_up
@@ -159,7 +157,7 @@ impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.statistics("crop_cache", &self.cache.counters);
+        visitor.statistics("crop_cache", self.cache.counters());
     }
 }
 

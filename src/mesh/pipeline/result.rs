@@ -7,13 +7,12 @@ use super::draw_state::MeshDrawState;
 use super::grids::GridsCounters;
 use super::pack::PackCounters;
 use super::quads::QuadsCounters;
-use crate::gpu::crop::cache::CropCacheCounters;
 use crate::gpu::raster::hi_z::HiZCounters;
 use crate::gpu::zrop::unit::ZropCounters;
-use crate::gpu::zrop::zcache::ZCacheCounters;
 use crate::mesh::merge::MergeCounters;
 use crate::pipeline::collect::{Collected, UnitCycles};
 use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::memory::sector_cache::CacheCounters;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
 
@@ -38,9 +37,9 @@ pub struct TimedMeshResult {
     /// Raster tiles that Hi-Z dropped.
     pub tiles_hidden: u64,
     /// Counters of the colour cache.
-    pub colour_cache: CropCacheCounters,
+    pub colour_cache: CacheCounters,
     /// Counters of the depth cache.
-    pub z_cache: ZCacheCounters,
+    pub z_cache: CacheCounters,
     /// Counters of the L2.
     pub l2: L2Counters,
     /// Bytes read from and written to DRAM.
@@ -54,7 +53,7 @@ pub struct TimedMeshResult {
 impl TimedMeshResult {
     /// Collects the counters of all units.
     pub(super) fn collect(pipeline: &mut impl Unit, state: MeshDrawState) -> Self {
-        let run = Collected::of(pipeline);
+        let run = Collected::of(pipeline, state.memory.writes_done());
         let statistics = &run.statistics;
         let hi_z: HiZCounters = statistics.of("hi_z");
         let zrop: ZropCounters = statistics.of("zrop");
@@ -73,7 +72,7 @@ impl TimedMeshResult {
             tiles_hidden: hi_z.hidden,
             colour_cache: statistics.of("crop_cache"),
             z_cache: statistics.of("z_cache"),
-            l2: state.memory.l2.counters.clone(),
+            l2: state.memory.l2.counters(),
             dram_bytes: state.memory.dram.bytes(),
             left_over: (state.fragments.len() + state.records.len()) as u64,
             depths: state.depths,

@@ -6,8 +6,18 @@ use crate::pipeline::timing::{Cycle, Timeline};
 
 /// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
 const WINDOW_CYCLES: u64 = 16;
-/// Number of windows kept. Older requests are booked in the oldest window.
+/// Number of windows kept. A request older than all of them is booked in the oldest.
 const WINDOWS: usize = 1 << 14;
+
+/// A window of the ring.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    /// Bytes booked.
+    used: u64,
+    /// A window that is no later than the first one with room at or after this one; the window itself
+    /// while it has room.
+    next: u64,
+}
 
 /// The calendar of one port.
 #[derive(Debug)]
@@ -16,8 +26,8 @@ pub struct Calendar {
     bytes_per_cycle: u64,
     /// `2^48 / bytes_per_cycle`, rounded up.
     reciprocal: u64,
-    /// Ring of bytes booked by window.
-    used: Vec<u64>,
+    /// Ring of the windows from `first` on.
+    windows: Vec<Window>,
     /// First window of the ring.
     first: u64,
     /// Bytes booked so far.
@@ -30,15 +40,21 @@ impl Calendar {
     /// Creates the calendar of a port of `bytes_per_cycle`, at least 1.
     pub fn new(bytes_per_cycle: u64) -> Self {
         let bytes_per_cycle = bytes_per_cycle.max(1);
+        let window = |next| Window { used: 0, next };
         Self {
             bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
             bytes_per_cycle,
             reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
-            used: vec![0; WINDOWS],
+            windows: (0..WINDOWS as u64).map(window).collect(),
             first: 0,
             bytes: 0,
             timeline: None,
         }
+    }
+
+    /// Bytes that the port moves per cycle.
+    pub fn bytes_per_cycle(&self) -> u64 {
+        self.bytes_per_cycle
     }
 
     /// Cycles that the bytes booked so far take at the port's rate.
@@ -49,14 +65,18 @@ impl Calendar {
     /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;
-        let mut window = (at / WINDOW_CYCLES).max(self.first);
+        let mut from = at / WINDOW_CYCLES;
         let mut left = bytes;
         loop {
-            self.advance_to(window);
-            let used = &mut self.used[index(window % WINDOWS as u64)];
-            let taken = left.min(self.bytes_per_window - *used);
-            *used += taken;
+            let window = self.with_room(from);
+            let booked = &mut self.windows[index(window % WINDOWS as u64)];
+            let taken = left.min(self.bytes_per_window - booked.used);
+            booked.used += taken;
             left -= taken;
+            if booked.used == self.bytes_per_window {
+                booked.next = window + 1;
+            }
+            let used = booked.used;
             if let Some(timeline) = &mut self.timeline {
                 timeline.add(window * WINDOW_CYCLES, taken);
             }
@@ -64,11 +84,11 @@ impl Calendar {
                 // Exact ceiling of the quotient: `above` is at most 17 times the bytes per cycle, so
                 // the product is below 2^53, and rounding the reciprocal up adds less than 2^-23 of
                 // it, below the smallest fraction of 2^-20.
-                let above = *used + self.bytes_per_cycle - 1;
+                let above = used + self.bytes_per_cycle - 1;
                 let passed = (above * self.reciprocal) >> 48;
                 return at.max(window * WINDOW_CYCLES + passed - u64::from(passed > 0));
             }
-            window += 1;
+            from = window + 1;
         }
     }
 
@@ -83,12 +103,40 @@ impl Calendar {
         Some(bytes.scaled(self.bytes_per_cycle, cycles))
     }
 
+    /// First window with room at or after `from`. The pointers on the way are set to it, so that a
+    /// saturated port does not scan its full windows for every request.
+    fn with_room(&mut self, from: u64) -> u64 {
+        let from = from.max(self.first);
+        let end = self.first + WINDOWS as u64;
+        let mut found = from;
+        while found < end {
+            let next = self.windows[index(found % WINDOWS as u64)].next;
+            if next == found {
+                break;
+            }
+            found = next;
+        }
+        let mut passed = from;
+        while passed < found.min(end) {
+            let window = &mut self.windows[index(passed % WINDOWS as u64)];
+            passed = std::mem::replace(&mut window.next, found);
+        }
+        self.advance_to(found);
+        found
+    }
+
     /// Makes room in the ring for `window`.
     fn advance_to(&mut self, window: u64) {
-        while window >= self.first + WINDOWS as u64 {
-            self.used[index(self.first % WINDOWS as u64)] = 0;
-            self.first += 1;
+        let count = WINDOWS as u64;
+        if window < self.first + count {
+            return;
         }
+        let first = window + 1 - count;
+        // At most the whole ring, however far the window is ahead.
+        for new in (self.first + count).max(first)..=window {
+            self.windows[index(new % count)] = Window { used: 0, next: new };
+        }
+        self.first = first;
     }
 }
 
@@ -111,5 +159,25 @@ mod tests {
         // Alone in its window, a request passes when it asked to.
         assert_eq!(calendar.book(10, 3205), 3205);
         assert_eq!(calendar.bytes, 350);
+    }
+
+    /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows
+    /// kept: the cycle in which the last byte passes never falls behind the bytes.
+    #[test]
+    fn no_byte_passes_before_those_ahead_of_it() {
+        let mut calendar = Calendar::new(1);
+        let mut last = 0;
+        for n in 0..100_000_u64 {
+            let at = if n % 2 == 0 { 0 } else { last };
+            last = last.max(calendar.book(32 + n % 97, at));
+            assert!(calendar.bytes <= last + 1, "request {n}");
+        }
+        assert!(last > 4 * WINDOWS as u64 * WINDOW_CYCLES);
+        // No gap was left either: every request found the next free window.
+        assert_eq!(calendar.bytes, last + 1);
+        // A gap larger than the ring, and a request from before it.
+        let far = (1 << 40) + 15;
+        assert_eq!(calendar.book(16, far), far);
+        assert!(calendar.book(16, 0) > last);
     }
 }

@@ -20,6 +20,7 @@ spec! {
 pub struct Dram {
     latency: u64,
     calendar: Calendar,
+    last_write: Cycle,
 }
 
 impl Dram {
@@ -29,12 +30,25 @@ impl Dram {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             calendar: Calendar::new(whole(spec.gb_per_s * 1e3 / clock_mhz)),
+            last_write: 0,
         }
     }
 
-    /// Moves `bytes` in either direction at or after `at`; returns the cycle at which a read arrives.
-    pub fn transfer(&mut self, bytes: u64, at: Cycle) -> Cycle {
+    /// Reads `bytes` at or after `at`; returns the cycle at which they arrive.
+    pub fn read(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.calendar.book(bytes, at) + self.latency
+    }
+
+    /// Writes `bytes` at or after `at`; returns the cycle in which the last of them passes the port.
+    pub fn write(&mut self, bytes: u64, at: Cycle) -> Cycle {
+        let passed = self.calendar.book(bytes, at);
+        self.last_write = self.last_write.max(passed);
+        passed
+    }
+
+    /// Cycle in which the last byte of the last write passed the port.
+    pub(super) fn last_write(&self) -> Cycle {
+        self.last_write
     }
 
     /// The port.

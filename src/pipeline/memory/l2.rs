@@ -1,12 +1,14 @@
-//! Shared L2 cache: set-associative, write-back. It holds tags, not data.
+//! Shared L2 cache: sectored, set-associative, write-back. It holds tags, not data.
+//!
+//! A miss on a sector fetches that sector alone. A write covers whole sectors, so it fetches nothing.
 
 use serde::Serialize;
 
 use super::calendar::Calendar;
 use super::clock::{cycles_in, whole};
 use super::dram::Dram;
-use super::line::LINE_BYTES;
-use super::lru::LruLines;
+use super::line::{LINE_BYTES, SECTOR_BYTES};
+use super::sector_cache::{CacheCounters, SectorCache, sectors_in};
 use super::traffic::{Client, TrafficByClient};
 use crate::pipeline::spec::spec;
 use crate::pipeline::timing::Cycle;
@@ -26,41 +28,35 @@ spec! {
         clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "as the units";
         /// Latency in nanoseconds.
         latency_ns: f64 = 240.0, 0.0..=1_000_000.0, Assumed "as measured on embedded GPUs";
+        /// Lines of each slice that wait to be written to DRAM.
+        write_buffer: u64 = 4, 1..=65_536, Assumed "128 lines in all, which DRAM takes in 100 cycles";
     }
 }
 
-/// Traffic of the L2.
+/// Traffic of the L2, in sectors and bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct L2Counters {
-    /// Accesses to resident lines.
-    pub hits: u64,
-    /// Accesses to other lines.
-    pub misses: u64,
+    /// Hits, misses, and traffic with DRAM.
+    #[serde(flatten)]
+    pub cache: CacheCounters,
     /// Bytes read by units.
     pub read_bytes: u64,
     /// Bytes written by units.
     pub written_bytes: u64,
-    /// Bytes written back to DRAM.
-    pub written_back_bytes: u64,
-}
-
-/// Dirty bytes of a line, and the client that wrote them last. Small, since an L2 has many lines.
-#[derive(Debug, Default)]
-struct Dirty {
-    bytes: u8,
-    client: Client,
 }
 
 /// The shared L2.
 #[derive(Debug)]
 pub struct L2 {
     latency: u64,
-    /// Dirty bytes of every resident line.
-    dirty: LruLines<Dirty>,
+    tags: SectorCache,
+    /// Bytes of the write buffers of all slices.
+    write_buffer_bytes: u64,
     port: Calendar,
-    /// Traffic so far.
-    pub counters: L2Counters,
-    /// The same, and that of DRAM, by client.
+    read_bytes: u64,
+    written_bytes: u64,
+    last_write: Cycle,
+    /// Bytes moved by client.
     pub traffic: TrafficByClient,
 }
 
@@ -73,14 +69,14 @@ impl L2 {
     )]
     pub fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
         let slices = (spec.slices * spec.slice_bytes_per_cycle) as f64;
-        let lines = (spec.bytes / LINE_BYTES).max(1);
-        // No more ways than lines: the capacity holds whatever the associativity.
-        let ways = spec.ways.min(lines);
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            dirty: LruLines::new(lines / ways, ways, memory_lines),
+            tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
+            write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
             port: Calendar::new(whole(slices * spec.clock_mhz / clock_mhz)),
-            counters: L2Counters::default(),
+            read_bytes: 0,
+            written_bytes: 0,
+            last_write: 0,
             traffic: TrafficByClient::default(),
         }
     }
@@ -94,62 +90,95 @@ impl L2 {
         &mut self.port
     }
 
-    /// Reads `bytes` of `line` at `at`, from DRAM on a miss; returns the cycle at which they arrive.
+    /// Traffic so far.
+    pub fn counters(&self) -> L2Counters {
+        L2Counters {
+            cache: self.tags.counters.clone(),
+            read_bytes: self.read_bytes,
+            written_bytes: self.written_bytes,
+        }
+    }
+
+    /// Cycle in which the last byte of the last write passed the port.
+    pub(super) fn last_write(&self) -> Cycle {
+        self.last_write
+    }
+
+    /// Reads the sectors in mask `sectors` of `line` at `at`, those that are not resident from DRAM;
+    /// returns the cycle at which all have arrived.
     pub fn read(
         &mut self,
         client: Client,
         line: u32,
-        bytes: u64,
+        sectors: u8,
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        self.counters.read_bytes += bytes;
-        self.traffic.of(client).l2_read_bytes += bytes;
-        let passed = self.port.book(bytes, at);
-        let (hit, _) = self.find(line, at, dram);
-        if hit {
-            passed + self.latency
-        } else {
+        let passed = self.book_read(client, sectors_in(sectors) * SECTOR_BYTES, at);
+        let (slot, start) = self.find(line, passed, dram);
+        let missing = self.tags.missing(slot, sectors);
+        if missing != 0 {
+            let fetched = sectors_in(missing);
+            self.tags.counters.fetched += fetched;
+            let bytes = fetched * SECTOR_BYTES;
             self.traffic.of(client).dram_read_bytes += bytes;
-            dram.transfer(bytes, passed + self.latency)
+            let ready = dram.read(bytes, start + self.latency);
+            self.tags.fill(slot, missing, start, ready);
         }
+        self.tags.ready(slot, sectors, passed + self.latency)
     }
 
-    /// Writes `bytes` of `line` at `at`. Writes cover whole sectors, so a miss fetches nothing.
-    pub fn write(&mut self, client: Client, line: u32, bytes: u64, at: Cycle, dram: &mut Dram) {
-        self.counters.written_bytes += bytes;
-        self.traffic.of(client).l2_written_bytes += bytes;
-        let passed = self.port.book(bytes, at);
-        let (_, slot) = self.find(line, passed, dram);
-        let dirty = self.dirty.content(slot);
-        let bytes = (u64::from(dirty.bytes) + bytes).min(LINE_BYTES);
-        #[allow(clippy::cast_possible_truncation, reason = "at most a line")]
-        let bytes = bytes as u8;
-        *dirty = Dirty { bytes, client };
+    /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are
+    /// accepted.
+    pub fn write(
+        &mut self,
+        client: Client,
+        line: u32,
+        sectors: u8,
+        at: Cycle,
+        dram: &mut Dram,
+    ) -> Cycle {
+        let passed = self.book_write(client, sectors_in(sectors) * SECTOR_BYTES, at);
+        let (slot, start) = self.find(line, passed, dram);
+        let missing = self.tags.missing(slot, sectors);
+        self.tags.fill(slot, missing, start, start);
+        self.tags.write(slot, sectors, client);
+        self.last_write = self.last_write.max(start);
+        start
     }
 
     /// Passes `bytes` from DRAM through at `at` without caching them; returns the cycle at which they
     /// arrive.
     pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.counters.read_bytes += bytes;
-        self.traffic.of(client).l2_read_bytes += bytes;
-        self.port.book(bytes, at) + self.latency
+        self.book_read(client, bytes, at) + self.latency
     }
 
-    /// Finds the line or allocates it; returns whether it was resident, and its slot.
-    fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (bool, u32) {
-        if let Some(slot) = self.dirty.find(line) {
-            self.counters.hits += 1;
-            return (true, slot);
+    fn book_read(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.read_bytes += bytes;
+        self.traffic.of(client).l2_read_bytes += bytes;
+        self.port.book(bytes, at)
+    }
+
+    fn book_write(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.written_bytes += bytes;
+        self.traffic.of(client).l2_written_bytes += bytes;
+        self.port.book(bytes, at)
+    }
+
+    /// Finds a line at `at` or allocates it; returns its slot, and the cycle at which the slot is free.
+    fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
+        let found = self.tags.find(line, at);
+        let mut free_at = found.free_at;
+        if let Some(evicted) = found.evicted {
+            let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
+            self.traffic.of(evicted.writer).dram_written_bytes += bytes;
+            // Requests do not come in time order, so the buffer's content is not known item by item.
+            // The line has a place when no more bytes than the buffer holds pass DRAM's port before
+            // it. Reads that pass in between count as if they stood in the buffer.
+            let passed = dram.write(bytes, free_at);
+            let drained_in = self.write_buffer_bytes / dram.port().bytes_per_cycle();
+            free_at = free_at.max(passed.saturating_sub(drained_in));
         }
-        self.counters.misses += 1;
-        let (slot, _, evicted) = self.dirty.replace(line);
-        let dirty_bytes = u64::from(evicted.bytes);
-        if dirty_bytes > 0 {
-            self.counters.written_back_bytes += dirty_bytes;
-            self.traffic.of(evicted.client).dram_written_bytes += dirty_bytes;
-            dram.transfer(dirty_bytes, at);
-        }
-        (false, slot)
+        (found.slot, free_at)
     }
 }

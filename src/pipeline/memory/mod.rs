@@ -1,5 +1,5 @@
 //! Memory behind the caches of fixed-function units: a shared L2 and DRAM with bandwidth, latency and
-//! residency.
+//! residency, and the caches of units in front of them.
 //!
 //! Requests do not come in time order: a later splat's vertices are fetched before an earlier splat's
 //! colours. Bandwidth is therefore kept in a [`calendar`]. Replacement in the L2 sees requests in the
@@ -11,7 +11,9 @@ pub mod dram;
 pub mod l2;
 pub mod line;
 pub(crate) mod lru;
+pub mod sector_cache;
 pub mod traffic;
+pub mod unit_cache;
 
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::timing::Cycle;
@@ -40,14 +42,23 @@ impl Memory {
         }
     }
 
-    /// Reads `bytes` of `line` for `client` at `at`; returns the cycle at which they arrive.
-    pub fn read(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) -> Cycle {
-        self.l2.read(client, line, bytes, at, &mut self.dram)
+    /// Reads the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
+    /// they arrive.
+    pub fn read(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {
+        self.l2.read(client, line, sectors, at, &mut self.dram)
     }
 
-    /// Writes `bytes` of `line` for `client` at `at`.
-    pub fn write(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) {
-        self.l2.write(client, line, bytes, at, &mut self.dram);
+    /// Writes the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
+    /// they are accepted.
+    pub fn write(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {
+        self.l2.write(client, line, sectors, at, &mut self.dram)
+    }
+
+    /// First cycle after the last write was accepted, by the L2 and by DRAM; 0 if nothing was written.
+    pub fn writes_done(&self) -> Cycle {
+        let written = [self.l2.last_write(), self.dram.last_write()];
+        let last = written.into_iter().max().filter(|last| *last > 0);
+        last.map_or(0, |last| last + 1)
     }
 
     /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`: as many busy ones as their bytes
@@ -74,7 +85,7 @@ impl Memory {
 
     /// Reads `bytes` for `client` that are used once, without caching them; returns the cycle at which they arrive.
     pub fn stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        let arrived = self.dram.transfer(bytes, at);
+        let arrived = self.dram.read(bytes, at);
         self.l2.traffic.of(client).dram_read_bytes += bytes;
         self.l2.pass(client, bytes, arrived)
     }
@@ -94,7 +105,7 @@ mod tests {
                 latency_ns: 500.0,
             };
             let mut memory = Memory::new(&L2Spec::default(), &dram, clock_mhz, 1);
-            let first = memory.read(Client::Colour, 0, 32, 0);
+            let first = memory.read(Client::Colour, 0, 1, 0);
             memory.stream(Client::Vertex, 6_000_000, 0);
             (first, memory.dram.port().busy_cycles())
         };
@@ -112,8 +123,8 @@ mod tests {
         };
         let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
         memory.keep_timelines();
-        (0..32).for_each(|line| memory.write(Client::Colour, line, 64, 0));
-        (32..64).for_each(|line| _ = memory.read(Client::Depth, line, 32, 0));
+        (0..32).for_each(|line| _ = memory.write(Client::Colour, line, 0b11, 0));
+        (32..64).for_each(|line| _ = memory.read(Client::Depth, line, 1, 0));
         let traffic = memory.l2.traffic;
         assert_eq!(traffic.colour.dram_written_bytes, 32 * 64);
         assert_eq!(traffic.depth.dram_written_bytes, 0);
@@ -137,9 +148,9 @@ mod tests {
         };
         let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
         for line in (0..64).chain(0..64) {
-            memory.read(Client::Colour, line, 32, 0);
+            memory.read(Client::Colour, line, 1, 0);
         }
         // 32 lines fit, so that the first have left when they are asked for again.
-        assert_eq!(memory.l2.counters.misses, 128);
+        assert_eq!(memory.l2.counters().cache.misses, 128);
     }
 }

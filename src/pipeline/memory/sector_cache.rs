@@ -1,0 +1,197 @@
+//! Tags of a sectored write-back cache: which sectors of which lines are resident, which of them are
+//! dirty, and when the data of each arrives. The caches of units and the L2 are built on it.
+//!
+//! A set replaces its least recently used line. A line that is in use, because its data are in flight
+//! or a unit works on them, is not evicted before that is over: its successor waits.
+
+use serde::Serialize;
+
+use super::line::{LINE_BYTES, SECTOR_BYTES};
+use super::lru::LruLines;
+use super::traffic::Client;
+use crate::pipeline::packets::fragments;
+use crate::pipeline::statistics::{Peak, statistics};
+use crate::pipeline::timing::Cycle;
+
+/// Sectors per line.
+pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
+
+statistics! {
+    /// Hits, misses and traffic of a cache, in sectors and bytes.
+    #[derive(Serialize)]
+    pub struct CacheCounters {
+        /// Sectors that were resident.
+        pub hits: u64,
+        /// Sectors that were not resident: fetched, created cleared, or written as a whole.
+        pub misses: u64,
+        /// Sectors fetched from the memory behind the cache.
+        pub fetched: u64,
+        /// Sectors written back to the memory behind the cache.
+        pub written_back: u64,
+        /// Lines evicted with a dirty sector.
+        pub dirty_evictions: u64,
+        /// Largest number of bytes resident at once.
+        pub peak_bytes: Peak,
+        /// Bytes of dirty sectors resident at the end of the draw.
+        pub dirty_at_end_bytes: u64,
+    }
+}
+
+/// Number of sectors in a mask.
+#[inline]
+pub(super) fn sectors_in(mask: u8) -> u64 {
+    // A line's sectors are four, as a quad's fragments.
+    fragments(mask)
+}
+
+/// The sectors in a mask.
+#[inline]
+pub(super) fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let sector = (mask != 0).then(|| mask.trailing_zeros() as usize % LINE_SECTORS);
+        mask &= mask.wrapping_sub(1);
+        sector
+    })
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    valid: u8,
+    dirty: u8,
+    /// Client that wrote last.
+    writer: Client,
+    /// Cycle at which each sector's data arrive.
+    ready_at: [Cycle; LINE_SECTORS],
+    /// Cycles of the last uninterrupted use.
+    used_from: Cycle,
+    used_until: Cycle,
+}
+
+/// A line evicted with dirty sectors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evicted {
+    /// Number of the line.
+    pub(super) line: u32,
+    /// Mask of its dirty sectors.
+    pub(super) dirty: u8,
+    /// Client that wrote last.
+    pub(super) writer: Client,
+}
+
+/// A line found in the cache or made room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    /// Slot that holds the line.
+    pub(super) slot: u32,
+    /// Cycle at which the slot is free of the evicted line, at least that of the access.
+    pub(super) free_at: Cycle,
+    /// Evicted line, if it must be written back.
+    pub(super) evicted: Option<Evicted>,
+}
+
+/// The tags of a cache.
+#[derive(Debug)]
+pub(super) struct SectorCache {
+    lines: LruLines<Line>,
+    resident: u64,
+    /// Accesses so far.
+    pub(super) counters: CacheCounters,
+}
+
+impl SectorCache {
+    /// Creates an empty cache of `bytes` in sets of `ways` lines, for a memory of `memory_lines` lines.
+    /// A cache has no more ways than lines, so the capacity holds whatever the associativity.
+    pub(super) fn new(bytes: u64, ways: u64, memory_lines: u32) -> Self {
+        let lines = (bytes / LINE_BYTES).max(1);
+        let ways = ways.clamp(1, lines);
+        Self {
+            lines: LruLines::new(lines / ways, ways, memory_lines),
+            resident: 0,
+            counters: CacheCounters::default(),
+        }
+    }
+
+    /// Finds `line` at `at`, or evicts another one for it.
+    #[inline]
+    pub(super) fn find(&mut self, line: u32, at: Cycle) -> Found {
+        match self.lines.find(line) {
+            Some(slot) => Found {
+                slot,
+                free_at: at,
+                evicted: None,
+            },
+            None => self.replace(line, at),
+        }
+    }
+
+    fn replace(&mut self, line: u32, at: Cycle) -> Found {
+        let (slot, old, content) = self.lines.replace(line);
+        self.resident -= sectors_in(content.valid);
+        let dirty = sectors_in(content.dirty);
+        let evicted = old.filter(|_| dirty > 0).map(|line| Evicted {
+            line,
+            dirty: content.dirty,
+            writer: content.writer,
+        });
+        if dirty > 0 {
+            self.counters.written_back += dirty;
+            self.counters.dirty_evictions += 1;
+            self.counters.dirty_at_end_bytes -= dirty * SECTOR_BYTES;
+        }
+        // An access that was made later and is earlier finds the line before its use.
+        let used = at >= content.used_from;
+        Found {
+            slot,
+            free_at: if used { at.max(content.used_until) } else { at },
+            evicted,
+        }
+    }
+
+    /// Counts an access to `sectors` of the line in `slot`; returns the mask of those not resident.
+    #[inline]
+    pub(super) fn missing(&mut self, slot: u32, sectors: u8) -> u8 {
+        let missing = sectors & !self.lines.content(slot).valid;
+        self.counters.hits += sectors_in(sectors & !missing);
+        self.counters.misses += sectors_in(missing);
+        missing
+    }
+
+    /// Makes `sectors` resident, whose data were requested at `asked` and arrive at `ready`.
+    pub(super) fn fill(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
+        let line = self.lines.content(slot);
+        self.resident += sectors_in(sectors & !line.valid);
+        line.valid |= sectors;
+        for sector in sectors_of(sectors) {
+            line.ready_at[sector] = ready;
+        }
+        self.counters.peak_bytes.raise(self.resident * SECTOR_BYTES);
+        self.use_until(slot, asked, ready);
+    }
+
+    /// Cycle at which the data of all `sectors` are there, at least `at`.
+    #[inline]
+    pub(super) fn ready(&mut self, slot: u32, sectors: u8, at: Cycle) -> Cycle {
+        let line = self.lines.content(slot);
+        let ready = sectors_of(sectors).map(|sector| line.ready_at[sector]);
+        ready.fold(at, Cycle::max)
+    }
+
+    /// Marks resident `sectors` as written by `writer`.
+    #[inline]
+    pub(super) fn write(&mut self, slot: u32, sectors: u8, writer: Client) {
+        let line = self.lines.content(slot);
+        self.counters.dirty_at_end_bytes += sectors_in(sectors & !line.dirty) * SECTOR_BYTES;
+        line.dirty |= sectors;
+        line.writer = writer;
+    }
+
+    /// Records that the line in `slot` is in use from `from` until `until`.
+    #[inline]
+    pub(super) fn use_until(&mut self, slot: u32, from: Cycle, until: Cycle) {
+        let line = self.lines.content(slot);
+        if from > line.used_until {
+            line.used_from = from;
+        }
+        line.used_until = line.used_until.max(until);
+    }
+}

@@ -1,0 +1,134 @@
+//! Cache of a unit in front of the L2: of colours in CROP, of stencil and depth values in ZROP. It holds
+//! tags and times; the values are in the framebuffer.
+//!
+//! A miss fetches the missing sectors and no others. Evicted lines pass a write buffer on their way to
+//! the L2; while it is full, the fill that evicts waits.
+
+use std::ops::Range;
+
+use super::Memory;
+use super::line::SECTOR_BYTES;
+use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in, sectors_of};
+use super::traffic::Client;
+use crate::pipeline::timing::{Cycle, Queue, RateLimiter};
+
+/// All sectors of a line.
+const WHOLE_LINE: u8 = 0b1111;
+
+/// Size and ports of a cache.
+#[derive(Debug, Clone)]
+pub struct UnitCacheSpec {
+    /// Client whose values the cache holds.
+    pub client: Client,
+    /// Capacity.
+    pub bytes: u64,
+    /// Ways per set.
+    pub ways: u64,
+    /// Bytes per cycle from the L2, and to the L2.
+    pub l2_bytes_per_cycle: u64,
+    /// Lines that wait to be written to the L2.
+    pub write_buffer: u64,
+    /// Whether a sector that was never written back is created in its cleared state, without a fetch.
+    pub fast_clear: bool,
+}
+
+/// The cache of a unit.
+#[derive(Debug)]
+pub struct UnitCache {
+    tags: SectorCache,
+    client: Client,
+    /// Sectors of each line that memory holds the values of.
+    in_memory: Vec<u8>,
+    fetch_port: RateLimiter,
+    write_port: RateLimiter,
+    write_buffer: Queue,
+    /// Cycle at which the L2 accepted the line written back last.
+    accepted: Cycle,
+    /// Number of the first line in memory.
+    base: u32,
+}
+
+impl UnitCache {
+    /// Creates an empty cache for values that lie in `memory_lines`.
+    pub fn new(spec: &UnitCacheSpec, memory_lines: Range<u32>) -> Self {
+        let lines = memory_lines.end - memory_lines.start;
+        let in_memory = if spec.fast_clear { 0 } else { WHOLE_LINE };
+        let port = RateLimiter::new(spec.l2_bytes_per_cycle, SECTOR_BYTES);
+        Self {
+            tags: SectorCache::new(spec.bytes, spec.ways, lines),
+            client: spec.client,
+            in_memory: vec![in_memory; lines as usize],
+            fetch_port: port.clone(),
+            write_port: port,
+            write_buffer: Queue::new(spec.write_buffer),
+            accepted: 0,
+            base: memory_lines.start,
+        }
+    }
+
+    /// Accesses so far.
+    pub fn counters(&self) -> &CacheCounters {
+        &self.tags.counters
+    }
+
+    /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`;
+    /// returns the slot, and the cycle at which all of them are resident.
+    #[inline]
+    pub fn access(
+        &mut self,
+        number: u32,
+        sectors: u8,
+        writes: bool,
+        at: Cycle,
+        memory: &mut Memory,
+    ) -> (u32, Cycle) {
+        let found = self.tags.find(number, at);
+        let mut start = found.free_at;
+        if let Some(evicted) = found.evicted {
+            start = self.write_back(evicted, start, memory);
+        }
+        let missing = self.tags.missing(found.slot, sectors);
+        if missing != 0 {
+            self.fill(number, found.slot, missing, start, memory);
+        }
+        if writes {
+            self.tags.write(found.slot, sectors, self.client);
+        }
+        let ready = self.tags.ready(found.slot, sectors, start);
+        self.tags.use_until(found.slot, at, ready);
+        (found.slot, ready)
+    }
+
+    /// Records that the unit is done at `done` with the line that it accessed in `slot`.
+    #[inline]
+    pub fn used(&mut self, slot: u32, done: Cycle) {
+        self.tags.use_until(slot, 0, done);
+    }
+
+    /// Fetches the missing sectors of a line, or creates them cleared.
+    fn fill(&mut self, number: u32, slot: u32, missing: u8, start: Cycle, memory: &mut Memory) {
+        let fetched = missing & self.in_memory[number as usize];
+        self.tags.counters.fetched += sectors_in(fetched);
+        self.tags.fill(slot, missing & !fetched, start, start);
+        for sector in sectors_of(fetched) {
+            let sent = self.fetch_port.serve(start);
+            let mask = 1 << sector;
+            let ready = memory.read(self.client, self.base + number, mask, sent);
+            self.tags.fill(slot, mask, start, ready);
+        }
+    }
+
+    /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
+    fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
+        self.in_memory[evicted.line as usize] |= evicted.dirty;
+        let entry = self.write_buffer.entry(at);
+        let sent = sectors_of(evicted.dirty).map(|_| self.write_port.serve(entry));
+        let sent = sent.fold(entry, Cycle::max);
+        let line = self.base + evicted.line;
+        let accepted = memory.write(self.client, line, evicted.dirty, sent);
+        // First in, first out.
+        self.accepted = self.accepted.max(accepted);
+        self.write_buffer.leave(self.accepted);
+        entry
+    }
+}
