@@ -9,7 +9,9 @@ use quadrille::gpu::coalesce::flush_policy::{BinStatus, FlushPolicy};
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
+use quadrille::pipeline::issue_port::IssuePort;
 use quadrille::pipeline::packets::Beat;
+use quadrille::pipeline::rate::Rate;
 use quadrille::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use quadrille::{Config, Profile, Recipe, Result, SimdLevel, Synthetic, Variant};
 
@@ -34,8 +36,8 @@ impl Rigid for CoverageProbe {
     const NAME: &'static str = "probe";
     type Counters = CoverageCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::new(Rate::ONE, self.latency_cycles)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::gpu::coalesce::quad_reorder::QruSpec;
 use crate::gpu::coalesce::tile_coalescing::TcSpec;
 use crate::gpu::coalesce::tile_grid_coalescing::TgcSpec;
+use crate::gpu::coalesce::warp_packing::PackSpec;
 use crate::pipeline::memory::dram::DramSpec;
 use crate::pipeline::memory::l2::L2Spec;
 use crate::pipeline::spec::{Field, spec};
@@ -74,6 +75,7 @@ config! {
     prop: PropSpec,
     zrop: ZropSpec,
     qru: QruSpec,
+    pack: PackSpec,
     launch: LaunchSpec,
     cores: CoresSpec,
     crop: CropSpec,
@@ -303,6 +305,12 @@ fn put(
         }
         (_, value) => value,
     };
+    // A rate is written as a whole number or as a ratio, whatever it is now.
+    let is_ratio = |value: &toml::Value| value.as_str().is_some_and(|text| text.contains('/'));
+    if is_ratio(&value) && slot.is_integer() || is_ratio(slot) && value.is_integer() {
+        *slot = value;
+        return Ok(());
+    }
     let negative = matches!(value, toml::Value::Integer(..0));
     if !value.same_type(slot) || negative {
         let least = if negative { " from 0" } else { "" };

@@ -45,7 +45,7 @@ impl<'a> DrawState<'a> {
         framebuffer: Framebuffer,
         memory: Memory,
         shader_issue: ShaderIssue,
-        gpcs: u64,
+        updates: Vec<Updates>,
     ) -> Self {
         Self {
             draw,
@@ -54,9 +54,24 @@ impl<'a> DrawState<'a> {
             framebuffer,
             memory,
             shader_issue,
-            updates: (0..gpcs).map(|_| Updates::default()).collect(),
+            updates,
             maps: None,
         }
+    }
+
+    /// Performs the updates that are under way when the last test is over; returns their number and the
+    /// cycle at which the last one is over.
+    pub fn finish_updates(&mut self) -> (u64, Cycle) {
+        let (mut count, mut end) = (0, 0);
+        for updates in &mut self.updates {
+            while let Some(update) = updates.remove() {
+                self.framebuffer
+                    .terminate(update.quad, update.mask, update.due);
+                count += 1;
+                end = end.max(updates.done());
+            }
+        }
+        (count, end)
     }
 
     /// Shades a warp.
@@ -133,7 +148,12 @@ impl EarlyTests for DrawState<'_> {
     }
 
     #[inline]
-    fn next_update(&mut self, gpc: usize, now: Cycle) -> Option<(Cycle, u64)> {
-        self.updates[gpc].next_due(now)
+    fn updates(&mut self, gpc: usize) -> Option<&mut Updates> {
+        Some(&mut self.updates[gpc])
+    }
+
+    #[inline]
+    fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {
+        self.framebuffer.terminate(quad, mask, at);
     }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::quad_reorder::QruCounters;
+use super::coalesce::warp_packing::PackCounters;
 use super::crop::unit::CropCounters;
 use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
@@ -51,11 +52,13 @@ pub struct SimulationResult {
     pub tgc: Flushes,
     /// Flushes of tile coalescing.
     pub tc: Flushes,
-    /// Statistics of quad reordering.
+    /// Statistics of quad reordering; zeros in variants without.
     pub qru: QruCounters,
+    /// Statistics of warp packing.
+    pub pack: PackCounters,
     /// Pixels that reached the termination threshold.
     pub terminations: u64,
-    /// Termination updates performed before the end of the draw, at most one per quad and blend.
+    /// Termination updates, one per pixel.
     pub updates: u64,
     /// Statistics of the CROP cache.
     pub crop_cache: CacheCounters,
@@ -81,8 +84,13 @@ pub struct SimulationResult {
 
 impl SimulationResult {
     /// Collects the results of a chain of units and of the shared state.
-    pub(super) fn collect(variant: Variant, units: &mut impl Unit, state: DrawState<'_>) -> Self {
-        let run = Collected::of(units, state.memory.writes_done());
+    pub(super) fn collect(
+        variant: Variant,
+        units: &mut impl Unit,
+        state: DrawState<'_>,
+        (late_updates, last_update): (u64, Cycle),
+    ) -> Self {
+        let run = Collected::of(units, last_update.max(state.memory.writes_done()));
         let of = &run.statistics;
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
@@ -128,13 +136,14 @@ impl SimulationResult {
                 tiles_hidden: hi_z.hidden,
                 tiles_empty: fine.tiles_empty,
             },
+            pack: of.of("pack"),
             warps: of.of::<LaunchCounters>("launch").warps,
             vertex_warps: of.of::<VertexCounters>("vertex").warps,
             tgc: of.of("tgc"),
             tc: of.of("tc"),
             qru: of.of("qru"),
             terminations: crop.terminations,
-            updates: zrop.updates,
+            updates: zrop.updates + late_updates,
             crop_cache: of.of("crop_cache"),
             z_cache: of.of("z_cache"),
             l2: state.memory.l2.counters(),
@@ -187,9 +196,11 @@ impl SimulationResult {
         let ended = q.pruned + q.merged_pairs + q.dropped + q.blended;
         check("quads shaded", q.shaded, ended);
         check("quads flushed", q.rasterized, self.tc.items);
-        let packed = 2 * self.qru.pairs + self.qru.singles;
-        check("quads packed", q.shaded, packed);
-        check("warps", self.warps, self.qru.warps);
+        check("quads packed", q.shaded, self.pack.quads);
+        check("warps", self.warps, self.pack.warps);
+        let scanned = if self.variant.qru() { q.shaded } else { 0 };
+        let reordered = 2 * self.qru.pairs + self.qru.singles;
+        check("quads reordered", scanned, reordered);
         let set_up = if self.variant.tgc() { r.set_up } else { 0 };
         check("primitives flushed", set_up, self.tgc.items);
         let TrafficByClient {

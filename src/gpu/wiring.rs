@@ -4,6 +4,7 @@ use super::coalesce::flush_policy::{Evict, FlushPolicy, Timeout};
 use super::coalesce::quad_reorder::QuadReorder;
 use super::coalesce::tile_coalescing::TileCoalescing;
 use super::coalesce::tile_grid_coalescing::TileGridCoalescing;
+use super::coalesce::warp_packing::WarpPacking;
 use super::config::Config;
 use super::crop::unit::Crop;
 use super::draw::Draw;
@@ -23,7 +24,7 @@ use super::warp::issue::ShaderIssue;
 use super::warp::launch::Launch;
 use super::zrop::framebuffer::{Framebuffer, FramebufferLines, Tests};
 use super::zrop::prop::Prop;
-use super::zrop::termination::Termination;
+use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
 use crate::error::Result;
 use crate::pipeline::maps::Maps;
@@ -92,7 +93,8 @@ impl Gpc<'_> {
         }
     }
 
-    /// Units from tested quads to the framebuffer: quad reordering, launch, shader cores, CROP.
+    /// Units from tested quads to the framebuffer: quad reordering, warp packing, launch, shader cores,
+    /// CROP.
     #[must_use]
     pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
         let (c, variant) = (self.config, self.variant);
@@ -108,7 +110,8 @@ impl Gpc<'_> {
         let lines = self.lines.colour.clone();
         let gpc = self.owner.gpc as usize;
         chain! {
-            c.qru.queue => QuadReorder::new(&c.qru, variant.qru(), c.prop.quads_out_per_cycle),
+            c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
+            c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
             c.cores.slots() => Cores::new(&c.cores, variant.qru()),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
@@ -136,7 +139,10 @@ pub fn draw_state<'a>(
         lines.tests.end,
     );
     let issue = ShaderIssue::new(config.cores.all_schedulers(), config.cores.issue_cycles);
-    DrawState::new(draw, shader, framebuffer, memory, issue, config.gpu.gpcs)
+    let updates = (0..config.gpu.gpcs)
+        .map(|_| Updates::new(config.zrop.update_queue, config.zrop.update_cycles))
+        .collect();
+    DrawState::new(draw, shader, framebuffer, memory, issue, updates)
 }
 
 /// A variant of the emulated GPU with a checked configuration. The default is the conventional pipeline
@@ -230,6 +236,7 @@ impl Simulator {
             chain.offer(splat, 0, &mut state);
         }
         chain.end(0, &mut state);
-        SimulationResult::collect(self.variant, &mut chain, state)
+        let last_update = state.finish_updates();
+        SimulationResult::collect(self.variant, &mut chain, state, last_update)
     }
 }

@@ -6,7 +6,7 @@ use super::grid::Grid;
 use crate::raster::geometry::{PixelRect, Vertex};
 use crate::raster::outline::raster_tiles;
 use crate::raster::sample_depth::DepthPlane;
-use crate::raster::sampled::{SampledPolygon, SampledQuad};
+use crate::raster::sampled::{SampledPolygon, SampledQuad, TileSamples};
 use crate::raster::samples::SamplePattern;
 
 /// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions'
@@ -212,8 +212,7 @@ pub fn touched_quads(
     raster_tiles(
         outline,
         area,
-        |_, _| true,
-        |[column, row], quarter, _mask, tile| {
+        &mut |[column, row]: [u32; 2], quarter: u8, _mask: u64, tile: &TileSamples| {
             let x = column * 8 + u32::from(quarter & 1) * 4;
             let y = row * 8 + u32::from(quarter >> 1) * 4;
             let mut left = tile.touched;

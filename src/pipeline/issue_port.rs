@@ -1,26 +1,54 @@
-//! Issue port of a rigid pipeline.
+//! Issue port of a pipelined unit.
 
+use super::packets::BEAT_QUADS;
+use super::rate::Rate;
+use super::rate_limiter::RateClock;
 use super::stage::Sink;
-use super::timing::{Activity, Cycle, StallReason};
+use super::timing::{Activity, Cycle, Queue, StallReason};
 
-/// Issue port of a rigid pipeline. Each item holds the port for a number of cycles and is offered to
-/// the next stage a fixed latency later. While the next stage does not accept it, the whole pipeline
-/// stalls.
-#[derive(Debug, Default)]
+/// Issue port of a pipelined unit, and the pipeline behind it.
+///
+/// Items are issued at a rational rate and offered to the next stage a fixed latency later, in order.
+/// The pipeline is elastic: an item moves on until it meets the item ahead, and the pipeline holds as
+/// many items as can be issued during its latency, at least those of one cycle. While it is full,
+/// nothing is issued.
+#[derive(Debug)]
 pub struct IssuePort {
     latency: u64,
-    free: Cycle,
+    clock: RateClock,
+    /// Items that the port serves together.
+    width: u64,
+    /// Items in the pipeline.
+    stages: Queue,
     last_taken: Cycle,
     /// Accounting of the port's cycles.
     pub activity: Activity,
 }
 
 impl IssuePort {
-    /// Creates an idle pipeline of `latency` cycles.
-    pub fn new(latency: u64) -> Self {
+    /// Creates an idle unit that issues at `rate` into a pipeline of `latency` cycles.
+    #[must_use]
+    pub fn new(rate: Rate, latency: u64) -> Self {
+        Self::of_width(rate, 1, latency)
+    }
+
+    /// Creates an idle unit that issues beats of quads at `rate` in quads: up to eight quads, or as many
+    /// as the port is wide, share a slot, and a slot that is not full takes as long as a full one.
+    #[must_use]
+    pub fn of_beats(rate: Rate, latency: u64) -> Self {
+        Self::of_width(rate, beat_width(rate), latency)
+    }
+
+    fn of_width(rate: Rate, width: u32, latency: u64) -> Self {
+        let slots = rate.per(width);
+        let (items, cycles) = (u64::from(slots.items()), u64::from(slots.cycles()));
         Self {
             latency,
-            ..Self::default()
+            clock: RateClock::new(slots),
+            width: width.into(),
+            stages: Queue::new((latency.max(1) * items).div_ceil(cycles)),
+            last_taken: 0,
+            activity: Activity::of_rate(rate),
         }
     }
 
@@ -28,14 +56,29 @@ impl IssuePort {
     #[inline]
     pub fn start(&mut self, arrival: Cycle) -> Cycle {
         self.activity.idle_until(arrival, StallReason::Starved);
-        self.free.max(arrival)
+        let start = self.free().max(arrival);
+        self.activity.idle_until(start, StallReason::Blocked);
+        start
     }
 
     /// Delays the next item to `cycle`, for `reason`.
     #[inline]
     pub fn hold_until(&mut self, cycle: Cycle, reason: StallReason) {
         self.activity.idle_until(cycle, reason);
-        self.free = self.free.max(cycle);
+        self.clock.wait_until(cycle);
+    }
+
+    /// Counts the cycles up to `cycle` as work, and issues the next item no earlier.
+    #[inline]
+    pub fn work_until(&mut self, cycle: Cycle) {
+        self.activity.busy_until(cycle);
+        self.clock.wait_until(cycle);
+    }
+
+    /// Ends the current cycle, so that the next item is issued in a later one.
+    #[inline]
+    pub fn end_cycle(&mut self) {
+        self.clock.wait_until(self.clock.whole_cycle());
     }
 
     /// Delays an item that arrived at `arrival` until its data is there at `ready`.
@@ -45,45 +88,120 @@ impl IssuePort {
     #[inline]
     pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         self.activity.idle_for_data(arrival, ready);
-        self.free = self.free.max(ready);
+        self.clock.wait_until(ready);
     }
 
-    /// Works for `cycles` cycles from `start` without emitting an item.
+    /// Works from `start` for the time of `count` items, at least one slot, without emitting any.
     #[inline]
-    pub fn work(&mut self, start: Cycle, cycles: u64) {
-        self.activity.busy_until(start + cycles);
-        self.free = start + cycles;
+    pub fn work(&mut self, start: Cycle, count: u64) {
+        self.clock.wait_until(start);
+        let slots = if count <= self.width {
+            1
+        } else {
+            count.div_ceil(self.width)
+        };
+        self.clock.pass(slots);
+        self.activity.busy_until(self.clock.whole_cycle());
+        self.activity.moved += count;
     }
 
-    /// Works for `cycles` cycles, at least 1, from `start` and emits `item`; returns the cycle at which
-    /// the next stage accepts it.
+    /// Works from `start` for the time of `count` items, at least one slot, and emits `item`; returns the
+    /// cycle at which the next stage accepts it.
     #[inline]
     pub fn issue<P, M>(
         &mut self,
         item: P,
         start: Cycle,
-        cycles: u64,
+        count: u64,
         state: &mut M,
         next: &mut impl Sink<P, M>,
     ) -> Cycle {
-        self.work(start, cycles);
-        let ready = start + cycles - 1 + self.latency;
+        self.work(start, count);
+        let issued = self.clock.whole_cycle() - 1;
+        let ready = (issued + self.latency).max(self.last_taken);
         let taken = next.offer(item, ready, state);
-        // Rigid: an item that left late held up all behind it by as much.
-        self.free += taken - ready;
-        self.activity.idle_until(self.free, StallReason::Blocked);
+        self.stages.leave(taken);
         self.last_taken = taken;
         taken
     }
 
     /// Cycle at which the port is free and the last item has been accepted.
+    #[must_use]
     pub fn done(&self) -> Cycle {
-        self.free.max(self.last_taken)
+        self.clock.whole_cycle().max(self.last_taken)
     }
 
     /// First cycle at which the next item can start.
     #[inline]
+    #[must_use]
     pub fn free(&self) -> Cycle {
-        self.free
+        self.stages.entry(self.clock.cycle())
+    }
+}
+
+/// Quads of a beat that share a slot of a port of `rate`: as many as the port is wide, up to a beat.
+#[must_use]
+pub fn beat_width(rate: Rate) -> u32 {
+    #[allow(clippy::cast_possible_truncation, reason = "eight quads")]
+    const BEAT: u32 = BEAT_QUADS as u32;
+    rate.width().min(BEAT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes one item in a number of cycles.
+    struct Slow {
+        every: Cycle,
+        free: Cycle,
+        taken: Vec<Cycle>,
+    }
+
+    impl Sink<u32, ()> for Slow {
+        fn offer(&mut self, _: u32, at: Cycle, (): &mut ()) -> Cycle {
+            let taken = at.max(self.free);
+            self.free = taken + self.every;
+            self.taken.push(taken);
+            taken
+        }
+
+        fn end(&mut self, _: Cycle, (): &mut ()) {}
+    }
+
+    fn starts(rate: Rate, latency: u64, every: Cycle) -> (Vec<Cycle>, Vec<Cycle>) {
+        let (mut port, taken) = (IssuePort::new(rate, latency), Vec::new());
+        let mut next = Slow {
+            every,
+            free: 0,
+            taken,
+        };
+        let starts = (0..5).map(|item| {
+            let start = port.start(0);
+            port.issue(item, start, 1, &mut (), &mut next);
+            start
+        });
+        (starts.collect(), next.taken)
+    }
+
+    /// A pipeline of two stages takes two items at full rate, and then one whenever one leaves.
+    #[test]
+    fn items_enter_until_the_pipeline_is_full() {
+        assert_eq!(
+            starts(Rate::ONE, 2, 10),
+            (vec![0, 1, 2, 12, 22], vec![2, 12, 22, 32, 42])
+        );
+        assert_eq!(
+            starts(Rate::ONE, 0, 3),
+            (vec![0, 1, 3, 6, 9], vec![0, 3, 6, 9, 12])
+        );
+        assert_eq!(
+            starts(Rate::new(2, 1), 1, 0),
+            (vec![0, 0, 1, 1, 2], vec![1, 1, 2, 2, 3])
+        );
+        assert_eq!(
+            starts(Rate::new(1, 3), 1, 0),
+            (vec![0, 3, 6, 9, 12], vec![3, 6, 9, 12, 15])
+        );
     }
 }

@@ -6,6 +6,8 @@ pub mod issue_port;
 pub mod maps;
 pub mod memory;
 pub mod packets;
+pub mod rate;
+pub mod rate_limiter;
 pub mod rigid_unit;
 pub mod spec;
 pub mod stage;

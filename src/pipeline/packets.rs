@@ -69,6 +69,9 @@ pub struct Beat {
     pub tile: u32,
     /// Quads in arrival order.
     pub quads: ArrayVec<Quad, BEAT_QUADS>,
+    /// Pairs for quad merging: bit `n` marks the quads `2n` (older) and `2n + 1`, which have the same
+    /// position.
+    pub pairs: u8,
     /// Whether this is the last beat of the flush.
     pub last: bool,
 }

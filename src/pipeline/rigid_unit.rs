@@ -1,5 +1,5 @@
-//! Units that are a rigid pipeline and nothing else: each item holds the issue port for a known number
-//! of cycles and produces at most one item.
+//! Units that are an issue port with a pipeline and nothing else: each item holds the port for a known
+//! time and produces at most one item.
 
 use super::issue_port::IssuePort;
 use super::stage::{Sink, Stage};
@@ -14,8 +14,8 @@ pub trait Rigid: Clone {
     /// Statistics of the unit.
     type Counters: Statistics + Default;
 
-    /// Cycles from the last cycle at the issue port to the offer to the next stage.
-    fn latency_cycles(&self) -> u64;
+    /// Creates the idle issue port: its rate and latency.
+    fn port(&self) -> IssuePort;
 }
 
 /// Processing of one item by a rigid unit, over the shared state `M`.
@@ -25,8 +25,13 @@ pub trait Process<M>: Rigid {
     /// Packet that the unit emits.
     type Out;
 
-    /// Processes an item. Returns the cycles for which the item holds the issue port, at least 1, and
-    /// the packet to emit, if any.
+    /// Group of an item: items of different groups share no cycle.
+    fn group(_item: &Self::In) -> u32 {
+        0
+    }
+
+    /// Processes an item. Returns for how many items it counts at the issue port, at least 1, and the
+    /// packet to emit, if any.
     fn process(
         &self,
         item: Self::In,
@@ -39,6 +44,8 @@ pub trait Process<M>: Rigid {
 #[derive(Debug)]
 pub struct RigidUnit<S: Rigid> {
     spec: S,
+    /// Group of the last item.
+    group: u32,
     /// Issue port.
     pub pipe: IssuePort,
     /// Statistics so far.
@@ -50,7 +57,8 @@ impl<S: Rigid> RigidUnit<S> {
     pub fn new(spec: &S) -> Self {
         Self {
             spec: spec.clone(),
-            pipe: IssuePort::new(spec.latency_cycles()),
+            group: 0,
+            pipe: spec.port(),
             counters: S::Counters::default(),
         }
     }
@@ -75,12 +83,17 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
         state: &mut M,
         next: &mut impl Sink<S::Out, M>,
     ) -> Cycle {
+        let group = S::group(&item);
+        if group != self.group {
+            self.group = group;
+            self.pipe.end_cycle();
+        }
         let start = self.pipe.start(arrival);
         match self.spec.process(item, &mut self.counters, state) {
-            (cycles, Some(out)) => {
-                self.pipe.issue(out, start, cycles, state, next);
+            (count, Some(out)) => {
+                self.pipe.issue(out, start, count, state, next);
             }
-            (cycles, None) => self.pipe.work(start, cycles),
+            (count, None) => self.pipe.work(start, count),
         }
         start
     }

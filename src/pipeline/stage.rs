@@ -13,6 +13,12 @@ pub trait Stage<M> {
     /// Packet that the stage emits.
     type Out;
 
+    /// Returns an item as a packet for the next stage if the pipeline does without the unit; it then
+    /// passes neither the unit nor the queue before it.
+    fn bypass(&self, item: Self::In) -> Result<Self::Out, Self::In> {
+        Err(item)
+    }
+
     /// Processes an item that entered the queue at `arrival` and offers its results to `next`.
     /// Arrivals never decrease. Returns the cycle at which the item left the queue, at least
     /// `arrival`.
@@ -76,6 +82,10 @@ impl<S: Unit, N: Unit> Unit for Link<S, N> {
 impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     #[inline]
     fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
+        let item = match self.stage.bypass(item) {
+            Ok(passed) => return self.next.offer(passed, at, state),
+            Err(item) => item,
+        };
         let entered = self.queue.entry(at);
         let left = self.stage.accept(item, entered, state, &mut self.next);
         debug_assert!(left >= entered, "an item left before it came");

@@ -1,52 +1,12 @@
-//! Rates, finite queues, and accounting of cycles.
+//! Finite queues and accounting of cycles.
 
 use serde::Serialize;
 
+use super::rate::Rate;
 use crate::math::index;
 
 /// A point in time, in cycles of the shader clock since the draw call began.
 pub type Cycle = u64;
-
-/// Fraction bits of a [`RateLimiter`]'s clock: fine enough for any rate of small integers.
-const FRACTION_BITS: u32 = 16;
-
-/// A port that serves items at a fixed rational rate.
-///
-/// Items that arrive in the same cycle share it up to the rate. The internal clock has a resolution
-/// of 2^-16 cycles, so rates below one item per cycle are exact too.
-#[derive(Debug, Clone)]
-pub struct RateLimiter {
-    interval: u64,
-    free: u64,
-}
-
-impl RateLimiter {
-    /// Creates a port that serves `items` every `cycles` cycles.
-    pub fn new(items: u64, cycles: u64) -> Self {
-        let interval = (cycles << FRACTION_BITS).div_ceil(items.max(1));
-        Self { interval, free: 0 }
-    }
-
-    /// Serves an item that arrives at `arrival`; returns the cycle of service.
-    #[inline]
-    pub fn serve(&mut self, arrival: Cycle) -> Cycle {
-        let start = self.free.max(arrival << FRACTION_BITS);
-        self.free = start + self.interval;
-        start >> FRACTION_BITS
-    }
-
-    /// First cycle in which another item can be served.
-    #[inline]
-    pub fn free(&self) -> Cycle {
-        self.free >> FRACTION_BITS
-    }
-
-    /// Blocks the port until `cycle`.
-    #[inline]
-    pub fn hold_until(&mut self, cycle: Cycle) {
-        self.free = self.free.max(cycle << FRACTION_BITS);
-    }
-}
 
 /// A first-in-first-out queue of finite depth.
 ///
@@ -130,6 +90,11 @@ impl StallReason {
 pub struct Activity {
     /// Cycles with work.
     pub busy: u64,
+    /// Items that passed the port.
+    pub moved: u64,
+    /// Largest rate at which items pass, if the port has one.
+    #[serde(skip)]
+    pub rate: Option<Rate>,
     /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
     pub idle: [u64; StallReason::ALL.len()],
     #[serde(skip)]
@@ -141,6 +106,15 @@ pub struct Activity {
 }
 
 impl Activity {
+    /// Starts the accounting of a port that items pass at most at `rate`.
+    #[must_use]
+    pub fn of_rate(rate: Rate) -> Self {
+        Self {
+            rate: Some(rate),
+            ..Self::default()
+        }
+    }
+
     /// Charges the unaccounted cycles up to `cycle` to `reason`.
     #[inline]
     pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
@@ -292,16 +266,6 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pace_shares_cycles_up_to_its_rate() {
-        let mut pace = RateLimiter::new(2, 1);
-        let served: Vec<_> = [5, 5, 5, 6, 9].map(|t| pace.serve(t)).into();
-        assert_eq!(served, [5, 5, 6, 6, 9]);
-        // One item in three cycles.
-        let mut slow = RateLimiter::new(1, 3);
-        assert_eq!([0, 0, 0, 100].map(|t| slow.serve(t)), [0, 3, 6, 100]);
-    }
 
     /// Depth 2: the third item waits for the first to leave, not a cycle more or less.
     #[test]

@@ -85,9 +85,31 @@ impl Outline for Polygon {
     }
 }
 
-/// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture: row
-/// by row of the screen tiles for which `owns(column, row)` holds. Passes the column and row of the
-/// screen tile, the quarter of it, and the result of [`Outline::tile`].
+/// Receives the tiles of a primitive, see [`raster_tiles`].
+pub trait TileVisitor<S> {
+    /// Called before the raster tiles of the screen tile in `column` and `row`; returns whether to test
+    /// them.
+    fn enter(&mut self, column: u32, row: u32) -> bool;
+
+    /// Called with each raster tile that the outline touches: column and row of the screen tile, the
+    /// quarter of it, and the result of [`Outline::tile`].
+    fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, samples: &S);
+}
+
+/// Visits every raster tile.
+impl<S, F: FnMut([u32; 2], u8, u64, &S)> TileVisitor<S> for F {
+    fn enter(&mut self, _column: u32, _row: u32) -> bool {
+        true
+    }
+
+    #[inline]
+    fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, samples: &S) {
+        self(tile, quarter, mask, samples);
+    }
+}
+
+/// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture, row by row
+/// of the screen tiles.
 #[inline(always)]
 #[allow(
     clippy::cast_sign_loss,
@@ -97,15 +119,14 @@ impl Outline for Polygon {
 pub fn raster_tiles<O: Outline>(
     outline: &O,
     bounds: PixelRect,
-    owns: impl Fn(u32, u32) -> bool,
-    mut visit: impl FnMut([u32; 2], u8, u64, &O::Samples),
+    visitor: &mut impl TileVisitor<O::Samples>,
 ) {
     const TILE: i32 = TILE_PX as i32;
     const RASTER: i32 = RASTER_TILE_PX as i32;
     for row in bounds.y0 / TILE..=(bounds.y1 - 1) / TILE {
         let rows = outline.rows(row * TILE, bounds);
         for column in bounds.x0 / TILE..=(bounds.x1 - 1) / TILE {
-            if !owns(column as u32, row as u32) {
+            if !visitor.enter(column as u32, row as u32) {
                 continue;
             }
             for quarter in 0..4_u8 {
@@ -118,7 +139,7 @@ pub fn raster_tiles<O: Outline>(
                 if !outside && outline.touches(x, y, RASTER) {
                     let mut samples = O::Samples::default();
                     let mask = outline.tile(&rows, [x, y], bounds, &mut samples);
-                    visit([column as u32, row as u32], quarter, mask, &samples);
+                    visitor.touch([column as u32, row as u32], quarter, mask, &samples);
                 }
             }
         }

@@ -512,13 +512,13 @@ fn sensitivity_varies_what_no_publication_states() {
     let find = |name: &str| fields.iter().find(|f| f["field"] == name);
     assert!(find("tc.bins").is_none(), "published");
     assert_eq!(find("l2.latency_ns").unwrap()["source"], "assumed");
-    let port = find("tc.quads_per_cycle").unwrap();
+    let port = find("tc.quads_out_per_cycle").unwrap();
     assert_eq!(port["source"], "calibrated");
     // Twice the value is beyond the bounds of the field.
     let changes = port["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 1);
     assert_eq!(changes[0]["value"], "4");
-    let half = view(&["--set", "tc.quads_per_cycle=4"]);
+    let half = view(&["--set", "tc.quads_out_per_cycle=4"]);
     for (at, name) in ["baseline", "het"].into_iter().enumerate() {
         let cycles = number(variant(&half, name), "/cycles");
         assert_eq!(changes[0]["cycles"][at].as_f64(), Some(cycles), "{name}");

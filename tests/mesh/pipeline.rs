@@ -193,7 +193,7 @@ fn sizes_change_cycles_alone() {
     narrow.qfm.compare_cycles = 3;
     narrow.pmu.queue = 1;
     narrow.pmu.compare_cycles = 3;
-    narrow.pack.queue = 1;
+    narrow.gpu.pack.queue = 1;
     narrow.grids.grids = 1;
     let mut wide = MeshConfig::default();
     wide.qfm.quads_per_cycle = 4;

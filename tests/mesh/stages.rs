@@ -24,6 +24,7 @@ use quadrille::pipeline::packets::Primitive;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
 use quadrille::pipeline::packets::Warp;
+use quadrille::pipeline::rate::Rate;
 use quadrille::pipeline::stage::Link;
 use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::stage::Stage;
@@ -119,6 +120,7 @@ fn beat(n: u32) -> Beat {
     Beat {
         tile: tile_of(n),
         quads: quads.collect(),
+        pairs: 0,
         last: false,
     }
 }
@@ -159,7 +161,7 @@ fn merging<U: MergingUnit + 'static>(unit: fn() -> U, latency: u64) {
 
 #[test]
 fn no_merging() {
-    merging(|| Passthrough::new(4), 0);
+    merging(|| Passthrough::new(Rate::new(4, 1)), 0);
 }
 
 /// At most three entries wait at a position, but more than 32 in all, so the oldest leave.
@@ -272,7 +274,10 @@ fn of_warp(warp: &Warp) -> Trail {
 fn packing() {
     Contract::<MeshDrawState, Pack> {
         machine: Box::new(|| with_quads(ITEMS)),
-        unit: Box::new(|| Pack::new(&MeshConfig::default().pack)),
+        unit: Box::new(|| {
+            let gpu = MeshConfig::default().gpu;
+            Pack::new(&gpu.pack, gpu.prop.quads_out_per_cycle)
+        }),
         items: items(quad),
         trail_in: |q| vec![(0, q.primitive)],
         trail_out: Box::new(|warp, state| {
@@ -394,6 +399,7 @@ fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Act
     let mut beat = Beat {
         tile: 0,
         quads: ArrayVec::new(),
+        pairs: 0,
         last: false,
     };
     for &(triangle, column, coverage) in quads {
@@ -490,6 +496,7 @@ fn a_flush_takes_a_cycle_per_entry() {
         Beat {
             tile: 0,
             quads,
+            pairs: 0,
             last: false,
         }
     };

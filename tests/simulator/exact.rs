@@ -149,7 +149,7 @@ fn merging_and_termination_stay_within_their_bounds() {
 }
 
 /// Sizes, rates, latencies and policies to draw from, extremes among them.
-const CHOICES: [(&str, &[&str]); 39] = [
+const CHOICES: [(&str, &[&str]); 40] = [
     ("gpu.gpcs", &["1", "2", "3", "4"]),
     ("vertex.warps", &["1", "64"]),
     ("vpo.queue", &["1", "64"]),
@@ -165,7 +165,8 @@ const CHOICES: [(&str, &[&str]); 39] = [
     ("tc.queue", &["1", "64"]),
     ("tc.bins", &["1", "2", "32", "64"]),
     ("tc.bin_size", &["1", "3", "128", "512"]),
-    ("tc.quads_per_cycle", &["1", "3", "8"]),
+    ("tc.quads_in_per_cycle", &["1", "3", "16"]),
+    ("tc.quads_out_per_cycle", &["1", "3", "8"]),
     ("tc.timeout_cycles", &["1", "50", "1024", "1000000000"]),
     ("tc.evict", &["first-in", "least-recently-used"]),
     ("prop.queue", &["1", "64"]),

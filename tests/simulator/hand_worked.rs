@@ -19,6 +19,7 @@ use quadrille::gpu::wiring::Watch;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::termination::Feedback;
 use quadrille::gpu::zrop::termination::Termination;
+use quadrille::gpu::zrop::termination::Updates;
 use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::internals::CompareOp;
 use quadrille::pipeline::maps::MapKind;
@@ -27,7 +28,6 @@ use quadrille::pipeline::packets::ColourQuad;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
 use quadrille::pipeline::packets::ShadedWarp;
-use quadrille::pipeline::packets::Warp;
 use quadrille::pipeline::stage::Link;
 use quadrille::pipeline::stage::Retired;
 use quadrille::pipeline::stage::Sink;
@@ -60,27 +60,28 @@ fn quad(primitive: u32, position: u8) -> Quad {
     }
 }
 
-/// Splats and positions of a warp's quads, and its merge mask.
+/// Splats and positions of a beat's quads, and its pairs.
 type Packed = (Vec<(u32, u8)>, u8);
 
-fn packed(warp: &Warp) -> Packed {
-    let quads = warp.quads.iter().map(|q| (q.primitive, q.position));
-    (quads.collect(), warp.merge)
+fn packed(beat: &Beat) -> Packed {
+    let quads = beat.quads.iter().map(|q| (q.primitive, q.position));
+    (quads.collect(), beat.pairs)
 }
 
 /// Offers one flush of quads at these positions, splats counted from 0, all of it at cycle 0.
-fn reorder(window: u64, positions: &[u8]) -> (QuadReorder, Collector<Warp>) {
+fn reorder(window: u64, positions: &[u8]) -> (QuadReorder, Collector<Beat>) {
     let mut spec = Config::default().qru;
     spec.window = window;
     let quads: Vec<_> = (0..).zip(positions).map(|(n, p)| quad(n, *p)).collect();
     with_machine(false, |machine| {
-        let mut unit = QuadReorder::new(&spec, true, 4);
+        let mut unit = QuadReorder::new(&spec, true);
         let mut sink = Collector::new(0);
         let beats = quads.chunks(8).count();
         for (n, chunk) in quads.chunks(8).enumerate() {
             let beat = Beat {
                 tile: 0,
                 quads: chunk.iter().copied().collect(),
+                pairs: 0,
                 last: n + 1 == beats,
             };
             unit.accept(beat, 0, machine, &mut sink);
@@ -90,7 +91,7 @@ fn reorder(window: u64, positions: &[u8]) -> (QuadReorder, Collector<Warp>) {
 }
 
 /// Splats 0, 1 and 2 at place 5. Scan: 0 is stored; 1 finds 0, they are a pair and the register is
-/// cleared; 2 is stored. At the end 2 has no partner. One warp: the pair at offsets 0 and 1, the
+/// cleared; 2 is stored. At the end 2 has no partner. One beat: the pair at offsets 0 and 1, the
 /// single one behind it.
 #[test]
 fn three_quads_at_one_place_are_a_pair_and_a_single_one() {
@@ -98,10 +99,7 @@ fn three_quads_at_one_place_are_a_pair_and_a_single_one() {
     let warps: Vec<_> = sink.values().map(packed).collect();
     assert_eq!(warps, [(vec![(0, 5), (1, 5), (2, 5)], 0b1)]);
     let counters = &unit.counters;
-    assert_eq!(
-        (counters.pairs, counters.singles, counters.warps),
-        (1, 1, 1)
-    );
+    assert_eq!((counters.pairs, counters.singles), (1, 1));
     // Four quads a cycle are scanned: all three in cycle 0, out a latency of 1 later.
     assert_eq!(sink.times(), [1]);
 }
@@ -117,7 +115,7 @@ fn pairs_come_as_they_are_found_and_keep_each_places_order() {
 }
 
 /// Places 5, 6, 5. A window of 1 or 2 sees no two at one place: three singles, and the window's end
-/// sends a warp off (3 warps of 1, or one of 2 and one of 1). A window of 3 sees them.
+/// sends a beat off (3 beats of 1, or one of 2 and one of 1). A window of 3 sees them.
 #[test]
 fn a_window_pairs_what_it_sees() {
     for (window, pairs, singles, sizes) in [
@@ -284,19 +282,20 @@ fn a_bin_times_out_to_the_cycle() {
     assert_eq!(timeout(900, 8), (2, apart(900)));
 }
 
-/// Sends a quad to ZROP in cycle `arrival`, when bits of its fragments 0 and 1 are written in cycle
-/// 100; returns the fragments left and when they are offered.
+/// Sends a quad to ZROP in cycle `arrival`, when updates of its fragments 0 and 1 arrive in cycle 100;
+/// returns the fragments left and when they are offered.
 fn tested(arrival: Cycle, update_cycles: u64) -> (u8, Cycle) {
     let mut spec = Config::default().zrop;
     spec.update_cycles = update_cycles;
     with_machine(true, |machine| {
         let mut unit = Zrop::new(&spec, true, 0, FIRST_LINE..FIRST_LINE + 128);
         let mut sink = Collector::new(0);
-        machine.framebuffer.terminate(64 * 2 + 5, 0b0011, 100);
-        machine.updates[0].push(100, 64 * 2 + 5);
+        machine.updates[0] = Updates::new(spec.update_queue, spec.update_cycles);
+        machine.updates[0].send(64 * 2 + 5, 0b0011, 92, 8);
         let beat = Beat {
             tile: 2,
             quads: [quad(0, 5)].into_iter().collect(),
+            pairs: 0,
             last: true,
         };
         unit.accept(beat, arrival, machine, &mut sink);
@@ -309,19 +308,20 @@ fn tested(arrival: Cycle, update_cycles: u64) -> (u8, Cycle) {
     })
 }
 
-/// A bit that is written in cycle 100 is seen from cycle 101 on. An update that takes no time leaves
-/// the port to a test in cycle 100, which comes one cycle too early to see it. One that takes the
-/// port for cycle 100 puts that test off to cycle 101, where it sees the bit.
+/// Two updates arrive in cycle 100. If they take no time, a test in cycle 100 comes behind them and
+/// sees both bits. If each takes a cycle, they hold the port in cycles 100 and 101, and that test is put
+/// off to cycle 102.
 #[test]
 fn a_termination_one_cycle_too_late() {
     // Offered a latency of 2 after the test.
     assert_eq!(tested(99, 0), (0b1111, 101));
-    assert_eq!(tested(100, 0), (0b1111, 102));
+    assert_eq!(tested(100, 0), (0b1100, 102));
     assert_eq!(tested(101, 0), (0b1100, 103));
     assert_eq!(tested(99, 1), (0b1111, 101));
-    assert_eq!(tested(100, 1), (0b1100, 103));
-    assert_eq!(tested(101, 1), (0b1100, 103));
+    assert_eq!(tested(100, 1), (0b1100, 104));
+    assert_eq!(tested(101, 1), (0b1100, 104));
     assert_eq!(tested(102, 1), (0b1100, 104));
+    assert_eq!(tested(103, 1), (0b1100, 105));
 }
 
 /// A warp with one shaded quad, opaque up to the cap.
@@ -465,7 +465,7 @@ fn quads_share_sectors_and_lines_by_format() {
 }
 
 /// Two opaque quads at one place, in cycles 0 and 1. The first brings all four pixels to the
-/// threshold: blended from 0, done in 2, and the bits land 8 cycles later, in 10. The second was
+/// threshold: blended from 0, done in 2, and the updates arrive 8 cycles later, in 10. The second was
 /// tested before that, and is blended all the same: four late fragments.
 #[test]
 fn fragments_that_came_too_early_are_late() {
@@ -487,21 +487,21 @@ fn fragments_that_came_too_early_are_late() {
         }
         assert_eq!(unit.counters.terminations, 4);
         assert_eq!((unit.counters.fragments, unit.counters.late), (8, 4));
-        assert_eq!(machine.framebuffer.terminated(0, 3, 10), 0);
-        assert_eq!(machine.framebuffer.terminated(0, 3, 11), 0b1111);
-        assert_eq!(machine.updates[0].next_due(9), None);
-        assert_eq!(machine.updates[0].next_due(10), Some((10, 3)));
-        assert_eq!(machine.updates[0].next_due(1000), None);
+        // An update per pixel.
+        let updates = &mut machine.updates[0];
+        let sent: Vec<_> = std::iter::from_fn(|| updates.remove()).collect();
+        let sent = sent.iter().map(|u| (u.due, u.quad, u.mask));
+        assert!(sent.eq([(10, 3, 1), (10, 3, 2), (10, 3, 4), (10, 3, 8)]));
     });
 }
 
 /// Setup takes an item a cycle and is 10 cycles long; what follows takes one every 4 cycles. All
 /// items are offered in cycle 0.
 ///
-/// Item 0 starts in 0 and is taken in 10, item 1 starts in 1 and is ready in 11, but taken in 14:
-/// the wiring stands still for 3 cycles, so that item 2 starts in 5 instead of 2, is ready in 15
-/// and taken in 18; and so on, one in 4 cycles. A queue of one lets item n in when item n - 1 has
-/// started: 0, 0, 1, 5, 9. A queue of eight lets all in at once, and not one leaves any sooner.
+/// Item 0 starts in 0 and is taken in 10, item 1 in 14, and so on, one in 4 cycles. The pipeline holds
+/// ten items: items 0 to 9 start in 0 to 9, item 10 when item 0 has left, in 10, item 11 when item 1
+/// has left, in 14, item 12 in 18. A queue of one lets item n in when item n - 1 has started. A queue
+/// of thirteen lets all in at once, and not one leaves any sooner.
 #[test]
 fn a_queue_moves_the_wait_and_nothing_else() {
     let primitive = quadrille::pipeline::packets::Primitive {
@@ -512,18 +512,22 @@ fn a_queue_moves_the_wait_and_nothing_else() {
         ]),
         bounds: PixelRect::default(),
     };
-    for (depth, expected) in [(1, [0, 0, 1, 5, 9]), (8, [0; 5])] {
+    let started = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14, 18];
+    let mut after_one_another = [0; 13];
+    after_one_another[1..].copy_from_slice(&started[..12]);
+    for (depth, expected) in [(1, after_one_another), (13, [0; 13])] {
         with_machine(false, |machine| {
             let setup = Setup::new(&Config::default().setup);
             let mut link = Link::new(depth, setup, Collector::new(4));
-            let entered = [(); 5].map(|()| link.offer(primitive, 0, machine));
+            let entered = [(); 13].map(|()| link.offer(primitive, 0, machine));
             assert_eq!(entered, expected, "queue of {depth}");
             let taken: Vec<_> = link.next.items.iter().map(|(.., taken)| *taken).collect();
-            assert_eq!(taken, [10, 14, 18, 22, 26]);
+            let expected: Vec<_> = (0..13).map(|n| 10 + 4 * n).collect();
+            assert_eq!(taken, expected);
             let activity = &link.stage.pipe.activity;
             assert_eq!(
                 (activity.busy, activity.idle[StallReason::Blocked as usize]),
-                (5, 12)
+                (13, 6)
             );
         });
     }
@@ -552,8 +556,8 @@ fn shallow_queues_cost_time_and_nothing_else() {
     }
     let mut shallow = Config::default();
     for unit in [
-        "vpo", "tgc", "setup", "coarse", "hi_z", "fine", "tc", "prop", "zrop", "qru", "launch",
-        "crop",
+        "vpo", "tgc", "setup", "coarse", "hi_z", "fine", "tc", "prop", "zrop", "qru", "pack",
+        "launch", "crop",
     ] {
         shallow = shallow.with(&format!("{unit}.queue=1")).unwrap();
     }
@@ -643,7 +647,7 @@ fn a_draw_of_which_nothing_is_left() {
     // Primitives that assembly drops, slowly.
     let off = Draw::rectangles(16, 16, &[[20, 20, 2, 2]; 9], [1.0; 3], 0.5);
     let slow = Config::default()
-        .with("vpo.cycles_per_primitive=9")
+        .with("vpo.primitives_per_cycle=1/9")
         .unwrap();
     let outcome = run(&off, &slow, &Tests::default(), Variant::QM);
     assert_eq!(outcome.raster.culled, 9);

@@ -26,7 +26,7 @@ fn drawn(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> 
     if bounds.is_empty() {
         return pixels;
     }
-    let visit = |[column, row]: [u32; 2], quarter: u8, mask: u64, tile: &TileSamples| {
+    let mut visit = |[column, row]: [u32; 2], quarter: u8, mask: u64, tile: &TileSamples| {
         for (quad, place) in tile.quads.iter().zip(0..) {
             let x = column.cast_signed() * 16 + i32::from(quarter & 1) * 8 + place % 4 * 2;
             let y = row.cast_signed() * 16 + i32::from(quarter >> 1) * 8 + place / 4 * 2;
@@ -47,7 +47,7 @@ fn drawn(polygon: &SampledPolygon, pattern: &SamplePattern) -> Vec<(u16, bool)> 
             }
         }
     };
-    raster_tiles(polygon, bounds, |_, _| true, visit);
+    raster_tiles(polygon, bounds, &mut visit);
     pixels
 }
 

@@ -10,6 +10,7 @@ use quadrille::StencilTest;
 use quadrille::gpu::coalesce::quad_reorder::QuadReorder;
 use quadrille::gpu::coalesce::tile_coalescing::TileCoalescing;
 use quadrille::gpu::coalesce::tile_grid_coalescing::TileGridCoalescing;
+use quadrille::gpu::coalesce::warp_packing::WarpPacking;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::crop::unit::Crop;
 use quadrille::gpu::draw_state::DrawState;
@@ -147,6 +148,7 @@ fn beat(n: u32) -> Beat {
     Beat {
         tile: tile_of(n),
         quads: quads(n),
+        pairs: 0,
         last: true,
     }
 }
@@ -236,7 +238,7 @@ fn vertex_shading() {
 fn assembly() {
     Case::<Assembly> {
         config: Config::default()
-            .with("vpo.cycles_per_primitive=3")
+            .with("vpo.primitives_per_cycle=1/3")
             .unwrap(),
         tests: Tests::default(),
         unit: |c| Assembly::new(&c.vpo),
@@ -369,7 +371,7 @@ fn fine() {
     .check();
 }
 
-/// Sixteen quads a raster tile, eight a cycle into bins of twelve, two bins for sixteen tiles.
+/// Sixteen quads a raster tile, all in a cycle into bins of twelve, two bins for sixteen tiles.
 #[test]
 fn tile_coalescing() {
     let config = Config::default().with("tc.bin_size=12").unwrap();
@@ -386,8 +388,8 @@ fn tile_coalescing() {
         },
         trail_out: of_beat,
         gone: |_| 0,
-        // Twelve quads fill the bin in the second cycle and leave at once, a latency of 1 later.
-        latency: 2,
+        // Twelve quads fill the bin in the first cycle and leave at once, a latency of 1 later.
+        latency: 1,
         blocks: Blocks::Through,
     };
     case.check();
@@ -441,20 +443,21 @@ fn zrop() {
     case(stencil(), false).check();
 }
 
-fn reorder(unit: fn(&Config) -> QuadReorder) {
+#[test]
+fn quad_reorder() {
     Case::<QuadReorder> {
         config: Config::default(),
         tests: Tests::default(),
-        unit,
+        unit: |c| QuadReorder::new(&c.qru, true),
         items: items(beat),
         trail_in: of_beat,
-        trail_out: of_warp,
+        trail_out: of_beat,
         gone: |u| {
             let counters = &u.counters;
             assert_eq!(counters.quads_in, 2 * counters.pairs + counters.singles);
             0
         },
-        // The eighth quad, which makes the warp full, is scanned in the second cycle.
+        // The eighth quad, which makes the beat full, is scanned in the second cycle.
         latency: 1 + 1,
         blocks: Blocks::Through,
     }
@@ -462,9 +465,20 @@ fn reorder(unit: fn(&Config) -> QuadReorder) {
 }
 
 #[test]
-fn quad_reorder() {
-    reorder(|c| QuadReorder::new(&c.qru, false, c.prop.quads_out_per_cycle));
-    reorder(|c| QuadReorder::new(&c.qru, true, c.prop.quads_out_per_cycle));
+fn warp_packing() {
+    Case::<WarpPacking> {
+        config: Config::default(),
+        tests: Tests::default(),
+        unit: |c| WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
+        items: items(beat),
+        trail_in: of_beat,
+        trail_out: of_warp,
+        gone: |_| 0,
+        // The eighth quad, which makes the warp full, passes the port in the second cycle.
+        latency: 1 + 1,
+        blocks: Blocks::Through,
+    }
+    .check();
 }
 
 #[test]
@@ -542,7 +556,7 @@ impl Case<Cores> {
     }
 }
 
-/// Eight quads at one place, two a cycle: the last begins in the fourth and takes two cycles.
+/// Eight quads at one place: each takes two cycles and begins when the one before it is done.
 #[test]
 fn crop() {
     Case::<Crop> {
@@ -559,7 +573,7 @@ fn crop() {
             assert_eq!(u.counters.fragments, 4 * u.counters.quads);
             u.counters.quads + u.counters.quads_dropped
         },
-        latency: 3 + 2,
+        latency: 7 * 2 + 2,
         blocks: Blocks::Never,
     }
     .check();

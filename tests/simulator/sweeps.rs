@@ -237,7 +237,11 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
         (&["zrop.quads_per_cycle=1"], Variant::HET, "zrop"),
         (&["crop.wait_queue=16"], Variant::HET, "crop"),
         (&["crop.bytes_per_cycle=16"], Variant::BASELINE, "crop"),
-        (&["coarse.cycles_per_tile=16"], Variant::BASELINE, "coarse"),
+        (
+            &["coarse.tiles_per_cycle=1/16"],
+            Variant::BASELINE,
+            "coarse",
+        ),
         (
             &["l2.slices=1", "l2.slice_bytes_per_cycle=8"],
             Variant::BASELINE,

@@ -7,6 +7,8 @@ use serde::Serialize;
 use super::flush_policy::{BinStatus, FlushPolicy};
 use crate::math::index;
 use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateClock;
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle};
 use crate::pipeline::unit::Visitor;
@@ -119,19 +121,20 @@ pub(super) struct Coalescer<T, P> {
     pub(super) bins: Bins<T, P>,
     /// Accounting of the input port.
     pub(super) input: Activity,
-    /// First cycle at which the input port is free.
-    pub(super) input_free: Cycle,
+    /// Time of the next item at the input port.
+    pub(super) input_clock: RateClock,
     pub(super) output: IssuePort,
     pub(super) flushes: Flushes,
 }
 
 impl<T, P: FlushPolicy> Coalescer<T, P> {
-    pub(super) fn new(bins: Bins<T, P>, latency_cycles: u64) -> Self {
+    /// Puts `bins` between an input port of rate `input` and an output port.
+    pub(super) fn new(bins: Bins<T, P>, input: Rate, output: IssuePort) -> Self {
         Self {
             bins,
-            input: Activity::default(),
-            input_free: 0,
-            output: IssuePort::new(latency_cycles),
+            input: Activity::of_rate(input),
+            input_clock: RateClock::new(input),
+            output,
             flushes: Flushes::default(),
         }
     }

@@ -1,7 +1,9 @@
-//! Coalescing units: primitives by tile grid, quads by screen tile, overlapping quads in pairs.
+//! Coalescing units: primitives by tile grid, quads by screen tile, overlapping quads in pairs, quads in
+//! warps.
 
 pub mod bins;
 pub mod flush_policy;
 pub mod quad_reorder;
 pub mod tile_coalescing;
 pub mod tile_grid_coalescing;
+pub mod warp_packing;

@@ -1,34 +1,34 @@
 //! Quad reordering (VR-Pipe, section V-C) finds quads of one flush at the same position, so that the
-//! shader can merge them. With or without quad merging it packs quads into warps.
+//! shader can merge them. Only variants with quad merging have the unit.
 //!
-//! Input: beats of quads that passed the tests, flush by flush. Output: warps of one screen tile, with the
-//! quads of each position in order. With quad merging, quads are scanned in arrival order: the second
-//! quad at a position forms a pair with the first and clears its register. Pairs fill warps as they are
-//! found, and the remaining quads follow in arrival order. Of two flush buffers, one is scanned while
-//! the other is emptied. Without quad merging, quads fill warps in arrival order.
+//! Input: beats of quads that passed the tests, flush by flush. Output: beats of up to eight quads, pairs
+//! first. Quads are scanned in arrival order: the second quad at a position forms a pair with the first
+//! and clears its register. Pairs leave four at a time as they are found, and the remaining quads follow
+//! in arrival order. A flush buffer is filled by a beat per cycle; of two flush buffers, one is scanned while the other is emptied.
 
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
-use crate::math::index;
 use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Beat, Quad, WARP_QUADS, Warp};
+use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter, StallReason};
+use crate::pipeline::timing::{Activity, Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::QUADS_PER_TILE;
 
 spec! {
-    /// Quad reordering and warp packing.
+    /// Quad reordering.
     QruSpec in "qru" {
         /// Beats in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads that can be paired in one scan; a flush that is longer is scanned in parts.
         window: u64 = 128, 1..=65_536, Published "VR-Pipe V-C: quad IDs from 0 to 127";
         /// Quads scanned per cycle.
-        quads_per_cycle: u64 = 4, 1..=64, Calibrated "VR-Pipe's QM speedup of 1.49: with 2, merging would be slower than not; as the port that it sits at";
+        quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's QM speedup of 1.49: with 2, merging would be slower than not; as the port that it sits at";
         /// Number of flush buffers.
         buffers: u64 = 2, 1..=64, Assumed "double buffering";
         /// Latency in cycles.
@@ -60,198 +60,192 @@ statistics! {
         pub pairs: u64,
         /// Quads emitted alone.
         pub singles: u64,
-        /// Warps emitted.
-        pub warps: u64,
     }
 }
 
 /// Content of an empty register.
 const NONE: u32 = u32::MAX;
 
-/// The quad reordering and warp packing unit.
+/// The quad reordering unit.
 #[derive(Debug)]
 pub struct QuadReorder {
-    spec: QruSpec,
-    merging: bool,
-    /// Quads of the current flush, and whether each is part of a pair.
+    enabled: bool,
+    /// Quads per scan.
+    window_size: u64,
+    /// Quads of the current scan, and whether each is part of a pair.
     window: Vec<(Quad, bool)>,
     registers: [u32; QUADS_PER_TILE as usize],
-    /// Quads packed per cycle without quad merging.
-    together: usize,
+    /// Port of the scan, in quads.
     scan: RateLimiter,
     buffers: Queue,
-    warp: Warp,
-    /// Cycle at which the current flush entered its buffer.
+    /// Port of the flush buffers, in beats.
+    fill: RateLimiter,
+    /// Screen tile of the current scan.
+    tile: u32,
+    /// Quads of the next beat, and the pairs among them.
+    quads: ArrayVec<Quad, BEAT_QUADS>,
+    pairs: u8,
+    /// Cycle after the last beat was emitted.
+    emitted: Cycle,
+    /// Cycle at which the buffer of the current scan was free.
     entered: Option<Cycle>,
     /// Cycle at which the last quad was scanned.
     scanned: Cycle,
     /// Accounting of the scan port.
     pub input: Activity,
-    /// Output port.
+    /// Output port, one beat per cycle.
     pub pipe: IssuePort,
     /// Statistics so far.
     pub counters: QruCounters,
 }
 
 impl QuadReorder {
-    /// Creates an idle unit that pairs quads if `merging`, or else packs `packed_per_cycle` quads per
-    /// cycle.
-    pub fn new(spec: &QruSpec, merging: bool, packed_per_cycle: u64) -> Self {
+    /// Creates an idle unit, which the pipeline does without unless it is `enabled`.
+    pub fn new(spec: &QruSpec, enabled: bool) -> Self {
         Self {
-            merging,
+            enabled,
+            window_size: spec.window,
             window: Vec::new(),
             registers: [NONE; QUADS_PER_TILE as usize],
-            scan: RateLimiter::new(if merging { spec.quads_per_cycle } else { 1 }, 1),
-            together: index(packed_per_cycle).min(WARP_QUADS),
+            scan: RateLimiter::new(spec.quads_per_cycle),
             buffers: Queue::new(spec.buffers),
-            warp: Warp {
-                tile: 0,
-                quads: ArrayVec::new(),
-                merge: 0,
-            },
+            fill: RateLimiter::new(Rate::ONE),
+            tile: 0,
+            quads: ArrayVec::new(),
+            pairs: 0,
+            emitted: 0,
             entered: None,
             scanned: 0,
-            input: Activity::default(),
-            pipe: IssuePort::new(spec.latency_cycles),
+            input: Activity::of_rate(spec.quads_per_cycle),
+            pipe: IssuePort::new(Rate::ONE, spec.latency_cycles),
             counters: QruCounters::default(),
-            spec: spec.clone(),
         }
     }
 
-    fn note_scan(&mut self) {
-        self.input.idle_until(self.scanned, StallReason::Blocked);
-        self.input.busy_until(self.scanned + 1);
-    }
-
-    /// Emits the current warp at or after `at`, if it is not empty.
-    fn emit<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
-        if self.warp.quads.is_empty() {
-            return;
-        }
-        self.counters.warps += 1;
-        let start = self.pipe.start(at);
-        let warp = Warp {
-            tile: self.warp.tile,
-            quads: self.warp.quads.take(),
-            merge: std::mem::take(&mut self.warp.merge),
+    /// Emits the current beat at or after `at`, as the `last` of a scan or not.
+    fn emit<M>(&mut self, last: bool, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
+        let beat = Beat {
+            tile: self.tile,
+            quads: self.quads.take(),
+            pairs: std::mem::take(&mut self.pairs),
+            last,
         };
-        self.pipe.issue(warp, start, 1, state, next);
+        let start = self.pipe.start(at);
+        self.pipe.issue(beat, start, 1, state, next);
+        self.emitted = start + 1;
     }
 
-    fn push<M>(&mut self, quad: Quad, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
-        self.warp.quads.push(quad);
-        if self.warp.quads.is_full() {
-            self.emit(at, state, next);
-        }
-    }
-
-    /// Scans a quad; emits a pair if an older quad waits at its position.
+    /// Scans a quad; returns the older quad at its position if it is not part of a pair yet.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "windows are validated to be small"
     )]
-    fn scan<M>(&mut self, quad: Quad, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
+    fn scan(&mut self, quad: Quad) -> Option<Quad> {
         let id = self.window.len() as u32;
         let register = &mut self.registers[usize::from(quad.position)];
         let older = std::mem::replace(register, id);
         self.window.push((quad, older != NONE));
         if older == NONE {
-            return;
+            return None;
         }
         *register = NONE;
         let (first, paired) = &mut self.window[older as usize];
         *paired = true;
-        let first = *first;
-        self.counters.pairs += 1;
-        self.warp.merge |= 1 << (self.warp.quads.len() / 2);
-        self.warp.quads.push(first);
-        self.push(quad, at, state, next);
+        Some(*first)
     }
 
-    /// Ends a scan: emits the quads without a partner in arrival order.
-    fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
+    /// Scans a quad that entered the buffer at `entered`; emits pairs four at a time.
+    fn take<M>(
+        &mut self,
+        quad: Quad,
+        entered: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
+    ) {
+        self.scanned = self.scan.serve(entered);
+        self.input.idle_until(entered, StallReason::Full);
+        self.input.idle_until(self.scanned, StallReason::Blocked);
+        self.input.busy_until(self.scanned + 1);
+        self.input.moved += 1;
+        if let Some(older) = self.scan(quad) {
+            self.counters.pairs += 1;
+            self.pairs |= 1 << (self.quads.len() / 2);
+            self.quads.push(older);
+            self.quads.push(quad);
+            if self.quads.is_full() {
+                self.emit(false, self.scanned, state, next);
+            }
+        }
+    }
+
+    /// Ends a scan at `at`: emits the quads without a partner in arrival order, and frees the buffer.
+    fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         let window = std::mem::take(&mut self.window);
         for &(quad, paired) in &window {
             if !paired {
                 self.counters.singles += 1;
-                self.push(quad, at, state, next);
+                self.quads.push(quad);
+                if self.quads.is_full() {
+                    self.emit(false, at, state, next);
+                }
             }
         }
-        self.emit(at, state, next);
+        if !self.quads.is_empty() {
+            self.emit(true, at, state, next);
+        }
         self.window = window;
         self.window.clear();
         self.registers.fill(NONE);
-        if self.entered.take().is_some() {
-            self.buffers.leave(self.pipe.free().max(at));
-        }
+        self.entered = None;
+        self.buffers.leave(self.emitted.max(at));
     }
 }
 
 impl Unit for QuadReorder {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("qru", &mut self.input);
-        visitor.activity("qru_out", &mut self.pipe.activity);
-        visitor.statistics("qru", &self.counters);
+        if self.enabled {
+            visitor.activity("qru", &mut self.input);
+            visitor.activity("qru_out", &mut self.pipe.activity);
+            visitor.statistics("qru", &self.counters);
+        }
     }
 }
 
 impl<M> Stage<M> for QuadReorder {
     type In = Beat;
-    type Out = Warp;
+    type Out = Beat;
+
+    fn bypass(&self, beat: Beat) -> Result<Beat, Beat> {
+        if self.enabled { Err(beat) } else { Ok(beat) }
+    }
 
     fn accept(
         &mut self,
         beat: Beat,
         arrival: Cycle,
         state: &mut M,
-        next: &mut impl Sink<Warp, M>,
+        next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
-        self.warp.tile = beat.tile;
         self.input.idle_until(arrival, StallReason::Starved);
-        let mut taken = arrival;
-        if self.merging {
-            for &quad in beat.quads.iter() {
-                let entered = match self.entered {
-                    Some(entered) => entered.max(arrival),
-                    None => self.buffers.entry(arrival),
-                };
-                self.entered = Some(entered);
-                taken = taken.max(entered);
-                self.scanned = self.scan.serve(entered);
-                self.input.idle_until(entered, StallReason::Full);
-                self.note_scan();
-                self.scan(quad, self.scanned, state, next);
-                if self.window.len() as u64 == self.spec.window {
-                    self.finish_scan(self.scanned, state, next);
-                }
-            }
-        } else {
-            for quads in beat.quads.chunks(self.together) {
-                self.scanned = self.scan.serve(arrival);
-                self.note_scan();
-                taken = self.scanned;
-                self.counters.singles += quads.len() as u64;
-                let (now, later) =
-                    quads.split_at(quads.len().min(self.warp.quads.remaining_capacity()));
-                self.warp.quads.extend(now.iter().copied());
-                if self.warp.quads.is_full() {
-                    self.emit(self.scanned, state, next);
-                }
-                self.warp.quads.extend(later.iter().copied());
-                // Quads wait in the queue while warps are not accepted.
-                self.scan.hold_until(self.pipe.free().saturating_sub(1));
-            }
-        }
+        self.tile = beat.tile;
         self.counters.quads_in += beat.quads.len() as u64;
-        if beat.last {
-            let at = self.scanned.max(taken);
-            if self.merging {
-                self.finish_scan(at, state, next);
-            } else {
-                self.emit(at, state, next);
+        let mut filled = arrival;
+        for (number, &quad) in beat.quads.iter().enumerate() {
+            let entered = self.entered.unwrap_or_else(|| self.buffers.entry(arrival));
+            if number == 0 {
+                filled = self.fill.serve(entered.max(arrival));
+            }
+            filled = filled.max(entered);
+            self.entered = Some(entered);
+            self.take(quad, filled, state, next);
+            if self.window.len() as u64 == self.window_size {
+                self.finish_scan(self.scanned, state, next);
             }
         }
-        taken
+        if beat.last && !self.window.is_empty() {
+            self.finish_scan(self.scanned.max(filled), state, next);
+        }
+        filled
     }
 
     fn done(&self) -> Cycle {

@@ -2,13 +2,17 @@
 //! warps hold quads of one tile and the colour cache sees them together.
 //!
 //! Input: raster tiles with covered pixels. Output: beats of quads, flush by flush, in order within a
-//! tile. Rates: 8 quads per cycle in and out. A bin is flushed when it is full, when all bins are
+//! tile. Rates: raster tiles and quads per cycle in, quads per cycle out. A raster tile whose quads do not
+//! fit into a cycle goes on in the next. A bin is flushed when it is full, when all bins are
 //! occupied and a quad of another tile arrives, at its deadline, and at the end of the draw. A
 //! [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free again when the
 //! quad has left.
 
-use crate::math::index;
+use crate::math::index as as_usize;
+use crate::pipeline::issue_port::{IssuePort, beat_width};
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateClock;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, StallReason};
@@ -28,8 +32,12 @@ spec! {
         bins: u64 = 32, 1..=65_536, Published "VR-Pipe Table I, measured in VII-A";
         /// Quads per bin.
         bin_size: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
-        /// Quads per cycle in, and out.
-        quads_per_cycle: u64 = 8, 1..=8, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56: half a raster tile per cycle";
+        /// Raster tiles per cycle in.
+        tiles_in_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "as the raster units; the Emerald simulator assembles one per cycle";
+        /// Quads per cycle in, from all raster tiles of the cycle.
+        quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Published "the Emerald simulator takes a raster tile of up to 16 quads per cycle";
+        /// Quads per cycle out.
+        quads_out_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
         /// Cycles after the last quad at which a bin is flushed.
@@ -53,7 +61,9 @@ impl TcSpec {
 #[derive(Debug)]
 pub struct TileCoalescing<P> {
     bins: Coalescer<Quad, P>,
-    /// Quads per cycle in and out.
+    /// Time of the next raster tile.
+    tiles: RateClock,
+    /// Quads of a beat.
     together: usize,
     /// Capacity of a bin in quads.
     size: usize,
@@ -66,9 +76,14 @@ impl<P: FlushPolicy> TileCoalescing<P> {
     pub fn new(spec: &TcSpec, policy: P, tiles: usize) -> Self {
         let bins = Bins::new(spec.bins, spec.bin_size, tiles, policy);
         Self {
-            bins: Coalescer::new(bins, spec.latency_cycles),
-            together: index(spec.quads_per_cycle),
-            size: index(spec.bin_size),
+            bins: Coalescer::new(
+                bins,
+                spec.quads_in_per_cycle,
+                IssuePort::of_beats(spec.quads_out_per_cycle, spec.latency_cycles),
+            ),
+            tiles: RateClock::new(spec.tiles_in_per_cycle),
+            together: beat_width(spec.quads_out_per_cycle) as usize,
+            size: as_usize(spec.bin_size),
             next_deadline: Cycle::MAX,
         }
     }
@@ -101,10 +116,13 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             let beat = Beat {
                 tile: flushed.key,
                 quads,
+                pairs: 0,
                 last: end == count,
             };
             let start = self.bins.output.start(at);
-            self.bins.output.issue(beat, start, 1, state, next);
+            self.bins
+                .output
+                .issue(beat, start, (end - first) as u64, state, next);
             self.bins.bins.leave(&mut flushed, end - first, start);
         }
         flushed.items.truncate(count);
@@ -141,7 +159,11 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         self.bins.input.idle_until(arrival, StallReason::Starved);
-        let start = self.bins.input_free.max(arrival);
+        self.tiles
+            .wait_until(self.bins.input_clock.cycle().max(arrival));
+        let start = self.tiles.cycle();
+        self.tiles.pass(1);
+        self.bins.input_clock.wait_until(start);
         self.flush_due(start, state, next);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         let mut quads = tile_quads(item.mask).map(|quad| Quad {
@@ -158,26 +180,29 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let index = self.bins.bins.for_key(item.tile);
             let bin = self.bins.bins.bin(index);
             let room = self.size - bin.items.len();
-            let now = left.min(self.together).min(room);
+            let clock = &mut self.bins.input_clock;
+            let now = as_usize(clock.left_in_cycle(left.min(room) as u64));
             at = at.max(bin.places_free_at(now));
+            clock.wait_until(at);
+            clock.pass(now as u64);
             bin.items.extend(quads.by_ref().take(now));
             bin.last_arrival = at;
             taken = taken.or(Some(at));
             self.bins.input.idle_until(at, StallReason::Full);
             self.bins.input.busy_until(at + 1);
+            self.bins.input.moved += now as u64;
             self.next_deadline = self.next_deadline.min(self.bins.bins.deadline(index));
             if now == room {
                 self.flush(index, Reason::Full, at, state, next);
             }
             left -= now;
-            at += 1;
+            at = self.bins.input_clock.cycle();
         }
-        self.bins.input_free = at;
         taken.unwrap_or(start)
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) -> Cycle {
-        let at = at.max(self.bins.input_free);
+        let at = at.max(self.bins.input_clock.whole_cycle());
         self.flush_due(at, state, next);
         while let Some(bin) = self.bins.bins.first() {
             self.flush(bin, Reason::End, at, state, next);

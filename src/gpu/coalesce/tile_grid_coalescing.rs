@@ -2,10 +2,12 @@
 //! 4x4 screen tiles, so that the quads of many primitives reach the same few tile bins together.
 //!
 //! Input: primitives in order. Output: each primitive once per tile grid in its bounding box, clipped to
-//! that grid, in order within a grid. Rates: one primitive and grid per cycle in, one primitive per
-//! cycle out. A disabled unit passes primitives on without delay.
+//! that grid, in order within a grid. Rates: primitives and grids per cycle in, primitives per
+//! cycle out. A pipeline without the additions does without the unit.
 
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, StallReason};
@@ -27,6 +29,10 @@ spec! {
         bin_size: u64 = 16, 1..=65_536, Published "VR-Pipe Table I";
         /// Screen tiles along the side of a tile grid.
         grid_tiles: u64 = 4, 1..=64, Published "VR-Pipe Table I: 64x64 pixels, 4x4 tiles";
+        /// Primitives and grids per cycle in.
+        primitives_in_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one write port";
+        /// Primitives per cycle out.
+        primitives_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as setup";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write, one read of a small memory";
         /// Eviction rule for when all bins are occupied.
@@ -74,7 +80,11 @@ impl TileGridCoalescing {
             enabled,
             grid_px: grid_px.cast_signed(),
             grids_across: across,
-            bins: Coalescer::new(bins, spec.latency_cycles),
+            bins: Coalescer::new(
+                bins,
+                spec.primitives_in_per_cycle,
+                IssuePort::new(spec.primitives_out_per_cycle, spec.latency_cycles),
+            ),
             bin_size: spec.bin_size,
         }
     }
@@ -97,7 +107,7 @@ impl TileGridCoalescing {
         self.bins.bins.give_back(flushed);
     }
 
-    /// Writes a primitive to the bin of a grid at or after `start`; returns the cycle of the write.
+    /// Writes a primitive to the bin of a grid at or after `start`.
     fn insert<M>(
         &mut self,
         grid: u32,
@@ -105,7 +115,7 @@ impl TileGridCoalescing {
         start: Cycle,
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
-    ) -> Cycle {
+    ) {
         if let Some(victim) = self.bins.victim_for(grid) {
             self.flush(victim, Reason::Evicted, start, state, next);
         }
@@ -117,10 +127,12 @@ impl TileGridCoalescing {
         let full = bin.items.len() as u64 == self.bin_size;
         self.bins.input.idle_until(written, StallReason::Full);
         self.bins.input.busy_until(written + 1);
+        self.bins.input.moved += 1;
+        self.bins.input_clock.wait_until(written);
+        self.bins.input_clock.pass(1);
         if full {
             self.flush(index, Reason::Full, written, state, next);
         }
-        written
     }
 }
 
@@ -136,6 +148,14 @@ impl<M> Stage<M> for TileGridCoalescing {
     type In = Primitive;
     type Out = Primitive;
 
+    fn bypass(&self, primitive: Primitive) -> Result<Primitive, Primitive> {
+        if self.enabled {
+            Err(primitive)
+        } else {
+            Ok(primitive)
+        }
+    }
+
     #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]
     fn accept(
         &mut self,
@@ -144,13 +164,10 @@ impl<M> Stage<M> for TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) -> Cycle {
-        if !self.enabled {
-            return next.offer(primitive, arrival, state);
-        }
         let (size, bounds) = (self.grid_px, primitive.bounds);
         self.bins.input.idle_until(arrival, StallReason::Starved);
-        let taken = self.bins.input_free.max(arrival);
-        let mut at = taken;
+        self.bins.input_clock.wait_until(arrival);
+        let taken = self.bins.input_clock.cycle();
         for y in bounds.y0 / size..=(bounds.y1 - 1) / size {
             for x in bounds.x0 / size..=(bounds.x1 - 1) / size {
                 let grid = PixelRect {
@@ -164,16 +181,16 @@ impl<M> Stage<M> for TileGridCoalescing {
                     ..primitive
                 };
                 let key = y as u32 * self.grids_across + x as u32;
-                at = self.insert(key, part, at, state, next) + 1;
+                let at = self.bins.input_clock.cycle();
+                self.insert(key, part, at, state, next);
             }
         }
-        self.bins.input_free = at;
         taken
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Primitive, M>) -> Cycle {
         while let Some(bin) = self.bins.bins.first() {
-            let at = at.max(self.bins.input_free);
+            let at = at.max(self.bins.input_clock.whole_cycle());
             self.flush(bin, Reason::End, at, state, next);
         }
         at.max(self.bins.output.done())

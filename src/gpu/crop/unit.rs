@@ -3,7 +3,8 @@
 //!
 //! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors
 //! of a quad are requested when it enters. Quads wait for their sectors in order, while those of the
-//! quads behind them are already requested.
+//! quads behind them are already requested. A quad also waits for the blend of the last one at its place
+//! to be done.
 
 use std::ops::Range;
 
@@ -12,10 +13,12 @@ use crate::gpu::zrop::framebuffer::bytes_per_quad;
 use crate::gpu::zrop::termination::Termination;
 use crate::pipeline::maps::MapKind;
 use crate::pipeline::packets::{ShadedWarp, fragments};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
+use crate::pipeline::timing::{Activity, Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 use crate::shading::ColourFormat;
@@ -35,7 +38,7 @@ spec! {
         /// Bytes of colour per cycle.
         bytes_per_cycle: u64 = 64, 1..=4096, Published "VR-Pipe VII-A, Fig. 20b";
         /// Quads per cycle at most.
-        quads_per_cycle: u64 = 4, 1..=64, Published "VR-Pipe VII-A: 16 ROP units a GPC";
+        quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Published "VR-Pipe VII-A: 16 ROP units a GPC";
         /// Capacity of the cache in bytes.
         cache_bytes: u64 = 16_384, 128..=268_435_456, Published "VR-Pipe Table I, measured in VII-A";
         /// Ways per set; fully associative if at least the number of lines.
@@ -135,21 +138,23 @@ impl Crop {
         memory_lines: Range<u32>,
     ) -> Self {
         let bytes = bytes_per_quad(spec.format);
-        // Quads per cycle: the smaller of the port width and the lane count.
-        let pace = if spec.bytes_per_cycle >= bytes * spec.quads_per_cycle {
-            RateLimiter::new(spec.quads_per_cycle, 1)
+        // The smaller of the port width and the lane count.
+        let by_bytes = Rate::of(spec.bytes_per_cycle, bytes);
+        let rate = if by_bytes < spec.quads_per_cycle {
+            by_bytes
         } else {
-            RateLimiter::new(spec.bytes_per_cycle, bytes)
+            spec.quads_per_cycle
         };
+        let port = RateLimiter::new(rate);
         Self {
             termination,
             gpc,
             bytes_per_quad: bytes,
-            lookup: pace.clone(),
-            blend: pace,
+            lookup: port.clone(),
+            blend: port,
             waiting: Queue::new(spec.wait_queue),
             cache: UnitCache::new(&spec.cache(), memory_lines),
-            activity: Activity::default(),
+            activity: Activity::of_rate(rate),
             last_done: 0,
             counters: CropCounters::default(),
             spec: spec.clone(),
@@ -186,11 +191,15 @@ impl Crop {
         let (slot, ready) = self
             .cache
             .access(line, sectors, true, looked_up, &mut state.memory);
-        let begin = self.blend.serve(ready);
-        self.activity.idle_for_data(arrival, begin);
+        let blended = &mut state.framebuffer.blended_at[quad_index(tile, position)];
+        let begin = self.blend.serve(ready.max(*blended));
+        self.activity.idle_for_data(arrival, begin.min(ready));
+        self.activity.idle_until(begin, StallReason::Contended);
         self.activity.busy_until(self.blend.free().max(begin + 1));
+        self.activity.moved += 1;
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
+        *blended = done;
         self.cache.used(slot, done);
         self.last_done = done;
         (looked_up, done)
@@ -239,9 +248,11 @@ impl<'m> Stage<DrawState<'m>> for Crop {
                 && let Some(termination) = self.termination
             {
                 self.counters.terminations += fragments(outcome.reached);
-                let lands = done + termination.feedback_cycles;
-                state.framebuffer.terminate(index, outcome.reached, lands);
-                state.updates[self.gpc].push(lands, index);
+                let delay = termination.feedback_cycles;
+                let sent = state.updates[self.gpc].send(index, outcome.reached, done, delay);
+                // A blend whose updates do not fit into the queue holds the port.
+                self.blend
+                    .hold_until(sent.saturating_sub(self.spec.blend_cycles));
             }
         }
         left

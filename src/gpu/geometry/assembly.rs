@@ -5,7 +5,9 @@
 
 use crate::gpu::raster::screen::Screen;
 use crate::gpu::tile_owner::TileOwner;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::Sink;
@@ -19,8 +21,8 @@ spec! {
     AssemblySpec in "vpo" {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "two primitives in flight, as public GPGPU graphics simulators have";
-        /// Cycles for which a primitive occupies the unit.
-        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle per cycle, as public GPGPU graphics simulators have";
+        /// Primitives per cycle.
+        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle, as public GPGPU graphics simulators have";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
     }
@@ -47,8 +49,8 @@ impl Rigid for AssemblySpec {
     const NAME: &'static str = Self::UNIT;
     type Counters = AssemblyCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::new(self.primitives_per_cycle, self.latency_cycles)
     }
 }
 
@@ -81,7 +83,7 @@ impl<M: Screen> Process<M> for AssemblySpec {
                 })
             }
         };
-        (self.cycles_per_primitive, out)
+        (1, out)
     }
 }
 

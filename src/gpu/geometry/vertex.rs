@@ -12,6 +12,7 @@ use crate::gpu::draw_state::DrawState;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::packets::Primitive;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -71,7 +72,7 @@ impl VertexShading {
             dispatched_at: 0,
             held_until: 0,
             counters: VertexCounters::default(),
-            pipe: IssuePort::new(0),
+            pipe: IssuePort::new(Rate::ONE, 0),
         }
     }
 

@@ -2,29 +2,35 @@
 //! V-A).
 //!
 //! Input: primitives with edge functions. Output: raster tiles, row by row of screen tiles and row by row
-//! within each. Rate: one raster tile per cycle; a primitive that touches none takes a cycle. The test
-//! is conservative: each edge at the innermost corner of the tile, so tiles may turn out to be empty in
-//! the fine raster. The coverage of a tile is computed here, for whole rows at once, and used by the
-//! fine raster.
+//! within each. The unit walks over the screen tiles of the bounding box that the GPC owns, tests so many
+//! per cycle, and emits so many of their raster tiles per cycle. The next screen tile is tested when the
+//! raster tiles of the one before have been issued, so screen tiles that are tested in vain cost time as
+//! well; a primitive takes at least a cycle, and two primitives share none. The test is conservative:
+//! each edge at the innermost corner of the tile, so tiles may turn out to be empty in the fine raster. The
+//! coverage of a tile is computed here, for whole rows at once, and used by the fine raster.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
 use crate::gpu::tile_owner::TileOwner;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{RasterTile, SetUp};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateClock;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::outline::raster_tiles;
+use crate::raster::outline::{TileVisitor, raster_tiles};
 
 spec! {
     /// Coarse raster.
     CoarseSpec in "coarse" {
         /// Primitives in the queue before it.
         queue: u64 = 2, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles per raster tile.
-        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle; bounded below by the published speedups";
+        /// Raster tiles out per cycle, of one primitive.
+        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Published "default of the Emerald simulator, gpu-sim.cc; its example configuration has 1";
+        /// Screen tiles of a primitive's bounding box tested per cycle.
+        screen_tiles_tested_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "the walk keeps up with raster tiles that lie in different screen tiles";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }
@@ -39,14 +45,19 @@ statistics! {
         pub primitives_missed: u64,
         /// Raster tiles out.
         pub tiles_out: u64,
+        /// Screen tiles tested.
+        pub screen_tiles: u64,
+        /// Screen tiles tested without a raster tile to emit.
+        pub screen_tiles_empty: u64,
     }
 }
 
 /// The coarse rasterizer.
 #[derive(Debug)]
 pub struct Coarse {
-    cycles: u64,
     owner: TileOwner,
+    /// Tests of screen tiles.
+    walk: RateClock,
     /// Issue port.
     pub pipe: IssuePort,
     /// Statistics so far.
@@ -57,9 +68,9 @@ impl Coarse {
     /// Creates an idle unit for the screen tiles of `owner`.
     pub fn new(spec: &CoarseSpec, owner: TileOwner) -> Self {
         Self {
-            cycles: spec.cycles_per_tile,
             owner,
-            pipe: IssuePort::new(spec.latency_cycles),
+            walk: RateClock::new(spec.screen_tiles_tested_per_cycle),
+            pipe: IssuePort::new(spec.tiles_per_cycle, spec.latency_cycles),
             counters: CoarseCounters::default(),
         }
     }
@@ -84,32 +95,76 @@ impl<M: Screen> Stage<M> for Coarse {
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
         self.counters.primitives_in += 1;
+        self.pipe.end_cycle();
         let first_start = self.pipe.start(arrival);
-        let mut start = first_start;
+        self.walk.wait_until(first_start);
         let before = self.counters.tiles_out;
-        let (owner, across) = (self.owner, state.tiles_across());
-        let owns = |column, row| owner.owns(column, row);
-        let visit = |[column, row]: [u32; 2], quarter, mask, samples: &_| {
-            let tile = RasterTile {
-                primitive: item.primitive,
-                tile: row * across + column,
-                quarter,
-                mask,
-                samples: *samples,
-            };
-            self.counters.tiles_out += 1;
-            self.pipe.issue(tile, start, self.cycles, state, next);
-            start = self.pipe.free();
+        let mut walk = Walk {
+            primitive: item.primitive,
+            across: state.tiles_across(),
+            tested: first_start,
+            is_empty: false,
+            unit: self,
+            state,
+            next,
         };
-        raster_tiles(&item.outline, item.bounds, owns, visit);
-        if self.counters.tiles_out == before {
-            self.counters.primitives_missed += 1;
-            self.pipe.work(start, 1);
-        }
+        raster_tiles(&item.outline, item.bounds, &mut walk);
+        self.counters.primitives_missed += u64::from(self.counters.tiles_out == before);
+        self.pipe
+            .work_until(self.walk.whole_cycle().max(first_start + 1));
         first_start
     }
 
     fn done(&self) -> Cycle {
         self.pipe.done()
+    }
+}
+
+/// The walk over the screen tiles of a primitive.
+struct Walk<'a, M, N> {
+    unit: &'a mut Coarse,
+    state: &'a mut M,
+    next: &'a mut N,
+    primitive: u32,
+    /// Screen tiles per row.
+    across: u32,
+    /// Cycle in which the current screen tile is tested.
+    tested: Cycle,
+    /// Whether the current screen tile has had no raster tile.
+    is_empty: bool,
+}
+
+impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> for Walk<'_, M, N> {
+    #[inline]
+    fn enter(&mut self, column: u32, row: u32) -> bool {
+        let unit = &mut *self.unit;
+        if !unit.owner.owns(column, row) {
+            return false;
+        }
+        self.tested = unit.walk.cycle();
+        unit.walk.pass(1);
+        self.is_empty = true;
+        unit.counters.screen_tiles += 1;
+        unit.counters.screen_tiles_empty += 1;
+        true
+    }
+
+    #[inline]
+    fn touch(&mut self, [column, row]: [u32; 2], quarter: u8, mask: u64, samples: &SamplesOf<M>) {
+        let tile = RasterTile {
+            primitive: self.primitive,
+            tile: row * self.across + column,
+            quarter,
+            mask,
+            samples: *samples,
+        };
+        let unit = &mut *self.unit;
+        unit.counters.tiles_out += 1;
+        unit.counters.screen_tiles_empty -= u64::from(std::mem::take(&mut self.is_empty));
+        unit.pipe.work_until(self.tested);
+        let start = unit.pipe.start(self.tested);
+        unit.pipe.issue(tile, start, 1, self.state, self.next);
+        // The next screen tile is tested when this one's raster tiles have been issued.
+        unit.walk.wait_until(start);
     }
 }

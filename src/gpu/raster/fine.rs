@@ -1,10 +1,13 @@
 //! The fine raster cuts raster tiles into 2x2 quads (VR-Pipe, section V-A).
 //!
 //! Input: raster tiles. Output: tiles with a covered pixel, or with several samples per pixel those that
-//! the primitive touches, in order. Rate: one raster tile per cycle, up to 16 quads.
+//! the primitive touches, in order. Rate: raster tiles of one
+//! primitive per cycle, up to 16 quads each.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::RasterTile;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
@@ -15,8 +18,8 @@ spec! {
     FineSpec in "fine" {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles per raster tile.
-        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle, up to 16 quads";
+        /// Raster tiles per cycle, of one primitive.
+        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Published "default of the Emerald simulator, gpu-sim.cc; its example configuration has 1";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }
@@ -43,14 +46,18 @@ impl Rigid for FineSpec {
     const NAME: &'static str = Self::UNIT;
     type Counters = FineCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::new(self.tiles_per_cycle, self.latency_cycles)
     }
 }
 
 impl<M: Screen> Process<M> for FineSpec {
     type In = RasterTile<SamplesOf<M>>;
     type Out = RasterTile<SamplesOf<M>>;
+
+    fn group(tile: &Self::In) -> u32 {
+        tile.primitive
+    }
 
     fn process(
         &self,
@@ -66,6 +73,6 @@ impl<M: Screen> Process<M> for FineSpec {
             counters.quads += quads;
             counters.fragments += tile.samples.fragments(tile.mask);
         }
-        (self.cycles_per_tile, (quads != 0).then_some(tile))
+        (1, (quads != 0).then_some(tile))
     }
 }

@@ -1,10 +1,12 @@
 //! Hi-Z drops raster tiles that fail the depth test as a whole.
 //!
-//! Input and output: raster tiles in order. Rate: one per cycle. Splats have one depth each and are drawn
+//! Input and output: raster tiles in order. Rate: tiles of one primitive per cycle. Splats have one depth each and are drawn
 //! without a depth buffer unless one is given; then the depth range of each raster tile decides.
 
 use crate::gpu::raster::screen::{SamplesOf, Screen};
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::RasterTile;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
@@ -15,8 +17,8 @@ spec! {
     HiZSpec in "hi_z" {
         /// Raster tiles in the queue before it.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles per raster tile.
-        cycles_per_tile: u64 = 1, 1..=1024, Assumed "one raster tile per cycle";
+        /// Raster tiles per cycle, of one primitive.
+        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Published "default of the Emerald simulator, gpu-sim.cc; its example configuration has 1";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }
@@ -43,14 +45,18 @@ impl Rigid for HiZSpec {
     const NAME: &'static str = Self::UNIT;
     type Counters = HiZCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::new(self.tiles_per_cycle, self.latency_cycles)
     }
 }
 
 impl<M: Screen> Process<M> for HiZSpec {
     type In = RasterTile<SamplesOf<M>>;
     type Out = RasterTile<SamplesOf<M>>;
+
+    fn group(tile: &Self::In) -> u32 {
+        tile.primitive
+    }
 
     fn process(
         &self,
@@ -65,6 +71,6 @@ impl<M: Screen> Process<M> for HiZSpec {
             counters.hidden_fragments += tile.samples.fragments(tile.mask);
             counters.hidden_quads += tile.samples.covered_quads(tile.mask);
         }
-        (self.cycles_per_tile, (!hidden).then_some(tile))
+        (1, (!hidden).then_some(tile))
     }
 }

@@ -3,7 +3,9 @@
 //! Input: primitives. Output: primitives with edge functions, in order. Rate: one per cycle.
 
 use crate::gpu::raster::screen::Screen;
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Primitive, SetUp};
+use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
@@ -13,8 +15,8 @@ spec! {
     SetupSpec in "setup" {
         /// Primitives in the queue before it.
         queue: u64 = 32, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Cycles per primitive.
-        cycles_per_primitive: u64 = 1, 1..=1024, Assumed "one triangle per cycle";
+        /// Primitives per cycle.
+        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 10, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
     }
@@ -35,8 +37,8 @@ impl Rigid for SetupSpec {
     const NAME: &'static str = Self::UNIT;
     type Counters = SetupCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::new(self.primitives_per_cycle, self.latency_cycles)
     }
 }
 
@@ -56,6 +58,6 @@ impl<M: Screen> Process<M> for SetupSpec {
             outline,
             bounds: primitive.bounds,
         });
-        (self.cycles_per_primitive, set_up)
+        (1, set_up)
     }
 }

@@ -13,6 +13,7 @@
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::maps::MapKind;
 use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS, Warp, fragments};
+use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -36,6 +37,8 @@ spec! {
         issue_cycles: u64 = 2, 1..=64, Published "VR-Pipe Table I: 64 lanes a core, 4 schedulers";
         /// Warp slots per core.
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
+        /// Shaded warps per cycle to the colour unit.
+        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice what the colour unit blends at most";
         /// Instructions of the fragment shader.
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";
         /// Cycles of the fragment shader's dependent chain.
@@ -51,6 +54,16 @@ impl CoresSpec {
     /// Schedulers of all cores.
     pub(crate) fn all_schedulers(&self) -> u64 {
         self.cores * self.schedulers
+    }
+
+    /// Creates idle cores.
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule::new(
+            self.all_schedulers(),
+            self.issue_cycles,
+            self.slots(),
+            self.warps_out_per_cycle,
+        )
     }
 
     /// Warp slots of all cores.
@@ -108,7 +121,7 @@ impl Cores {
                 instructions: spec.fragment_instructions + more,
                 latency: spec.fragment_latency_cycles + longer,
             },
-            schedule: Schedule::new(spec.all_schedulers(), spec.issue_cycles, spec.slots()),
+            schedule: spec.schedule(),
             shaded: [ShadedQuad::default(); WARP_QUADS],
             out: ArrayVec::new(),
             counters: CoresCounters::default(),
@@ -190,13 +203,8 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             tile: warp.tile,
             quads: self.out.take(),
         };
-        self.schedule.leave(done, |ready| {
-            if out.quads.is_empty() {
-                ready
-            } else {
-                next.offer(out, ready, state)
-            }
-        })
+        let take = (!out.quads.is_empty()).then_some(|ready| next.offer(out, ready, state));
+        self.schedule.leave(done, take)
     }
 
     fn done(&self) -> Cycle {

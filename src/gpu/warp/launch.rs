@@ -1,6 +1,8 @@
 //! Warp launch: passes warps to the shader cores in order, one per cycle, when a warp slot is free.
 
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Warp;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
@@ -10,8 +12,8 @@ spec! {
     LaunchSpec in "launch" {
         /// Warps in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
-        /// Cycles per warp.
-        cycles_per_warp: u64 = 1, 1..=1024, Assumed "one warp per cycle";
+        /// Warps per cycle.
+        warps_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one warp per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 20, 0..=10_000, Assumed "attribute set-up and the way to a core";
     }
@@ -34,8 +36,8 @@ impl Rigid for LaunchSpec {
     const NAME: &'static str = Self::UNIT;
     type Counters = LaunchCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::new(self.warps_per_cycle, self.latency_cycles)
     }
 }
 
@@ -46,6 +48,6 @@ impl<M> Process<M> for LaunchSpec {
     fn process(&self, warp: Warp, counters: &mut LaunchCounters, _: &M) -> (u64, Option<Warp>) {
         counters.warps += 1;
         counters.quads += warp.quads.len() as u64;
-        (self.cycles_per_warp, Some(warp))
+        (1, Some(warp))
     }
 }

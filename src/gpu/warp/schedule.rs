@@ -2,6 +2,8 @@
 //! leave.
 
 use crate::math::index;
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::timing::{Activity, Cycle, StallReason};
 
 /// Cost of a warp.
@@ -26,13 +28,15 @@ pub struct Schedule {
     /// Whether the next unit delayed the last warp.
     held_up: bool,
     left_at: Cycle,
+    /// Port towards the colour unit.
+    export: RateLimiter,
     /// Issue cycles by scheduler.
     pub activity: Vec<Activity>,
 }
 
 impl Schedule {
-    /// Creates idle schedulers and empty warp slots.
-    pub fn new(schedulers: u64, issue_cycles: u64, slots: u64) -> Self {
+    /// Creates idle schedulers and empty warp slots, whose warps leave at the rate `export`.
+    pub fn new(schedulers: u64, issue_cycles: u64, slots: u64, export: Rate) -> Self {
         let schedulers = index(schedulers);
         Self {
             issue_cycles,
@@ -42,6 +46,7 @@ impl Schedule {
             next_slot: 0,
             held_up: false,
             left_at: 0,
+            export: RateLimiter::new(export),
             activity: vec![Activity::default(); schedulers],
         }
     }
@@ -74,18 +79,25 @@ impl Schedule {
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;
         let activity = &mut self.activity[scheduler];
-        activity.idle_until(free, StallReason::Contended);
+        // Vertex warps, which came first.
+        activity.busy_until(free);
         activity.idle_until(arrival, before);
         activity.busy_until(end);
+        activity.moved += 1;
         self.issued[scheduler] = end;
-        end.max(arrival + program.latency)
+        end.max(begin + program.latency)
     }
 
     /// Retires the warp that was done at `done`, in launch order. `take` maps the cycle at which the
-    /// warp is offered to the cycle at which the next unit accepts it, which is returned.
-    pub fn leave(&mut self, done: Cycle, take: impl FnOnce(Cycle) -> Cycle) -> Cycle {
-        let ready = done.max(self.left_at);
-        self.left_at = take(ready);
+    /// warp is offered to the cycle at which the next unit accepts it, which is returned. A warp without
+    /// results has nothing to take and passes no port.
+    pub fn leave(&mut self, done: Cycle, take: Option<impl FnOnce(Cycle) -> Cycle>) -> Cycle {
+        let mut ready = done.max(self.left_at);
+        self.left_at = ready;
+        if let Some(take) = take {
+            ready = self.export.serve(ready);
+            self.left_at = take(ready);
+        }
         // Done behind a warp that was kept waiting, it was kept waiting too.
         self.held_up = self.left_at > ready || ready > done && self.held_up;
         self.slots[self.next_slot] = (self.left_at, self.held_up);

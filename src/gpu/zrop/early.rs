@@ -1,6 +1,7 @@
 //! Interface of the shared state to ZROP.
 
 use crate::gpu::zrop::framebuffer::Failed;
+use crate::gpu::zrop::termination::Updates;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::packets::Quad;
 use crate::pipeline::timing::Cycle;
@@ -22,14 +23,16 @@ pub trait EarlyTests {
     /// Tests the fragments of a quad and performs the updates that follow.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;
 
-    /// Fragments of a quad whose pixel was terminated before `at`.
+    /// Fragments of a quad whose pixel is terminated at `at`.
     fn terminated(&self, _tile: u32, _position: u8, _at: Cycle) -> u8 {
         0
     }
 
-    /// Removes the next termination update of GPC `gpc` that arrives by `now`; returns its cycle and
-    /// its quad.
-    fn next_update(&mut self, _gpc: usize, _now: Cycle) -> Option<(Cycle, u64)> {
+    /// Termination updates of GPC `gpc`, if there are any.
+    fn updates(&mut self, _gpc: usize) -> Option<&mut Updates> {
         None
     }
+
+    /// Writes the termination bits of the pixels in `mask` of a quad at `at`.
+    fn terminate(&mut self, _quad: usize, _mask: u8, _at: Cycle) {}
 }

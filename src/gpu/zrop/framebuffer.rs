@@ -50,6 +50,8 @@ pub struct Framebuffer {
     pub layout: TileLayout,
     /// Colours as stored, premultiplied.
     pub colour: Vec<QuadColour>,
+    /// Cycle at which the last blend of each quad is done.
+    pub(crate) blended_at: Vec<Cycle>,
     /// Cycle at which each pixel's termination bit was written.
     terminated_at: Vec<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
@@ -74,6 +76,7 @@ impl Framebuffer {
         let mut surface = Self {
             layout,
             colour: vec![QuadColour::default(); quads],
+            blended_at: vec![0; quads],
             terminated_at: vec![[NEVER; 4]; if terminating { quads } else { 0 }],
             stencil: None,
             depth: None,
@@ -166,13 +169,13 @@ impl Framebuffer {
         if self.depth.is_some() { 4 } else { 1 }
     }
 
-    /// Fragments of a quad whose termination bit was written before `at`.
+    /// Fragments of a quad whose termination bit is written at `at`.
     #[inline]
     pub fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
         let times = &self.terminated_at[quad_index(tile, position)];
         let mut mask = 0;
         for (bit, &time) in times.iter().enumerate() {
-            mask |= u8::from(time < at) << bit;
+            mask |= u8::from(time <= at) << bit;
         }
         mask
     }

@@ -1,9 +1,11 @@
-//! PROP passes flushed quads to the tests in order (VR-Pipe, sections III-B and V-A). Quad reordering
-//! packs warps at its other port, towards the shader cores.
+//! PROP passes flushed quads to the tests in order (VR-Pipe, sections III-B and V-A). Warps are packed at
+//! its other port, towards the shader cores.
 //!
 //! Input and output: beats of quads in order. Rate: quads per cycle.
 
+use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Beat;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
@@ -14,9 +16,9 @@ spec! {
         /// Beats in the queue before it.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads per cycle from tile coalescing to the tests.
-        quads_in_per_cycle: u64 = 8, 1..=8, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56; as tile coalescing";
+        quads_in_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56; as tile coalescing";
         /// Quads per cycle from the tests to warps.
-        quads_out_per_cycle: u64 = 4, 1..=64, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b";
+        quads_out_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "a small queue and an arbiter";
     }
@@ -37,8 +39,8 @@ impl Rigid for PropSpec {
     const NAME: &'static str = Self::UNIT;
     type Counters = PropCounters;
 
-    fn latency_cycles(&self) -> u64 {
-        self.latency_cycles
+    fn port(&self) -> IssuePort {
+        IssuePort::of_beats(self.quads_in_per_cycle, self.latency_cycles)
     }
 }
 
@@ -49,6 +51,6 @@ impl<M> Process<M> for PropSpec {
     fn process(&self, beat: Beat, counters: &mut PropCounters, _state: &M) -> (u64, Option<Beat>) {
         let quads = beat.quads.len() as u64;
         counters.quads_in += quads;
-        (quads.div_ceil(self.quads_in_per_cycle).max(1), Some(beat))
+        (quads.max(1), Some(beat))
     }
 }

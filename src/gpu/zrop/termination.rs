@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::timing::Cycle;
+use crate::pipeline::timing::{Cycle, Queue};
 
 /// Timing of termination bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
@@ -17,26 +17,79 @@ pub enum Feedback {
     Ideal,
 }
 
-/// Termination updates in flight from CROP to ZROP, in time order.
-#[derive(Debug, Default)]
+/// Pixels of a quad to terminate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Update {
+    /// Cycle at which the update can be performed: it has arrived and, once requested, its stencil
+    /// values have.
+    pub due: Cycle,
+    /// Index of the quad.
+    pub quad: usize,
+    /// Mask of the pixels.
+    pub mask: u8,
+    /// Whether the stencil values have been requested.
+    pub requested: bool,
+}
+
+/// Termination updates in flight from CROP to ZROP, in time order, in a queue of finite depth. An update
+/// terminates one pixel.
+///
+/// ZROP performs updates before tests, so the queue is taken to drain at the rate of the updates alone.
+#[derive(Debug)]
 pub struct Updates {
-    due: VecDeque<(Cycle, u64)>,
+    queue: VecDeque<Update>,
+    places: Queue,
+    update_cycles: u64,
+    /// End of the last update.
+    performed: Cycle,
 }
 
 impl Updates {
-    /// Sends an update of `quad` that arrives at `due`, which never decreases.
-    pub fn push(&mut self, due: Cycle, quad: usize) {
-        self.due.push_back((due, quad as u64));
+    /// Creates an empty queue for `depth` updates that take `update_cycles` each.
+    pub fn new(depth: u64, update_cycles: u64) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            places: Queue::new(depth),
+            update_cycles,
+            performed: 0,
+        }
     }
 
-    /// Removes the next update that arrives by `now`; returns its cycle and its quad.
+    /// Sends an update of each pixel in `mask` of `quad` at `sent`, which never decreases; they arrive
+    /// `delay` cycles later. Returns the cycle at which the last of them is in the queue.
+    pub fn send(&mut self, quad: usize, mask: u8, sent: Cycle, delay: u64) -> Cycle {
+        let mut entered = sent;
+        let mut left = mask;
+        while left != 0 {
+            entered = self.places.entry(entered);
+            let due = entered + delay;
+            self.performed = self.performed.max(due) + self.update_cycles;
+            self.places.leave(self.performed);
+            self.queue.push_back(Update {
+                due,
+                quad,
+                mask: left & left.wrapping_neg(),
+                requested: false,
+            });
+            left &= left - 1;
+        }
+        entered
+    }
+
+    /// The next update.
     #[inline]
-    pub fn next_due(&mut self, now: Cycle) -> Option<(Cycle, u64)> {
-        let first = *self.due.front()?;
-        (first.0 <= now).then(|| {
-            self.due.pop_front();
-            first
-        })
+    pub fn next(&mut self) -> Option<&mut Update> {
+        self.queue.front_mut()
+    }
+
+    /// Removes the next update.
+    pub fn remove(&mut self) -> Option<Update> {
+        self.queue.pop_front()
+    }
+
+    /// Cycle at which the last update is over, unless it waits for its stencil values.
+    pub fn done(&self) -> Cycle {
+        self.performed
     }
 }
 

@@ -10,16 +10,19 @@ use arrayvec::ArrayVec;
 use std::ops::Range;
 
 use crate::gpu::zrop::termination::Feedback;
-use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::issue_port::{IssuePort, beat_width};
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, fragments};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Cycle, Queue, RateLimiter, StallReason};
+use crate::pipeline::timing::{Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::QUADS_PER_TILE;
 
 use super::early::EarlyTests;
+use super::termination::Updates;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
 use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
@@ -29,8 +32,8 @@ spec! {
     ZropSpec in "zrop" {
         /// Beats in the queue before it.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
-        /// Quads tested per cycle.
-        quads_per_cycle: u64 = 8, 1..=8, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
+        /// Quads tested per cycle, and looked up.
+        quads_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
         /// Most beats that wait for their stencil and depth values, which are requested when a beat arrives.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.
@@ -49,6 +52,8 @@ spec! {
         threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B";
         /// Cycles from a blend to its termination update.
         feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit";
+        /// Updates on their way and waiting, one per pixel; the colour unit waits while there are as many.
+        update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad";
         /// Cycles for which an update holds the port.
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache";
         /// Time of termination updates: simulated, or ideal, before any later fragment is blended.
@@ -133,7 +138,10 @@ pub struct Zrop {
     cache: UnitCache,
     /// Slots of the cache that the current beat uses.
     slots: Vec<u32>,
+    /// Port of the look-ups, in slots of the test port.
     lookup: RateLimiter,
+    /// Quads tested together.
+    width: usize,
     waiting: Queue,
     /// Issue port.
     pub pipe: IssuePort,
@@ -151,26 +159,41 @@ impl Zrop {
             gpc,
             cache: UnitCache::new(&spec.cache(), memory_lines),
             slots: Vec::new(),
-            lookup: RateLimiter::new(1, 1),
+            lookup: RateLimiter::new(spec.quads_per_cycle.per(beat_width(spec.quads_per_cycle))),
+            width: beat_width(spec.quads_per_cycle) as usize,
             waiting: Queue::new(spec.wait_queue),
-            pipe: IssuePort::new(spec.latency_cycles),
+            pipe: IssuePort::of_beats(spec.quads_per_cycle, spec.latency_cycles),
             counters: ZropCounters::default(),
         }
     }
 
-    /// Performs the termination updates that arrive by `cycle`; returns the cycle at which the port is
-    /// free.
+    /// Performs the termination updates that can be performed by `cycle`; returns the cycle at which the
+    /// port is free. An update whose stencil values are on their way holds up no test.
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
-        while let Some((due, quad)) = state.next_update(self.gpc, start) {
-            self.counters.updates += 1;
-            let begin = self.pipe.free().max(due);
-            let per_quad = state.bytes_per_quad();
-            for (line, sectors) in sectors_at(quad * per_quad, per_quad) {
-                let memory = state.memory();
-                let (slot, ready) = self.cache.access(line, sectors, true, begin, memory);
-                self.cache.used(slot, ready + self.spec.update_cycles);
+        while let Some(update) = state.updates(self.gpc).and_then(Updates::next).copied() {
+            if update.due > start {
+                break;
             }
+            if !update.requested {
+                let per_quad = state.bytes_per_quad();
+                let mut ready = update.due;
+                for (line, sectors) in sectors_at(update.quad as u64 * per_quad, per_quad) {
+                    let memory = state.memory();
+                    let (slot, there) = self.cache.access(line, sectors, true, update.due, memory);
+                    self.cache.used(slot, there + self.spec.update_cycles);
+                    ready = ready.max(there);
+                }
+                if let Some(update) = state.updates(self.gpc).and_then(Updates::next) {
+                    update.requested = true;
+                    update.due = ready;
+                }
+                continue;
+            }
+            state.updates(self.gpc).and_then(Updates::remove);
+            self.counters.updates += 1;
+            let begin = self.pipe.free().max(update.due);
+            state.terminate(update.quad, update.mask, begin);
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
@@ -279,35 +302,37 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         }
         let mut start = self.pipe.free().max(arrival).max(ready);
         if tests {
-            // Before the port is held for the beat: updates may have come while it was idle.
-            start = self.let_updates_in(start, state);
-            self.pipe.start(arrival);
-            self.pipe.hold_for_data(arrival, ready);
-        } else {
-            self.pipe.start(arrival);
-            left = start;
-        }
-        let cycles = (beat.quads.len() as u64)
-            .div_ceil(self.spec.quads_per_cycle)
-            .max(1);
-        if tests {
             let mut passed = ArrayVec::new();
-            for &quad in beat.quads.iter() {
-                if let Some(quad) = self.test(beat.tile, quad, start, state) {
-                    passed.push(quad);
+            let count = beat.quads.len();
+            for first in (0..count.max(1)).step_by(self.width) {
+                // Before the port is held for the quads: updates may have come while it was idle.
+                start = self.let_updates_in(start.max(self.pipe.free()), state);
+                self.pipe.start(arrival);
+                self.pipe.hold_for_data(arrival, ready);
+                let end = count.min(first + self.width);
+                for &quad in &beat.quads[first..end] {
+                    if let Some(quad) = self.test(beat.tile, quad, start, state) {
+                        passed.push(quad);
+                    }
                 }
+                let is_last = end == count;
+                if is_last && (!passed.is_empty() || beat.last) {
+                    beat.quads = passed.take();
+                    self.pipe
+                        .issue(beat, start, (end - first) as u64, state, next);
+                    break;
+                }
+                self.pipe.work(start, (end - first) as u64);
             }
-            beat.quads = passed;
         } else {
-            self.counters.quads.tested += beat.quads.len() as u64;
+            start = self.pipe.start(arrival);
+            left = start;
+            let count = beat.quads.len() as u64;
+            self.counters.quads.tested += count;
             for quad in beat.quads.iter() {
                 self.counters.fragments.tested += fragments(quad.mask);
             }
-        }
-        if beat.quads.is_empty() && !beat.last {
-            self.pipe.work(start, cycles);
-        } else {
-            self.pipe.issue(beat, start, cycles, state, next);
+            self.pipe.issue(beat, start, count, state, next);
         }
         if tests {
             self.waiting.leave(start);

@@ -19,9 +19,11 @@ use crate::gpu::crop::unit::CropSpec;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES};
 use crate::pipeline::memory::unit_cache::UnitCache;
 use crate::pipeline::packets::{Quad, Warp};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, Queue, RateLimiter};
+use crate::pipeline::timing::{Activity, Cycle, Queue};
 use crate::pipeline::unit::{Unit, Visitor};
 
 /// Samples per sector.
@@ -66,12 +68,12 @@ impl Colour {
     pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u32>) -> Self {
         Self {
             write_cycles: spec.blend_cycles,
-            lookup: RateLimiter::new(spec.quads_per_cycle, 1),
-            quads: RateLimiter::new(spec.quads_per_cycle, 1),
-            sectors: RateLimiter::new(spec.bytes_per_cycle, SECTOR_BYTES),
+            lookup: RateLimiter::new(spec.quads_per_cycle),
+            quads: RateLimiter::new(spec.quads_per_cycle),
+            sectors: RateLimiter::new(Rate::of(spec.bytes_per_cycle, SECTOR_BYTES)),
             waiting: Queue::new(spec.wait_queue),
             cache: UnitCache::new(&spec.cache(), memory_lines),
-            activity: Activity::default(),
+            activity: Activity::of_rate(spec.quads_per_cycle),
             last_done: 0,
             counters: ColourCounters::default(),
         }
@@ -139,6 +141,7 @@ impl Colour {
         for _ in 0..written.count_ones() {
             begin = begin.max(self.sectors.serve(ready));
         }
+        self.activity.moved += 1;
         self.counters.sectors += u64::from(written.count_ones());
         self.activity.idle_for_data(arrival, begin);
         let free = self.quads.free().max(self.sectors.free());

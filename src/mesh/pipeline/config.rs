@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cores::PixelShaderSpec;
 use super::grids::GridsSpec;
-use super::pack::PackSpec;
 use super::quads::QuadsSpec;
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, Config, as_toml, overlaid, parsed};
@@ -56,8 +55,6 @@ config! {
     qfm: QfmSpec,
     /// Pixel merging, but for the sizes, which come with the unit that is run.
     pmu: PmuSpec,
-    /// Packing of warps.
-    pack: PackSpec,
     /// The pixel shader.
     pixel_shader: PixelShaderSpec,
 }

@@ -56,7 +56,7 @@ impl MeshCores {
                 instructions: shader.instructions,
                 latency: shader.latency_cycles,
             },
-            schedule: Schedule::new(cores.all_schedulers(), cores.issue_cycles, cores.slots()),
+            schedule: cores.schedule(),
             counters: MeshCoresCounters::default(),
         }
     }
@@ -88,7 +88,7 @@ impl Stage<MeshDrawState> for MeshCores {
         let owed = state.shader_issue.pay(self.schedule.next_scheduler());
         let done = self.schedule.run(arrival, self.program, owed);
         self.schedule
-            .leave(done, |ready| next.offer(warp, ready, state))
+            .leave(done, Some(|ready| next.offer(warp, ready, state)))
     }
 
     fn done(&self) -> Cycle {

@@ -15,6 +15,7 @@ use super::draw_state::MeshDrawState;
 use crate::mesh::grid::Grid;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -85,8 +86,8 @@ impl Grids {
         Self {
             kept: Queue::new(spec.grids),
             triangles: Vec::new(),
-            input: IssuePort::new(0),
-            output: IssuePort::new(0),
+            input: IssuePort::new(Rate::ONE, 0),
+            output: IssuePort::new(Rate::ONE, 0),
             counters: GridsCounters::default(),
             spec: spec.clone(),
         }

@@ -25,6 +25,7 @@ use crate::mesh::merge::{
 };
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad};
+use crate::pipeline::rate::Rate;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
@@ -84,7 +85,7 @@ impl TimedMergeUnit {
             looked_up: 0,
             used: 0,
             output_free: 0,
-            port: IssuePort::new(latency),
+            port: IssuePort::new(Rate::ONE, latency),
             samples: MergedSamples::default(),
             grid: None,
             draw: None,
@@ -270,17 +271,15 @@ impl Stage<MeshDrawState> for TimedMergeUnit {
 /// towards the shader cores (VR-Pipe, section III-B) and without latency.
 #[derive(Debug)]
 pub struct Passthrough {
-    quads_per_cycle: usize,
     port: IssuePort,
     counters: MergeCounters,
 }
 
 impl Passthrough {
     /// Creates an idle stage.
-    pub fn new(quads_per_cycle: u64) -> Self {
+    pub fn new(quads_per_cycle: Rate) -> Self {
         Self {
-            quads_per_cycle: usize::try_from(quads_per_cycle).unwrap_or(1).max(1),
-            port: IssuePort::new(0),
+            port: IssuePort::new(quads_per_cycle, 0),
             counters: MergeCounters::default(),
         }
     }
@@ -304,8 +303,8 @@ impl Stage<MeshDrawState> for Passthrough {
         state: &mut MeshDrawState,
         next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
-        let mut start = self.port.start(arrival);
-        for (number, quad) in beat.quads.iter().enumerate() {
+        let mut start = arrival;
+        for quad in beat.quads.iter() {
             let fragment = state.fragments.remove(quad.primitive as usize);
             let coverage = fragment.quad.coverage;
             let partial = state.pattern().partial_pixels(coverage);
@@ -313,11 +312,8 @@ impl Stage<MeshDrawState> for Passthrough {
             let index = state.depths.index(fragment.quad.position);
             let parts = vec![(fragment.owner, coverage)];
             let quad = state.shader_quad(index, fragment.draw, parts);
-            if number % self.quads_per_cycle == 0 {
-                start = self.port.start(arrival);
-            }
+            start = self.port.start(arrival);
             self.port.issue(quad, start, 1, state, next);
-            start = self.port.free() - 1;
         }
         start
     }

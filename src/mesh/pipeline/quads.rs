@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::draw_state::MeshDrawState;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{Beat, Quad, RasterTile};
+use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
@@ -59,7 +60,7 @@ impl Quads {
     pub fn new(spec: &QuadsSpec) -> Self {
         Self {
             quads_per_cycle: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
-            port: IssuePort::new(spec.latency_cycles),
+            port: IssuePort::new(Rate::ONE, spec.latency_cycles),
             counters: QuadsCounters::default(),
         }
     }
@@ -129,6 +130,7 @@ impl Stage<MeshDrawState> for Quads {
                 let beat = Beat {
                     tile: tile.tile,
                     quads: quads.take(),
+                    pairs: 0,
                     last: false,
                 };
                 self.port.issue(beat, start, 1, state, next);

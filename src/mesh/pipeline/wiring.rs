@@ -80,7 +80,7 @@ fn run_with(
         gpu.prop.queue => Prop::new(&gpu.prop),
         gpu.zrop.queue => Zrop::new(&gpu.zrop, false, 0, state.depth_lines()),
         depth => unit,
-        config.pack.queue => Pack::new(&config.pack),
+        gpu.pack.queue => Pack::new(&gpu.pack, gpu.prop.quads_out_per_cycle),
         gpu.launch.queue => Launch::new(&gpu.launch),
         gpu.cores.slots() => MeshCores::new(&gpu.cores, &config.pixel_shader),
         gpu.crop.queue => Colour::new(&gpu.crop, state.colour_lines()),

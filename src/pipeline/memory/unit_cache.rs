@@ -10,7 +10,9 @@ use super::Memory;
 use super::line::SECTOR_BYTES;
 use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in, sectors_of};
 use super::traffic::Client;
-use crate::pipeline::timing::{Cycle, Queue, RateLimiter};
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
+use crate::pipeline::timing::{Cycle, Queue};
 
 /// All sectors of a line.
 const WHOLE_LINE: u8 = 0b1111;
@@ -53,7 +55,7 @@ impl UnitCache {
     pub fn new(spec: &UnitCacheSpec, memory_lines: Range<u32>) -> Self {
         let lines = memory_lines.end - memory_lines.start;
         let in_memory = if spec.fast_clear { 0 } else { WHOLE_LINE };
-        let port = RateLimiter::new(spec.l2_bytes_per_cycle, SECTOR_BYTES);
+        let port = RateLimiter::new(Rate::of(spec.l2_bytes_per_cycle, SECTOR_BYTES));
         Self {
             tags: SectorCache::new(spec.bytes, spec.ways, lines),
             client: spec.client,

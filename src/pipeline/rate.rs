@@ -1,0 +1,160 @@
+//! Rates of ports as ratios of whole numbers.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A rate in items per cycle, a ratio of whole numbers.
+///
+/// A configuration writes a whole number of items per cycle as `2`, and any other rate as a string:
+/// `"1/3"` is one item in three cycles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    items: u32,
+    cycles: u32,
+}
+
+impl Rate {
+    /// One item per cycle.
+    pub const ONE: Self = Self::new(1, 1);
+    /// Least rate of a port: one item in 1024 cycles.
+    pub const LEAST: Self = Self::new(1, 1024);
+    /// Largest rate of a port: 32 items per cycle.
+    pub const MOST: Self = Self::new(32, 1);
+
+    /// The rate of `items` in `cycles` cycles. Neither is 0.
+    #[must_use]
+    pub const fn new(items: u32, cycles: u32) -> Self {
+        assert!(items > 0 && cycles > 0, "a rate is above 0");
+        Self { items, cycles }
+    }
+
+    /// The rate of `items`, a validated field, in `cycles` cycles.
+    #[must_use]
+    pub fn of(items: u64, cycles: u64) -> Self {
+        let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).max(1);
+        Self::new(number(items), number(cycles))
+    }
+
+    /// Items in [`Rate::cycles`] cycles.
+    #[must_use]
+    pub const fn items(self) -> u32 {
+        self.items
+    }
+
+    /// Cycles for [`Rate::items`] items.
+    #[must_use]
+    pub const fn cycles(self) -> u32 {
+        self.cycles
+    }
+
+    /// Whole items per cycle, rounded up: the width of a port.
+    #[must_use]
+    pub const fn width(self) -> u32 {
+        self.items.div_ceil(self.cycles)
+    }
+
+    /// Rate of groups of `size` items.
+    #[must_use]
+    pub const fn per(self, size: u32) -> Self {
+        Self::new(self.items, self.cycles * size)
+    }
+
+    /// Items that pass in `cycles` cycles, as a real number.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a number for people")]
+    pub fn in_cycles(self, cycles: u64) -> f64 {
+        cycles as f64 * f64::from(self.items) / f64::from(self.cycles)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (items, cycles) = text.split_once('/').unwrap_or((text, "1"));
+        let number = |text: &str| text.trim().parse::<u16>().ok().filter(|n| *n > 0);
+        Some(Self::new(number(items)?.into(), number(cycles)?.into()))
+    }
+}
+
+impl PartialOrd for Rate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
+        let ours = product(self.items, other.cycles);
+        Some(ours.cmp(&product(other.items, self.cycles)))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cycles {
+            1 => write!(f, "{}", self.items),
+            cycles => write!(f, "{}/{cycles}", self.items),
+        }
+    }
+}
+
+/// As in a configuration, so that errors show rates as users write them.
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.cycles {
+            1 => serializer.serialize_u32(self.items),
+            _ => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Rate;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rate above 0: a whole number, or a ratio of two such as \"1/3\"")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Rate, E> {
+                Rate::parse(text)
+                    .ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+            }
+
+            fn visit_i64<E: Error>(self, items: i64) -> Result<Rate, E> {
+                self.visit_str(&items.to_string())
+            }
+
+            fn visit_u64<E: Error>(self, items: u64) -> Result<Rate, E> {
+                self.visit_str(&items.to_string())
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_whole_numbers_or_ratios() {
+        for (text, rate) in [
+            ("2", Some((2, 1))),
+            ("1/3", Some((1, 3))),
+            ("0", None),
+            ("1/0", None),
+            ("x", None),
+        ] {
+            assert_eq!(
+                Rate::parse(text),
+                rate.map(|(i, c)| Rate::new(i, c)),
+                "{text}"
+            );
+        }
+        assert!(Rate::new(1, 3) < Rate::new(1, 2) && Rate::new(7, 2) > Rate::new(3, 1));
+    }
+}

@@ -1,0 +1,151 @@
+//! Ports that serve items at a rational rate, without rounding.
+
+use super::rate::Rate;
+use super::timing::Cycle;
+
+/// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has
+/// been used.
+#[derive(Debug, Clone, Copy)]
+pub struct RateClock {
+    cycle: Cycle,
+    /// Used part of the cycle, in units of 1 / `of` cycles.
+    part: u32,
+    of: u32,
+    /// Time per item: whole cycles, and units of 1 / `of` cycles.
+    whole: u32,
+    rest: u32,
+}
+
+impl RateClock {
+    /// Creates a clock at cycle 0.
+    #[must_use]
+    pub const fn new(rate: Rate) -> Self {
+        Self {
+            cycle: 0,
+            part: 0,
+            of: rate.items(),
+            whole: rate.cycles() / rate.items(),
+            rest: rate.cycles() % rate.items(),
+        }
+    }
+
+    /// The cycle.
+    #[inline]
+    #[must_use]
+    pub const fn cycle(&self) -> Cycle {
+        self.cycle
+    }
+
+    /// The cycle, or the next one if a part of it has been used.
+    #[inline]
+    #[must_use]
+    pub fn whole_cycle(&self) -> Cycle {
+        self.cycle + u64::from(self.part > 0)
+    }
+
+    /// Moves on to the start of `cycle`, unless that is in the past.
+    #[inline]
+    pub fn wait_until(&mut self, cycle: Cycle) {
+        if cycle > self.cycle {
+            self.cycle = cycle;
+            self.part = 0;
+        }
+    }
+
+    /// Number of items, at most `most`, that can start in the current cycle.
+    #[inline]
+    #[must_use]
+    pub fn left_in_cycle(&self, most: u64) -> u64 {
+        if self.whole > 0 {
+            return most.min(1);
+        }
+        most.min(u64::from((self.of - self.part).div_ceil(self.rest)))
+    }
+
+    /// Moves on by the time of `count` items.
+    #[inline]
+    pub fn pass(&mut self, count: u64) {
+        if self.rest == 0 {
+            self.cycle += count * u64::from(self.whole);
+            return;
+        }
+        // At most a beat of eight items at a time: the loop is short.
+        for _ in 0..count {
+            self.cycle += u64::from(self.whole);
+            self.part += self.rest;
+            if self.part >= self.of {
+                self.part -= self.of;
+                self.cycle += 1;
+            }
+        }
+    }
+}
+
+/// A port that serves items at a fixed rate. Items that arrive in the same cycle share it up to the
+/// rate.
+#[derive(Debug, Clone)]
+pub struct RateLimiter {
+    clock: RateClock,
+}
+
+impl RateLimiter {
+    /// Creates a port.
+    #[must_use]
+    pub const fn new(rate: Rate) -> Self {
+        Self {
+            clock: RateClock::new(rate),
+        }
+    }
+
+    /// Serves an item that arrives at `arrival`; returns the cycle of service.
+    #[inline]
+    pub fn serve(&mut self, arrival: Cycle) -> Cycle {
+        self.clock.wait_until(arrival);
+        let start = self.clock.cycle();
+        self.clock.pass(1);
+        start
+    }
+
+    /// First cycle in which another item can be served.
+    #[inline]
+    #[must_use]
+    pub const fn free(&self) -> Cycle {
+        self.clock.cycle()
+    }
+
+    /// Blocks the port until `cycle`.
+    #[inline]
+    pub fn hold_until(&mut self, cycle: Cycle) {
+        self.clock.wait_until(cycle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_share_cycles_up_to_the_rate() {
+        let mut limiter = RateLimiter::new(Rate::new(2, 1));
+        let served: Vec<_> = [5, 5, 5, 6, 9].map(|t| limiter.serve(t)).into();
+        assert_eq!(served, [5, 5, 6, 6, 9]);
+        // One item in three cycles.
+        let mut slow = RateLimiter::new(Rate::new(1, 3));
+        assert_eq!([0, 0, 0, 100].map(|t| slow.serve(t)), [0, 3, 6, 100]);
+        // Three items in two cycles.
+        let mut mixed = RateLimiter::new(Rate::new(3, 2));
+        assert_eq!([0; 7].map(|t| mixed.serve(t)), [0, 0, 1, 2, 2, 3, 4]);
+    }
+
+    /// No rate drifts: after many items the cycle is the exact quotient.
+    #[test]
+    fn rates_are_exact() {
+        for (items, cycles) in [(3, 1), (7, 3), (1, 3), (31, 32), (32, 5)] {
+            let mut limiter = RateLimiter::new(Rate::new(items, cycles));
+            for n in 0..100_000 {
+                let expected = n * u64::from(cycles) / u64::from(items);
+                assert_eq!(limiter.serve(0), expected, "{items}/{cycles}, item {n}");
+            }
+        }
+    }
+}
