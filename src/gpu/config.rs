@@ -139,6 +139,11 @@ impl Config {
         ] {
             self.check_product(&[("cores.cores", cores.cores), other], MAX_ENTRIES)?;
         }
+        let first_level = [
+            ("cores.cores", cores.cores),
+            ("cores.l1_bytes", cores.l1_bytes),
+        ];
+        self.check_product(&first_level, MAX_CACHE_BYTES)?;
         self.check_product(
             &[("crop.cache_bytes", self.crop.cache_bytes)],
             MAX_CACHE_BYTES,

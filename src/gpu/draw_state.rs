@@ -2,6 +2,7 @@
 //! later units to earlier ones.
 
 use super::draw::Draw;
+use super::geometry::vertex_buffer::VertexBuffer;
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::early::EarlyTests;
 use super::zrop::termination::Updates;
@@ -29,6 +30,8 @@ pub struct DrawState<'a> {
     pub level: SimdLevel,
     /// L2 and DRAM.
     pub memory: Memory,
+    /// Results of vertex shading.
+    pub vertex_buffer: VertexBuffer,
     /// Issue cycles used by vertex warps, the same in each GPC.
     pub shader_issue: ShaderIssue,
     /// Termination updates in flight, by GPC.
@@ -44,6 +47,7 @@ impl<'a> DrawState<'a> {
         shader: FragmentShader<'a>,
         framebuffer: Framebuffer,
         memory: Memory,
+        vertex_buffer: VertexBuffer,
         shader_issue: ShaderIssue,
         updates: Vec<Updates>,
     ) -> Self {
@@ -53,6 +57,7 @@ impl<'a> DrawState<'a> {
             shader,
             framebuffer,
             memory,
+            vertex_buffer,
             shader_issue,
             updates,
             maps: None,

@@ -15,6 +15,7 @@ use super::raster::fine::FineCounters;
 use super::raster::hi_z::HiZCounters;
 use super::raster::setup::SetupCounters;
 use super::variant::Variant;
+use super::warp::attribute_cache::AttributeCounters;
 use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
 use super::zrop::framebuffer::Framebuffer;
@@ -60,6 +61,12 @@ pub struct SimulationResult {
     pub terminations: u64,
     /// Termination updates, one per pixel.
     pub updates: u64,
+    /// Accesses of fragment warps to the first-level caches.
+    pub l1: AttributeCounters,
+    /// Largest number of splats whose vertices lay in the buffer of vertex results at once.
+    pub peak_live_splats: u64,
+    /// Bytes of their results.
+    pub peak_live_bytes: u64,
     /// Statistics of the CROP cache.
     pub crop_cache: CacheCounters,
     /// Statistics of the stencil and depth cache.
@@ -92,6 +99,7 @@ impl SimulationResult {
     ) -> Self {
         let run = Collected::of(units, last_update.max(state.memory.writes_done()));
         let of = &run.statistics;
+        let peak_live_splats = state.vertex_buffer.peak_live_splats();
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
         let coarse: CoarseCounters = of.of("coarse");
@@ -144,6 +152,9 @@ impl SimulationResult {
             qru: of.of("qru"),
             terminations: crop.terminations,
             updates: zrop.updates + late_updates,
+            l1: of.of("l1"),
+            peak_live_splats,
+            peak_live_bytes: state.vertex_buffer.bytes_of(peak_live_splats),
             crop_cache: of.of("crop_cache"),
             z_cache: of.of("z_cache"),
             l2: state.memory.l2.counters(),
@@ -205,10 +216,11 @@ impl SimulationResult {
         check("primitives flushed", set_up, self.tgc.items);
         let TrafficByClient {
             vertex,
+            vertex_results,
             depth,
             colour,
         } = &self.traffic;
-        let moved = [vertex, depth, colour].map(Traffic::dram_bytes);
+        let moved = [vertex, vertex_results, depth, colour].map(Traffic::dram_bytes);
         let moved = moved.iter().sum();
         check("bytes moved to and from DRAM", self.dram_bytes, moved);
         wrong.extend(UnitCycles::discrepancies(&self.units, self.cycles));

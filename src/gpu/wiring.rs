@@ -10,7 +10,9 @@ use super::crop::unit::Crop;
 use super::draw::Draw;
 use super::draw_state::DrawState;
 use super::geometry::assembly::{Assembly, Distribute};
+use super::geometry::position_fetch::PositionFetch;
 use super::geometry::vertex::VertexShading;
+use super::geometry::vertex_buffer::VertexBuffer;
 use super::raster::coarse::Coarse;
 use super::raster::fine::Fine;
 use super::raster::hi_z::HiZ;
@@ -29,6 +31,7 @@ use super::zrop::unit::Zrop;
 use crate::error::Result;
 use crate::pipeline::maps::Maps;
 use crate::pipeline::memory::Memory;
+use crate::pipeline::memory::l2::L2Spec;
 use crate::pipeline::packets::{Beat, Primitive, RasterTile};
 use crate::pipeline::stage::{Retired, Sink, chain};
 use crate::pipeline::unit::{Unit, keep_timelines};
@@ -61,13 +64,16 @@ impl Gpc<'_> {
         next: N,
     ) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N> {
         let c = self.config;
+        let again = self.variant.tgc().then_some(c.tgc.fetch_queue);
         chain! {
             c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc(), self.layout),
-            c.setup.queue => Setup::new(&c.setup),
-            c.coarse.queue => Coarse::new(&c.coarse, self.owner),
-            c.hi_z.queue => HiZ::new(&c.hi_z),
-            c.fine.queue => Fine::new(&c.fine),
-            next
+            PositionFetch::new(again, chain! {
+                c.setup.queue => Setup::new(&c.setup),
+                c.coarse.queue => Coarse::new(&c.coarse, self.owner),
+                c.hi_z.queue => HiZ::new(&c.hi_z),
+                c.fine.queue => Fine::new(&c.fine),
+                next
+            })
         }
     }
 
@@ -113,7 +119,7 @@ impl Gpc<'_> {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            c.cores.slots() => Cores::new(&c.cores, variant.qru()),
+            c.cores.slots() => Cores::new(&c.cores, variant.qru()).reading(&c.cores, c.vertex.attribute_bytes),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
@@ -132,17 +138,19 @@ pub fn draw_state<'a>(
     let format = config.crop.format;
     let framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
     let lines = FramebufferLines::of(&framebuffer);
-    let memory = Memory::new(
-        &config.l2,
-        &config.dram,
-        config.gpu.clock_mhz,
-        lines.tests.end,
-    );
+    // The lines of the buffer of vertex results are not for others.
+    let reserved = config.vertex.buffer_bytes.min(config.l2.bytes / 2);
+    let l2 = L2Spec {
+        bytes: config.l2.bytes - reserved,
+        ..config.l2.clone()
+    };
+    let memory = Memory::new(&l2, &config.dram, config.gpu.clock_mhz, lines.tests.end);
     let issue = ShaderIssue::new(config.cores.all_schedulers(), config.cores.issue_cycles);
     let updates = (0..config.gpu.gpcs)
         .map(|_| Updates::new(config.zrop.update_queue, config.zrop.update_cycles))
         .collect();
-    DrawState::new(draw, shader, framebuffer, memory, issue, updates)
+    let results = VertexBuffer::new(config.vertex.entry(), draw.len());
+    DrawState::new(draw, shader, framebuffer, memory, results, issue, updates)
 }
 
 /// A variant of the emulated GPU with a checked configuration. The default is the conventional pipeline
@@ -225,8 +233,10 @@ impl Simulator {
         });
         let mut chain = chain! {
             1 => VertexShading::new(&config.vertex),
-            config.vpo.queue => Assembly::new(&config.vpo),
-            Distribute { gpcs: gpcs.collect() }
+            PositionFetch::new(Some(config.vertex.fetch_queue), chain! {
+                config.vpo.queue => Assembly::new(&config.vpo),
+                Distribute { gpcs: gpcs.collect() }
+            })
         };
         if self.watch.timelines {
             keep_timelines(&mut chain);

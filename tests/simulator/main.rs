@@ -16,6 +16,7 @@ mod coverage;
 mod coverage_by_hand;
 mod exact;
 mod hand_worked;
+mod memory;
 mod microbench;
 mod samples;
 mod shading;

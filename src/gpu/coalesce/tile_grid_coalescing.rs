@@ -33,6 +33,8 @@ spec! {
         primitives_in_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one write port";
         /// Primitives per cycle out.
         primitives_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as setup";
+        /// Primitives out of flushed bins whose vertices are being read again.
+        fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write, one read of a small memory";
         /// Eviction rule for when all bins are occupied.

@@ -1,13 +1,14 @@
 //! Vertex shading: four corners per splat, in warps of 32 vertices on the shader cores.
 //!
 //! Input: splats in drawing order. Output: primitives in the same order, two triangles per splat or one
-//! primitive of another kind. The eight splats of a warp are fetched from memory, shaded, and kept until
-//! the last of them is assembled (VR-Pipe, section V-A: vertices wait in a buffer in the L2 cache).
+//! primitive of another kind. The eight splats of a warp are fetched from memory, shaded, and their
+//! results written to the [buffer](super::vertex_buffer) in the L2 (VR-Pipe, section V-A).
 //!
 //! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the
 //! same scheduler (see [`ShaderIssue`](crate::gpu::warp::issue::ShaderIssue)), so no issue slot is used
 //! twice and a vertex warp never waits for fragments (assumption).
 
+use super::vertex_buffer::EntryBytes;
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::memory::traffic::Client;
@@ -30,8 +31,26 @@ spec! {
         latency_cycles: u64 = 64, 1..=100_000, Assumed "16 dependent instructions of ALU latency 4";
         /// Bytes fetched per splat.
         bytes_per_splat: u64 = 48, 0..=4096, Assumed "centre, two axes, colour and opacity, index: 12 words";
+        /// Bytes of the positions of a splat's vertices, which assembly and setup read.
+        position_bytes: u64 = 64, 0..=4096, Assumed "four vertices of four words";
+        /// Bytes of the attributes of a splat's vertices, which fragment warps read.
+        attribute_bytes: u64 = 96, 0..=4096, Assumed "four vertices of colour, opacity and offset from the centre: six words";
+        /// Bytes of the L2 in which the results of vertex shading lie, at most half of it.
+        buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2";
+        /// Primitives whose positions are being fetched for assembly.
+        fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
         /// Vertex warps in flight.
         warps: u64 = 64, 1..=4096, Assumed "enough to hide memory latency";
+    }
+}
+
+impl VertexSpec {
+    /// Sizes of the entry of a splat in the buffer of results.
+    pub(crate) fn entry(&self) -> EntryBytes {
+        EntryBytes {
+            positions: self.position_bytes,
+            attributes: self.attribute_bytes,
+        }
     }
 }
 
@@ -47,7 +66,7 @@ statistics! {
 #[derive(Debug)]
 pub struct VertexShading {
     spec: VertexSpec,
-    /// Warps whose results are in the buffer.
+    /// Warps with a splat that was not emitted.
     in_flight: Queue,
     /// Splats of the current warp that have not been emitted.
     left_in_warp: u64,
@@ -86,7 +105,10 @@ impl VertexShading {
         state
             .shader_issue
             .charge_vertex_warp(self.counters.warps, self.spec.instructions);
-        self.results_at = data + self.spec.latency_cycles;
+        let splats = self.spec.splats_per_warp;
+        let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
+        buffer.dispatch((self.counters.warps + 1) * splats, dispatch);
+        self.results_at = buffer.write(splats, data + self.spec.latency_cycles, memory);
         self.dispatched_at = dispatch;
         self.counters.warps += 1;
         self.left_in_warp = self.spec.splats_per_warp;

@@ -23,6 +23,7 @@ use crate::raster::tiles::quad_index;
 use crate::shading::under;
 use arrayvec::ArrayVec;
 
+use super::attribute_cache::AttributeCaches;
 use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
 
@@ -43,6 +44,12 @@ spec! {
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";
         /// Cycles of the fragment shader's dependent chain.
         fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export";
+        /// Bytes of each core's first-level cache.
+        l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I";
+        /// Ways per set of the first-level cache.
+        l1_ways: u64 = 4, 1..=64, Assumed "common for first-level caches";
+        /// Bytes per cycle from the L2 to each core.
+        l1_bytes_per_cycle: u64 = 64, 1..=4096, Assumed "half a line";
         /// Additional instructions with quad merging.
         merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test";
         /// Additional cycles of latency with quad merging.
@@ -98,6 +105,8 @@ statistics! {
 #[derive(Debug)]
 pub struct Cores {
     program: Program,
+    /// Caches of attributes, if the shader reads any.
+    attributes: Option<AttributeCaches>,
     /// Slots and schedulers.
     pub schedule: Schedule,
     /// Results of the current warp.
@@ -122,9 +131,19 @@ impl Cores {
                 latency: spec.fragment_latency_cycles + longer,
             },
             schedule: spec.schedule(),
+            attributes: None,
             shaded: [ShadedQuad::default(); WARP_QUADS],
             out: ArrayVec::new(),
             counters: CoresCounters::default(),
+        }
+    }
+
+    /// Lets the shader read `attribute_bytes` per primitive of a warp.
+    #[must_use]
+    pub fn reading(self, spec: &CoresSpec, attribute_bytes: u64) -> Self {
+        Self {
+            attributes: AttributeCaches::new(spec, attribute_bytes),
+            ..self
         }
     }
 
@@ -180,6 +199,9 @@ impl Unit for Cores {
             visitor.activity("cores", activity);
         }
         visitor.statistics("cores", &self.counters);
+        if let Some(attributes) = &self.attributes {
+            visitor.statistics("l1", &attributes.counters);
+        }
     }
 }
 
@@ -196,8 +218,16 @@ impl<'m> Stage<DrawState<'m>> for Cores {
     ) -> Cycle {
         self.counters.warps += 1;
         self.counters.instructions += self.program.instructions;
-        let owed = state.shader_issue.pay(self.schedule.next_scheduler());
-        let done = self.schedule.run(arrival, self.program, owed);
+        let scheduler = self.schedule.next_scheduler();
+        let owed = state.shader_issue.pay(scheduler);
+        let mut program = self.program;
+        if let Some(attributes) = &mut self.attributes {
+            let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
+            let ready = attributes.fetch(scheduler, &warp.quads, arrival, buffer, memory);
+            // Other warps fill the cycles in which this one waits.
+            program.latency += ready - arrival;
+        }
+        let done = self.schedule.run(arrival, program, owed);
         self.shade(&warp, state);
         let out = ShadedWarp {
             tile: warp.tile,

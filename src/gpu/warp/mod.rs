@@ -1,5 +1,6 @@
 //! Warps: launch, timing on the shader cores, and the fragment shader.
 
+pub mod attribute_cache;
 pub mod cores;
 pub mod exact_alpha;
 pub mod fragment;

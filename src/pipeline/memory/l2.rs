@@ -147,10 +147,18 @@ impl L2 {
         start
     }
 
-    /// Passes `bytes` from DRAM through at `at` without caching them; returns the cycle at which they
-    /// arrive.
+    /// Passes `bytes` to a unit at `at` that come from DRAM and are not cached, or that the L2 keeps;
+    /// returns the cycle at which they arrive.
     pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.book_read(client, bytes, at) + self.latency
+    }
+
+    /// Writes `bytes` at `at` to a region that is not evicted; returns the cycle at which they are
+    /// accepted.
+    pub fn keep(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        let passed = self.book_write(client, bytes, at);
+        self.last_write = self.last_write.max(passed);
+        passed
     }
 
     fn book_read(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {

@@ -61,6 +61,18 @@ impl Memory {
         last.map_or(0, |last| last + 1)
     }
 
+    /// Reads `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they
+    /// arrive.
+    pub fn read_kept(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.l2.pass(client, bytes, at)
+    }
+
+    /// Writes `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they
+    /// are accepted.
+    pub fn write_kept(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.l2.keep(client, bytes, at)
+    }
+
     /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`: as many busy ones as their bytes
     /// take at their rates.
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
@@ -137,6 +149,45 @@ mod tests {
         let windows = dram.timeline.iter().flat_map(|t| &t.windows);
         let busy: u64 = windows.map(|states| states[0]).sum();
         assert!((19..=21).contains(&busy), "{busy}");
+    }
+
+    /// With the latencies of 146 and 367 cycles at 612 MHz. A sector's neighbour in the line is not
+    /// there, and a sector that was written does not make its neighbour present either.
+    #[test]
+    fn sectors_of_a_line_are_fetched_one_by_one() {
+        let mut memory = Memory::new(&L2Spec::default(), &DramSpec::default(), 612.0, 64);
+        assert_eq!(memory.read(Client::Colour, 0, 0b0001, 0), 146 + 367);
+        // In flight: its data arrive no earlier for the second request.
+        assert_eq!(memory.read(Client::Colour, 0, 0b0001, 100), 146 + 367);
+        assert_eq!(memory.read(Client::Colour, 0, 0b0010, 100), 100 + 146 + 367);
+        assert_eq!(memory.write(Client::Colour, 0, 0b0100, 1000), 1000);
+        assert_eq!(memory.read(Client::Colour, 0, 0b0100, 2000), 2000 + 146);
+        assert_eq!(
+            memory.read(Client::Colour, 0, 0b1000, 2000),
+            2000 + 146 + 367
+        );
+        let counters = memory.l2.counters().cache;
+        assert_eq!(
+            (counters.hits, counters.misses, counters.fetched),
+            (2, 4, 3)
+        );
+    }
+
+    /// A sector that is written twice is 32 dirty bytes.
+    #[test]
+    fn dirty_bytes_are_those_of_the_mask() {
+        let spec = L2Spec {
+            bytes: 4096,
+            ..L2Spec::default()
+        };
+        let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
+        memory.write(Client::Colour, 0, 0b0001, 0);
+        memory.write(Client::Colour, 0, 0b0001, 0);
+        assert_eq!(memory.l2.counters().cache.dirty_at_end_bytes, 32);
+        // All other ways of the set, and one more.
+        (1..=16).for_each(|n| _ = memory.read(Client::Colour, 2 * n, 1, 0));
+        assert_eq!(memory.l2.traffic.colour.dram_written_bytes, 32);
+        assert_eq!(memory.l2.counters().cache.dirty_at_end_bytes, 0);
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub enum Client {
     /// Vertex shading.
     #[default]
     Vertex,
+    /// Results of vertex shading: positions and attributes.
+    VertexResults,
     /// Stencil and depth values.
     Depth,
     /// Colours.
@@ -39,6 +41,8 @@ impl Traffic {
 pub struct TrafficByClient {
     /// Of vertex shading.
     pub vertex: Traffic,
+    /// Of the results of vertex shading, which never leave the L2.
+    pub vertex_results: Traffic,
     /// Of stencil and depth values.
     pub depth: Traffic,
     /// Of colours.
@@ -50,6 +54,7 @@ impl TrafficByClient {
     pub fn of(&mut self, client: Client) -> &mut Traffic {
         match client {
             Client::Vertex => &mut self.vertex,
+            Client::VertexResults => &mut self.vertex_results,
             Client::Depth => &mut self.depth,
             Client::Colour => &mut self.colour,
         }

@@ -1,0 +1,122 @@
+//! First-level caches of the shader cores, through which fragment warps read the attributes of their
+//! primitives from the buffer of vertex results.
+//!
+//! An entry holds the attributes of one splat, in whole sectors (assumption: caches of lines would hold
+//! about as many). A hit takes no more than the latency of the fragment shader includes.
+
+use serde::Serialize;
+
+use super::cores::CoresSpec;
+use crate::gpu::geometry::vertex_buffer::VertexBuffer;
+use crate::math::index;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::memory::line::SECTOR_BYTES;
+use crate::pipeline::packets::Quad;
+use crate::pipeline::rate::Rate;
+use crate::pipeline::rate_limiter::RateLimiter;
+use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::Cycle;
+
+statistics! {
+    /// Accesses of fragment warps to attributes; a warp accesses each of its primitives once.
+    #[derive(Serialize)]
+    pub struct AttributeCounters {
+        /// Accesses to resident entries.
+        pub hits: u64,
+        /// Accesses that read from the L2.
+        pub misses: u64,
+    }
+}
+
+/// Attributes of a splat.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    splat: u32,
+    /// Cycle at which they arrive.
+    ready: Cycle,
+}
+
+const EMPTY: Entry = Entry {
+    splat: u32::MAX,
+    ready: 0,
+};
+
+/// The caches of one GPC's cores.
+#[derive(Debug)]
+pub struct AttributeCaches {
+    sets: usize,
+    ways: usize,
+    /// Entries by core, set and age, the most recently used first.
+    entries: Vec<Entry>,
+    /// Port of each core to the L2.
+    ports: Vec<RateLimiter>,
+    /// Accesses so far.
+    pub counters: AttributeCounters,
+}
+
+impl AttributeCaches {
+    /// Creates empty caches for entries of `entry_bytes`; none if there is nothing to read.
+    pub(crate) fn new(spec: &CoresSpec, entry_bytes: u64) -> Option<Self> {
+        if entry_bytes == 0 {
+            return None;
+        }
+        let entry_bytes = entry_bytes.next_multiple_of(SECTOR_BYTES);
+        let entries = (spec.l1_bytes / entry_bytes).max(1);
+        let ways = spec.l1_ways.min(entries);
+        let sets = entries / ways;
+        let port = RateLimiter::new(Rate::of(spec.l1_bytes_per_cycle, entry_bytes));
+        Some(Self {
+            sets: index(sets),
+            ways: index(ways),
+            entries: vec![EMPTY; index(spec.cores * sets * ways)],
+            ports: vec![port; index(spec.cores)],
+            counters: AttributeCounters::default(),
+        })
+    }
+
+    /// Reads the attributes of all primitives of a warp's quads at `at`, on the core that runs
+    /// `scheduler`; returns the cycle at which they have arrived. Schedulers are numbered so that
+    /// warps in turn go to all cores.
+    pub(crate) fn fetch(
+        &mut self,
+        scheduler: usize,
+        quads: &[Quad],
+        at: Cycle,
+        buffer: &mut VertexBuffer,
+        memory: &mut Memory,
+    ) -> Cycle {
+        let core = scheduler % self.ports.len();
+        let mut ready = at;
+        for (n, quad) in quads.iter().enumerate() {
+            let splat = quad.primitive;
+            if quads[..n].iter().all(|earlier| earlier.primitive != splat) {
+                let arrived = self.access(core, splat, at, buffer, memory);
+                ready = ready.max(arrived);
+            }
+        }
+        ready
+    }
+
+    fn access(
+        &mut self,
+        core: usize,
+        splat: u32,
+        at: Cycle,
+        buffer: &mut VertexBuffer,
+        memory: &mut Memory,
+    ) -> Cycle {
+        let first = (core * self.sets + splat as usize % self.sets) * self.ways;
+        let set = &mut self.entries[first..first + self.ways];
+        if let Some(way) = set.iter().position(|entry| entry.splat == splat) {
+            self.counters.hits += 1;
+            set[..=way].rotate_right(1);
+            return set[0].ready.max(at);
+        }
+        self.counters.misses += 1;
+        let sent = self.ports[core].serve(at);
+        let ready = buffer.read_attributes(splat, sent, memory);
+        set.rotate_right(1);
+        set[0] = Entry { splat, ready };
+        ready
+    }
+}
