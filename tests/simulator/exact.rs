@@ -149,11 +149,14 @@ fn merging_and_termination_stay_within_their_bounds() {
 }
 
 /// Sizes, rates, latencies and policies to draw from, extremes among them.
-const CHOICES: [(&str, &[&str]); 40] = [
+const CHOICES: [(&str, &[&str]); 50] = [
     ("gpu.gpcs", &["1", "2", "3", "4"]),
     ("vertex.warps", &["1", "64"]),
+    ("vertex.fetch_queue", &["1", "256"]),
+    ("vertex.position_bytes", &["0", "64"]),
     ("vpo.queue", &["1", "64"]),
     ("tgc.queue", &["1", "64"]),
+    ("tgc.fetch_queue", &["1", "256"]),
     ("tgc.bins", &["1", "2", "128"]),
     ("tgc.bin_size", &["1", "3", "16", "500"]),
     ("tgc.grid_tiles", &["1", "2", "4", "16"]),
@@ -174,6 +177,8 @@ const CHOICES: [(&str, &[&str]); 40] = [
     ("zrop.quads_per_cycle", &["1", "5", "8"]),
     ("zrop.wait_queue", &["1", "256"]),
     ("zrop.cache_bytes", &["128", "32768"]),
+    ("zrop.cache_ways", &["1", "65536"]),
+    ("zrop.fast_clear", &["false", "true"]),
     ("zrop.feedback_cycles", &["0", "8", "5000"]),
     ("zrop.update_cycles", &["0", "1", "50"]),
     ("zrop.feedback", &["timed", "ideal"]),
@@ -182,13 +187,18 @@ const CHOICES: [(&str, &[&str]); 40] = [
     ("qru.buffers", &["1", "2", "8"]),
     ("launch.queue", &["1", "64"]),
     ("cores.cores", &["1", "16"]),
+    ("cores.l1_bytes", &["128", "49152"]),
     ("cores.fragment_latency_cycles", &["1", "150", "9000"]),
     ("crop.queue", &["1", "64"]),
     ("crop.cache_bytes", &["128", "1024", "16384"]),
     ("crop.cache_ways", &["1", "4", "65536"]),
+    ("crop.fast_clear", &["false", "true"]),
+    ("crop.write_buffer", &["1", "16"]),
     ("crop.wait_queue", &["1", "512"]),
     ("l2.bytes", &["4096", "4194304"]),
     ("l2.latency_ns", &["0", "240", "16000"]),
+    ("l2.write_buffer", &["1", "4"]),
+    ("dram.gb_per_s", &["0.612", "102.4"]),
     ("dram.latency_ns", &["0", "600", "16000"]),
 ];
 
