@@ -154,10 +154,15 @@ fn units(criterion: &mut Criterion) {
     let primitives = frame.bench(c, "vertex", &splats, || VertexShading::new(&config.vertex));
     let visible = frame.bench(c, "vpo", &primitives, || Assembly::new(&config.vpo));
     frame.bench(c, "tgc", &visible, || {
-        TileGridCoalescing::new(&config.tgc, true, TileLayout::new(SIZE[0], SIZE[1]))
+        TileGridCoalescing::new(
+            &config.tgc,
+            true,
+            TileLayout::new(SIZE[0], SIZE[1]),
+            TileOwner::only(),
+        )
     });
     let edges = frame.bench(c, "setup", &visible, || Setup::new(&config.setup));
-    let owner = TileOwner { gpc: 0, count: 1 };
+    let owner = TileOwner::only();
     let coarse = frame.bench(c, "coarse", &edges, || Coarse::new(&config.coarse, owner));
     let near = frame.bench(c, "hi_z", &coarse, || HiZ::new(&config.hi_z));
     let fine = frame.bench(c, "fine", &near, || Fine::new(&config.fine));

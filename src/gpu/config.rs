@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::crop::unit::CropSpec;
 use super::geometry::assembly::AssemblySpec;
+use super::geometry::crossbar::CrossbarSpec;
+use super::geometry::distributor::DistributorSpec;
 use super::geometry::vertex::VertexSpec;
 use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
 use super::raster::setup::SetupSpec;
+use super::tile_owner::{TileMap, TileMapping};
 use super::warp::cores::CoresSpec;
 use super::warp::launch::LaunchSpec;
 use super::zrop::prop::PropSpec;
@@ -30,6 +33,17 @@ spec! {
         clock_mhz: f64 = 612.0, 1.0..=100_000.0, Published "VR-Pipe Table I";
         /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
         gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
+        /// Rule by which blocks of screen tiles are dealt to GPCs.
+        tile_mapping: TileMapping = TileMapping::Diagonal, .., Assumed "NVIDIA assigns each screen tile to a GPC (VR-Pipe II-A), by a rule that is not published";
+        /// Screen tiles along the side of a block that belongs to one GPC.
+        tile_block: u64 = 1, 1..=1024, Assumed "VR-Pipe II-A: each screen tile of 16x16 pixels is assigned to a GPC";
+    }
+}
+
+impl GpuSpec {
+    /// The GPC that owns each screen tile.
+    pub fn tile_map(&self) -> TileMap {
+        TileMap::new(self.gpcs, self.tile_mapping, self.tile_block)
     }
 }
 
@@ -64,8 +78,10 @@ macro_rules! config {
 
 config! {
     gpu: GpuSpec,
+    distributor: DistributorSpec,
     vertex: VertexSpec,
     vpo: AssemblySpec,
+    crossbar: CrossbarSpec,
     tgc: TgcSpec,
     setup: SetupSpec,
     coarse: CoarseSpec,

@@ -32,7 +32,7 @@ pub struct DrawState<'a> {
     pub memory: Memory,
     /// Results of vertex shading.
     pub vertex_buffer: VertexBuffer,
-    /// Issue cycles used by vertex warps, the same in each GPC.
+    /// Issue cycles used by vertex warps.
     pub shader_issue: ShaderIssue,
     /// Termination updates in flight, by GPC.
     pub updates: Vec<Updates>,

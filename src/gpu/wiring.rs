@@ -9,8 +9,10 @@ use super::config::Config;
 use super::crop::unit::Crop;
 use super::draw::Draw;
 use super::draw_state::DrawState;
-use super::geometry::assembly::{Assembly, Distribute};
-use super::geometry::position_fetch::PositionFetch;
+use super::geometry::assembly::Assembly;
+use super::geometry::crossbar::Crossbar;
+use super::geometry::distributor::{Distributor, GeometryUnits};
+use super::geometry::position_fetch::{FetchedVertices, PositionFetch};
 use super::geometry::vertex::VertexShading;
 use super::geometry::vertex_buffer::VertexBuffer;
 use super::raster::coarse::Coarse;
@@ -66,7 +68,7 @@ impl Gpc<'_> {
         let c = self.config;
         let again = self.variant.tgc().then_some(c.tgc.fetch_queue);
         chain! {
-            c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc(), self.layout),
+            c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc(), self.layout, self.owner),
             PositionFetch::new(again, chain! {
                 c.setup.queue => Setup::new(&c.setup),
                 c.coarse.queue => Coarse::new(&c.coarse, self.owner),
@@ -119,7 +121,7 @@ impl Gpc<'_> {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            c.cores.slots() => Cores::new(&c.cores, variant.qru()).reading(&c.cores, c.vertex.attribute_bytes),
+            c.cores.slots() => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.attribute_bytes),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
@@ -145,8 +147,10 @@ pub fn draw_state<'a>(
         ..config.l2.clone()
     };
     let memory = Memory::new(&l2, &config.dram, config.gpu.clock_mhz, lines.tests.end);
-    let issue = ShaderIssue::new(config.cores.all_schedulers(), config.cores.issue_cycles);
-    let updates = (0..config.gpu.gpcs)
+    let gpcs = config.gpu.gpcs;
+    let schedulers = config.cores.all_schedulers();
+    let issue = ShaderIssue::new(gpcs, schedulers, config.cores.issue_cycles);
+    let updates = (0..gpcs)
         .map(|_| Updates::new(config.zrop.update_queue, config.zrop.update_cycles))
         .collect();
     let results = VertexBuffer::new(config.vertex.entry(), draw.len());
@@ -221,7 +225,14 @@ impl Simulator {
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
         state.maps = self.watch.maps.then(|| Box::new(Maps::new(layout.quads())));
-        let gpcs = TileOwner::all(config.gpu.gpcs).map(|owner| {
+        let map = config.gpu.tile_map();
+        let geometry = map.owners().map(|owner| {
+            let vertex = VertexShading::new(&config.vertex).in_gpc(owner.gpc as usize);
+            let vertex = FetchedVertices::new(vertex, config.vertex.fetch_queue);
+            let assembly = Assembly::new(&config.vpo);
+            GeometryUnits::new((1, vertex), (config.vpo.queue, assembly))
+        });
+        let gpcs = map.owners().map(|owner| {
             let parts = Gpc {
                 config,
                 variant: self.variant,
@@ -229,15 +240,11 @@ impl Simulator {
                 layout,
                 lines: lines.clone(),
             };
-            (owner, gpc(&parts))
+            gpc(&parts)
         });
-        let mut chain = chain! {
-            1 => VertexShading::new(&config.vertex),
-            PositionFetch::new(Some(config.vertex.fetch_queue), chain! {
-                config.vpo.queue => Assembly::new(&config.vpo),
-                Distribute { gpcs: gpcs.collect() }
-            })
-        };
+        let crossbar = Crossbar::new(&config.crossbar, map, gpcs);
+        let batch = config.distributor.warps_per_batch * config.vertex.splats_per_warp;
+        let mut chain = Distributor::new(&config.distributor, batch, geometry, crossbar);
         if self.watch.timelines {
             keep_timelines(&mut chain);
             state.memory.keep_timelines();

@@ -72,6 +72,24 @@ impl<S, N> Link<S, N> {
     }
 }
 
+/// Offers an item to the queue in front of a stage, whose results go to `next`; returns the cycle at
+/// which the queue accepts it.
+#[inline]
+pub fn offer_through<M, S: Stage<M>>(
+    queue: &mut Queue,
+    stage: &mut S,
+    next: &mut impl Sink<S::Out, M>,
+    item: S::In,
+    at: Cycle,
+    state: &mut M,
+) -> Cycle {
+    let entered = queue.entry(at);
+    let left = stage.accept(item, entered, state, next);
+    debug_assert!(left >= entered, "an item left before it came");
+    queue.leave(left);
+    entered
+}
+
 impl<S: Unit, N: Unit> Unit for Link<S, N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         self.stage.visit(visitor);
@@ -82,15 +100,11 @@ impl<S: Unit, N: Unit> Unit for Link<S, N> {
 impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     #[inline]
     fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
-        let item = match self.stage.bypass(item) {
-            Ok(passed) => return self.next.offer(passed, at, state),
-            Err(item) => item,
-        };
-        let entered = self.queue.entry(at);
-        let left = self.stage.accept(item, entered, state, &mut self.next);
-        debug_assert!(left >= entered, "an item left before it came");
-        self.queue.leave(left);
-        entered
+        let Self { queue, stage, next } = self;
+        match stage.bypass(item) {
+            Ok(passed) => next.offer(passed, at, state),
+            Err(item) => offer_through(queue, stage, next, item, at, state),
+        }
     }
 
     fn end(&mut self, at: Cycle, state: &mut M) {

@@ -149,8 +149,13 @@ fn merging_and_termination_stay_within_their_bounds() {
 }
 
 /// Sizes, rates, latencies and policies to draw from, extremes among them.
-const CHOICES: [(&str, &[&str]); 50] = [
+const CHOICES: [(&str, &[&str]); 55] = [
     ("gpu.gpcs", &["1", "2", "3", "4"]),
+    ("gpu.tile_mapping", &["diagonal", "hashed"]),
+    ("gpu.tile_block", &["1", "2", "4"]),
+    ("crossbar.queue", &["1", "64"]),
+    ("crossbar.latency_cycles", &["0", "20", "5000"]),
+    ("distributor.warps_per_batch", &["1", "3"]),
     ("vertex.warps", &["1", "64"]),
     ("vertex.fetch_queue", &["1", "256"]),
     ("vertex.position_bytes", &["0", "64"]),

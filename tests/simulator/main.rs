@@ -19,6 +19,7 @@ mod hand_worked;
 mod memory;
 mod microbench;
 mod samples;
+mod several_gpcs;
 mod shading;
 mod stages;
 mod sweeps;

@@ -212,7 +212,7 @@ fn stencil() -> Tests {
     }
 }
 
-const OWNER: TileOwner = TileOwner { gpc: 0, count: 1 };
+const OWNER: TileOwner = TileOwner::only();
 
 /// From dispatch to results: the last of 8 times 48 bytes passes DRAM's port, 167 bytes a cycle, in
 /// the third cycle; then DRAM 367, L2 146, shading 64 cycles. (Later warps may find room in the same
@@ -272,7 +272,7 @@ fn tile_grid_coalescing() {
     Case::<TileGridCoalescing> {
         config: two_bins,
         tests: Tests::default(),
-        unit: |c| TileGridCoalescing::new(&c.tgc, true, TileLayout::new(SIDE, SIDE)),
+        unit: |c| TileGridCoalescing::new(&c.tgc, true, TileLayout::new(SIDE, SIDE), OWNER),
         items: items(primitive),
         trail_in: of_primitive,
         trail_out: of_primitive,

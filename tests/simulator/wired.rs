@@ -17,8 +17,12 @@ use rand_pcg::Pcg32;
 const SEEDS: u64 = 60;
 
 /// Sizes, rates and latencies to choose from: small ones, where units get in each other's way.
-const CHOICES: [(&str, &[&str]); 24] = [
+const CHOICES: [(&str, &[&str]); 28] = [
     ("gpu.gpcs", &["1", "1", "2", "3"]),
+    ("gpu.tile_block", &["1", "2", "4"]),
+    ("crossbar.queue", &["1", "64"]),
+    ("crossbar.primitives_per_cycle", &["1", "1/3", "2"]),
+    ("distributor.warps_per_batch", &["1", "3"]),
     ("vertex.warps", &["1", "64"]),
     ("vpo.queue", &["1", "2"]),
     ("vpo.primitives_per_cycle", &["1", "1/7"]),

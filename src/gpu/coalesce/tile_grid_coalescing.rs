@@ -1,10 +1,13 @@
 //! Tile-grid coalescing (VR-Pipe, sections V-A and V-C) gathers primitives that overlap the same grid of
 //! 4x4 screen tiles, so that the quads of many primitives reach the same few tile bins together.
 //!
-//! Input: primitives in order. Output: each primitive once per tile grid in its bounding box, clipped to
-//! that grid, in order within a grid. Rates: primitives and grids per cycle in, primitives per
-//! cycle out. A pipeline without the additions does without the unit.
+//! Input: primitives in order. Output: each primitive once per tile grid in which the GPC owns a screen
+//! tile of its bounding box, clipped to that grid, in order within a grid. Rates: primitives and grids
+//! per cycle in, primitives per cycle out; grids without a tile of the GPC take no time, since they
+//! follow from the box and the tile mapping alone (assumption). A pipeline without the additions does
+//! without the unit.
 
+use crate::gpu::tile_owner::TileOwner;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::rate::Rate;
@@ -59,17 +62,18 @@ pub struct TileGridCoalescing {
     enabled: bool,
     grid_px: i32,
     grids_across: u32,
+    owner: TileOwner,
     bins: Coalescer<Primitive, Evict>,
     bin_size: u64,
 }
 
 impl TileGridCoalescing {
-    /// Creates an idle unit for a picture of this layout.
+    /// Creates an idle unit for the screen tiles of `owner` in a picture of this layout.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "at most 64 tiles of 16 pixels"
     )]
-    pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout) -> Self {
+    pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout, owner: TileOwner) -> Self {
         let grid_px = spec.grid_tiles as u32 * TILE_PX;
         let [across, down] = [layout.width, layout.height].map(|side| side.div_ceil(grid_px));
         let bins = Bins::new(
@@ -82,6 +86,7 @@ impl TileGridCoalescing {
             enabled,
             grid_px: grid_px.cast_signed(),
             grids_across: across,
+            owner,
             bins: Coalescer::new(
                 bins,
                 spec.primitives_in_per_cycle,
@@ -182,6 +187,9 @@ impl<M> Stage<M> for TileGridCoalescing {
                     bounds: bounds.intersect(grid),
                     ..primitive
                 };
+                if !self.owner.owns_any(part.bounds) {
+                    continue;
+                }
                 let key = y as u32 * self.grids_across + x as u32;
                 let at = self.bins.input_clock.cycle();
                 self.insert(key, part, at, state, next);

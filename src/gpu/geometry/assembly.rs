@@ -1,19 +1,15 @@
-//! Primitive assembly (VPO): culls invisible primitives, computes bounding boxes, and sends each
-//! primitive to the GPCs that own screen tiles in its box (VR-Pipe, section V-A).
+//! Primitive assembly (VPO): culls invisible primitives and computes bounding boxes (VR-Pipe, section
+//! V-A).
 //!
 //! Input: primitives. Output: primitives with pixel bounds, in order. Rate: one per cycle.
 
 use crate::gpu::raster::screen::Screen;
-use crate::gpu::tile_owner::TileOwner;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
-use crate::pipeline::stage::Sink;
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::outline::Outline;
 
 spec! {
@@ -84,39 +80,5 @@ impl<M: Screen> Process<M> for AssemblySpec {
             }
         };
         (1, out)
-    }
-}
-
-/// Sends each primitive to all GPCs that own a screen tile in its box, and waits for the slowest.
-#[derive(Debug)]
-pub struct Distribute<N> {
-    /// GPCs with the screen tiles that they own.
-    pub gpcs: Vec<(TileOwner, N)>,
-}
-
-impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Distribute<N> {
-    #[inline]
-    fn offer(&mut self, item: Primitive, at: Cycle, state: &mut M) -> Cycle {
-        let mut taken = at;
-        for (owner, gpc) in &mut self.gpcs {
-            if owner.owns_any(item.bounds) {
-                taken = taken.max(gpc.offer(item, at, state));
-            }
-        }
-        taken
-    }
-
-    fn end(&mut self, at: Cycle, state: &mut M) {
-        for (_, gpc) in &mut self.gpcs {
-            gpc.end(at, state);
-        }
-    }
-}
-
-impl<N: Unit> Unit for Distribute<N> {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        for (_, gpc) in &mut self.gpcs {
-            gpc.visit(visitor);
-        }
     }
 }

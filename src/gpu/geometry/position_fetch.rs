@@ -6,44 +6,44 @@
 //! latency of the L2 costs throughput only if the queue is too short for it. Triangles of one splat that
 //! follow each other share a request.
 
+use super::vertex::VertexShading;
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::packets::Primitive;
-use crate::pipeline::stage::Sink;
+use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, Queue};
 use crate::pipeline::unit::{Unit, Visitor};
 
-/// The fetch, in front of `next`.
+/// Primitives whose positions are being fetched.
 #[derive(Debug)]
-pub struct PositionFetch<N> {
-    /// Primitives whose positions are in flight; `None` if none are fetched.
-    in_flight: Option<Queue>,
+struct InFlight {
+    queue: Queue,
     /// Splat that was fetched last, and the cycle at which its positions arrive.
     fetched: Option<(u32, Cycle)>,
     /// Cycle at which the last primitive left.
     left: Cycle,
-    next: N,
 }
 
-impl<N> PositionFetch<N> {
-    /// Creates a fetch of at most `in_flight` primitives in front of `next`; without one, primitives
-    /// pass at once.
-    pub fn new(in_flight: Option<u64>, next: N) -> Self {
+impl InFlight {
+    /// Creates a fetch of at most `depth` primitives.
+    fn new(depth: u64) -> Self {
         Self {
-            in_flight: in_flight.map(Queue::new),
+            queue: Queue::new(depth),
             fetched: None,
             left: 0,
-            next,
         }
     }
-}
 
-impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for PositionFetch<N> {
+    /// Fetches the positions of a primitive offered at `at` and passes it on to `next`; returns the cycle
+    /// at which it is accepted.
     #[inline]
-    fn offer(&mut self, primitive: Primitive, at: Cycle, state: &mut DrawState<'m>) -> Cycle {
-        let Some(queue) = &mut self.in_flight else {
-            return self.next.offer(primitive, at, state);
-        };
-        let entered = queue.entry(at);
+    fn pass<'m>(
+        &mut self,
+        primitive: Primitive,
+        at: Cycle,
+        state: &mut DrawState<'m>,
+        next: &mut impl Sink<Primitive, DrawState<'m>>,
+    ) -> Cycle {
+        let entered = self.queue.entry(at);
         let splat = primitive.primitive;
         let arrived = match self.fetched {
             Some((last, arrived)) if last == splat => arrived.max(entered),
@@ -54,18 +54,107 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
         };
         self.fetched = Some((splat, arrived));
         let ready = arrived.max(self.left);
-        self.left = self.next.offer(primitive, ready, state);
-        queue.leave(self.left);
+        self.left = next.offer(primitive, ready, state);
+        self.queue.leave(self.left);
         entered
+    }
+}
+
+/// The fetch, in front of `next`.
+#[derive(Debug)]
+pub struct PositionFetch<N> {
+    /// `None` if no positions are fetched.
+    in_flight: Option<InFlight>,
+    next: N,
+}
+
+impl<N> PositionFetch<N> {
+    /// Creates a fetch of at most `in_flight` primitives in front of `next`; without one, primitives
+    /// pass at once.
+    pub fn new(in_flight: Option<u64>, next: N) -> Self {
+        Self {
+            in_flight: in_flight.map(InFlight::new),
+            next,
+        }
+    }
+}
+
+impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for PositionFetch<N> {
+    #[inline]
+    fn offer(&mut self, primitive: Primitive, at: Cycle, state: &mut DrawState<'m>) -> Cycle {
+        match &mut self.in_flight {
+            Some(in_flight) => in_flight.pass(primitive, at, state, &mut self.next),
+            None => self.next.offer(primitive, at, state),
+        }
     }
 
     fn end(&mut self, at: Cycle, state: &mut DrawState<'m>) {
-        self.next.end(at.max(self.left), state);
+        let left = self.in_flight.as_ref().map_or(0, |f| f.left);
+        self.next.end(at.max(left), state);
     }
 }
 
 impl<N: Unit> Unit for PositionFetch<N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         self.next.visit(visitor);
+    }
+}
+
+/// Vertex shading with the fetch of positions behind it.
+#[derive(Debug)]
+pub struct FetchedVertices {
+    vertex: VertexShading,
+    in_flight: InFlight,
+}
+
+impl FetchedVertices {
+    /// Puts a fetch of at most `in_flight` primitives behind `vertex`.
+    pub fn new(vertex: VertexShading, in_flight: u64) -> Self {
+        Self {
+            vertex,
+            in_flight: InFlight::new(in_flight),
+        }
+    }
+}
+
+/// A fetch in front of a consumer that is at hand for one call.
+struct Behind<'u, N> {
+    in_flight: &'u mut InFlight,
+    next: &'u mut N,
+}
+
+impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for Behind<'_, N> {
+    #[inline]
+    fn offer(&mut self, primitive: Primitive, at: Cycle, state: &mut DrawState<'m>) -> Cycle {
+        self.in_flight.pass(primitive, at, state, self.next)
+    }
+
+    /// The fetch outlives the loan.
+    fn end(&mut self, _at: Cycle, _state: &mut DrawState<'m>) {}
+}
+
+impl<'m> Stage<DrawState<'m>> for FetchedVertices {
+    type In = u32;
+    type Out = Primitive;
+
+    fn accept(
+        &mut self,
+        splat: u32,
+        arrival: Cycle,
+        state: &mut DrawState<'m>,
+        next: &mut impl Sink<Primitive, DrawState<'m>>,
+    ) -> Cycle {
+        let Self { vertex, in_flight } = self;
+        vertex.accept(splat, arrival, state, &mut Behind { in_flight, next })
+    }
+
+    fn done(&self) -> Cycle {
+        self.vertex.done().max(self.in_flight.left)
+    }
+}
+
+impl Unit for FetchedVertices {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.vertex.visit(visitor);
     }
 }

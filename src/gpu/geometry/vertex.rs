@@ -39,6 +39,8 @@ spec! {
         buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2";
         /// Primitives whose positions are being fetched for assembly.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
+        /// Primitives per cycle to primitive assembly.
+        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as primitive assembly takes";
         /// Vertex warps in flight.
         warps: u64 = 64, 1..=4096, Assumed "enough to hide memory latency";
     }
@@ -66,6 +68,7 @@ statistics! {
 #[derive(Debug)]
 pub struct VertexShading {
     spec: VertexSpec,
+    gpc: usize,
     /// Warps with a splat that was not emitted.
     in_flight: Queue,
     /// Splats of the current warp that have not been emitted.
@@ -76,7 +79,7 @@ pub struct VertexShading {
     held_until: Cycle,
     /// Statistics so far.
     pub counters: VertexCounters,
-    /// Output port, one primitive per cycle.
+    /// Output port.
     pub pipe: IssuePort,
 }
 
@@ -85,29 +88,38 @@ impl VertexShading {
     pub fn new(spec: &VertexSpec) -> Self {
         Self {
             spec: spec.clone(),
+            gpc: 0,
             in_flight: Queue::new(spec.warps),
             left_in_warp: 0,
             results_at: 0,
             dispatched_at: 0,
             held_until: 0,
             counters: VertexCounters::default(),
-            pipe: IssuePort::new(Rate::ONE, 0),
+            pipe: IssuePort::new(spec.primitives_per_cycle, 0),
         }
     }
 
-    /// Fetches and shades the splats of the next warp.
-    fn run_warp(&mut self, arrival: Cycle, state: &mut DrawState<'_>) {
+    /// Places the unit in GPC `gpc`; it is in the first otherwise.
+    #[must_use]
+    pub fn in_gpc(self, gpc: usize) -> Self {
+        Self { gpc, ..self }
+    }
+
+    /// Fetches and shades the splats of the next warp, from `first` on.
+    fn run_warp(&mut self, first: u32, arrival: Cycle, state: &mut DrawState<'_>) {
         let dispatch = self
             .in_flight
             .entry(arrival.max(self.dispatched_at + u64::from(self.counters.warps > 0)));
         let bytes = self.spec.splats_per_warp * self.spec.bytes_per_splat;
         let data = state.memory.stream(Client::Vertex, bytes, dispatch);
-        state
-            .shader_issue
-            .charge_vertex_warp(self.counters.warps, self.spec.instructions);
+        state.shader_issue.charge_vertex_warp(
+            self.gpc,
+            self.counters.warps,
+            self.spec.instructions,
+        );
         let splats = self.spec.splats_per_warp;
         let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
-        buffer.dispatch((self.counters.warps + 1) * splats, dispatch);
+        buffer.dispatch(u64::from(first) + splats, dispatch);
         self.results_at = buffer.write(splats, data + self.spec.latency_cycles, memory);
         self.dispatched_at = dispatch;
         self.counters.warps += 1;
@@ -138,7 +150,7 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         }
         let arrival = arrival.max(self.held_until);
         if self.left_in_warp == 0 {
-            self.run_warp(arrival, state);
+            self.run_warp(splat, arrival, state);
         }
         let mut left = arrival;
         for primitive in state.draw.primitives(splat) {

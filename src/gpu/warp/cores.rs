@@ -104,6 +104,7 @@ statistics! {
 /// The shader cores of one GPC.
 #[derive(Debug)]
 pub struct Cores {
+    gpc: usize,
     program: Program,
     /// Caches of attributes, if the shader reads any.
     attributes: Option<AttributeCaches>,
@@ -126,6 +127,7 @@ impl Cores {
             (0, 0)
         };
         Self {
+            gpc: 0,
             program: Program {
                 instructions: spec.fragment_instructions + more,
                 latency: spec.fragment_latency_cycles + longer,
@@ -145,6 +147,12 @@ impl Cores {
             attributes: AttributeCaches::new(spec, attribute_bytes),
             ..self
         }
+    }
+
+    /// Places the cores in GPC `gpc`; they are in the first otherwise.
+    #[must_use]
+    pub fn in_gpc(self, gpc: usize) -> Self {
+        Self { gpc, ..self }
     }
 
     /// Shades the quads of a warp and merges its pairs; leaves the surviving quads in `out`.
@@ -219,7 +227,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         self.counters.warps += 1;
         self.counters.instructions += self.program.instructions;
         let scheduler = self.schedule.next_scheduler();
-        let owed = state.shader_issue.pay(scheduler);
+        let owed = state.shader_issue.pay(self.gpc, scheduler);
         let mut program = self.program;
         if let Some(attributes) = &mut self.attributes {
             let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);

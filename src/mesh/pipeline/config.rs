@@ -30,12 +30,7 @@ macro_rules! config {
             pub(crate) fn validate(&self) -> Result<()> {
                 self.gpu.validate()?;
                 $(self.$field.validate()?;)+
-                if self.gpu.gpu.gpcs == 1 {
-                    return Ok(());
-                }
-                // A merging unit sees the quads of one GPC, so counts would depend on their number.
-                let found = self.gpu.gpu.gpcs.to_string();
-                Err(Error::argument("gpu.gpcs", "1, since mesh --cycles simulates a single GPC", found))
+                Ok(())
             }
 
             /// Every field of every unit.

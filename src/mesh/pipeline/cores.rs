@@ -43,6 +43,7 @@ statistics! {
 /// Shader cores that run the pixel shader of meshes.
 #[derive(Debug)]
 pub struct MeshCores {
+    gpc: usize,
     program: Program,
     schedule: Schedule,
     counters: MeshCoresCounters,
@@ -52,6 +53,7 @@ impl MeshCores {
     /// Creates idle cores.
     pub fn new(cores: &CoresSpec, shader: &PixelShaderSpec) -> Self {
         Self {
+            gpc: 0,
             program: Program {
                 instructions: shader.instructions,
                 latency: shader.latency_cycles,
@@ -59,6 +61,12 @@ impl MeshCores {
             schedule: cores.schedule(),
             counters: MeshCoresCounters::default(),
         }
+    }
+
+    /// Places the cores in GPC `gpc`; they are in the first otherwise.
+    #[must_use]
+    pub fn in_gpc(self, gpc: usize) -> Self {
+        Self { gpc, ..self }
     }
 }
 
@@ -85,7 +93,9 @@ impl Stage<MeshDrawState> for MeshCores {
         self.counters.warps += 1;
         self.counters.quads += warp.quads.len() as u64;
         self.counters.instructions += self.program.instructions;
-        let owed = state.shader_issue.pay(self.schedule.next_scheduler());
+        let owed = state
+            .shader_issue
+            .pay(self.gpc, self.schedule.next_scheduler());
         let done = self.schedule.run(arrival, self.program, owed);
         self.schedule
             .leave(done, Some(|ready| next.offer(warp, ready, state)))

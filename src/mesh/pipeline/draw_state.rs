@@ -100,7 +100,11 @@ impl MeshDrawState {
             settings: *settings,
             depths: DepthBuffer::new(settings),
             memory: Memory::new(&config.l2, &config.dram, config.gpu.clock_mhz, 0),
-            shader_issue: ShaderIssue::new(cores.all_schedulers(), cores.issue_cycles),
+            shader_issue: ShaderIssue::new(
+                config.gpu.gpcs,
+                cores.all_schedulers(),
+                cores.issue_cycles,
+            ),
             topology: Arc::default(),
             passes_empties: false,
             materials: materials

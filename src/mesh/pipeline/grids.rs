@@ -70,6 +70,7 @@ statistics! {
 #[derive(Debug)]
 pub struct Grids {
     spec: GridsSpec,
+    gpc: usize,
     /// Grids whose vertices are kept.
     kept: Queue,
     triangles: Vec<Primitive>,
@@ -84,6 +85,7 @@ impl Grids {
     /// Creates an idle unit.
     pub fn new(spec: &GridsSpec) -> Self {
         Self {
+            gpc: 0,
             kept: Queue::new(spec.grids),
             triangles: Vec::new(),
             input: IssuePort::new(Rate::ONE, 0),
@@ -91,6 +93,12 @@ impl Grids {
             counters: GridsCounters::default(),
             spec: spec.clone(),
         }
+    }
+
+    /// Places the unit in GPC `gpc`; it is in the first otherwise.
+    #[must_use]
+    pub fn in_gpc(self, gpc: usize) -> Self {
+        Self { gpc, ..self }
     }
 }
 
@@ -141,7 +149,7 @@ impl Stage<MeshDrawState> for Grids {
             let number = self.counters.warps;
             state
                 .shader_issue
-                .charge_vertex_warp(number, self.spec.instructions);
+                .charge_vertex_warp(self.gpc, number, self.spec.instructions);
             self.counters.warps += 1;
         }
         self.output.start(tested);

@@ -11,11 +11,12 @@ use super::quads::Quads;
 use super::result::TimedMeshResult;
 use crate::error::Result;
 use crate::gpu::geometry::assembly::Assembly;
+use crate::gpu::geometry::crossbar::Crossbar;
+use crate::gpu::geometry::distributor::{Distributor, GeometryUnits};
 use crate::gpu::raster::coarse::Coarse;
 use crate::gpu::raster::fine::Fine;
 use crate::gpu::raster::hi_z::HiZ;
 use crate::gpu::raster::setup::Setup;
-use crate::gpu::tile_owner::TileOwner;
 use crate::gpu::warp::launch::Launch;
 use crate::gpu::zrop::prop::Prop;
 use crate::gpu::zrop::unit::Zrop;
@@ -45,47 +46,61 @@ pub fn run(
     let pattern = settings.pattern;
     Ok(match unit {
         MergeUnitKind::None => {
-            let unit = Passthrough::new(config.gpu.prop.quads_out_per_cycle);
+            let unit = || Passthrough::new(config.gpu.prop.quads_out_per_cycle);
             run_with(source, state, config, (config.gpu.prop.queue, unit))
         }
         MergeUnitKind::Qfm(sizes) => {
-            let unit = TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
+            let unit = || TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
             run_with(source, state, config, (config.qfm.queue, unit))
         }
         MergeUnitKind::Pmu(sizes) => {
-            let unit = TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
+            let unit = || TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
             run_with(source, state, config, (config.pmu.queue, unit))
         }
     })
 }
 
-/// Joins all units around a merging unit behind a queue of `depth` beats, and submits all grids as
-/// fast as they are accepted.
-fn run_with(
+/// Joins all units of every GPC around a merging unit of its own behind a queue of `depth` beats, and
+/// submits all grids as fast as they are accepted.
+fn run_with<U>(
     source: &dyn GridSource,
     mut state: MeshDrawState,
     config: &MeshConfig,
-    (depth, unit): (u64, impl Stage<MeshDrawState, In = Beat, Out = Quad> + Unit),
-) -> TimedMeshResult {
+    (depth, unit): (u64, impl Fn() -> U),
+) -> TimedMeshResult
+where
+    U: Stage<MeshDrawState, In = Beat, Out = Quad> + Unit,
+{
     let gpu = &config.gpu;
-    let owner = TileOwner { gpc: 0, count: 1 };
-    let mut pipeline = chain! {
-        config.grids.queue => Grids::new(&config.grids),
-        gpu.vpo.queue => Assembly::new(&gpu.vpo),
-        gpu.setup.queue => Setup::new(&gpu.setup),
-        gpu.coarse.queue => Coarse::new(&gpu.coarse, owner),
-        gpu.hi_z.queue => HiZ::new(&gpu.hi_z),
-        gpu.fine.queue => Fine::new(&gpu.fine),
-        config.quads.queue => Quads::new(&config.quads),
-        gpu.prop.queue => Prop::new(&gpu.prop),
-        gpu.zrop.queue => Zrop::new(&gpu.zrop, false, 0, state.depth_lines()),
-        depth => unit,
-        gpu.pack.queue => Pack::new(&gpu.pack, gpu.prop.quads_out_per_cycle),
-        gpu.launch.queue => Launch::new(&gpu.launch),
-        gpu.cores.slots() => MeshCores::new(&gpu.cores, &config.pixel_shader),
-        gpu.crop.queue => Colour::new(&gpu.crop, state.colour_lines()),
-        Retired::default()
-    };
+    let map = gpu.gpu.tile_map();
+    let geometry = map.owners().map(|owner| {
+        let grids = Grids::new(&config.grids).in_gpc(owner.gpc as usize);
+        let assembly = Assembly::new(&gpu.vpo);
+        GeometryUnits::new((config.grids.queue, grids), (gpu.vpo.queue, assembly))
+    });
+    let (depth_lines, colour_lines) = (state.depth_lines(), state.colour_lines());
+    let gpcs = map.owners().map(|owner| {
+        let gpc = owner.gpc as usize;
+        let cores = MeshCores::new(&gpu.cores, &config.pixel_shader).in_gpc(gpc);
+        chain! {
+            gpu.setup.queue => Setup::new(&gpu.setup),
+            gpu.coarse.queue => Coarse::new(&gpu.coarse, owner),
+            gpu.hi_z.queue => HiZ::new(&gpu.hi_z),
+            gpu.fine.queue => Fine::new(&gpu.fine),
+            config.quads.queue => Quads::new(&config.quads),
+            gpu.prop.queue => Prop::new(&gpu.prop),
+            gpu.zrop.queue => Zrop::new(&gpu.zrop, false, gpc, depth_lines.clone()),
+            depth => unit(),
+            gpu.pack.queue => Pack::new(&gpu.pack, gpu.prop.quads_out_per_cycle),
+            gpu.launch.queue => Launch::new(&gpu.launch),
+            gpu.cores.slots() => cores,
+            gpu.crop.queue => Colour::new(&gpu.crop, colour_lines.clone()),
+            Retired::default()
+        }
+    });
+    let crossbar = Crossbar::new(&gpu.crossbar, map, gpcs);
+    // A grid is a batch.
+    let mut pipeline = Distributor::new(&gpu.distributor, 1, geometry, crossbar);
     let view = state.view.clone();
     let mut grids = Vec::new();
     let mut at = 0;

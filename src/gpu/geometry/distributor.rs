@@ -1,0 +1,153 @@
+//! The primitive distributor deals batches of geometry to the GPCs in turn. Each GPC shades the vertices
+//! of its batches and assembles their primitives, which a [`Crossbar`] returns to draw order.
+
+use super::assembly::Assembly;
+use super::crossbar::Crossbar;
+use crate::pipeline::packets::Primitive;
+use crate::pipeline::spec::spec;
+use crate::pipeline::stage::{Sink, Stage, offer_through};
+use crate::pipeline::timing::{Cycle, Queue};
+use crate::pipeline::unit::{Unit, Visitor};
+
+spec! {
+    /// The primitive distributor. A single GPC does without it.
+    DistributorSpec in "distributor" {
+        /// Vertex warps in a batch.
+        warps_per_batch: u64 = 1, 1..=1024, Assumed "the smallest batch, with which the loads of the GPCs differ least, as Emerald has";
+        /// Cycles per batch.
+        cycles_per_batch: u64 = 1, 0..=1024, Assumed "a batch is a range of indices";
+    }
+}
+
+/// The geometry units of a GPC: vertex shading `V` and primitive assembly, each behind its queue.
+#[derive(Debug)]
+pub struct GeometryUnits<V> {
+    vertex_queue: Queue,
+    vertex: V,
+    assembly_queue: Queue,
+    assembly: Assembly,
+}
+
+impl<V> GeometryUnits<V> {
+    /// Puts `vertex` and `assembly` behind queues of these depths.
+    pub fn new((vertex_depth, vertex): (u64, V), (depth, assembly): (u64, Assembly)) -> Self {
+        Self {
+            vertex_queue: Queue::new(vertex_depth),
+            vertex,
+            assembly_queue: Queue::new(depth),
+            assembly,
+        }
+    }
+}
+
+/// Primitive assembly behind its queue, and what it sends primitives to.
+struct BehindVertex<'u, N> {
+    queue: &'u mut Queue,
+    assembly: &'u mut Assembly,
+    next: N,
+}
+
+impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for BehindVertex<'_, N>
+where
+    Assembly: Stage<M, In = Primitive, Out = Primitive>,
+{
+    #[inline]
+    fn offer(&mut self, item: Primitive, at: Cycle, state: &mut M) -> Cycle {
+        offer_through(self.queue, self.assembly, &mut self.next, item, at, state)
+    }
+
+    /// The units outlive the loan.
+    fn end(&mut self, _at: Cycle, _state: &mut M) {}
+}
+
+/// The distributor, the geometry units of all GPCs, and the crossbar behind them.
+#[derive(Debug)]
+pub struct Distributor<V, N> {
+    cycles_per_batch: u64,
+    items_per_batch: u64,
+    /// Items of the current batch so far.
+    items: u64,
+    /// GPC of the current batch.
+    gpc: usize,
+    /// First cycle at which the next batch can be dealt.
+    free: Cycle,
+    geometry: Vec<GeometryUnits<V>>,
+    crossbar: Crossbar<N>,
+}
+
+impl<V, N> Distributor<V, N> {
+    /// Creates an idle distributor that deals batches of `items_per_batch` items.
+    pub fn new(
+        spec: &DistributorSpec,
+        items_per_batch: u64,
+        geometry: impl IntoIterator<Item = GeometryUnits<V>>,
+        crossbar: Crossbar<N>,
+    ) -> Self {
+        let geometry: Vec<_> = geometry.into_iter().collect();
+        let several = u64::from(geometry.len() > 1);
+        Self {
+            cycles_per_batch: spec.cycles_per_batch * several,
+            items_per_batch,
+            items: 0,
+            gpc: 0,
+            free: 0,
+            geometry,
+            crossbar,
+        }
+    }
+
+    /// Ends the current batch, whose GPC has finished it at `at`.
+    fn end_batch(&mut self, at: Cycle) {
+        self.crossbar.end_batch(at);
+        self.items = 0;
+        self.gpc = (self.gpc + 1) % self.geometry.len();
+    }
+}
+
+impl<M, V, N> Sink<V::In, M> for Distributor<V, N>
+where
+    V: Stage<M, Out = Primitive>,
+    N: Sink<Primitive, M>,
+    Assembly: Stage<M, In = Primitive, Out = Primitive>,
+{
+    fn offer(&mut self, item: V::In, at: Cycle, state: &mut M) -> Cycle {
+        if self.items == 0 {
+            self.free = self.free.max(at) + self.cycles_per_batch;
+        }
+        let dealt = at.max(self.free - self.cycles_per_batch);
+        let units = &mut self.geometry[self.gpc];
+        let mut next = BehindVertex {
+            queue: &mut units.assembly_queue,
+            assembly: &mut units.assembly,
+            next: self.crossbar.source(self.gpc),
+        };
+        let (queue, vertex) = (&mut units.vertex_queue, &mut units.vertex);
+        let taken = offer_through(queue, vertex, &mut next, item, dealt, state);
+        self.items += 1;
+        if self.items == self.items_per_batch {
+            self.end_batch(Stage::<M>::done(&self.geometry[self.gpc].assembly));
+        }
+        taken
+    }
+
+    fn end(&mut self, at: Cycle, state: &mut M) {
+        let done = self.geometry.iter().fold(at, |at, units| {
+            at.max(Stage::<M>::done(&units.vertex))
+                .max(Stage::<M>::done(&units.assembly))
+        });
+        if self.items > 0 {
+            self.end_batch(done);
+        }
+        self.crossbar.end(done, state);
+    }
+}
+
+impl<V: Unit, N: Unit> Unit for Distributor<V, N> {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        for units in &mut self.geometry {
+            units.vertex.visit(visitor);
+            units.assembly.visit(visitor);
+        }
+        self.crossbar.visit(visitor);
+    }
+}
