@@ -2,7 +2,7 @@
 //! later units to earlier ones.
 
 use super::draw::Draw;
-use super::geometry::vertex_buffer::VertexBuffer;
+use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::early::EarlyTests;
 use super::zrop::termination::Updates;
@@ -41,13 +41,12 @@ pub struct DrawState<'a> {
 }
 
 impl<'a> DrawState<'a> {
-    /// Creates the state at the start of a draw, without maps.
+    /// Creates the state at the start of a draw, without maps and without results of vertex shading.
     pub fn new(
         draw: &'a Draw,
         shader: FragmentShader<'a>,
         framebuffer: Framebuffer,
         memory: Memory,
-        vertex_buffer: VertexBuffer,
         shader_issue: ShaderIssue,
         updates: Vec<Updates>,
     ) -> Self {
@@ -57,7 +56,7 @@ impl<'a> DrawState<'a> {
             shader,
             framebuffer,
             memory,
-            vertex_buffer,
+            vertex_buffer: VertexBuffer::new(EntryBytes::default(), draw.len()),
             shader_issue,
             updates,
             maps: None,

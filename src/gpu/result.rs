@@ -9,6 +9,7 @@ use super::crop::unit::CropCounters;
 use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
 use super::geometry::vertex::VertexCounters;
+use super::geometry::vertex_buffer::VertexBufferPeaks;
 use super::outcome_counts::{FragmentCounts, PrimitiveCounts, QuadCounts};
 use super::raster::coarse::CoarseCounters;
 use super::raster::fine::FineCounters;
@@ -63,10 +64,8 @@ pub struct SimulationResult {
     pub updates: u64,
     /// Accesses of fragment warps to the first-level caches.
     pub l1: AttributeCounters,
-    /// Largest number of splats whose vertices lay in the buffer of vertex results at once.
-    pub peak_live_splats: u64,
-    /// Bytes of their results.
-    pub peak_live_bytes: u64,
+    /// Largest numbers of splats in the buffer of vertex results.
+    pub vertex_buffer: VertexBufferPeaks,
     /// Statistics of the CROP cache.
     pub crop_cache: CacheCounters,
     /// Statistics of the stencil and depth cache.
@@ -99,7 +98,6 @@ impl SimulationResult {
     ) -> Self {
         let run = Collected::of(units, last_update.max(state.memory.writes_done()));
         let of = &run.statistics;
-        let peak_live_splats = state.vertex_buffer.peak_live_splats();
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
         let coarse: CoarseCounters = of.of("coarse");
@@ -153,8 +151,7 @@ impl SimulationResult {
             terminations: crop.terminations,
             updates: zrop.updates + late_updates,
             l1: of.of("l1"),
-            peak_live_splats,
-            peak_live_bytes: state.vertex_buffer.bytes_of(peak_live_splats),
+            vertex_buffer: state.vertex_buffer.peaks(),
             crop_cache: of.of("crop_cache"),
             z_cache: of.of("z_cache"),
             l2: state.memory.l2.counters(),

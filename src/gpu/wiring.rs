@@ -153,8 +153,10 @@ pub fn draw_state<'a>(
     let updates = (0..gpcs)
         .map(|_| Updates::new(config.zrop.update_queue, config.zrop.update_cycles))
         .collect();
-    let results = VertexBuffer::new(config.vertex.entry(), draw.len());
-    DrawState::new(draw, shader, framebuffer, memory, results, issue, updates)
+    DrawState {
+        vertex_buffer: VertexBuffer::new(config.vertex.entry(), draw.len()),
+        ..DrawState::new(draw, shader, framebuffer, memory, issue, updates)
+    }
 }
 
 /// A variant of the emulated GPU with a checked configuration. The default is the conventional pipeline

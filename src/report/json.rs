@@ -74,10 +74,7 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
         "zrop_cache": outcome.z_cache,
         "l1": outcome.l1,
         "l2": outcome.l2,
-        "vertex_buffer": {
-            "peak_live_splats": outcome.peak_live_splats,
-            "peak_live_bytes": outcome.peak_live_bytes,
-        },
+        "vertex_buffer": outcome.vertex_buffer,
         "dram_bytes": outcome.dram_bytes,
         "memory": outcome.traffic,
         "units": units(&outcome.units),

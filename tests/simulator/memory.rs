@@ -105,7 +105,8 @@ fn vertex_results_are_read_by_pointer() {
     let traffic = |assignments: &[&str], variant| {
         let result = layers(16, 1, &config(assignments), variant);
         assert_eq!((result.warps, result.l1.hits + result.l1.misses), (8, 8));
-        assert_eq!((result.peak_live_splats, result.peak_live_bytes), (1, 160));
+        let peaks = result.vertex_buffer;
+        assert_eq!((peaks.live_splats, peaks.span_bytes), (1, 160));
         let bytes = result.traffic.vertex_results;
         assert_eq!(bytes.l2_written_bytes, 8 * (64 + 96));
         assert_eq!(bytes.dram_bytes(), 0);

@@ -3,10 +3,13 @@
 //! read them by pointer (VR-Pipe, section V-A). Its lines are never evicted, so it has the bandwidth
 //! and latency of the L2 and no misses.
 //!
-//! An entry is freed when its last fragment warp has read it, and entries are freed in order. Packets
-//! are pushed through the pipeline one by one, so when a vertex warp is dispatched it is not known when
-//! the splats that still wait in bins will be read. The buffer is therefore assumed to hold all live
-//! splats; their largest number is counted at the end of the draw, when all times are known.
+//! An entry is live until its last fragment warp has read it. Packets are pushed through the pipeline
+//! one by one, so when a vertex warp is dispatched it is not known when the splats that still wait in
+//! bins will be read. The buffer is therefore assumed to hold all live splats; their largest number is
+//! counted at the end of the draw, when all times are known. Grid bins hold primitives for long, so a
+//! buffer that frees its entries in order would hold many more, which is counted too.
+
+use serde::Serialize;
 
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::traffic::Client;
@@ -83,24 +86,46 @@ impl VertexBuffer {
         arrived
     }
 
-    /// Largest number of splats that held an entry at once.
-    pub fn peak_live_splats(&self) -> u64 {
-        let mut peak = 0;
-        let mut freed = 0;
+    /// Largest numbers of splats in the buffer.
+    pub fn peaks(&self) -> VertexBufferPeaks {
+        let mut by_time = self.last_reads.clone();
+        by_time.sort_unstable();
+        let mut peaks = VertexBufferPeaks::default();
+        let (mut freed, mut freed_in_order) = (0, 0);
         for &(end, at) in &self.dispatches {
-            let waiting = self.last_reads.get(freed..).unwrap_or_default();
-            freed += waiting.iter().take_while(|last| **last <= at).count();
-            // Of the splats that were not dispatched yet, none has been read by now.
+            freed += freed_by(at, &by_time, freed);
+            freed_in_order += freed_by(at, &self.last_reads, freed_in_order);
             let end = end.min(self.last_reads.len() as u64);
-            peak = peak.max(end.saturating_sub(freed as u64));
+            let held = |freed: usize| end.saturating_sub(freed as u64);
+            peaks.live_splats = peaks.live_splats.max(held(freed));
+            peaks.span_splats = peaks.span_splats.max(held(freed_in_order));
         }
-        peak
+        let entry = self.entry.positions + self.entry.attributes;
+        peaks.live_bytes = peaks.live_splats * entry;
+        peaks.span_bytes = peaks.span_splats * entry;
+        peaks
     }
+}
 
-    /// Bytes of the entries of `splats` splats.
-    pub fn bytes_of(&self, splats: u64) -> u64 {
-        splats * (self.entry.positions + self.entry.attributes)
-    }
+/// Number of entries behind the first `freed` that are free at `at`, up to the first that is not. Splats
+/// that were not dispatched by then have not been read.
+fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
+    let waiting = last_reads.get(freed..).unwrap_or_default();
+    waiting.iter().take_while(|last| **last <= at).count()
+}
+
+/// Largest numbers of splats in the buffer at once, seen when vertex warps are dispatched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct VertexBufferPeaks {
+    /// Splats that are still read.
+    pub live_splats: u64,
+    /// Bytes of their entries.
+    pub live_bytes: u64,
+    /// Splats from the oldest that is still read to the newest: what a buffer that frees its entries in
+    /// order holds.
+    pub span_splats: u64,
+    /// Bytes of their entries.
+    pub span_bytes: u64,
 }
 
 #[cfg(test)]
@@ -110,7 +135,7 @@ mod tests {
     /// Warps of two splats in cycles 0, 10 and 20. Splat 1 is read last in cycle 15, after splat 2 in
     /// cycle 12: in cycle 10 splats 1, 2 and 3 are live, in cycle 20 splats 3 to 5.
     #[test]
-    fn entries_are_freed_in_order() {
+    fn entries_are_freed_when_they_were_read_last() {
         let entry = EntryBytes {
             positions: 64,
             attributes: 96,
@@ -122,10 +147,13 @@ mod tests {
         for (splat, at) in (0..).zip([5, 15, 12, 30, 40, 50]) {
             buffer.keep_until(splat, at);
         }
-        assert_eq!(buffer.peak_live_splats(), 3);
-        // Splat 0 is read until cycle 25, so that nothing is freed before.
+        let peaks = buffer.peaks();
+        assert_eq!((peaks.live_splats, peaks.span_splats), (3, 3));
+        // Splat 0 is read until cycle 25, so that nothing is freed in order before; out of order splats 1
+        // and 2 are by cycle 20.
         buffer.keep_until(0, 25);
-        assert_eq!(buffer.peak_live_splats(), 6);
-        assert_eq!(buffer.bytes_of(6), 960);
+        let peaks = buffer.peaks();
+        assert_eq!((peaks.live_splats, peaks.span_splats), (4, 6));
+        assert_eq!((peaks.live_bytes, peaks.span_bytes), (640, 960));
     }
 }

@@ -6,7 +6,6 @@
 
 use serde::Serialize;
 
-use super::cores::CoresSpec;
 use crate::gpu::geometry::vertex_buffer::VertexBuffer;
 use crate::math::index;
 use crate::pipeline::memory::Memory;
@@ -41,6 +40,17 @@ const EMPTY: Entry = Entry {
     ready: 0,
 };
 
+/// Size and port of the cache of a core.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttributeCacheSpec {
+    /// Capacity.
+    pub(crate) bytes: u64,
+    /// Ways per set.
+    pub(crate) ways: u64,
+    /// Bytes per cycle from the L2.
+    pub(crate) l2_bytes_per_cycle: u64,
+}
+
 /// The caches of one GPC's cores.
 #[derive(Debug)]
 pub struct AttributeCaches {
@@ -55,21 +65,22 @@ pub struct AttributeCaches {
 }
 
 impl AttributeCaches {
-    /// Creates empty caches for entries of `entry_bytes`; none if there is nothing to read.
-    pub(crate) fn new(spec: &CoresSpec, entry_bytes: u64) -> Option<Self> {
+    /// Creates empty caches of `cores` cores for entries of `entry_bytes`; none if there is nothing to
+    /// read.
+    pub(crate) fn new(spec: AttributeCacheSpec, cores: u64, entry_bytes: u64) -> Option<Self> {
         if entry_bytes == 0 {
             return None;
         }
         let entry_bytes = entry_bytes.next_multiple_of(SECTOR_BYTES);
-        let entries = (spec.l1_bytes / entry_bytes).max(1);
-        let ways = spec.l1_ways.min(entries);
+        let entries = (spec.bytes / entry_bytes).max(1);
+        let ways = spec.ways.min(entries);
         let sets = entries / ways;
-        let port = RateLimiter::new(Rate::of(spec.l1_bytes_per_cycle, entry_bytes));
+        let port = RateLimiter::new(Rate::of(spec.l2_bytes_per_cycle, entry_bytes));
         Some(Self {
             sets: index(sets),
             ways: index(ways),
-            entries: vec![EMPTY; index(spec.cores * sets * ways)],
-            ports: vec![port; index(spec.cores)],
+            entries: vec![EMPTY; index(cores * sets * ways)],
+            ports: vec![port; index(cores)],
             counters: AttributeCounters::default(),
         })
     }

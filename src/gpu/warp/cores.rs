@@ -23,7 +23,7 @@ use crate::raster::tiles::quad_index;
 use crate::shading::under;
 use arrayvec::ArrayVec;
 
-use super::attribute_cache::AttributeCaches;
+use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
 
@@ -71,6 +71,15 @@ impl CoresSpec {
             self.slots(),
             self.warps_out_per_cycle,
         )
+    }
+
+    /// The first-level cache of a core.
+    fn first_level(&self) -> AttributeCacheSpec {
+        AttributeCacheSpec {
+            bytes: self.l1_bytes,
+            ways: self.l1_ways,
+            l2_bytes_per_cycle: self.l1_bytes_per_cycle,
+        }
     }
 
     /// Warp slots of all cores.
@@ -144,7 +153,7 @@ impl Cores {
     #[must_use]
     pub fn reading(self, spec: &CoresSpec, attribute_bytes: u64) -> Self {
         Self {
-            attributes: AttributeCaches::new(spec, attribute_bytes),
+            attributes: AttributeCaches::new(spec.first_level(), spec.cores, attribute_bytes),
             ..self
         }
     }
