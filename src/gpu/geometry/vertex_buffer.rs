@@ -92,11 +92,15 @@ impl VertexBuffer {
         by_time.sort_unstable();
         let mut peaks = VertexBufferPeaks::default();
         let (mut freed, mut freed_in_order) = (0, 0);
-        for &(end, at) in &self.dispatches {
+        // Vertex warps of several GPCs are not dispatched in the order of their splats.
+        let mut dispatches = self.dispatches.clone();
+        dispatches.sort_by_key(|&(_, at)| at);
+        let mut newest = 0;
+        for (end, at) in dispatches {
+            newest = end.min(self.last_reads.len() as u64).max(newest);
             freed += freed_by(at, &by_time, freed);
             freed_in_order += freed_by(at, &self.last_reads, freed_in_order);
-            let end = end.min(self.last_reads.len() as u64);
-            let held = |freed: usize| end.saturating_sub(freed as u64);
+            let held = |freed: usize| newest.saturating_sub(freed as u64);
             peaks.live_splats = peaks.live_splats.max(held(freed));
             peaks.span_splats = peaks.span_splats.max(held(freed_in_order));
         }
