@@ -65,6 +65,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if !variants.is_empty() {
         suite.variants = variants;
     }
+    args.gpu
+        .warn_of_unused(&config, &suite.variants, verbosity)?;
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows && args.json {
         let found = "-, which is standard output";

@@ -1,4 +1,4 @@
-//! `microbench`: runs the microbenchmarks of the VR-Pipe paper on the emulated pipeline.
+//! `microbench`: runs microbenchmarks on the emulated pipeline.
 
 use serde_json::json;
 
@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::gpu::microbench::{ALL, Check, Microbenchmark};
 use crate::report::table::TextTable;
 
-/// Run the microbenchmarks of the VR-Pipe paper on the emulated pipeline
+/// Run microbenchmarks on the emulated pipeline
 ///
-/// Each draws rectangles and measures the pipeline from outside, as the paper measures real GPUs
-/// (section VII-A). The basis of an expected value is a measurement on hardware, an ideal model, a
+/// Each draws rectangles or triangles and measures the pipeline from outside, as the VR-Pipe paper
+/// measures real GPUs (section VII-A). The basis of an expected value is a measurement on hardware, an ideal model, a
 /// field of the configuration that the row reads back, or a measurement that the draw is arranged to
 /// reproduce. Exits with code 1 if a value is not as expected, as it may be with other configurations
 /// than the default.
@@ -20,8 +20,8 @@ use crate::report::table::TextTable;
     after_help = "Examples:\n  quadrille microbench\n  quadrille microbench tile-bins --set tc.bins=64"
 )]
 pub(super) struct Args {
-    /// Microbenchmark to run, instead of all: tile-bins, crop-footprint, pixels-per-clock or
-    /// quads-per-pixel
+    /// Microbenchmark to run, instead of all: tile-bins, crop-footprint, pixels-per-clock,
+    /// quads-per-pixel, ports, one-pixel, needles, latencies, l2-footprint or several-gpcs
     name: Option<String>,
     /// Print a JSON document instead of a table
     #[arg(long)]

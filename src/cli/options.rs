@@ -97,8 +97,9 @@ impl DrawFlags {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulated GPU")]
 pub(super) struct GpuFlags {
-    /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin)
-    /// or ampere-gpc (one graphics processing cluster of a GA102)
+    /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin),
+    /// ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102) or
+    /// emerald-example (vr-pipe with a slower raster)
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
     /// TOML file with values that replace the preset's: the output of --config-dump, or a part of it;
@@ -115,6 +116,22 @@ impl GpuFlags {
     /// The configuration: preset, then file, then assignments.
     pub(super) fn config(&self) -> Result<Config> {
         self.overlaid(self.preset()?, Config::overlaid, Config::with)
+    }
+
+    /// Warns of fields that differ from the preset and that no run of `variants` reads.
+    pub(super) fn warn_of_unused(
+        &self,
+        config: &Config,
+        variants: &[Variant],
+        verbosity: Verbosity,
+    ) -> Result<()> {
+        for field in config.unused_by(variants, &self.preset()?) {
+            let (name, lacks) = (field.name, field.lacks);
+            verbosity.warn(&format!(
+                "{name} has no effect: no run has {lacks}, which reads it"
+            ));
+        }
+        Ok(())
     }
 
     /// The configuration of the mesh path, in the same order.

@@ -104,6 +104,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let variants = named_variants(&args.emulation.variants)?;
+    let gpu = &args.emulation.gpu;
+    gpu.warn_of_unused(&config, &variants, verbosity)?;
     if args.sensitivity && variants.len() < 2 {
         let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
         let expected = "two variants at least, which --sensitivity compares";

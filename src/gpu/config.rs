@@ -110,7 +110,7 @@ pub struct Preset {
 }
 
 /// All presets; the first is the default.
-pub const PRESETS: [Preset; 3] = [
+pub const PRESETS: [Preset; 5] = [
     Preset {
         name: "vr-pipe",
         about: "the simulated GPU of the VR-Pipe paper, Table I",
@@ -129,6 +129,20 @@ pub const PRESETS: [Preset; 3] = [
                 ROPs, its share of 936 GB/s and 6 MB L2 (NVIDIA's GA102 whitepaper); an SM's \
                 scheduler issues a warp of 32 per cycle; the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1695.0\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\ngb_per_s = 133.7\n[l2]\nclock_mhz = 1695.0\nbytes = 917504\n",
+    },
+    Preset {
+        name: "rtx-a6000",
+        about: "a whole GA102 (RTX A6000): 7 GPCs of 12 SMs of 128 lanes at 1.8 GHz, 112 ROPs, 768 GB/s, \
+                6 MB L2 (NVIDIA's GA102 whitepaper); an SM's scheduler issues a warp of 32 per cycle; the \
+                rest as vr-pipe",
+        toml: "[gpu]\nclock_mhz = 1800.0\ngpcs = 7\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\ngb_per_s = 768.0\n[l2]\nclock_mhz = 1800.0\nbytes = 6291456\n",
+    },
+    Preset {
+        name: "emerald-example",
+        about: "as vr-pipe with the raster of the Emerald simulator's example \
+                (example_graphics_standalone.py): one raster tile per cycle in the coarse raster, Hi-Z, the \
+                fine raster and tile coalescing",
+        toml: "[coarse]\ntiles_per_cycle = 1\n[hi_z]\ntiles_per_cycle = 1\n[fine]\ntiles_per_cycle = 1\n[tc]\ntiles_in_per_cycle = 1\nquads_in_per_cycle = 16\n",
     },
 ];
 

@@ -47,6 +47,7 @@ pub mod raster;
 pub mod result;
 pub mod sensitivity;
 pub mod tile_owner;
+pub mod unused_fields;
 pub mod variant;
 pub mod view;
 pub mod warp;

@@ -21,6 +21,7 @@ mod interrupt;
 mod memory;
 mod mesh;
 mod sim;
+mod unused_fields;
 mod usage;
 mod views;
 

@@ -369,7 +369,7 @@ fn configurations_are_read_back_and_checked() {
         (&["--set", "tc.bin=3"][..], &["tc", "bin_size"][..]),
         (&["--set", "tc.bins=0"], &["tc.bins", "from 1 to"]),
         (&["--set", "bins"], &["unit.field=value"]),
-        (&["--preset", "tpu"], &["tpu", "ampere-gpc"]),
+        (&["--preset", "tpu"], &["tpu", "rtx-a6000"]),
         (
             &["--config", "wrong.toml"],
             &["wrong.toml", "tile", "a unit"],

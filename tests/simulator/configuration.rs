@@ -61,3 +61,60 @@ fn sizes_are_bounded_together() {
         .to_string();
     assert!(error.contains("gpu.gpcs * crop.cache_bytes"), "{error}");
 }
+
+/// Peaks of a GPU that follow from its preset.
+struct Peaks {
+    preset: &'static str,
+    gigapixels_per_s: f64,
+    gb_per_s: f64,
+    tflops: f64,
+}
+
+/// Pixels that the ROPs blend, bytes of DRAM, and multiply-adds of FP32, each within half a percent of
+/// what is published: 32 ROPs at 1.3 GHz and 5.32 TFLOPS of the Jetson AGX Orin; 112 ROPs at 1.8 GHz,
+/// 768 GB/s and 38.7 TFLOPS of the RTX A6000; a seventh of the 112 ROPs at 1.695 GHz and of the 936 GB/s of
+/// the RTX 3090, and 12 of its 82 SMs of 35.6 TFLOPS; VR-Pipe's Table I.
+#[test]
+fn presets_have_the_published_peaks() {
+    let peaks = [
+        Peaks {
+            preset: "vr-pipe",
+            gigapixels_per_s: 16.0 * 0.612,
+            gb_per_s: 102.4,
+            tflops: 2.0 * 16.0 * 64.0 * 0.612e-3,
+        },
+        Peaks {
+            preset: "orin",
+            gigapixels_per_s: 32.0 * 1.3,
+            gb_per_s: 204.8,
+            tflops: 5.32,
+        },
+        Peaks {
+            preset: "ampere-gpc",
+            gigapixels_per_s: 112.0 * 1.695 / 7.0,
+            gb_per_s: 936.0 / 7.0,
+            tflops: 35.6 * 12.0 / 82.0,
+        },
+        Peaks {
+            preset: "rtx-a6000",
+            gigapixels_per_s: 112.0 * 1.8,
+            gb_per_s: 768.0,
+            tflops: 38.7,
+        },
+    ];
+    for peak in peaks {
+        let config = Config::preset(peak.preset).unwrap();
+        let (gpu, cores) = (&config.gpu, &config.cores);
+        let ghz = gpu.clock_mhz / 1e3;
+        let pixels_per_cycle = 4.0 * config.crop.quads_per_cycle.in_cycles(1);
+        let lanes = 32 / cores.issue_cycles * cores.schedulers * cores.cores;
+        let near = |found: f64, published: f64| {
+            let what = format!("{}: {found} instead of {published}", peak.preset);
+            assert!((found / published - 1.0).abs() < 0.005, "{what}");
+        };
+        let gpcs = gpu.gpcs as f64;
+        near(gpcs * pixels_per_cycle * ghz, peak.gigapixels_per_s);
+        near(config.dram.gb_per_s, peak.gb_per_s);
+        near(gpcs * lanes as f64 * 2.0 * ghz / 1e3, peak.tflops);
+    }
+}

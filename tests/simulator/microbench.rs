@@ -17,7 +17,7 @@ fn results(place: &Place, code: i32, arguments: &[&str]) -> Vec<Value> {
 fn every_measurement_is_the_hardwares() {
     let place = Place::new();
     let results = results(&place, DONE, &[]);
-    assert!(results.len() >= 25);
+    assert!(results.len() >= 60);
     for result in &results {
         assert!(result["name"].is_string() && result["unit"].is_string());
         assert!(result["expected"].is_number() && result["measured"].is_number());
@@ -32,6 +32,9 @@ fn another_machine_fails() {
         ("tile-bins", "tc.bins=16"),
         ("crop-footprint", "crop.cache_bytes=8192"),
         ("pixels-per-clock", "crop.bytes_per_cycle=32"),
+        // Values that the expectations do not follow: the units are held up by others.
+        ("ports", "crop.wait_queue=16"),
+        ("several-gpcs", "l2.slices=1"),
     ] {
         let results = results(&place, CHECK_FAILED, &[name, "--set", set]);
         assert!(results.iter().any(|r| r["ok"] == false), "{name}");

@@ -1,14 +1,21 @@
-//! Microbenchmarks of VR-Pipe, section VII-A, on the emulated pipeline: draws of rectangles, as the paper
-//! measured them on hardware.
+//! Microbenchmarks of the emulated pipeline: those of VR-Pipe, section VII-A, which draw rectangles as the
+//! paper measured them on hardware, and others that hold an ideal model against the pipeline.
 //!
 //! Each benchmark runs whole draws through a [`Simulator`](crate::gpu::wiring::Simulator) and reads the
-//! counters of the results. Expected values are those of the hardware for every configuration.
+//! counters of the results. Expected values of the paper's are those of the hardware for
+//! every configuration; those of the others follow from the configuration.
 
 mod bench;
 mod check;
 mod crop_footprint;
+mod l2_footprint;
+mod latencies;
+mod needles;
+mod one_pixel;
 mod pixels_per_clock;
+mod ports;
 mod quads_per_pixel;
+mod several_gpcs;
 mod tile_bins;
 
 pub use check::{Basis, Check, Expected};
@@ -27,7 +34,7 @@ pub struct Microbenchmark {
 }
 
 /// All microbenchmarks.
-pub const ALL: [Microbenchmark; 4] = [
+pub const ALL: [Microbenchmark; 10] = [
     Microbenchmark {
         name: "tile-bins",
         about: "how many screen tiles are gathered at once, and when they are flushed",
@@ -48,6 +55,36 @@ pub const ALL: [Microbenchmark; 4] = [
         about: "that CROP's time follows quads, not pixels (Fig. 20c)",
         run: quads_per_pixel::run,
     },
+    Microbenchmark {
+        name: "ports",
+        about: "how many quads per cycle each port lets through",
+        run: ports::run,
+    },
+    Microbenchmark {
+        name: "one-pixel",
+        about: "how long blends of one pixel take, each of which needs the one before",
+        run: one_pixel::run,
+    },
+    Microbenchmark {
+        name: "needles",
+        about: "how long the coarse raster takes for boxes of empty screen tiles",
+        run: needles::run,
+    },
+    Microbenchmark {
+        name: "latencies",
+        about: "how long colours take from the L2 and from DRAM",
+        run: latencies::run,
+    },
+    Microbenchmark {
+        name: "l2-footprint",
+        about: "how much colour the L2 holds, in what pieces it reads, and that writes take bandwidth",
+        run: l2_footprint::run,
+    },
+    Microbenchmark {
+        name: "several-gpcs",
+        about: "how much faster two and four GPCs are than one",
+        run: several_gpcs::run,
+    },
 ];
 
 impl Microbenchmark {
@@ -62,7 +99,8 @@ impl Microbenchmark {
         })
     }
 
-    /// Runs the benchmark on one GPC of `config`, as the paper draws to the screen tiles of one GPC.
+    /// Runs the benchmark on one GPC of `config`, as the paper draws to the screen tiles of one GPC, unless
+    /// it compares several.
     ///
     /// # Errors
     /// [`Error::Argument`] naming a field of the configuration that does not fit.

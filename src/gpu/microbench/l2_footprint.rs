@@ -1,0 +1,110 @@
+//! Capacity and sectors of the L2, seen from the bytes that DRAM moves, and the bandwidth of writes.
+
+use super::bench::{layers, rectangles, run as draw};
+use super::check::{Basis, Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::draw::Draw;
+use crate::gpu::zrop::framebuffer::Tests;
+use crate::pipeline::memory::line::SECTOR_BYTES;
+use crate::raster::tiles::TILE_PX;
+use crate::shading::ColourFormat;
+
+/// Largest L2 that is filled, in bytes: the draws of larger ones would take long.
+const MOST_BYTES: u64 = 4 << 20;
+/// Width of the pictures that fill the L2, in pixels.
+const WIDTH_PX: u32 = 1024;
+/// Bytes per pixel of RGBA16F.
+const PIXEL_BYTES: u64 = 8;
+/// Relative tolerance of bytes that are read again.
+const TOLERANCE: f64 = 0.01;
+
+/// Bytes of colour read from DRAM when a picture of `times` the capacity is covered twice, and the
+/// picture's bytes.
+fn covered_twice(config: &Config, times: u64) -> [u64; 2] {
+    let row_bytes = u64::from(WIDTH_PX * TILE_PX) * PIXEL_BYTES;
+    let rows = times * config.l2.bytes / row_bytes;
+    #[allow(clippy::cast_possible_truncation, reason = "a few thousand pixels")]
+    let height = rows.max(1) as u32 * TILE_PX;
+    let cover = [[0, 0, WIDTH_PX, height]; 2];
+    let twice = Draw::rectangles(WIDTH_PX, height, &cover, [1.0, 0.5, 0.25], 0.25);
+    let result = draw(&twice, config, &Tests::default());
+    [
+        result.traffic.colour.dram_read_bytes,
+        rows.max(1) * row_bytes,
+    ]
+}
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let mut config = config.clone();
+    config.crop.format = ColourFormat::Rgba16F;
+    config.crop.fast_clear = true;
+    vec![
+        capacity(&config, 1),
+        capacity(&config, 2),
+        sector(&config),
+        writes(&config),
+    ]
+}
+
+/// A picture that fits is read from DRAM no more; of one twice as large, every line has been evicted when
+/// it is needed again.
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn capacity(config: &Config, times: u64) -> Check {
+    let mut config = config.clone();
+    config.l2.bytes = config.l2.bytes.min(MOST_BYTES);
+    // All of it is for colours.
+    config.vertex.buffer_bytes = 0;
+    let [read, bytes] = covered_twice(&config, times);
+    let value = if times > 1 { bytes as f64 } else { 0.0 };
+    Check {
+        name: format!("colours read again from DRAM, picture of {times} L2"),
+        expected: Expected::Within {
+            value,
+            share: TOLERANCE,
+        },
+        basis: Basis::IdealModel,
+        measured: read as f64,
+        unit: "bytes",
+    }
+}
+
+/// One quad of RGBA16F is one sector of its line.
+fn sector(config: &Config) -> Check {
+    let mut config = config.clone();
+    config.crop.fast_clear = false;
+    let result = draw(
+        &rectangles(TILE_PX, &[[0, 0, 2, 2]]),
+        &config,
+        &Tests::default(),
+    );
+    Check::count(
+        "bytes read from DRAM for one quad",
+        SECTOR_BYTES,
+        result.traffic.colour.dram_read_bytes,
+        "bytes",
+        Basis::IdealModel,
+    )
+}
+
+/// A small L2 before a DRAM of one byte per cycle: the draw takes as long as its bytes, also those that
+/// are written.
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn writes(config: &Config) -> Check {
+    const LAYERS: u32 = 4;
+    let mut config = config.clone();
+    config.l2.bytes = 4096;
+    // A little more than a byte per cycle, of which whole bytes count.
+    config.dram.gb_per_s = 1.001 * config.gpu.clock_mhz / 1e3;
+    let result = draw(&layers(4 * TILE_PX, LAYERS), &config, &Tests::default());
+    Check {
+        name: "bytes through a DRAM of one byte per cycle".to_owned(),
+        expected: Expected::Within {
+            value: 1.0,
+            share: 0.05,
+        },
+        basis: Basis::IdealModel,
+        measured: result.dram_bytes as f64 / result.cycles as f64,
+        unit: "bytes per cycle",
+    }
+}

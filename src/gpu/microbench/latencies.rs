@@ -1,0 +1,64 @@
+//! Latency of the L2 and of DRAM: one quad whose colours are in the CROP cache, in the L2, or in DRAM.
+
+use super::bench::{Rectangle, rectangles, run as draw};
+use super::check::{Basis, Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::zrop::framebuffer::Tests;
+use crate::pipeline::memory::line::LINE_BYTES;
+use crate::raster::tiles::TILE_PX;
+
+/// Relative tolerance, for the cycles of the ports on the way.
+const TOLERANCE: f64 = 0.03;
+
+/// Cycles of `list`, with a pause before the last rectangle in which all bins are flushed.
+fn cycles(config: &Config, list: &[Rectangle]) -> u64 {
+    let mut draw_list = rectangles(2 * TILE_PX, list);
+    let last = draw_list.len() - 1;
+    let pause = 2 * config.tc.timeout_cycles + 10_000;
+    draw_list.bubble = (last > 0).then_some((last, pause));
+    draw(&draw_list, config, &Tests::default()).cycles
+}
+
+/// The CROP cache holds one line, so that the rectangle on the second tile evicts that on the first. The
+/// third is on either: what it takes longer on the first is the way to the L2 and back.
+fn l2(config: &Config) -> u64 {
+    let mut config = config.clone();
+    config.crop.cache_bytes = LINE_BYTES;
+    config.crop.fast_clear = true;
+    let (first, second) = ([0, 0, 2, 2], [TILE_PX, 0, 2, 2]);
+    let far = cycles(&config, &[first, second, first]);
+    far.saturating_sub(cycles(&config, &[first, second, second]))
+}
+
+/// Colours that are read from DRAM, against colours that are known to be clear.
+fn dram(config: &Config) -> u64 {
+    let of = |fast_clear| {
+        let mut config = config.clone();
+        config.crop.fast_clear = fast_clear;
+        cycles(&config, &[[0, 0, 2, 2]])
+    };
+    of(false).saturating_sub(of(true))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let check = |name: &str, latency_ns: f64, cycles: u64| Check {
+        name: name.to_owned(),
+        expected: Expected::Within {
+            value: latency_ns * config.gpu.clock_mhz / 1e3,
+            share: TOLERANCE,
+        },
+        basis: Basis::IdealModel,
+        measured: cycles as f64,
+        unit: "cycles",
+    };
+    let (to_l2, to_dram) = (config.l2.latency_ns, config.dram.latency_ns);
+    vec![
+        check("a quad whose colours are in the L2", to_l2, l2(config)),
+        check(
+            "a quad whose colours are in DRAM",
+            to_l2 + to_dram,
+            dram(config),
+        ),
+    ]
+}

@@ -1,0 +1,56 @@
+//! Thin triangles across the picture: the coarse raster walks over all screen tiles of their boxes, most
+//! of which are empty.
+
+use super::bench::run as draw;
+use super::check::{Basis, Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::draw::{Draw, FlatTriangle};
+use crate::gpu::zrop::framebuffer::Tests;
+use crate::pipeline::rate::Rate;
+use crate::raster::geometry::{SUBPIXEL_BITS, Vertex};
+use crate::raster::tiles::TILE_PX;
+
+/// Side of the picture, in pixels.
+const SIDE_PX: u32 = 1024;
+/// Triangles of the shorter draw.
+const TRIANGLES: usize = 8;
+/// Relative tolerance, for effects at the ends of the draws.
+const TOLERANCE: f64 = 0.01;
+
+/// A triangle along the diagonal, less than a pixel wide.
+fn needle() -> FlatTriangle {
+    let end = (SIDE_PX << SUBPIXEL_BITS).cast_signed();
+    let half_px = 1 << (SUBPIXEL_BITS - 1);
+    let corner = |x, y| Vertex { x, y };
+    FlatTriangle {
+        corners: [corner(0, 0), corner(end, end), corner(half_px, 0)],
+        colour: [1.0, 0.5, 0.25],
+        alpha: 0.25,
+        depth: 0.0,
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let rows = [1, 2].map(|rate| {
+        let mut config = config.clone();
+        config.coarse.screen_tiles_tested_per_cycle = Rate::new(rate, 1);
+        let [once, twice] = [1, 2].map(|times| {
+            let list = vec![needle(); times * TRIANGLES];
+            let triangles = Draw::triangles(SIDE_PX, SIDE_PX, &list);
+            draw(&triangles, &config, &Tests::default()).cycles
+        });
+        let tiles = (SIDE_PX / TILE_PX).pow(2);
+        Check {
+            name: format!("a needle across 64x64 screen tiles, {rate} tested per cycle"),
+            expected: Expected::Within {
+                value: f64::from(tiles) / f64::from(rate),
+                share: TOLERANCE,
+            },
+            basis: Basis::IdealModel,
+            measured: (twice - once) as f64 / TRIANGLES as f64,
+            unit: "cycles",
+        }
+    });
+    rows.to_vec()
+}

@@ -1,0 +1,39 @@
+//! Overdraw of one pixel: each blend needs the result of the one before.
+
+use super::bench::{rectangles, run as draw};
+use super::check::{Basis, Check, Expected};
+use super::ports::ideal_quads_per_cycle;
+use crate::gpu::config::Config;
+use crate::gpu::zrop::framebuffer::Tests;
+
+/// Rectangles of the shorter draw: whole bins of quads.
+const RECTANGLES: usize = 1024;
+/// Latencies of a blend, in cycles.
+const BLEND_CYCLES: [u64; 3] = [2, 16, 64];
+/// Relative tolerance, for effects at the ends of the draws.
+const TOLERANCE: f64 = 0.02;
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let rows = BLEND_CYCLES.map(|blend_cycles| {
+        let mut config = config.clone();
+        config.crop.blend_cycles = blend_cycles;
+        let [once, twice] = [1, 2].map(|times| {
+            let list = vec![[0, 0, 2, 2]; times * RECTANGLES];
+            draw(&rectangles(16, &list), &config, &Tests::default()).cycles
+        });
+        // A rectangle takes at least a cycle of the units that process one primitive per cycle.
+        let port = (1.0 / ideal_quads_per_cycle(&config)).max(1.0);
+        Check {
+            name: format!("a rectangle over the same pixels, blends of {blend_cycles} cycles"),
+            expected: Expected::Within {
+                value: port.max(blend_cycles as f64),
+                share: TOLERANCE,
+            },
+            basis: Basis::IdealModel,
+            measured: (twice - once) as f64 / RECTANGLES as f64,
+            unit: "cycles",
+        }
+    });
+    rows.to_vec()
+}

@@ -1,0 +1,43 @@
+//! Speedup of several GPCs over one, on a picture whose screen tiles they share evenly.
+
+use super::bench::{layers, run as draw};
+use super::check::{Basis, Check, Expected};
+use crate::gpu::config::Config;
+use crate::gpu::tile_owner::TileMapping;
+use crate::gpu::zrop::framebuffer::Tests;
+
+/// Side of the picture, in pixels: 16 by 16 screen tiles.
+const SIDE_PX: u32 = 256;
+/// Rectangles of the shorter draw.
+const LAYERS: u32 = 4;
+/// Relative tolerance, for effects at the ends of the draws.
+const TOLERANCE: f64 = 0.02;
+
+/// Cycles by which twice the layers take longer.
+fn cycles(config: &Config, gpcs: u64) -> u64 {
+    let mut config = config.clone();
+    config.gpu.gpcs = gpcs;
+    config.gpu.tile_mapping = TileMapping::Diagonal;
+    config.gpu.tile_block = 1;
+    let [once, twice] = [1, 2].map(|times| {
+        let layers = layers(SIDE_PX, times * LAYERS);
+        draw(&layers, &config, &Tests::default()).cycles
+    });
+    twice - once
+}
+
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn run(config: &Config) -> Vec<Check> {
+    let one = cycles(config, 1);
+    let rows = [2_u32, 4].map(|gpcs| Check {
+        name: format!("speedup of {gpcs} GPCs"),
+        expected: Expected::Within {
+            value: gpcs.into(),
+            share: TOLERANCE,
+        },
+        basis: Basis::IdealModel,
+        measured: one as f64 / cycles(config, gpcs.into()) as f64,
+        unit: "times",
+    });
+    rows.to_vec()
+}

@@ -1,0 +1,129 @@
+//! Fields of a configuration that no unit of a run reads.
+
+use super::config::Config;
+use super::variant::Variant;
+
+/// Fields, or whole units, that only some runs read.
+struct Conditional {
+    names: &'static [&'static str],
+    /// Condition under which a run of a variant reads them.
+    is_read: fn(&Config, Variant) -> bool,
+    /// What the run lacks otherwise.
+    lacks: &'static str,
+}
+
+const CONDITIONAL: [Conditional; 4] = [
+    Conditional {
+        names: &["tgc"],
+        is_read: |_, variant| variant.tgc(),
+        lacks: "tile-grid coalescing",
+    },
+    Conditional {
+        names: &[
+            "qru",
+            "cores.merge_instructions",
+            "cores.merge_latency_cycles",
+        ],
+        is_read: |_, variant| variant.qru(),
+        lacks: "quad reordering",
+    },
+    Conditional {
+        names: &[
+            "zrop.threshold",
+            "zrop.feedback",
+            "zrop.feedback_cycles",
+            "zrop.update_queue",
+            "zrop.update_cycles",
+        ],
+        is_read: |_, variant| variant.het(),
+        lacks: "early termination",
+    },
+    Conditional {
+        names: &[
+            "distributor",
+            "crossbar",
+            "gpu.tile_mapping",
+            "gpu.tile_block",
+        ],
+        is_read: |config, _| config.gpu.gpcs > 1,
+        lacks: "a second GPC (gpu.gpcs)",
+    },
+];
+
+/// A field that differs from a base configuration and has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusedField {
+    /// `unit.field`.
+    pub name: String,
+    /// What would read it, which no variant has.
+    pub lacks: &'static str,
+}
+
+impl Config {
+    /// Fields with other values than in `base` that no run of `variants` reads.
+    #[must_use]
+    pub fn unused_by(&self, variants: &[Variant], base: &Self) -> Vec<UnusedField> {
+        let fields = self.fields().into_iter().zip(base.fields());
+        let changed = fields.filter(|(field, base)| field.value != base.value);
+        let unused = changed.filter_map(|(field, _)| {
+            let is_named = |c: &&Conditional| {
+                let unit = field.name.split('.').next();
+                c.names
+                    .iter()
+                    .any(|name| *name == field.name || Some(*name) == unit)
+            };
+            let found = CONDITIONAL.iter().find(is_named)?;
+            let is_read = variants.iter().any(|v| (found.is_read)(self, *v));
+            (!is_read).then_some(UnusedField {
+                name: field.name,
+                lacks: found.lacks,
+            })
+        });
+        unused.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_named_that_no_variant_reads() {
+        let base = Config::default();
+        let changed = [
+            "tgc.bins=64",
+            "qru.window=64",
+            "cores.merge_instructions=7",
+            "zrop.threshold=0.9",
+            "zrop.queue=9",
+            "crossbar.queue=9",
+            "tc.bins=9",
+        ];
+        let config = changed
+            .into_iter()
+            .try_fold(base.clone(), |config, assignment| config.with(assignment))
+            .unwrap();
+        let names = |config: &Config, variants: &[Variant]| {
+            let unused = config.unused_by(variants, &base).into_iter();
+            unused.map(|field| field.name).collect::<Vec<_>>()
+        };
+        let all = [
+            "crossbar.queue",
+            "tgc.bins",
+            "zrop.threshold",
+            "qru.window",
+            "cores.merge_instructions",
+        ];
+        assert_eq!(names(&config, &[Variant::BASELINE]), all);
+        let rest = ["crossbar.queue", "zrop.threshold"];
+        assert_eq!(names(&config, &[Variant::BASELINE, Variant::QM]), rest);
+        assert_eq!(names(&config, &Variant::ALL), rest[..1]);
+        let two = config.with("gpu.gpcs=2").unwrap();
+        assert_eq!(names(&two, &Variant::ALL), <[&str; 0]>::default());
+        assert_eq!(
+            names(&base, &[Variant::BASELINE]),
+            <[&str; 0]>::default(),
+            "defaults"
+        );
+    }
+}
