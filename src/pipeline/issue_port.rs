@@ -42,11 +42,13 @@ impl IssuePort {
     fn of_width(rate: Rate, width: u32, latency: u64) -> Self {
         let slots = rate.per(width);
         let (items, cycles) = (u64::from(slots.items()), u64::from(slots.cycles()));
+        // From the first cycle of its slot to the last of the pipeline.
+        let in_flight = latency.max(1) + cycles.div_ceil(items) - 1;
         Self {
             latency,
             clock: RateClock::new(slots),
             width: width.into(),
-            stages: Queue::new((latency.max(1) * items).div_ceil(cycles)),
+            stages: Queue::new((in_flight * items).div_ceil(cycles)),
             last_taken: 0,
             activity: Activity::of_rate(rate),
         }
@@ -199,6 +201,8 @@ mod tests {
             starts(Rate::new(2, 1), 1, 0),
             (vec![0, 0, 1, 1, 2], vec![1, 1, 2, 2, 3])
         );
+        // Eight cycles at the port and 20 behind it hold four items, not three.
+        assert_eq!(starts(Rate::new(1, 8), 20, 0).0, [0, 8, 16, 24, 32]);
         assert_eq!(
             starts(Rate::new(1, 3), 1, 0),
             (vec![0, 3, 6, 9, 12], vec![3, 6, 9, 12, 15])

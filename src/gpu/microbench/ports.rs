@@ -97,7 +97,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
             let mut config = config.clone();
             *rate(&mut config) = Rate::new(quads_per_cycle, quads);
             Check {
-                name: format!("quads blended, {field} for {quads_per_cycle} quads"),
+                name: format!("quads blended, {field} at {quads_per_cycle} quads per cycle"),
                 expected: Expected::Within {
                     value: ideal_quads_per_cycle(&config),
                     share: TOLERANCE,
