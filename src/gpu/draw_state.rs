@@ -63,21 +63,6 @@ impl<'a> DrawState<'a> {
         }
     }
 
-    /// Performs the updates that are under way when the last test is over; returns their number and the
-    /// cycle at which the last one is over.
-    pub fn finish_updates(&mut self) -> (u64, Cycle) {
-        let (mut count, mut end) = (0, 0);
-        for updates in &mut self.updates {
-            while let Some(update) = updates.remove() {
-                self.framebuffer
-                    .terminate(update.quad, update.mask, update.due);
-                count += 1;
-                end = end.max(updates.done());
-            }
-        }
-        (count, end)
-    }
-
     /// Shades a warp.
     #[inline]
     pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {

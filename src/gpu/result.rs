@@ -90,13 +90,8 @@ pub struct SimulationResult {
 
 impl SimulationResult {
     /// Collects the results of a chain of units and of the shared state.
-    pub(super) fn collect(
-        variant: Variant,
-        units: &mut impl Unit,
-        state: DrawState<'_>,
-        (late_updates, last_update): (u64, Cycle),
-    ) -> Self {
-        let run = Collected::of(units, last_update.max(state.memory.writes_done()));
+    pub(super) fn collect(variant: Variant, units: &mut impl Unit, state: DrawState<'_>) -> Self {
+        let run = Collected::of(units, state.memory.writes_done());
         let of = &run.statistics;
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
@@ -149,7 +144,7 @@ impl SimulationResult {
             tc: of.of("tc"),
             qru: of.of("qru"),
             terminations: crop.terminations,
-            updates: zrop.updates + late_updates,
+            updates: zrop.updates,
             l1: of.of("l1"),
             vertex_buffer: state.vertex_buffer.peaks(),
             crop_cache: of.of("crop_cache"),

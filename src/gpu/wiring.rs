@@ -255,7 +255,6 @@ impl Simulator {
             chain.offer(splat, 0, &mut state);
         }
         chain.end(0, &mut state);
-        let last_update = state.finish_updates();
-        SimulationResult::collect(self.variant, &mut chain, state, last_update)
+        SimulationResult::collect(self.variant, &mut chain, state)
     }
 }

@@ -133,6 +133,13 @@ impl IssuePort {
         self.clock.whole_cycle().max(self.last_taken)
     }
 
+    /// First cycle at which the port is free, whether or not the pipeline has room.
+    #[inline]
+    #[must_use]
+    pub fn port_free(&self) -> Cycle {
+        self.clock.cycle()
+    }
+
     /// First cycle at which the next item can start.
     #[inline]
     #[must_use]

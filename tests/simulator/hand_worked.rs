@@ -28,6 +28,7 @@ use quadrille::pipeline::packets::ColourQuad;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::RasterTile;
 use quadrille::pipeline::packets::ShadedWarp;
+use quadrille::pipeline::rate::Rate;
 use quadrille::pipeline::stage::Link;
 use quadrille::pipeline::stage::Retired;
 use quadrille::pipeline::stage::Sink;
@@ -252,6 +253,24 @@ fn first_in_and_least_recently_used_differ() {
         assert_eq!(counts.evicted, 1);
         assert_eq!(flushes(&sink)[0], (first, 34));
     }
+}
+
+/// A raster tile of five quads is written from cycle 1 on, one quad per cycle. The bin of the tile
+/// before it is due in cycle 3 and leaves in it; the bin of four quads is full in cycle 4 and leaves
+/// behind it. The fifth quad is written in 5 and leaves at the end of the draw, in 6. All are offered a
+/// latency of 1 later.
+#[test]
+fn a_bin_falls_due_while_another_tile_is_written() {
+    let items = [(raster_tile(0, 0, 1), 0), (raster_tile(1, 1, 5), 1)];
+    let change = |c: &mut Config| {
+        c.tc.bin_size = 4;
+        c.tc.quads_in_per_cycle = Rate::ONE;
+        c.tc.timeout_cycles = 3;
+    };
+    let (counts, sink) = coalesce(change, &items);
+    assert_eq!((counts.timeout, counts.full, counts.end), (1, 1, 1));
+    let expected = [(vec![0], 4), (vec![1; 4], 5), (vec![1], 7)];
+    assert_eq!(flushes(&sink), expected);
 }
 
 /// A quad in cycle 100, a timeout of 50: the bin is flushed in cycle 150, offered at 151, whenever

@@ -139,6 +139,13 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         }
     }
 
+    /// Counts `items` that passed the input port at `at`, which is busy until the next can pass.
+    #[inline]
+    pub(super) fn count_input(&mut self, at: Cycle, items: u64) {
+        self.input.busy_until(self.input_clock.cycle().max(at + 1));
+        self.input.moved += items;
+    }
+
     /// Empties a bin for `reason`; returns its contents.
     pub(super) fn take(&mut self, bin: u32, reason: Reason) -> Flushed<T> {
         let flushed = self.bins.take(bin);
@@ -271,9 +278,13 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         least.map(|(bin, _)| bin)
     }
 
-    /// The occupied bin with the earliest deadline, and that deadline.
+    /// The occupied bin with the earliest deadline, and that deadline. A bin whose first item waits for
+    /// its place has none.
     pub(super) fn next_due(&self) -> Option<(u32, Cycle)> {
-        self.least_by(|bin| self.policy.deadline(bin))
+        self.least_by(|bin| match bin.items {
+            0 => Cycle::MAX,
+            _ => self.policy.deadline(bin),
+        })
     }
 
     /// The occupied bin that was begun first.

@@ -165,7 +165,8 @@ impl QuadReorder {
         self.scanned = self.scan.serve(entered);
         self.input.idle_until(entered, StallReason::Full);
         self.input.idle_until(self.scanned, StallReason::Blocked);
-        self.input.busy_until(self.scanned + 1);
+        self.input
+            .busy_until(self.scan.free().max(self.scanned + 1));
         self.input.moved += 1;
         if let Some(older) = self.scan(quad) {
             self.counters.pairs += 1;

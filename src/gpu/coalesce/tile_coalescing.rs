@@ -129,15 +129,26 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         self.bins.bins.give_back(flushed);
     }
 
-    /// Flushes the bins that are due by `now`, the earliest deadline first.
-    fn flush_due<M>(&mut self, now: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
+    /// Flushes the bins that are due by `now`, the earliest deadline first, up to and including `until`;
+    /// returns the cycle at which that one was flushed, if it was.
+    fn flush_due<M>(
+        &mut self,
+        now: Cycle,
+        until: Option<u32>,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
+    ) -> Option<Cycle> {
         while self.next_deadline <= now {
             let due = self.bins.bins.next_due();
             self.next_deadline = due.map_or(Cycle::MAX, |(_, deadline)| deadline);
             if let Some((bin, deadline)) = due.filter(|(_, deadline)| *deadline <= now) {
                 self.flush(bin, Reason::Timeout, deadline, state, next);
+                if until == Some(bin) {
+                    return Some(deadline);
+                }
             }
         }
+        None
     }
 }
 
@@ -164,7 +175,6 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         let start = self.tiles.cycle();
         self.tiles.pass(1);
         self.bins.input_clock.wait_until(start);
-        self.flush_due(start, state, next);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         let mut quads = tile_quads(item.mask).map(|quad| Quad {
             primitive: item.primitive,
@@ -174,26 +184,33 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         let mut left = quads.len();
         let (mut taken, mut at) = (None, start);
         while left > 0 {
+            self.flush_due(at, None, state, next);
             if let Some(victim) = self.bins.victim_for(item.tile) {
                 self.flush(victim, Reason::Evicted, at, state, next);
             }
-            let index = self.bins.bins.for_key(item.tile);
-            let bin = self.bins.bins.bin(index);
+            let bin_index = self.bins.bins.for_key(item.tile);
+            let bin = self.bins.bins.bin(bin_index);
             let room = self.size - bin.items.len();
-            let clock = &mut self.bins.input_clock;
-            let now = as_usize(clock.left_in_cycle(left.min(room) as u64));
-            at = at.max(bin.places_free_at(now));
-            clock.wait_until(at);
-            clock.pass(now as u64);
+            let now = as_usize(self.bins.input_clock.left_in_cycle(left.min(room) as u64));
+            let written = at.max(bin.places_free_at(now));
+            // Bins fall due while the quads wait for places, and this bin may be one of them.
+            if let Some(flushed) = self.flush_due(written, Some(bin_index), state, next) {
+                at = flushed;
+                self.bins.input_clock.wait_until(at);
+                continue;
+            }
+            at = written;
+            let bin = self.bins.bins.bin(bin_index);
+            self.bins.input_clock.wait_until(at);
+            self.bins.input_clock.pass(now as u64);
             bin.items.extend(quads.by_ref().take(now));
             bin.last_arrival = at;
             taken = taken.or(Some(at));
             self.bins.input.idle_until(at, StallReason::Full);
-            self.bins.input.busy_until(at + 1);
-            self.bins.input.moved += now as u64;
-            self.next_deadline = self.next_deadline.min(self.bins.bins.deadline(index));
+            self.bins.count_input(at, now as u64);
+            self.next_deadline = self.next_deadline.min(self.bins.bins.deadline(bin_index));
             if now == room {
-                self.flush(index, Reason::Full, at, state, next);
+                self.flush(bin_index, Reason::Full, at, state, next);
             }
             left -= now;
             at = self.bins.input_clock.cycle();
@@ -203,7 +220,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) -> Cycle {
         let at = at.max(self.bins.input_clock.whole_cycle());
-        self.flush_due(at, state, next);
+        self.flush_due(at, None, state, next);
         while let Some(bin) = self.bins.bins.first() {
             self.flush(bin, Reason::End, at, state, next);
         }

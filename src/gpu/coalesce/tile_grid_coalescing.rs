@@ -133,10 +133,9 @@ impl TileGridCoalescing {
         bin.items.push(primitive);
         let full = bin.items.len() as u64 == self.bin_size;
         self.bins.input.idle_until(written, StallReason::Full);
-        self.bins.input.busy_until(written + 1);
-        self.bins.input.moved += 1;
         self.bins.input_clock.wait_until(written);
         self.bins.input_clock.pass(1);
+        self.bins.count_input(written, 1);
         if full {
             self.flush(index, Reason::Full, written, state, next);
         }
@@ -199,8 +198,8 @@ impl<M> Stage<M> for TileGridCoalescing {
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Primitive, M>) -> Cycle {
+        let at = at.max(self.bins.input_clock.whole_cycle());
         while let Some(bin) = self.bins.bins.first() {
-            let at = at.max(self.bins.input_clock.whole_cycle());
             self.flush(bin, Reason::End, at, state, next);
         }
         at.max(self.bins.output.done())

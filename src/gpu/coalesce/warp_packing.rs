@@ -97,7 +97,7 @@ impl WarpFiller {
         self.input.moved += count;
         self.input.idle_until(arrival, StallReason::Starved);
         self.input.idle_until(at, StallReason::Blocked);
-        self.input.busy_until(at + 1);
+        self.input.busy_until(self.clock.cycle().max(at + 1));
         self.passed = at;
         (now, at)
     }

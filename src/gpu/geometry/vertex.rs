@@ -26,7 +26,7 @@ spec! {
         /// Splats whose vertices make a warp (32 lanes, 4 vertices per splat).
         splats_per_warp: u64 = 8, 1..=8, Published "VR-Pipe III-A: two triangles with four vertices per splat";
         /// Instructions per warp.
-        instructions: u64 = 16, 1..=10_000, Assumed "centre plus or minus two axes, transform, a few moves";
+        instructions: u64 = 16, 0..=10_000, Assumed "centre plus or minus two axes, transform, a few moves";
         /// Cycles from a warp's data to its results.
         latency_cycles: u64 = 64, 1..=100_000, Assumed "16 dependent instructions of ALU latency 4";
         /// Bytes fetched per splat.

@@ -40,7 +40,7 @@ pub struct Updates {
     queue: VecDeque<Update>,
     places: Queue,
     update_cycles: u64,
-    /// End of the last update.
+    /// End of the last update, if no test holds the port.
     performed: Cycle,
 }
 
@@ -85,11 +85,6 @@ impl Updates {
     /// Removes the next update.
     pub fn remove(&mut self) -> Option<Update> {
         self.queue.pop_front()
-    }
-
-    /// Cycle at which the last update is over, unless it waits for its stencil values.
-    pub fn done(&self) -> Cycle {
-        self.performed
     }
 }
 

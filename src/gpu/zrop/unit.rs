@@ -192,7 +192,9 @@ impl Zrop {
             }
             state.updates(self.gpc).and_then(Updates::remove);
             self.counters.updates += 1;
-            let begin = self.pipe.free().max(update.due);
+            // An update goes no further than the port: if it waited for room in the pipeline, CROP would
+            // hold up the updates that it waits for.
+            let begin = self.pipe.port_free().max(update.due);
             state.terminate(update.quad, update.mask, begin);
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
@@ -341,6 +343,12 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             }
         }
         left
+    }
+
+    fn drain(&mut self, at: Cycle, state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
+        // All beats have passed, so no update is sent any more.
+        self.let_updates_in(Cycle::MAX, state);
+        at.max(self.pipe.done())
     }
 
     fn done(&self) -> Cycle {
