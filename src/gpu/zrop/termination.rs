@@ -82,6 +82,11 @@ impl Updates {
         self.queue.front_mut()
     }
 
+    /// Cycle at which the last update sent so far is over, if no test holds the port.
+    pub fn done(&self) -> Cycle {
+        self.performed
+    }
+
     /// Removes the next update.
     pub fn remove(&mut self) -> Option<Update> {
         self.queue.pop_front()

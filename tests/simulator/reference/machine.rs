@@ -93,7 +93,7 @@ impl<'a> Machine<'a> {
             reorder_in: Fifo::new(c.qru.queue),
             reorder: QuadReorder::new(&c.qru),
             packing_in: Fifo::new(c.pack.queue),
-            packing: Packing::new(&c.pack, ratio(c.prop.quads_out_per_cycle)),
+            packing: Packing::new(c.pack.latency_cycles, ratio(c.prop.quads_out_per_cycle)),
             launch_in: Fifo::new(c.launch.queue),
             launch: Simple::new(ratio(c.launch.warps_per_cycle), c.launch.latency_cycles),
             cores: Cores::new(&c.cores, c.vertex.instructions, variant.qru()),

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use quadrille::gpu::coalesce::quad_reorder::QruSpec;
-use quadrille::gpu::coalesce::warp_packing::PackSpec;
 
 use super::packets::{BEAT, Beat, Quad, WARP, Warp};
 use super::queue::{Cycle, Fifo, Pipe, Port, Ratio};
@@ -231,13 +230,13 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    pub(super) fn new(spec: &PackSpec, quads_per_cycle: Ratio) -> Self {
+    pub(super) fn new(latency: u64, quads_per_cycle: Ratio) -> Self {
         Self {
             input: Port::new(quads_per_cycle),
             passed: 0,
             warp: Warp::default(),
             is_complete: false,
-            pipe: Pipe::new(Ratio::ONE, spec.latency_cycles),
+            pipe: Pipe::new(Ratio::ONE, latency),
             warps: 0,
         }
     }
