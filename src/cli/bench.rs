@@ -102,7 +102,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
     };
-    let runner = Runner::new(&suite, &config, args.host.level, &mut watch)?;
+    let runner = Runner::new(
+        &suite,
+        &config,
+        &args.gpu.preset,
+        args.host.level,
+        &mut watch,
+    )?;
     let rows = pool.install(|| runner.run(file, &mut watch))?;
     bar.finish_and_clear();
     printed?;

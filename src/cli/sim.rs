@@ -55,6 +55,10 @@ pub(super) struct Args {
     /// units, the first); "{view}" is replaced by the name of the view
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side: exact,
+    /// as in the reference renderer, or f32, as in a shader core; short for --set cores.near_cut=RULE
+    #[arg(long, value_name = "RULE", value_parser = ["exact", "f32"])]
+    near_cut: Option<String>,
     /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
     reference: bool,
@@ -98,7 +102,10 @@ struct Job<'a> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let config = args.emulation.gpu.config()?;
+    let mut config = args.emulation.gpu.config()?;
+    if let Some(rule) = &args.near_cut {
+        config = config.with(&format!("cores.near_cut={rule}"))?;
+    }
     if args.config_dump {
         print(report::config::toml(&config, &args.emulation.gpu.preset))?;
         return Ok(Exit::Done);

@@ -1,5 +1,7 @@
 //! Configuration of the emulated GPU: specifications of all units, presets, and overlays.
 
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -214,6 +216,17 @@ impl Config {
             Error::argument("preset", names.join(", "), name)
         })?;
         Self::default().overlaid(preset.toml, preset.name)
+    }
+
+    /// The fields whose values differ from those of a preset, with their values as TOML.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] listing the valid names of presets.
+    pub fn changes_from(&self, preset: &str) -> Result<BTreeMap<String, String>> {
+        let preset = Self::preset(preset)?.fields();
+        let pairs = self.fields().into_iter().zip(preset);
+        let changed = pairs.filter(|(ours, theirs)| ours.value != theirs.value);
+        Ok(changed.map(|(ours, _)| (ours.name, ours.value)).collect())
     }
 
     /// Returns the configuration with the values in a TOML text. `from` names the text in errors.

@@ -26,6 +26,8 @@ pub struct DrawState<'a> {
     pub shader: FragmentShader<'a>,
     /// Colour, stencil and depth buffers.
     pub framebuffer: Framebuffer,
+    /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+    pub near_cut: u64,
     /// SIMD level of the host, which does not affect results.
     pub level: SimdLevel,
     /// L2 and DRAM.
@@ -53,6 +55,7 @@ impl<'a> DrawState<'a> {
         Self {
             draw,
             level: shader.level(),
+            near_cut: 0,
             shader,
             framebuffer,
             memory,
@@ -68,7 +71,7 @@ impl<'a> DrawState<'a> {
     pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {
         let across = self.framebuffer.layout.tiles_across;
         let (x, y) = (warp.tile % across, warp.tile / across);
-        self.shader.shade(x, y, &warp.quads, out);
+        self.near_cut += self.shader.shade(x, y, &warp.quads, out);
         if let Some(maps) = &mut self.maps {
             for quad in warp.quads.iter() {
                 let index = quad_index(warp.tile, quad.position);

@@ -42,6 +42,8 @@ pub struct SimulationResult {
     pub cycles: Cycle,
     /// Outcomes of fragments.
     pub fragments: FragmentCounts,
+    /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+    pub near_cut_fragments: u64,
     /// Outcomes of quads.
     pub quads: QuadCounts,
     /// Outcomes of primitives and raster tiles.
@@ -104,6 +106,7 @@ impl SimulationResult {
         Self {
             variant,
             cycles: run.cycles,
+            near_cut_fragments: state.near_cut,
             fragments: FragmentCounts {
                 rasterized: fine.fragments + hi_z.hidden_fragments,
                 hidden: hi_z.hidden_fragments

@@ -223,6 +223,7 @@ impl Simulator {
         C: Sink<Primitive, DrawState<'a>> + Unit,
     {
         let config = &self.config;
+        let shader = shader.with_near_cut(config.cores.near_cut);
         let mut state = draw_state(draw, shader, tests, config, self.variant.het());
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::rate::Rate;
 use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
@@ -22,6 +23,11 @@ pub struct UnitCycles {
     /// Cycles without work by reason; reasons that did not occur are left out.
     #[serde(serialize_with = "as_map")]
     pub idle: Vec<(String, u64)>,
+    /// Items that passed.
+    pub moved: u64,
+    /// Largest rate at which items pass each instance, if it has one.
+    #[serde(skip)]
+    pub rate: Option<Rate>,
     /// Timeline of the first instance, if one was kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
@@ -40,6 +46,14 @@ impl UnitCycles {
     /// Share of busy cycles, 0 to 1.
     pub fn utilisation(&self) -> f64 {
         self.share(self.busy)
+    }
+
+    /// Items that passed the port as a share of those that could have passed at its largest rate, 0 to 1
+    /// (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
+    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
+    pub fn throughput(&self) -> Option<f64> {
+        let most = self.rate?.in_cycles(self.total());
+        Some(self.moved as f64 / most.max(1.0))
     }
 
     /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own
@@ -179,6 +193,8 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             name,
             instances: alike.len() as u64,
             busy: sum(&|a| a.busy),
+            moved: sum(&|a| a.moved),
+            rate: alike.first().and_then(|(_, a)| a.rate),
             idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),
             timeline: alike.first().and_then(|(_, a)| a.timeline().cloned()),
         }

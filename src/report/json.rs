@@ -34,6 +34,7 @@ impl Document {
             "view": simulated.view,
             "profile": simulated.profile,
             "preset": simulated.preset,
+            "changed": simulated.config.changes_from(simulated.preset).unwrap_or_default(),
             "config": simulated.config,
             "host_ms": prepare + all_variants,
             "host_ms_prepare": prepare,
@@ -54,12 +55,14 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
         "limiting_unit": outcome.limiting_unit().map(|unit| unit.name),
         "critical_unit": outcome.critical_unit().map(|unit| unit.name),
         "fragments": outcome.fragments,
+        "near_cut_fragments": outcome.near_cut_fragments,
         "quads": outcome.quads,
         "raster": outcome.raster,
         "warps": outcome.warps,
         "vertex_warps": outcome.vertex_warps,
         "flushes": { "tc": flushes(&outcome.tc), "tgc": flushes(&outcome.tgc) },
         "qru": outcome.qru,
+        "pack": outcome.pack,
         "terminations": outcome.terminations,
         "termination_updates": outcome.updates,
         "shaded_ratio": shaded_ratio(outcome),
@@ -113,6 +116,7 @@ pub(super) fn units(units: &[UnitCycles]) -> Value {
             "instances": unit.instances,
             "utilisation": unit.utilisation(),
             "occupancy": unit.occupancy(),
+            "throughput": unit.throughput(),
         });
         (unit.name, document)
     });

@@ -213,6 +213,8 @@ mod tests {
             instances: 1,
             busy,
             idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
+            moved: 0,
+            rate: None,
             timeline: None,
         }
     }

@@ -57,11 +57,21 @@ pub(crate) struct RowKey {
     pub fingerprint: String,
 }
 
+/// Configuration of a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RowSettings {
+    pub preset: String,
+    /// Fields whose values differ from those of the preset.
+    pub changed: BTreeMap<String, String>,
+}
+
 /// Results of a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     #[serde(flatten)]
     pub key: RowKey,
+    #[serde(flatten)]
+    pub settings: RowSettings,
     /// Commit that the program was built from, with `-dirty` if its working tree was changed.
     pub commit: String,
     /// Splats in view.
@@ -107,6 +117,7 @@ impl VariantRow {
 impl Row {
     pub(crate) fn new(
         key: &RowKey,
+        settings: &RowSettings,
         splats: u64,
         variants: Vec<VariantRow>,
         host: Duration,
@@ -120,6 +131,7 @@ impl Row {
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
         Self {
             key: key.clone(),
+            settings: settings.clone(),
             commit: env!("QUADRILLE_COMMIT").to_owned(),
             splats,
             ratios: ratios.collect(),

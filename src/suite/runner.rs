@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::results_file::ResultsFile;
-use super::row::{Row, RowKey, VariantRow, ViewKey};
+use super::row::{Row, RowKey, RowSettings, VariantRow, ViewKey};
 use super::suite_file::{Fnv1a, Suite, SuiteScene};
 use crate::error::Result;
 use crate::gpu::config::Config;
@@ -44,16 +44,19 @@ struct Job {
 pub(crate) struct Runner<'a> {
     suite: &'a Suite,
     config: &'a Config,
+    settings: RowSettings,
     simulators: Vec<Simulator>,
     level: SimdLevel,
     jobs: Vec<Job>,
 }
 
 impl<'a> Runner<'a> {
-    /// Reads the cameras of all scenes, and checks that all files of the suite exist.
+    /// Reads the cameras of all scenes, and checks that all files of the suite exist. `config` is `preset`
+    /// with changes.
     pub(crate) fn new(
         suite: &'a Suite,
         config: &'a Config,
+        preset: &str,
         level: SimdLevel,
         watch: &mut impl FnMut(Event<'_>),
     ) -> Result<Self> {
@@ -92,6 +95,10 @@ impl<'a> Runner<'a> {
         Ok(Self {
             suite,
             config,
+            settings: RowSettings {
+                preset: preset.to_owned(),
+                changed: config.changes_from(preset)?,
+            },
             simulators: Simulator::all(config, &suite.variants, Watch::default())?,
             level,
             jobs,
@@ -168,7 +175,8 @@ impl<'a> Runner<'a> {
             let text = format!("{scene} {view}: no splat is in view; ratios exclude this view");
             watch(Event::Warning(text));
         }
-        Row::new(&job.key, splats, variants.collect(), start.elapsed())
+        let variants = variants.collect();
+        Row::new(&job.key, &self.settings, splats, variants, start.elapsed())
     }
 }
 

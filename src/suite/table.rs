@@ -187,7 +187,7 @@ fn cycles_table(rows: &[Row]) -> String {
 mod tests {
     use super::*;
     use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
-    use crate::suite::row::{RowKey, VariantRow, ViewKey};
+    use crate::suite::row::{RowKey, RowSettings, VariantRow, ViewKey};
     use std::time::Duration;
 
     fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
@@ -214,7 +214,13 @@ mod tests {
             critical_unit: None,
             critical_occupancy: None,
         });
-        Row::new(&key, 1, variants.collect(), Duration::ZERO)
+        Row::new(
+            &key,
+            &RowSettings::default(),
+            1,
+            variants.collect(),
+            Duration::ZERO,
+        )
     }
 
     #[test]

@@ -213,7 +213,7 @@ fn quad_129_finds_a_full_bin() {
     items.push((raster_tile(8, 3, 1), 16));
     let (counts, sink) = coalesce(|_| {}, &items);
     assert_eq!((counts.full, counts.end, counts.items), (1, 1, 129));
-    assert_eq!(sink.times(), (16..=32).collect::<Vec<_>>());
+    assert_eq!(sink.times(), (15..=31).collect::<Vec<_>>());
     let flushes = flushes(&sink);
     assert_eq!(
         (flushes[0].0.len(), flushes[1].0.as_slice()),

@@ -12,6 +12,7 @@
 
 mod add_a_unit;
 mod configuration;
+mod costs;
 mod coverage;
 mod coverage_by_hand;
 mod exact;

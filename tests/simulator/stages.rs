@@ -397,6 +397,7 @@ fn tile_coalescing() {
     let one = Case {
         items: vec![raster_tile(0, 1)],
         trail_in: of_tile,
+        latency: 2,
         ..case
     };
     one.contract().one_item_is_on_time();

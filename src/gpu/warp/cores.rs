@@ -24,6 +24,7 @@ use crate::shading::under;
 use arrayvec::ArrayVec;
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
+use super::exact_alpha::NearCutRule;
 use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
 
@@ -40,6 +41,9 @@ spec! {
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
         /// Shaded warps per cycle to the colour unit.
         warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice what the colour unit blends at most";
+        /// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side: exact,
+        /// as in the reference renderer, or f32, as in a shader core.
+        near_cut: NearCutRule = NearCutRule::Exact, .., Assumed "fragment counts that can be compared with the reference renderer's";
         /// Instructions of the fragment shader.
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";
         /// Cycles of the fragment shader's dependent chain.

@@ -1,9 +1,21 @@
 //! Exact decision of fragments so near the alpha cut that f32 cannot tell their side.
 
+use serde::{Deserialize, Serialize};
+
 use crate::preprocess::exact::ExactSplat;
 use crate::preprocess::{ProjectedSplat, ViewTransform};
 use crate::scene::{BLOCK, Splat, Splats};
 use crate::shading::fragment_alpha;
+
+/// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NearCutRule {
+    /// That of the reference renderer, so that fragment counts are the same: the shader asks an oracle.
+    Exact,
+    /// That of a shader core.
+    F32,
+}
 
 /// Decides fragments near the alpha cut.
 pub trait NearCut: Sync {

@@ -10,7 +10,7 @@
 
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
-use super::exact_alpha::NearCut;
+use super::exact_alpha::{NearCut, NearCutRule};
 use crate::math::SimdLevel;
 use crate::math::unfused::exp2_lanes;
 use crate::pipeline::packets::{Quad, WARP_QUADS};
@@ -84,6 +84,12 @@ pub struct FragmentShader<'a> {
 }
 
 impl<'a> FragmentShader<'a> {
+    /// Returns the shader with or without what decides fragments near the cut.
+    pub fn with_near_cut(self, rule: NearCutRule) -> Self {
+        let near_cut = self.near_cut.filter(|_| rule == NearCutRule::Exact);
+        Self { near_cut, ..self }
+    }
+
     /// Creates the shader of `splats`, indexed by [`Quad::primitive`], in a picture of `size_px` (width,
     /// height; below 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides the
     /// fragments near the cut.
@@ -123,7 +129,8 @@ impl<'a> FragmentShader<'a> {
     }
 
     /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`) into the elements of
-    /// `out` at the same index. The remaining elements become empty; further quads are ignored.
+    /// `out` at the same index. The remaining elements become empty; further quads are ignored. Returns
+    /// the number of fragments that [`NearCut`] decided.
     ///
     /// # Panics
     /// When a quad's splat is not among the shader's.
@@ -134,10 +141,10 @@ impl<'a> FragmentShader<'a> {
         tile_y: u32,
         quads: &[Quad],
         out: &mut [ShadedQuad; WARP_QUADS],
-    ) {
+    ) -> u64 {
         let Some(&first) = quads.first() else {
             *out = Default::default();
-            return;
+            return 0;
         };
         let mut padded;
         let warp = match quads.first_chunk() {
@@ -152,7 +159,7 @@ impl<'a> FragmentShader<'a> {
             }
         };
         let origin = [tile_x * TILE_PX, tile_y * TILE_PX];
-        dispatch!(self.level.level(), simd => self.shade_warp(simd, origin, warp, out));
+        dispatch!(self.level.level(), simd => self.shade_warp(simd, origin, warp, out))
     }
 
     /// Centre of a pixel relative to the centre of the picture.
@@ -173,7 +180,7 @@ impl<'a> FragmentShader<'a> {
         origin: [u32; 2],
         quads: &[Quad; WARP_QUADS],
         out: &mut [ShadedQuad; WARP_QUADS],
-    ) {
+    ) -> u64 {
         let lane = |v: f32| f32x16::splat(simd, v);
         let first_px = self.position(origin[0], origin[1]);
         // Step by step for the whole warp: the steps of one vector wait for each other.
@@ -198,6 +205,7 @@ impl<'a> FragmentShader<'a> {
         }
         survive &= covered;
         near &= covered;
+        let mut decided = 0;
         if near != 0 {
             let mut numbers = [[0.0; LANES]; 2];
             for i in 0..GROUPS {
@@ -206,7 +214,9 @@ impl<'a> FragmentShader<'a> {
             }
             let [exponents, alphas] = &mut numbers;
             survive &= !near;
-            survive |= self.decide_all(origin, quads, exponents, near, alphas);
+            let survivors;
+            (survivors, decided) = self.decide_all(origin, quads, exponents, near, alphas);
+            survive |= survivors;
             for i in 0..GROUPS {
                 alpha[i] = f32x16::from_slice(simd, &alphas[16 * i..16 * (i + 1)]);
             }
@@ -222,6 +232,7 @@ impl<'a> FragmentShader<'a> {
                 write_quad(simd, alpha, colour, survive >> (4 * k), out);
             }
         }
+        decided
     }
 
     /// [`exponent`] of a quad's fragments, in the same order of operations; its tile's first pixel
@@ -241,8 +252,8 @@ impl<'a> FragmentShader<'a> {
         (lane(splat.log2_opacity) - u * u) - v * v
     }
 
-    /// Decides the lanes of `near` one by one; returns the mask of those that survive. Alphas that f32
-    /// puts below the cut are replaced by exact ones.
+    /// Decides the lanes of `near` one by one; returns the mask of those that survive, and the number of
+    /// those that [`NearCut`] decided. Alphas that f32 puts below the cut are replaced by exact ones.
     #[cold]
     #[inline(never)]
     fn decide_all(
@@ -252,8 +263,8 @@ impl<'a> FragmentShader<'a> {
         exponents: &[f32; LANES],
         near: u64,
         alphas: &mut [f32; LANES],
-    ) -> u64 {
-        let (mut survive, mut left) = (0, near);
+    ) -> (u64, u64) {
+        let (mut survive, mut asked, mut left) = (0, 0, near);
         while left != 0 {
             let lane = left.trailing_zeros();
             left &= left - 1;
@@ -262,12 +273,26 @@ impl<'a> FragmentShader<'a> {
             let [x, y] = pixel(origin, quad.position);
             let pixel = [x + lane % 2, y + lane / 2 % 2];
             let alpha = &mut alphas[lane as usize];
-            if let Some(decided) = self.decide(splat, pixel, exponents[lane as usize], *alpha) {
+            let exponent = exponents[lane as usize];
+            asked += u64::from(self.judge(splat, pixel, exponent).is_some());
+            if let Some(decided) = self.decide(splat, pixel, exponent, *alpha) {
                 *alpha = decided;
                 survive |= 1 << lane;
             }
         }
-        survive
+        (survive, asked)
+    }
+
+    /// What decides a fragment near the cut if f32 cannot.
+    fn judge(
+        &self,
+        splat: &ProjectedSplat,
+        [x, y]: [u32; 2],
+        exponent: f32,
+    ) -> Option<&'a dyn NearCut> {
+        let doubt = DOUBT * (reach(splat, self.position(x, y)) + LEAST_REACH);
+        self.near_cut
+            .filter(|_| (exponent - LOG2_ALPHA_CUT).abs() < doubt)
     }
 
     /// Alpha of a fragment near the cut; `None` when it is below.
@@ -280,12 +305,11 @@ impl<'a> FragmentShader<'a> {
         alpha: f32,
     ) -> Option<f32> {
         let above = exponent >= LOG2_ALPHA_CUT;
-        let doubt = DOUBT * (reach(splat, self.position(x, y)) + LEAST_REACH);
-        match self.near_cut {
-            Some(near_cut) if (exponent - LOG2_ALPHA_CUT).abs() < doubt => near_cut
+        match self.judge(splat, [x, y], exponent) {
+            Some(near_cut) => near_cut
                 .alpha(splat, x, y)
                 .map(|exact| if above { alpha } else { exact as f32 }),
-            _ => above.then_some(alpha),
+            None => above.then_some(alpha),
         }
     }
 }

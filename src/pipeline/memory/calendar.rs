@@ -2,6 +2,7 @@
 //! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
 
 use crate::math::index;
+use crate::pipeline::rate::Rate;
 use crate::pipeline::timing::{Cycle, Timeline};
 
 /// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
@@ -55,6 +56,11 @@ impl Calendar {
     /// Bytes that the port moves per cycle.
     pub fn bytes_per_cycle(&self) -> u64 {
         self.bytes_per_cycle
+    }
+
+    /// Rate in bytes.
+    pub fn rate(&self) -> Rate {
+        Rate::of(self.bytes_per_cycle, 1)
     }
 
     /// Cycles that the bytes booked so far take at the port's rate.

@@ -82,6 +82,8 @@ impl Memory {
                 name,
                 instances: 1,
                 busy,
+                moved: port.bytes,
+                rate: Some(port.rate()),
                 idle: vec![("unused".to_owned(), cycles.saturating_sub(busy))],
                 timeline: port.timeline(cycles),
             }
