@@ -201,10 +201,10 @@ fn coalesce(
     })
 }
 
-/// Eight raster tiles of 16 quads fill a bin of 128: tile n is written in cycles 2 n and 2 n + 1,
-/// eight quads each, so the bin is full in cycle 15, and 16 beats leave in cycles 15 to 30, each
-/// offered a latency of 1 later: 16 to 31. Quad 129 begins another bin in cycle 16; at the end of
-/// the draw, in cycle 17, the output is taken until 30: it leaves in 31 and is offered at 32.
+/// Eight raster tiles of 16 quads fill a bin of 128: tile n is written in cycle 2 n, so the bin is full
+/// in cycle 14, and 16 beats leave in cycles 14 to 29, each offered a latency of 1 later: 15 to 30. Quad
+/// 129 begins another bin in cycle 16; at the end of the draw, in cycle 17, the output is taken until
+/// 29: it leaves in 30 and is offered at 31.
 #[test]
 fn quad_129_finds_a_full_bin() {
     let mut items: Vec<_> = (0..8)
