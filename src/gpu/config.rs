@@ -23,10 +23,10 @@ use crate::error::{Error, Result};
 use crate::gpu::coalesce::quad_reorder::QruSpec;
 use crate::gpu::coalesce::tile_coalescing::TcSpec;
 use crate::gpu::coalesce::tile_grid_coalescing::TgcSpec;
-use crate::gpu::coalesce::warp_packing::PackSpec;
 use crate::pipeline::memory::dram::DramSpec;
 use crate::pipeline::memory::l2::L2Spec;
 use crate::pipeline::spec::{Field, spec};
+use crate::pipeline::warp_filler::PackSpec;
 
 spec! {
     /// The GPU as a whole.

@@ -140,8 +140,8 @@ impl EarlyTests for DrawState<'_> {
     }
 
     #[inline]
-    fn updates(&mut self, gpc: usize) -> Option<&mut Updates> {
-        Some(&mut self.updates[gpc])
+    fn updates_and_memory(&mut self, gpc: usize) -> (Option<&mut Updates>, &mut Memory) {
+        (Some(&mut self.updates[gpc]), &mut self.memory)
     }
 
     #[inline]

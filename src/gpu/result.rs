@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::quad_reorder::QruCounters;
-use super::coalesce::warp_packing::PackCounters;
 use super::crop::unit::CropCounters;
 use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
@@ -30,6 +29,7 @@ use crate::pipeline::memory::traffic::{Traffic, TrafficByClient};
 use crate::pipeline::statistics::StatisticsByUnit;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
+use crate::pipeline::warp_filler::PackCounters;
 
 /// Result of a simulation.
 #[derive(Debug, Serialize)]

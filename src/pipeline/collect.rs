@@ -80,16 +80,30 @@ impl UnitCycles {
         cycles as f64 / self.total().max(1) as f64
     }
 
-    /// The critical resource of a run: the port with the highest occupancy or, if that is too low to
-    /// limit the run, the one with the highest occupancy of port and storage.
+    /// The critical resource of a run: the port with the highest occupancy unless that is too low to
+    /// limit the run and a port limits it with its storage.
     pub fn critical(units: &[Self]) -> Option<&Self> {
         let highest = |of: fn(&Self) -> f64| {
             let ports = units.iter().filter(|unit| unit.total() > 0);
             ports.max_by(|a, b| of(a).total_cmp(&of(b)))
         };
-        highest(Self::occupancy)
-            .filter(|unit| unit.occupancy() >= LIMITING_OCCUPANCY)
-            .or_else(|| highest(Self::occupancy_with_storage))
+        let by_port = highest(Self::occupancy);
+        if by_port.is_some_and(|unit| unit.occupancy() >= LIMITING_OCCUPANCY) {
+            return by_port;
+        }
+        highest(Self::occupancy_with_storage)
+            .filter(|unit| unit.is_limiting())
+            .or(by_port)
+    }
+
+    /// Share of the cycles in which the port is occupied or, if only with its storage it limits the run,
+    /// in which one of both is, 0 to 1.
+    pub fn limiting_share(&self) -> f64 {
+        if self.occupancy() < LIMITING_OCCUPANCY && self.is_limiting() {
+            self.occupancy_with_storage()
+        } else {
+            self.occupancy()
+        }
     }
 
     /// Whether the port and its storage are occupied so long that they limit the run. If the

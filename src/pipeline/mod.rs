@@ -14,3 +14,4 @@ pub mod stage;
 pub mod statistics;
 pub mod timing;
 pub mod unit;
+pub mod warp_filler;

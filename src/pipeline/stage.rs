@@ -13,10 +13,16 @@ pub trait Stage<M> {
     /// Packet that the stage emits.
     type Out;
 
-    /// Returns an item as a packet for the next stage if the pipeline does without the unit; it then
-    /// passes neither the unit nor the queue before it.
-    fn bypass(&self, item: Self::In) -> Result<Self::Out, Self::In> {
-        Err(item)
+    /// Whether the pipeline does without the unit: items then pass neither it nor the queue before it.
+    #[inline(always)]
+    fn is_bypassed(&self) -> bool {
+        false
+    }
+
+    /// Returns an item of a bypassed unit as a packet for the next stage.
+    #[inline(always)]
+    fn bypass(&self, _item: Self::In) -> Option<Self::Out> {
+        None
     }
 
     /// Processes an item that entered the queue at `arrival` and offers its results to `next`.
@@ -101,10 +107,11 @@ impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     #[inline]
     fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
         let Self { queue, stage, next } = self;
-        match stage.bypass(item) {
-            Ok(passed) => next.offer(passed, at, state),
-            Err(item) => offer_through(queue, stage, next, item, at, state),
+        if stage.is_bypassed() {
+            let passed = stage.bypass(item);
+            return passed.map_or(at, |item| next.offer(item, at, state));
         }
+        offer_through(queue, stage, next, item, at, state)
     }
 
     fn end(&mut self, at: Cycle, state: &mut M) {

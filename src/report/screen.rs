@@ -120,7 +120,11 @@ fn title(simulated: &Simulated<'_>) -> String {
 
 /// The port that limits a run and its occupancy, or that none does and which comes closest.
 fn limit(critical: &UnitCycles) -> String {
-    let port = format!("{} {:.0}%", critical.name, critical.occupancy() * 100.0);
+    let port = format!(
+        "{} {:.0}%",
+        critical.name,
+        critical.limiting_share() * 100.0
+    );
     if critical.is_limiting() {
         port
     } else {

@@ -109,7 +109,7 @@ impl VariantRow {
             quads: outcome.quads,
             warps: outcome.warps,
             critical_unit: critical.map(|unit| unit.name.to_owned()),
-            critical_occupancy: critical.map(UnitCycles::occupancy),
+            critical_occupancy: critical.map(UnitCycles::limiting_share),
         }
     }
 }

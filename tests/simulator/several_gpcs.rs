@@ -240,8 +240,7 @@ fn whole_grids_per_gpc_are_flushed_less_often() {
         &["gpu.gpcs=2", "gpu.tile_block=4"],
     ]
     .map(|fields| run(&draw, &config(fields), Variant::QM));
-    let [of_one, of_diagonal, of_blocks] =
-        [&one, &diagonal, &blocks].map(|result| primitives_per_flush(result));
+    let [of_one, of_diagonal, of_blocks] = [&one, &diagonal, &blocks].map(primitives_per_flush);
     println!("primitives per flush: {of_one:.2}, diagonal {of_diagonal:.2}, blocks {of_blocks:.2}");
     assert!(one.tgc.evicted > 1000 && diagonal.tgc.evicted > 1000);
     // All evictions are gone: what is flushed is full or left over at the end.

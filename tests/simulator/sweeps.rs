@@ -29,12 +29,22 @@ fn camera() -> Camera {
 
 /// Runs one variant at each value of a field and prints a line a value.
 fn sweep(field: &str, values: &[&str], variant: Variant) -> Vec<SimulationResult> {
+    sweep_from(&Config::default(), field, values, variant)
+}
+
+/// The same on another configuration than the default.
+fn sweep_from(
+    base: &Config,
+    field: &str,
+    values: &[&str],
+    variant: Variant,
+) -> Vec<SimulationResult> {
     let scene = island();
     let level = SimdLevel::best();
     let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
     println!("{variant}, {field}:");
     let run = |value: &&str| {
-        let config = Config::default().with(&format!("{field}={value}")).unwrap();
+        let config = base.with(&format!("{field}={value}")).unwrap();
         let run = view.run(
             &Simulator::new(&config, variant).unwrap(),
             &Tests::default(),
@@ -72,11 +82,13 @@ fn assert_falls(what: &str, figures: &[u64], slack: f64, least: f64) {
     );
 }
 
-/// Asserts that a figure stays within a thousandth.
-fn assert_unchanged(what: &str, figures: &[u64]) {
-    for &figure in figures {
-        let changed = figure as f64 / figures[0] as f64 - 1.0;
-        assert!(changed.abs() <= 1e-3, "{what}: {figures:?}");
+/// Asserts that the cycles of a draw that blending limits stay within two hundredths: fuller flushes
+/// bring blends of one pixel together, which wait for each other.
+fn assert_limited_by_blending(runs: &[SimulationResult]) {
+    for run in runs {
+        assert_eq!(run.critical_unit().unwrap().name, "crop");
+        let change = run.cycles.abs_diff(runs[0].cycles);
+        assert!(change <= runs[0].cycles / 50, "{change} cycles");
     }
 }
 
@@ -102,7 +114,7 @@ fn more_tile_bins_make_fuller_flushes() {
         0.01,
         0.05,
     );
-    assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
+    assert_limited_by_blending(&runs);
     // With early termination the port into the bins limits, and more of them change little.
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::HET);
     for run in &runs {
@@ -121,7 +133,7 @@ fn larger_tile_bins_make_fuller_flushes() {
         Variant::BASELINE,
     );
     assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
-    assert_unchanged("cycles, which blending limits", &of(&runs, |o| o.cycles));
+    assert_limited_by_blending(&runs);
     let runs = sweep(
         "tc.bin_size",
         &["8", "16", "32", "64", "128", "256"],
@@ -219,11 +231,13 @@ fn a_longer_shader_costs_once_the_cores_limit() {
     assert!((ratio - 2.0).abs() < 0.1, "{ratio}");
 }
 
-/// A bit that lands later lets more fragments through that change nothing.
+/// A bit that lands later lets more fragments through that change nothing, as long as CROP does not wait
+/// for a place for its updates.
 #[test]
 fn later_feedback_makes_more_late_fragments() {
     let values = ["0", "100", "1000", "10000", "100000"];
-    let runs = sweep("zrop.feedback_cycles", &values, Variant::HET);
+    let unbounded = Config::default().with("zrop.update_queue=65536").unwrap();
+    let runs = sweep_from(&unbounded, "zrop.feedback_cycles", &values, Variant::HET);
     let late = of(&runs, |o| o.fragments.late);
     assert_falls("late fragments, backwards", &reversed(late), 0.0, 0.5);
 }

@@ -10,7 +10,7 @@ use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateClock;
 use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle};
+use crate::pipeline::timing::{Activity, Cycle, StallReason};
 use crate::pipeline::unit::Visitor;
 
 /// No bin.
@@ -76,6 +76,8 @@ pub(super) struct Bin<T> {
     left_at: Box<[Cycle]>,
     /// Ring entry of the first item.
     first: usize,
+    /// Cycles of the last flush in which the output was blocked, and in which it was blocked or busy.
+    last_flush: [u64; 2],
 }
 
 impl<T> Bin<T> {
@@ -113,6 +115,8 @@ pub(super) struct Flushed<T> {
     pub(super) key: u32,
     pub(super) items: Vec<T>,
     left: usize,
+    /// Cycles in which the output was blocked, and busy, before the flush.
+    output_before: [u64; 2],
 }
 
 /// Bins with an input and an output port: the common part of the coalescing units.
@@ -148,9 +152,34 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
 
     /// Empties a bin for `reason`; returns its contents.
     pub(super) fn take(&mut self, bin: u32, reason: Reason) -> Flushed<T> {
-        let flushed = self.bins.take(bin);
+        let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
+        flushed.output_before = self.output_cycles();
         flushed
+    }
+
+    /// Cycles in which the output was blocked, and busy.
+    fn output_cycles(&self) -> [u64; 2] {
+        let activity = &self.output.activity;
+        [activity.idle[StallReason::Blocked as usize], activity.busy]
+    }
+
+    /// Returns the storage of a bin whose items have left.
+    pub(super) fn give_back(&mut self, flushed: Flushed<T>) {
+        let now = self.output_cycles();
+        let [blocked, busy] = [0, 1].map(|i| now[i] - flushed.output_before[i]);
+        self.bins.give_back(flushed, [blocked, blocked + busy]);
+    }
+
+    /// Charges the wait of an item at the input for places in `bin` until `cycle`. As far as the flush that held the places was blocked, the input was blocked; for the
+    /// rest of the wait, the storage was full.
+    pub(super) fn charge_wait(&mut self, bin: u32, cycle: Cycle) {
+        let [blocked, total] = self.bins.bin(bin).last_flush;
+        let from = self.input.accounted();
+        let wait = cycle.saturating_sub(from);
+        self.input
+            .idle_until(from + wait * blocked / total.max(1), StallReason::Blocked);
+        self.input.idle_until(cycle, StallReason::Full);
     }
 
     /// Bin to evict before an item with `key` can be written, if any.
@@ -188,6 +217,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
             last_arrival: 0,
             left_at: vec![0; index(size)].into(),
             first: 0,
+            last_flush: [0, 0],
         };
         Self {
             bins: (0..count).map(bin).collect(),
@@ -238,6 +268,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
             key,
             items: std::mem::take(&mut b.items),
             left: 0,
+            output_before: [0, 0],
         }
     }
 
@@ -253,9 +284,9 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         flushed.left += count;
     }
 
-    /// Returns the storage of a bin whose items have left.
-    pub(super) fn give_back(&mut self, mut flushed: Flushed<T>) {
+    fn give_back(&mut self, mut flushed: Flushed<T>, last_flush: [u64; 2]) {
         let bin = &mut self.bins[flushed.bin as usize];
+        bin.last_flush = last_flush;
         bin.first = bin.place(flushed.items.len());
         flushed.items.clear();
         bin.items = flushed.items;

@@ -216,8 +216,12 @@ impl<M> Stage<M> for QuadReorder {
     type In = Beat;
     type Out = Beat;
 
-    fn bypass(&self, beat: Beat) -> Result<Beat, Beat> {
-        if self.enabled { Err(beat) } else { Ok(beat) }
+    fn is_bypassed(&self) -> bool {
+        !self.enabled
+    }
+
+    fn bypass(&self, beat: Beat) -> Option<Beat> {
+        Some(beat)
     }
 
     fn accept(

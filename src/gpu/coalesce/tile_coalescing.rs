@@ -126,7 +126,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             self.bins.bins.leave(&mut flushed, end - first, start);
         }
         flushed.items.truncate(count);
-        self.bins.bins.give_back(flushed);
+        self.bins.give_back(flushed);
     }
 
     /// Flushes the bins that are due by `now`, the earliest deadline first, up to and including `until`;
@@ -206,7 +206,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             bin.items.extend(quads.by_ref().take(now));
             bin.last_arrival = at;
             taken = taken.or(Some(at));
-            self.bins.input.idle_until(at, StallReason::Full);
+            self.bins.charge_wait(bin_index, at);
             self.bins.count_input(at, now as u64);
             self.next_deadline = self.next_deadline.min(self.bins.bins.deadline(bin_index));
             if now == room {

@@ -111,7 +111,7 @@ impl TileGridCoalescing {
             self.bins.output.issue(primitive, start, 1, state, next);
             self.bins.bins.leave(&mut flushed, 1, start);
         }
-        self.bins.bins.give_back(flushed);
+        self.bins.give_back(flushed);
     }
 
     /// Writes a primitive to the bin of a grid at or after `start`.
@@ -132,7 +132,7 @@ impl TileGridCoalescing {
         bin.last_arrival = written;
         bin.items.push(primitive);
         let full = bin.items.len() as u64 == self.bin_size;
-        self.bins.input.idle_until(written, StallReason::Full);
+        self.bins.charge_wait(index, written);
         self.bins.input_clock.wait_until(written);
         self.bins.input_clock.pass(1);
         self.bins.count_input(written, 1);
@@ -154,12 +154,12 @@ impl<M> Stage<M> for TileGridCoalescing {
     type In = Primitive;
     type Out = Primitive;
 
-    fn bypass(&self, primitive: Primitive) -> Result<Primitive, Primitive> {
-        if self.enabled {
-            Err(primitive)
-        } else {
-            Ok(primitive)
-        }
+    fn is_bypassed(&self) -> bool {
+        !self.enabled
+    }
+
+    fn bypass(&self, primitive: Primitive) -> Option<Primitive> {
+        Some(primitive)
     }
 
     #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]

@@ -4,143 +4,12 @@
 //! at its rate and fill a warp; a warp leaves when it is full and at the end of a flush. While a full warp
 //! is not accepted, no quad passes.
 
-use arrayvec::ArrayVec;
-use serde::Serialize;
-
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Beat, Quad, WARP_QUADS, Warp};
+use crate::pipeline::packets::{Beat, Warp};
 use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateClock;
-use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, StallReason};
+use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
-
-spec! {
-    /// Packing of warps.
-    PackSpec in "pack" {
-        /// Beats in the queue before it; quads in the mesh path.
-        queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
-        /// Latency in cycles.
-        latency_cycles: u64 = 1, 0..=10_000, Assumed "one write of a register";
-    }
-}
-
-statistics! {
-    /// Quads and warps.
-    #[derive(Serialize)]
-    pub struct PackCounters {
-        /// Quads in and out.
-        pub quads: u64,
-        /// Warps out.
-        pub warps: u64,
-        /// Warps out that are not full.
-        pub partial_warps: u64,
-    }
-}
-
-/// Mask of the pairs of a warp.
-const PAIRS: u8 = (1 << (WARP_QUADS / 2)) - 1;
-
-/// A warp that is being filled through a port of a given rate.
-#[derive(Debug)]
-pub struct WarpFiller {
-    clock: RateClock,
-    quads: ArrayVec<Quad, WARP_QUADS>,
-    merge: u8,
-    /// Cycle in which the last quad passed the port.
-    passed: Cycle,
-    /// Accounting of the port.
-    input: Activity,
-    output: IssuePort,
-    counters: PackCounters,
-}
-
-impl WarpFiller {
-    /// Creates an empty warp behind a port of `quads_per_cycle`.
-    pub fn new(spec: &PackSpec, quads_per_cycle: Rate) -> Self {
-        Self {
-            clock: RateClock::new(quads_per_cycle),
-            quads: ArrayVec::new(),
-            merge: 0,
-            passed: 0,
-            input: Activity::of_rate(quads_per_cycle),
-            output: IssuePort::new(Rate::ONE, spec.latency_cycles),
-            counters: PackCounters::default(),
-        }
-    }
-
-    /// Whether the warp holds no quads.
-    pub fn is_empty(&self) -> bool {
-        self.quads.is_empty()
-    }
-
-    /// The first quad of the warp.
-    pub fn first(&self) -> Option<&Quad> {
-        self.quads.first()
-    }
-
-    /// Adds as many of `quads`, which arrived at `arrival`, as pass the port in one cycle and fit; returns
-    /// their number and the cycle.
-    #[inline]
-    pub fn pass(&mut self, quads: &[Quad], arrival: Cycle) -> (usize, Cycle) {
-        self.clock.wait_until(arrival);
-        let at = self.clock.cycle();
-        let room = self.quads.remaining_capacity().min(quads.len());
-        let count = self.clock.left_in_cycle(room as u64);
-        #[allow(clippy::cast_possible_truncation, reason = "at most a warp")]
-        let (now, count) = (count as usize, count);
-        self.clock.pass(count);
-        self.quads.extend(quads[..now].iter().copied());
-        self.counters.quads += count;
-        self.input.moved += count;
-        self.input.idle_until(arrival, StallReason::Starved);
-        self.input.idle_until(at, StallReason::Blocked);
-        self.input.busy_until(self.clock.cycle().max(at + 1));
-        self.passed = at;
-        (now, at)
-    }
-
-    /// Whether the warp is full.
-    #[inline]
-    pub fn is_full(&self) -> bool {
-        self.quads.is_full()
-    }
-
-    /// Marks the quads at `2n` and `2n + 1` of the warp as pairs, for each bit `n` of `pairs`.
-    #[inline]
-    pub fn mark_pairs(&mut self, pairs: u8) {
-        self.merge |= pairs & PAIRS;
-    }
-
-    /// Emits the warp, of screen tile `tile`, at or after `at`, and holds the port until then.
-    pub fn emit<M>(&mut self, tile: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
-        self.counters.warps += 1;
-        self.counters.partial_warps += u64::from(!self.quads.is_full());
-        let warp = Warp {
-            tile,
-            quads: self.quads.take(),
-            merge: std::mem::take(&mut self.merge),
-        };
-        let start = self.output.start(at.max(self.passed));
-        self.output.issue(warp, start, 1, state, next);
-        self.clock.wait_until(start);
-    }
-
-    /// Cycle at which the last warp has been accepted.
-    pub fn done(&self) -> Cycle {
-        self.output.done()
-    }
-}
-
-impl Unit for WarpFiller {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.activity("pack", &mut self.input);
-        visitor.activity("pack_out", &mut self.output.activity);
-        visitor.statistics("pack", &self.counters);
-    }
-}
+use crate::pipeline::warp_filler::{PackSpec, WarpFiller};
 
 /// The warp packing unit of splats.
 #[derive(Debug)]
@@ -178,7 +47,7 @@ impl<M> Stage<M> for WarpPacking {
         let mut taken = arrival;
         let mut first = 0;
         while first < beat.quads.len() {
-            let offset = filler.quads.len();
+            let offset = filler.len();
             let (count, at) = filler.pass(&beat.quads[first..], arrival);
             // Quad reordering emits pairs at even offsets of beats that start at even offsets of warps.
             filler.mark_pairs(beat.pairs >> (first / 2) << (offset / 2));

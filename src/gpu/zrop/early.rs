@@ -29,8 +29,13 @@ pub trait EarlyTests {
     }
 
     /// Termination updates of GPC `gpc`, if there are any.
-    fn updates(&mut self, _gpc: usize) -> Option<&mut Updates> {
-        None
+    fn updates(&mut self, gpc: usize) -> Option<&mut Updates> {
+        self.updates_and_memory(gpc).0
+    }
+
+    /// Termination updates of GPC `gpc`, if there are any, and L2 and DRAM.
+    fn updates_and_memory(&mut self, _gpc: usize) -> (Option<&mut Updates>, &mut Memory) {
+        (None, self.memory())
     }
 
     /// Writes the termination bits of the pixels in `mask` of a quad at `at`.

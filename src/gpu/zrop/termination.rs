@@ -27,8 +27,6 @@ pub struct Update {
     pub quad: usize,
     /// Mask of the pixels.
     pub mask: u8,
-    /// Whether the stencil values have been requested.
-    pub requested: bool,
 }
 
 /// Termination updates in flight from CROP to ZROP, in time order, in a queue of finite depth. An update
@@ -38,6 +36,8 @@ pub struct Update {
 #[derive(Debug)]
 pub struct Updates {
     queue: VecDeque<Update>,
+    /// Updates at the front of the queue whose stencil values have been requested.
+    requested: usize,
     places: Queue,
     update_cycles: u64,
     /// End of the last update, if no test holds the port.
@@ -49,6 +49,7 @@ impl Updates {
     pub fn new(depth: u64, update_cycles: u64) -> Self {
         Self {
             queue: VecDeque::new(),
+            requested: 0,
             places: Queue::new(depth),
             update_cycles,
             performed: 0,
@@ -69,17 +70,33 @@ impl Updates {
                 due,
                 quad,
                 mask: left & left.wrapping_neg(),
-                requested: false,
             });
             left &= left - 1;
         }
         entered
     }
 
-    /// The next update.
+    /// Requests the stencil values of the updates that arrive by `now`; `request` maps an update to the
+    /// cycle at which they are there.
     #[inline]
-    pub fn next(&mut self) -> Option<&mut Update> {
-        self.queue.front_mut()
+    pub fn request(&mut self, now: Cycle, mut request: impl FnMut(&Update) -> Cycle) {
+        while let Some(update) = self.queue.get_mut(self.requested)
+            && update.due <= now
+        {
+            update.due = request(update);
+            self.requested += 1;
+        }
+    }
+
+    /// Removes the next update if it can be performed by `now`.
+    #[inline]
+    pub fn take_due(&mut self, now: Cycle) -> Option<Update> {
+        let first = self.queue.front()?;
+        if self.requested == 0 || first.due > now {
+            return None;
+        }
+        self.requested -= 1;
+        self.queue.pop_front()
     }
 
     /// Cycle at which the last update sent so far is over, if no test holds the port.
@@ -89,6 +106,7 @@ impl Updates {
 
     /// Removes the next update.
     pub fn remove(&mut self) -> Option<Update> {
+        self.requested = self.requested.saturating_sub(1);
         self.queue.pop_front()
     }
 }

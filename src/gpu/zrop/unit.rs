@@ -22,7 +22,6 @@ use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::QUADS_PER_TILE;
 
 use super::early::EarlyTests;
-use super::termination::Updates;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
 use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
@@ -171,26 +170,12 @@ impl Zrop {
     /// port is free. An update whose stencil values are on their way holds up no test.
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
-        while let Some(update) = state.updates(self.gpc).and_then(Updates::next).copied() {
-            if update.due > start {
-                break;
-            }
-            if !update.requested {
-                let per_quad = state.bytes_per_quad();
-                let mut ready = update.due;
-                for (line, sectors) in sectors_at(update.quad as u64 * per_quad, per_quad) {
-                    let memory = state.memory();
-                    let (slot, there) = self.cache.access(line, sectors, true, update.due, memory);
-                    self.cache.used(slot, there + self.spec.update_cycles);
-                    ready = ready.max(there);
-                }
-                if let Some(update) = state.updates(self.gpc).and_then(Updates::next) {
-                    update.requested = true;
-                    update.due = ready;
-                }
-                continue;
-            }
-            state.updates(self.gpc).and_then(Updates::remove);
+        loop {
+            self.request_updates(start, state);
+            let due = state.updates(self.gpc).and_then(|u| u.take_due(start));
+            let Some(update) = due else {
+                return start;
+            };
             self.counters.updates += 1;
             // An update goes no further than the port: if it waited for room in the pipeline, CROP would
             // hold up the updates that it waits for.
@@ -201,7 +186,25 @@ impl Zrop {
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
             start = start.max(self.pipe.free());
         }
-        start
+    }
+
+    /// Requests the stencil values of the updates that arrive by `now`.
+    fn request_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
+        let per_quad = state.bytes_per_quad();
+        let (updates, memory) = state.updates_and_memory(self.gpc);
+        let Some(updates) = updates else {
+            return;
+        };
+        let (cache, update_cycles) = (&mut self.cache, self.spec.update_cycles);
+        updates.request(now, |update| {
+            let mut ready = update.due;
+            for (line, sectors) in sectors_at(update.quad as u64 * per_quad, per_quad) {
+                let (slot, there) = cache.access(line, sectors, true, update.due, memory);
+                cache.used(slot, there + update_cycles);
+                ready = ready.max(there);
+            }
+            ready
+        });
     }
 
     /// Fetches the stencil and depth values of a beat; returns the cycle at which they arrive.
@@ -300,6 +303,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         let tests = self.terminating || state.has_tests();
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
+            self.request_updates(left, state);
             ready = self.fetch(&beat, left, state);
         }
         let mut start = self.pipe.free().max(arrival).max(ready);

@@ -6,12 +6,12 @@
 //! differ in state, and there is no time-out).
 
 use super::draw_state::MeshDrawState;
-use crate::gpu::coalesce::warp_packing::{PackSpec, WarpFiller};
 use crate::pipeline::packets::{Quad, Warp};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
+use crate::pipeline::warp_filler::{PackSpec, WarpFiller};
 use crate::raster::tiles::QUADS_PER_TILE;
 
 /// Packs quads into warps.

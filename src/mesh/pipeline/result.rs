@@ -6,7 +6,6 @@ use super::depth::DepthBuffer;
 use super::draw_state::MeshDrawState;
 use super::grids::GridsCounters;
 use super::quads::QuadsCounters;
-use crate::gpu::coalesce::warp_packing::PackCounters;
 use crate::gpu::raster::hi_z::HiZCounters;
 use crate::gpu::zrop::unit::ZropCounters;
 use crate::mesh::merge::MergeCounters;
@@ -15,6 +14,7 @@ use crate::pipeline::memory::l2::L2Counters;
 use crate::pipeline::memory::sector_cache::CacheCounters;
 use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::Unit;
+use crate::pipeline::warp_filler::PackCounters;
 
 /// The result of a run of the mesh path in cycles.
 #[derive(Debug)]

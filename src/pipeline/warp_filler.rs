@@ -1,0 +1,144 @@
+//! Packing of warps behind a port, shared by the pipelines of splats and meshes.
+
+use arrayvec::ArrayVec;
+use serde::Serialize;
+
+use super::issue_port::IssuePort;
+use super::packets::{Quad, WARP_QUADS, Warp};
+use super::rate::Rate;
+use super::rate_limiter::RateClock;
+use super::spec::spec;
+use super::stage::Sink;
+use super::statistics::statistics;
+use super::timing::{Activity, Cycle, StallReason};
+use super::unit::{Unit, Visitor};
+
+spec! {
+    /// Packing of warps.
+    PackSpec in "pack" {
+        /// Beats in the queue before it; quads in the mesh path.
+        queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
+        /// Latency in cycles.
+        latency_cycles: u64 = 1, 0..=10_000, Assumed "one write of a register";
+    }
+}
+
+statistics! {
+    /// Quads and warps.
+    #[derive(Serialize)]
+    pub struct PackCounters {
+        /// Quads in and out.
+        pub quads: u64,
+        /// Warps out.
+        pub warps: u64,
+        /// Warps out that are not full.
+        pub partial_warps: u64,
+    }
+}
+
+/// Mask of the pairs of a warp.
+const PAIRS: u8 = (1 << (WARP_QUADS / 2)) - 1;
+
+/// A warp that is being filled through a port of a given rate.
+#[derive(Debug)]
+pub struct WarpFiller {
+    clock: RateClock,
+    quads: ArrayVec<Quad, WARP_QUADS>,
+    merge: u8,
+    /// Cycle in which the last quad passed the port.
+    passed: Cycle,
+    /// Accounting of the port.
+    input: Activity,
+    output: IssuePort,
+    counters: PackCounters,
+}
+
+impl WarpFiller {
+    /// Creates an empty warp behind a port of `quads_per_cycle`.
+    pub fn new(spec: &PackSpec, quads_per_cycle: Rate) -> Self {
+        Self {
+            clock: RateClock::new(quads_per_cycle),
+            quads: ArrayVec::new(),
+            merge: 0,
+            passed: 0,
+            input: Activity::of_rate(quads_per_cycle),
+            output: IssuePort::new(Rate::ONE, spec.latency_cycles),
+            counters: PackCounters::default(),
+        }
+    }
+
+    /// Number of quads in the warp.
+    pub fn len(&self) -> usize {
+        self.quads.len()
+    }
+
+    /// Whether the warp holds no quads.
+    pub fn is_empty(&self) -> bool {
+        self.quads.is_empty()
+    }
+
+    /// The first quad of the warp.
+    pub fn first(&self) -> Option<&Quad> {
+        self.quads.first()
+    }
+
+    /// Adds as many of `quads`, which arrived at `arrival`, as pass the port in one cycle and fit; returns
+    /// their number and the cycle.
+    #[inline]
+    pub fn pass(&mut self, quads: &[Quad], arrival: Cycle) -> (usize, Cycle) {
+        self.clock.wait_until(arrival);
+        let at = self.clock.cycle();
+        let room = self.quads.remaining_capacity().min(quads.len());
+        let count = self.clock.left_in_cycle(room as u64);
+        #[allow(clippy::cast_possible_truncation, reason = "at most a warp")]
+        let (now, count) = (count as usize, count);
+        self.clock.pass(count);
+        self.quads.extend(quads[..now].iter().copied());
+        self.counters.quads += count;
+        self.input.moved += count;
+        self.input.idle_until(arrival, StallReason::Starved);
+        self.input.idle_until(at, StallReason::Blocked);
+        self.input.busy_until(self.clock.cycle().max(at + 1));
+        self.passed = at;
+        (now, at)
+    }
+
+    /// Whether the warp is full.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.quads.is_full()
+    }
+
+    /// Marks the quads at `2n` and `2n + 1` of the warp as pairs, for each bit `n` of `pairs`.
+    #[inline]
+    pub fn mark_pairs(&mut self, pairs: u8) {
+        self.merge |= pairs & PAIRS;
+    }
+
+    /// Emits the warp, of screen tile `tile`, at or after `at`, and holds the port until then.
+    pub fn emit<M>(&mut self, tile: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
+        self.counters.warps += 1;
+        self.counters.partial_warps += u64::from(!self.quads.is_full());
+        let warp = Warp {
+            tile,
+            quads: self.quads.take(),
+            merge: std::mem::take(&mut self.merge),
+        };
+        let start = self.output.start(at.max(self.passed));
+        self.output.issue(warp, start, 1, state, next);
+        self.clock.wait_until(start);
+    }
+
+    /// Cycle at which the last warp has been accepted.
+    pub fn done(&self) -> Cycle {
+        self.output.done()
+    }
+}
+
+impl Unit for WarpFiller {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("pack", &mut self.input);
+        visitor.activity("pack_out", &mut self.output.activity);
+        visitor.statistics("pack", &self.counters);
+    }
+}
