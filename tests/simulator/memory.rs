@@ -64,14 +64,14 @@ fn writes_take_the_time_that_dram_needs() {
     }
 }
 
-/// Eight layers of 65,536 sectors of colour. The first is created clear; each sector of the other
+/// Eight layers of 1,048,576 sectors of colour. The first is created clear; each sector of the other
 /// seven was evicted to DRAM before, since neither cache holds a layer, and is read from there.
 #[test]
 fn every_evicted_sector_is_read_again() {
-    let result = layers(512, 8, &config(&["l2.bytes=65536"]), Variant::BASELINE);
-    assert_eq!(result.crop_cache.fetched, 7 * 65_536);
-    assert_eq!(result.traffic.colour.dram_read_bytes, 7 * 65_536 * SECTOR);
-    assert_eq!(result.l2.cache.fetched, 7 * 65_536);
+    let result = layers(2048, 8, &config(&["l2.bytes=65536"]), Variant::BASELINE);
+    assert_eq!(result.crop_cache.fetched, 7 * 1_048_576);
+    assert_eq!(result.traffic.colour.dram_read_bytes, 7 * 1_048_576 * SECTOR);
+    assert_eq!(result.l2.cache.fetched, 7 * 1_048_576);
 }
 
 /// A quad of 2x2 pixels is a sector of colours, and its stencil values a part of one: without fast
