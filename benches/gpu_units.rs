@@ -16,6 +16,7 @@ use quadrille::Synthetic;
 use quadrille::gpu::coalesce::quad_reorder::QuadReorder;
 use quadrille::gpu::coalesce::tile_coalescing::TileCoalescing;
 use quadrille::gpu::coalesce::tile_grid_coalescing::TileGridCoalescing;
+use quadrille::gpu::coalesce::warp_packing::WarpPacking;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::crop::unit::Crop;
 use quadrille::gpu::draw::Draw;
@@ -174,11 +175,9 @@ fn units(criterion: &mut Criterion) {
         zrop(&config, false, tiles)
     });
     let tested = frame.bench(c, "zrop", &ordered, || zrop(&config, true, tiles));
-    let packed = frame.bench(c, "qru, packing", &tested, || {
-        QuadReorder::new(&config.qru, false, config.prop.quads_out_per_cycle)
-    });
-    frame.bench(c, "qru, pairing", &tested, || {
-        QuadReorder::new(&config.qru, true, config.prop.quads_out_per_cycle)
+    frame.bench(c, "qru", &tested, || QuadReorder::new(&config.qru, true));
+    let packed = frame.bench(c, "pack", &tested, || {
+        WarpPacking::new(&config.pack, config.prop.quads_out_per_cycle)
     });
     let launched = frame.bench(c, "launch", &packed, || Launch::new(&config.launch));
     let shaded = frame.bench(c, "cores", &launched, || Cores::new(&config.cores, false));

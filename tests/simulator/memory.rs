@@ -70,7 +70,10 @@ fn writes_take_the_time_that_dram_needs() {
 fn every_evicted_sector_is_read_again() {
     let result = layers(2048, 8, &config(&["l2.bytes=65536"]), Variant::BASELINE);
     assert_eq!(result.crop_cache.fetched, 7 * 1_048_576);
-    assert_eq!(result.traffic.colour.dram_read_bytes, 7 * 1_048_576 * SECTOR);
+    assert_eq!(
+        result.traffic.colour.dram_read_bytes,
+        7 * 1_048_576 * SECTOR
+    );
     assert_eq!(result.l2.cache.fetched, 7 * 1_048_576);
 }
 
