@@ -80,7 +80,7 @@ impl<S, N> Link<S, N> {
 
 /// Offers an item to the queue in front of a stage, whose results go to `next`; returns the cycle at
 /// which the queue accepts it.
-#[inline]
+#[inline(always)]
 pub fn offer_through<M, S: Stage<M>>(
     queue: &mut Queue,
     stage: &mut S,
@@ -104,7 +104,7 @@ impl<S: Unit, N: Unit> Unit for Link<S, N> {
 }
 
 impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
         let Self { queue, stage, next } = self;
         if stage.is_bypassed() {

@@ -120,7 +120,9 @@ impl AttributeCaches {
         let set = &mut self.entries[first..first + self.ways];
         if let Some(way) = set.iter().position(|entry| entry.splat == splat) {
             self.counters.hits += 1;
-            set[..=way].rotate_right(1);
+            if way > 0 {
+                set[..=way].rotate_right(1);
+            }
             return set[0].ready.max(at);
         }
         self.counters.misses += 1;

@@ -3,14 +3,13 @@
 /// No line, no slot.
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
-struct Slot<L> {
+#[derive(Debug, Clone, Copy)]
+struct Slot {
     line: u32,
     set: u32,
     /// Neighbours in the set's list, from the most to the least recently used.
     newer: u32,
     older: u32,
-    content: L,
 }
 
 /// Ends of a set's list.
@@ -23,7 +22,9 @@ struct Set {
 /// Lines resident in a cache, each with a content of type `L`.
 #[derive(Debug)]
 pub(crate) struct LruLines<L> {
-    slots: Vec<Slot<L>>,
+    /// Apart from the contents, so that the lists of a large cache fit the host's.
+    slots: Vec<Slot>,
+    contents: Vec<L>,
     sets: Vec<Set>,
     /// Slot by line of memory.
     slot_of: Vec<u32>,
@@ -49,7 +50,6 @@ impl<L: Default> LruLines<L> {
             } else {
                 i as u32 + 1
             },
-            content: L::default(),
         };
         let set = |s: u64| Set {
             newest: (s * ways) as u32,
@@ -57,6 +57,7 @@ impl<L: Default> LruLines<L> {
         };
         Self {
             slots: (0..sets * ways).map(slot).collect(),
+            contents: (0..sets * ways).map(|_| L::default()).collect(),
             sets: (0..sets).map(set).collect(),
             slot_of: vec![NONE; memory_lines as usize],
         }
@@ -79,8 +80,8 @@ impl<L: Default> LruLines<L> {
         #[allow(clippy::cast_possible_truncation, reason = "fewer sets than 2^32")]
         let slot = self.sets[(line % self.sets.len() as u32) as usize].oldest;
         let held = &mut self.slots[slot as usize];
-        let content = std::mem::take(&mut held.content);
         let old = std::mem::replace(&mut held.line, line);
+        let content = std::mem::take(&mut self.contents[slot as usize]);
         self.slot_of[line as usize] = slot;
         if old != NONE {
             self.slot_of[old as usize] = NONE;
@@ -92,7 +93,7 @@ impl<L: Default> LruLines<L> {
     /// Content of the line in a slot.
     #[inline]
     pub(crate) fn content(&mut self, slot: u32) -> &mut L {
-        &mut self.slots[slot as usize].content
+        &mut self.contents[slot as usize]
     }
 
     /// Moves a slot to the front of its set's list.
