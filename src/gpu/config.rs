@@ -380,7 +380,10 @@ mod tests {
     #[test]
     fn storage_follows_from_the_sizes() {
         let Config {
-            mut tgc, mut qru, ..
+            mut tgc,
+            mut qru,
+            zrop,
+            ..
         } = Config::default();
         assert_eq!(tgc.storage_bytes(), 24_832);
         // The second flush buffer, which the paper does not count.
@@ -388,6 +391,10 @@ mod tests {
         qru.buffers = 1;
         assert_eq!(qru.storage_bytes(), 688);
         assert_eq!(tgc.storage_bytes() + qru.storage_bytes(), 25_520);
+        // 256 primitives of three vertices of 16 bytes.
+        assert_eq!(tgc.fetch_bytes(64), 12_288);
+        // 2,048 quads of 42 bits, 64 updates of 34 bits.
+        assert_eq!(zrop.storage_bytes(), 10_752 + 272);
         tgc.bins = 64;
         qru.window = 64;
         assert_eq!(tgc.storage_bytes(), 12_416);

@@ -86,7 +86,7 @@ impl Sensitivity {
         let mut fields: Vec<_> = varied_fields(config)
             .into_par_iter()
             .map(|field| {
-                let changes = changed_values(&field).map(|value| {
+                let changes = changed_values(config, &field).map(|value| {
                     let changed = config.with(&format!("{}={value}", field.name)).ok()?;
                     let cycles = run(&changed);
                     Some(Change { value, cycles })
@@ -104,15 +104,33 @@ impl Sensitivity {
 pub fn varied_fields(config: &Config) -> Vec<Field> {
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
-            && field.value.parse::<f64>().is_ok_and(|value| value > 0.0)
+            && (ratio(field).is_some() || field.value.parse::<f64>().is_ok_and(|value| value > 0.0))
     };
     config.fields().into_iter().filter(is_varied).collect()
 }
 
-/// Half and twice the value of a field, a whole number if that is one.
-fn changed_values(field: &Field) -> [String; 2] {
+/// A rate that is not a whole number of items per cycle: items and cycles.
+fn ratio(field: &Field) -> Option<[u64; 2]> {
+    let (items, cycles) = field.value.trim_matches('"').split_once('/')?;
+    Some([items.parse().ok()?, cycles.parse().ok()?])
+}
+
+/// Half and twice the value of a field, a whole number if that is one and half of it need not be a ratio.
+fn changed_values(config: &Config, field: &Field) -> [String; 2] {
+    if let Some([items, cycles]) = ratio(field) {
+        return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| format!("{i}/{c}"));
+    }
     match field.value.parse::<u64>() {
-        Ok(whole) => [whole / 2, whole * 2].map(|v| v.to_string()),
+        Ok(whole) => {
+            let half = format!("{whole}/2");
+            let is_rate = config.with(&format!("{}={half}", field.name)).is_ok();
+            let half = if is_rate && whole % 2 == 1 {
+                half
+            } else {
+                (whole / 2).to_string()
+            };
+            [half, (whole * 2).to_string()]
+        }
         Err(_) => {
             let value = field.value.parse::<f64>().unwrap_or_default();
             [value / 2.0, value * 2.0].map(|v| format!("{v:?}"))

@@ -103,7 +103,17 @@ fn storage_bytes_per_gpc(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let tgc = when(variant.tgc(), config.tgc.storage_bytes());
     let qru = when(variant.qru(), config.qru.storage_bytes());
     let zrop = when(variant.het(), config.zrop.storage_bytes());
-    json!({ "tgc": tgc, "qru": qru, "zrop": zrop, "total": tgc + qru + zrop })
+    let fetch = when(
+        variant.tgc(),
+        config.tgc.fetch_bytes(config.vertex.position_bytes),
+    );
+    json!({
+        "tgc": tgc,
+        "tgc_fetch": fetch,
+        "qru": qru,
+        "zrop": zrop,
+        "total": tgc + fetch + qru + zrop,
+    })
 }
 
 /// Cycles of units by name.

@@ -514,10 +514,17 @@ fn sensitivity_varies_what_no_publication_states() {
     assert_eq!(find("l2.latency_ns").unwrap()["source"], "assumed");
     let port = find("tc.quads_out_per_cycle").unwrap();
     assert_eq!(port["source"], "calibrated");
-    // Twice the value is beyond the bounds of the field.
     let changes = port["changes"].as_array().unwrap();
-    assert_eq!(changes.len(), 1);
-    assert_eq!(changes[0]["value"], "4");
+    assert_eq!(changes.len(), 2);
+    assert_eq!([&changes[0]["value"], &changes[1]["value"]], ["4", "16"]);
+    // Twice the value is beyond the bounds of the field.
+    let ways = find("crop.cache_ways").unwrap()["changes"]
+        .as_array()
+        .unwrap();
+    assert_eq!((ways.len(), &ways[0]["value"]), (1, &"32768".into()));
+    // Half an item per cycle is a ratio.
+    let warps = find("launch.warps_per_cycle").unwrap();
+    assert_eq!(warps["changes"][0]["value"], "1/2");
     let half = view(&["--set", "tc.quads_out_per_cycle=4"]);
     for (at, name) in ["baseline", "het"].into_iter().enumerate() {
         let cycles = number(variant(&half, name), "/cycles");

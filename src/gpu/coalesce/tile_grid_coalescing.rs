@@ -46,6 +46,12 @@ spec! {
 }
 
 impl TgcSpec {
+    /// Bytes of the queue of primitives whose vertices are being read again: three of the four vertices
+    /// of `position_bytes` each.
+    pub(crate) fn fetch_bytes(&self, position_bytes: u64) -> u64 {
+        self.fetch_queue * position_bytes * 3 / 4
+    }
+
     /// Bytes of storage: pointers to three vertices per entry, and a grid number per bin (VR-Pipe,
     /// Table III).
     pub(crate) fn storage_bytes(&self) -> u64 {

@@ -74,12 +74,15 @@ impl ZropSpec {
     }
 
     /// Bytes of the queue of beats that wait for their stencil values, which a pipeline without tests
-    /// does without: a pointer to the primitive, a position and a mask per quad.
+    /// does without, and of the queue of updates: a pointer to the primitive, a position and a mask per
+    /// quad, and the number of a quad and of a pixel in it per update.
     pub(crate) fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         const MASK_BITS: u64 = 4;
         let quad_bits = POINTER_BITS + u64::from(QUADS_PER_TILE.ilog2()) + MASK_BITS;
+        const UPDATE_BITS: u64 = 32 + 2;
         (self.wait_queue * BEAT_QUADS as u64 * quad_bits).div_ceil(8)
+            + (self.update_queue * UPDATE_BITS).div_ceil(8)
     }
 }
 
