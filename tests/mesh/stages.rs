@@ -268,8 +268,7 @@ fn of_warp(warp: &Warp) -> Trail {
     warp.quads.iter().map(|q| (0, q.primitive)).collect()
 }
 
-/// A quad arrives and the frame ends: it enters at 0, leaves a cycle later, and arrives after a
-/// latency of 1.
+/// A quad passes the port in the cycle in which the frame ends, and its warp arrives after a latency of 1.
 #[test]
 fn packing() {
     Contract::<MeshDrawState, Pack> {
@@ -287,7 +286,7 @@ fn packing() {
             of_warp(warp)
         }),
         gone: |_| 0,
-        latency: 2,
+        latency: 1,
         blocks: Blocks::Through,
     }
     .check();
