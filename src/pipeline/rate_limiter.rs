@@ -69,7 +69,7 @@ impl RateClock {
             self.cycle += count * u64::from(self.whole);
             return;
         }
-        // At most a beat of eight items at a time: the loop is short.
+        // At most the items that share a cycle: the loop is short.
         for _ in 0..count {
             self.cycle += u64::from(self.whole);
             self.part += self.rest;

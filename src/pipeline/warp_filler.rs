@@ -3,6 +3,8 @@
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
+use crate::math::index;
+
 use super::issue_port::IssuePort;
 use super::packets::{Quad, WARP_QUADS, Warp};
 use super::rate::Rate;
@@ -90,8 +92,7 @@ impl WarpFiller {
         let at = self.clock.cycle();
         let room = self.quads.remaining_capacity().min(quads.len());
         let count = self.clock.left_in_cycle(room as u64);
-        #[allow(clippy::cast_possible_truncation, reason = "at most a warp")]
-        let (now, count) = (count as usize, count);
+        let now = index(count);
         self.clock.pass(count);
         self.quads.extend(quads[..now].iter().copied());
         self.counters.quads += count;

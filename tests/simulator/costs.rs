@@ -184,11 +184,12 @@ fn updates_wait_for_a_place_in_their_queue() {
     assert_eq!(updates.send(7, 0b0011, 100, 8), 100);
     // Performed from 108 and from 118; over in 118 and 128.
     assert_eq!(updates.send(8, 0b0011, 101, 8), 128);
-    assert_eq!(updates.done(), 148);
+    // The third is over in 138 and the fourth in 148.
+    assert_eq!(updates.send(9, 0b0011, 129, 8), 148);
     let due: Vec<_> = std::iter::from_fn(|| updates.remove())
         .map(|u| u.due)
         .collect();
-    assert_eq!(due, [108, 108, 126, 136]);
+    assert_eq!(due, [108, 108, 126, 136, 146, 156]);
 }
 
 /// A draw whose last blend terminates its pixels lasts until the last of the updates is over.

@@ -8,7 +8,7 @@
 //! [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free again when the
 //! quad has left.
 
-use crate::math::index as as_usize;
+use crate::math::index;
 use crate::pipeline::issue_port::{IssuePort, beat_width};
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
 use crate::pipeline::rate::Rate;
@@ -83,7 +83,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             ),
             tiles: RateClock::new(spec.tiles_in_per_cycle),
             together: beat_width(spec.quads_out_per_cycle) as usize,
-            size: as_usize(spec.bin_size),
+            size: index(spec.bin_size),
             next_deadline: Cycle::MAX,
         }
     }
@@ -191,7 +191,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let bin_index = self.bins.bins.for_key(item.tile);
             let bin = self.bins.bins.bin(bin_index);
             let room = self.size - bin.items.len();
-            let now = as_usize(self.bins.input_clock.left_in_cycle(left.min(room) as u64));
+            let now = index(self.bins.input_clock.left_in_cycle(left.min(room) as u64));
             let written = at.max(bin.places_free_at(now));
             // Bins fall due while the quads wait for places, and this bin may be one of them.
             if let Some(flushed) = self.flush_due(written, Some(bin_index), state, next) {

@@ -193,7 +193,7 @@ impl Crop {
             .access(line, sectors, true, looked_up, &mut state.memory);
         let blended = &mut state.framebuffer.blended_at[quad_index(tile, position)];
         let begin = self.blend.serve(ready.max(*blended));
-        self.activity.idle_for_data(arrival, begin.min(ready));
+        self.activity.idle_for_data(arrival, ready);
         self.activity.idle_until(begin, StallReason::Contended);
         self.activity.busy_until(self.blend.free().max(begin + 1));
         self.activity.moved += 1;

@@ -99,11 +99,6 @@ impl Updates {
         self.queue.pop_front()
     }
 
-    /// Cycle at which the last update sent so far is over, if no test holds the port.
-    pub fn done(&self) -> Cycle {
-        self.performed
-    }
-
     /// Removes the next update.
     pub fn remove(&mut self) -> Option<Update> {
         self.requested = self.requested.saturating_sub(1);
