@@ -135,6 +135,12 @@ impl EarlyTests for DrawState<'_> {
     }
 
     #[inline]
+    fn prefetch_termination(&self, tile: u32, position: u8) {
+        self.framebuffer
+            .prefetch_termination(quad_index(tile, position));
+    }
+
+    #[inline]
     fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
         self.framebuffer.terminated(tile, position, at)
     }

@@ -131,3 +131,22 @@ pub fn fragments(mask: u8) -> u64 {
     const COUNTS: u64 = 0x4332_3221_3221_2110;
     COUNTS >> ((mask & 15) * 4) & 7
 }
+
+/// Counts the fragments of up to eight masks of four at once, since the baseline instruction sets have no
+/// population count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MaskCounter(u32);
+
+impl MaskCounter {
+    /// Adds a mask, the ninth in place of the first.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, mask: u8) {
+        self.0 = self.0.rotate_left(4) & !15 | u32::from(mask & 15);
+    }
+
+    /// Number of bits set in the last eight masks.
+    #[inline(always)]
+    pub(crate) fn fragments(self) -> u64 {
+        u64::from(self.0.count_ones())
+    }
+}

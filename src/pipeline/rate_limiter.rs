@@ -59,25 +59,32 @@ impl RateClock {
         if self.whole > 0 {
             return most.min(1);
         }
-        most.min(u64::from((self.of - self.part).div_ceil(self.rest)))
+        let left = self.of - self.part;
+        // Whole numbers of items per cycle need no division.
+        let items = if self.rest == 1 {
+            left
+        } else {
+            left.div_ceil(self.rest)
+        };
+        most.min(u64::from(items))
     }
 
     /// Moves on by the time of `count` items.
     #[inline]
     pub fn pass(&mut self, count: u64) {
-        if self.rest == 0 {
-            self.cycle += count * u64::from(self.whole);
-            return;
+        self.cycle += count * u64::from(self.whole);
+        let (of, mut part) = (
+            u64::from(self.of),
+            u64::from(self.part) + count * u64::from(self.rest),
+        );
+        // Items pass cycle by cycle, so that the loop is short.
+        while part >= of {
+            part -= of;
+            self.cycle += 1;
         }
-        // At most the items that share a cycle: the loop is short.
-        for _ in 0..count {
-            self.cycle += u64::from(self.whole);
-            self.part += self.rest;
-            if self.part >= self.of {
-                self.part -= self.of;
-                self.cycle += 1;
-            }
-        }
+        #[allow(clippy::cast_possible_truncation, reason = "below `of`")]
+        let part = part as u32;
+        self.part = part;
     }
 }
 

@@ -94,7 +94,11 @@ impl WarpFiller {
         let count = self.clock.left_in_cycle(room as u64);
         let now = index(count);
         self.clock.pass(count);
-        self.quads.extend(quads[..now].iter().copied());
+        let fits = self.quads.try_extend_from_slice(&quads[..now]);
+        debug_assert!(
+            fits.is_ok(),
+            "no more quads pass than the warp has room for"
+        );
         self.counters.quads += count;
         self.input.moved += count;
         self.input.idle_until(arrival, StallReason::Starved);

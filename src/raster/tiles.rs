@@ -8,6 +8,8 @@ pub const TILE_QUADS: u32 = TILE_PX / 2;
 pub const QUADS_PER_TILE: u32 = TILE_QUADS * TILE_QUADS;
 /// Pixels along the side of a raster tile (VR-Pipe, Table I: 8x8 pixels).
 pub const RASTER_TILE_PX: u32 = 8;
+/// Quads of a raster tile.
+pub const RASTER_TILE_QUADS: usize = (RASTER_TILE_PX * RASTER_TILE_PX / 4) as usize;
 
 /// Index of the quad at `position` of screen tile `tile` in a buffer stored quad by quad, screen
 /// tile by screen tile.

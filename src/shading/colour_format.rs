@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use fearless_simd::{f32x16, prelude::*, u32x16};
+
 use super::quad_blend::QuadColour;
 
 /// Format of a pixel with red, green, blue and alpha.
@@ -60,6 +62,16 @@ impl ColourFormat {
             Self::Rgba32F => value,
         }
     }
+
+    /// [`ColourFormat::store`] of the lanes of a vector, in the same operations.
+    #[inline(always)]
+    pub(crate) fn store_lanes<S: Simd>(self, simd: S, value: f32x16<S>) -> f32x16<S> {
+        match self {
+            Self::Rgba8 => unorm8_lanes(simd, value),
+            Self::Rgba16F => f16_lanes(simd, value),
+            Self::Rgba32F => value,
+        }
+    }
 }
 
 /// Applies `f` to every channel of every fragment; a plain loop, which compilers vectorize.
@@ -73,32 +85,44 @@ fn each(mut value: QuadColour, f: impl Fn(f32) -> f32) -> QuadColour {
     value
 }
 
+/// 2^23: a f32 from here on has no fraction bits, so adding it rounds.
+const NO_FRACTION: f32 = 8_388_608.0;
+
 /// The nearest multiple of 1/255 from 0 to 1.
 #[inline(always)]
 fn round_unorm8(x: f32) -> f32 {
-    /// 2^23: a f32 from here on has no fraction bits, so adding it rounds.
-    const NO_FRACTION: f32 = 8_388_608.0;
     // Comparisons that send NaN to 0.
     let x = if x > 0.0 { x } else { 0.0 };
     let x = if x < 1.0 { x } else { 1.0 };
     ((x * 255.0 + NO_FRACTION) - NO_FRACTION) / 255.0
 }
 
+/// [`round_unorm8`] of each lane.
+#[inline(always)]
+fn unorm8_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let x = x.simd_gt(lane(0.0)).select(x, lane(0.0));
+    let x = x.simd_lt(lane(1.0)).select(x, lane(1.0));
+    ((x * lane(255.0) + lane(NO_FRACTION)) - lane(NO_FRACTION)) / lane(255.0)
+}
+
+/// Exponent and sign of a f32.
+const EXPONENT: u32 = 0x7f80_0000;
+const SIGN: u32 = 0x8000_0000;
+/// 1.5 * 2^13. Times 2^e it is a number whose last place is 2^(e - 10), that of a binary16 of exponent e;
+/// adding it rounds to that place, to nearest, ties to even.
+const MAGIC: f32 = 12_288.0;
+/// For 2^-14, the least normal binary16: below it the last place stays 2^-24.
+const LEAST: f32 = MAGIC / 16_384.0;
+/// For 2^16, beyond binary16: finite, so that the sum keeps what is large, large.
+const GREATEST: f32 = MAGIC * 65_536.0;
+/// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
+const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
+
 /// The nearest binary16, as f32: the same bits as the `half` crate's, but in arithmetic that
 /// vectorizes with SSE2 alone. NaN stays NaN.
 #[inline(always)]
 fn round_f16(x: f32) -> f32 {
-    const EXPONENT: u32 = 0x7f80_0000;
-    const SIGN: u32 = 0x8000_0000;
-    /// 1.5 * 2^13. Times 2^e it is a number whose last place is 2^(e - 10), that of a binary16 of
-    /// exponent e; adding it rounds to that place, to nearest, ties to even.
-    const MAGIC: f32 = 12_288.0;
-    /// For 2^-14, the least normal binary16: below it the last place stays 2^-24.
-    const LEAST: f32 = MAGIC / 16_384.0;
-    /// For 2^16, beyond binary16: finite, so that the sum keeps what is large, large.
-    const GREATEST: f32 = MAGIC * 65_536.0;
-    /// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
-    const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
     let bits = x.to_bits();
     let magic = f32::from_bits(bits & EXPONENT) * MAGIC;
     // Comparisons, not `clamp`: one instruction each.
@@ -110,10 +134,49 @@ fn round_f16(x: f32) -> f32 {
     f32::from_bits(in_range.to_bits() | (bits & SIGN))
 }
 
+/// [`round_f16`] of each lane.
+#[inline(always)]
+fn f16_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let bits = x.bitcast::<u32x16<S>>();
+    let power: f32x16<S> = (bits & EXPONENT).bitcast();
+    // Never NaN, so that any kind of minimum and maximum will do.
+    let magic = (power * lane(MAGIC)).max(lane(LEAST)).min(lane(GREATEST));
+    let rounded = (x + magic) - magic;
+    let in_range = (rounded * lane(TO_THE_EDGE)) * lane(1.0 / TO_THE_EDGE);
+    (in_range.bitcast::<u32x16<S>>() | (bits & SIGN)).bitcast()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::SimdLevel;
+    use fearless_simd::dispatch;
     use half::f16;
+
+    /// Every exponent and sign, with fractions that round up, down and to even.
+    #[test]
+    fn lanes_store_the_same_bits() {
+        let numbers: Vec<f32> = (0..=u32::MAX).step_by(9973).map(f32::from_bits).collect();
+        for format in ColourFormat::ALL {
+            for sixteen in numbers.chunks_exact(16) {
+                let quad: QuadColour =
+                    std::array::from_fn(|c| std::array::from_fn(|i| sixteen[4 * c + i]));
+                let expected = format.store(quad);
+                for level in SimdLevel::all() {
+                    let mut found = QuadColour::default();
+                    dispatch!(level.level(), simd => {
+                        let lanes = f32x16::from_slice(simd, sixteen);
+                        format.store_lanes(simd, lanes).store_slice(found.as_flattened_mut());
+                    });
+                    for (a, b) in found.as_flattened().iter().zip(expected.as_flattened()) {
+                        let same = a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+                        assert!(same, "{}: {found:?}, not {expected:?}", level.name());
+                    }
+                }
+            }
+        }
+    }
 
     fn assert_like_half(x: f32) {
         let (found, expected) = (round_f16(x), f16::from_f32(x).to_f32());

@@ -18,7 +18,7 @@ pub use depth::DepthTest;
 pub(crate) use falloff::{cap_rounded_down, falloff_alpha, falloff_exponent};
 pub(crate) use profile::ALPHA_CUT;
 pub use profile::{JacobianClamp, OpacityFactor, Profile, StopRule};
-pub(crate) use quad_blend::under_channel;
 pub use quad_blend::{QuadColour, under};
+pub(crate) use quad_blend::{under_channel, under_lanes};
 pub use stencil::{StencilOperation, StencilTest};
 pub(crate) use stencil::{StencilOutcome, TERMINATED};

@@ -171,12 +171,17 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         self.bins.give_back(flushed, [blocked, blocked + busy]);
     }
 
-    /// Charges the wait of an item at the input for places in `bin` until `cycle`. As far as the flush that held the places was blocked, the input was blocked; for the
-    /// rest of the wait, the storage was full.
+    /// Charges the wait of an item at the input for places in `bin` until `cycle`. As far as the flush
+    /// that held the places was blocked, the input was blocked; for the rest of the wait, the storage was
+    /// full.
+    #[inline]
     pub(super) fn charge_wait(&mut self, bin: u32, cycle: Cycle) {
-        let [blocked, total] = self.bins.bin(bin).last_flush;
         let from = self.input.accounted();
         let wait = cycle.saturating_sub(from);
+        if wait == 0 {
+            return;
+        }
+        let [blocked, total] = self.bins.bin(bin).last_flush;
         self.input
             .idle_until(from + wait * blocked / total.max(1), StallReason::Blocked);
         self.input.idle_until(cycle, StallReason::Full);

@@ -18,6 +18,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::spans::tile_quads;
+use crate::raster::tiles::RASTER_TILE_QUADS;
 use arrayvec::ArrayVec;
 
 use super::bins::{Bins, Coalescer, Flushes, Reason};
@@ -176,14 +177,20 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         self.tiles.pass(1);
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
-        let mut quads = tile_quads(item.mask).map(|quad| Quad {
-            primitive: item.primitive,
-            position: corner + quad.row * 8 + quad.column,
-            mask: quad.mask,
-        });
-        let mut left = quads.len();
+        // All at once: they are copied to the bin as a block.
+        let mut quads = [Quad::default(); RASTER_TILE_QUADS];
+        let mut count = 0;
+        for (quad, place) in tile_quads(item.mask).zip(&mut quads) {
+            *place = Quad {
+                primitive: item.primitive,
+                position: corner + quad.row * 8 + quad.column,
+                mask: quad.mask,
+            };
+            count += 1;
+        }
+        let mut quads = &quads[..count];
         let (mut taken, mut at) = (None, start);
-        while left > 0 {
+        while !quads.is_empty() {
             self.flush_due(at, None, state, next);
             if let Some(victim) = self.bins.victim_for(item.tile) {
                 self.flush(victim, Reason::Evicted, at, state, next);
@@ -191,7 +198,11 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let bin_index = self.bins.bins.for_key(item.tile);
             let bin = self.bins.bins.bin(bin_index);
             let room = self.size - bin.items.len();
-            let now = index(self.bins.input_clock.left_in_cycle(left.min(room) as u64));
+            let now = index(
+                self.bins
+                    .input_clock
+                    .left_in_cycle(quads.len().min(room) as u64),
+            );
             let written = at.max(bin.places_free_at(now));
             // Bins fall due while the quads wait for places, and this bin may be one of them.
             if let Some(flushed) = self.flush_due(written, Some(bin_index), state, next) {
@@ -203,7 +214,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let bin = self.bins.bins.bin(bin_index);
             self.bins.input_clock.wait_until(at);
             self.bins.input_clock.pass(now as u64);
-            bin.items.extend(quads.by_ref().take(now));
+            let (first, rest) = quads.split_at(now);
+            bin.items.extend_from_slice(first);
             bin.last_arrival = at;
             taken = taken.or(Some(at));
             self.bins.charge_wait(bin_index, at);
@@ -212,7 +224,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             if now == room {
                 self.flush(bin_index, Reason::Full, at, state, next);
             }
-            left -= now;
+            quads = rest;
             at = self.bins.input_clock.cycle();
         }
         taken.unwrap_or(start)

@@ -1,11 +1,13 @@
 //! Colour operations of CROP: blend, store and alpha test of a warp.
 
+use fearless_simd::{dispatch, f32x16, prelude::*};
+
 use crate::gpu::zrop::framebuffer::Framebuffer;
 use crate::gpu::zrop::termination::{Feedback, Termination};
 use crate::math::SimdLevel;
 use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
-use crate::raster::tiles::quad_index;
-use crate::shading::{QuadColour, under};
+use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
+use crate::shading::{ColourFormat, QuadColour, under_lanes};
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,28 +30,28 @@ pub(super) fn blend_warp(
     termination: Option<Termination>,
 ) -> [Blended; WARP_QUADS] {
     let mut outcomes = [Blended::default(); WARP_QUADS];
-    level.run(
-        #[inline(always)]
-        || {
-            for (quad, outcome) in warp.quads.iter().zip(&mut outcomes) {
-                *outcome = blend_quad(framebuffer, warp.tile, quad, termination);
-            }
-        },
-    );
+    let format = framebuffer.format;
+    let first = quad_index(warp.tile, 0);
+    let tile = &mut framebuffer.colour[first..first + QUADS_PER_TILE as usize];
+    dispatch!(level.level(), simd => {
+        for (quad, outcome) in warp.quads.iter().zip(&mut outcomes) {
+            let stored = &mut tile[usize::from(quad.position)];
+            *outcome = blend_quad(simd, format, stored, quad, termination);
+        }
+    });
     outcomes
 }
 
 #[inline(always)]
-fn blend_quad(
-    framebuffer: &mut Framebuffer,
-    tile: u32,
+fn blend_quad<S: Simd>(
+    simd: S,
+    format: ColourFormat,
+    stored: &mut QuadColour,
     quad: &ColourQuad,
     termination: Option<Termination>,
 ) -> Blended {
-    let format = framebuffer.format;
-    let stored = &mut framebuffer.colour[quad_index(tile, quad.position)];
     let Some(termination) = termination else {
-        *stored = format.store(under(stored, &quad.colour));
+        blend(simd, format, stored, &quad.colour);
         return Blended {
             mask: quad.mask,
             ..Blended::default()
@@ -58,7 +60,7 @@ fn blend_quad(
     let was = at_least(stored, termination.threshold) & quad.mask;
     if was != 0 && termination.feedback == Feedback::Ideal {
         let kept = quad.kept(!was);
-        *stored = format.store(under(stored, &kept.colour));
+        blend(simd, format, stored, &kept.colour);
         return Blended {
             mask: kept.mask,
             dropped: was,
@@ -66,7 +68,7 @@ fn blend_quad(
             late: 0,
         };
     }
-    *stored = format.store(under(stored, &quad.colour));
+    blend(simd, format, stored, &quad.colour);
     let is = at_least(stored, termination.threshold) & quad.mask;
     Blended {
         mask: quad.mask,
@@ -74,6 +76,17 @@ fn blend_quad(
         reached: is & !was,
         late: was,
     }
+}
+
+/// Blends `back` behind the stored colours: `store(under(stored, back))`.
+#[inline(always)]
+fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: &QuadColour) {
+    let front = f32x16::from_slice(simd, stored.as_flattened());
+    let back = f32x16::from_slice(simd, back.as_flattened());
+    let sum = under_lanes(simd, front, back);
+    format
+        .store_lanes(simd, sum)
+        .store_slice(stored.as_flattened_mut());
 }
 
 /// Fragments whose alpha has reached the threshold.

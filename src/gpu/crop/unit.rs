@@ -12,7 +12,7 @@ use crate::gpu::draw_state::DrawState;
 use crate::gpu::zrop::framebuffer::bytes_per_quad;
 use crate::gpu::zrop::termination::Termination;
 use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{ShadedWarp, fragments};
+use crate::pipeline::packets::{MaskCounter, ShadedWarp, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
@@ -23,8 +23,8 @@ use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 use crate::shading::ColourFormat;
 
-use super::blend::blend_warp;
-use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
+use super::blend::{Blended, blend_warp};
+use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
 use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
@@ -109,6 +109,20 @@ const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
 }
 const Z_ORDER: [u8; QUADS_PER_TILE as usize] = z_order();
 
+/// Line and sectors of a quad of `bytes` at byte `first` of its tile.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a tile has 32 lines at most"
+)]
+fn place(first: u64, bytes: u64) -> (u8, u8) {
+    let sector = first % LINE_BYTES / SECTOR_BYTES;
+    let count = bytes.div_ceil(SECTOR_BYTES);
+    (
+        line_at(first) as u8,
+        (((1_u32 << count) - 1) << sector) as u8,
+    )
+}
+
 /// The colour raster operation unit.
 #[derive(Debug)]
 pub struct Crop {
@@ -116,7 +130,10 @@ pub struct Crop {
     /// Threshold and delay of termination, when it is on.
     termination: Option<Termination>,
     gpc: usize,
-    bytes_per_quad: u64,
+    /// Lines of a screen tile.
+    lines_per_tile: u32,
+    /// Line in the tile and sectors, by position.
+    places: [(u8, u8); QUADS_PER_TILE as usize],
     lookup: RateLimiter,
     blend: RateLimiter,
     waiting: Queue,
@@ -149,7 +166,8 @@ impl Crop {
         Self {
             termination,
             gpc,
-            bytes_per_quad: bytes,
+            lines_per_tile: lines_of(u64::from(QUADS_PER_TILE) * bytes),
+            places: Z_ORDER.map(|order| place(u64::from(order) * bytes, bytes)),
             lookup: port.clone(),
             blend: port,
             waiting: Queue::new(spec.wait_queue),
@@ -163,17 +181,9 @@ impl Crop {
 
     /// Line and sectors of a quad in the colour buffer.
     #[inline]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "surfaces have fewer than 2^32 lines"
-    )]
     fn address(&self, tile: u32, position: u8) -> (u32, u8) {
-        let order =
-            u64::from(tile) * u64::from(QUADS_PER_TILE) + u64::from(Z_ORDER[usize::from(position)]);
-        let byte = order * self.bytes_per_quad;
-        let first = byte % LINE_BYTES / SECTOR_BYTES;
-        let count = self.bytes_per_quad.div_ceil(SECTOR_BYTES);
-        (line_at(byte), (((1_u32 << count) - 1) << first) as u8)
+        let (line, sectors) = self.places[usize::from(position) % self.places.len()];
+        (tile * self.lines_per_tile + u32::from(line), sectors)
     }
 
     /// Times a quad; returns the cycles of its lookup and of the end of its blend.
@@ -206,11 +216,43 @@ impl Crop {
     }
 }
 
+impl Crop {
+    /// Counts the outcome of a quad whose blend is done at `done`, and sends the updates of the pixels
+    /// that reached the threshold.
+    fn terminate(
+        &mut self,
+        tile: u32,
+        position: u8,
+        outcome: Blended,
+        done: Cycle,
+        state: &mut DrawState<'_>,
+    ) {
+        self.counters.fragments_dropped += fragments(outcome.dropped);
+        self.counters.late += fragments(outcome.late);
+        let index = quad_index(tile, position);
+        if let Some(maps) = &mut state.maps {
+            maps.count(MapKind::Blended, index, outcome.mask);
+            maps.terminated(index, outcome.reached);
+            maps.count(MapKind::Late, index, outcome.late);
+        }
+        if outcome.reached != 0
+            && let Some(termination) = self.termination
+        {
+            self.counters.terminations += fragments(outcome.reached);
+            let delay = termination.feedback_cycles;
+            let sent = state.updates[self.gpc].send(index, outcome.reached, done, delay);
+            // A blend whose updates do not fit into the queue holds the port.
+            self.blend
+                .hold_until(sent.saturating_sub(self.spec.blend_cycles));
+        }
+    }
+}
+
 impl Unit for Crop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.statistics("crop_cache", self.cache.counters());
+        visitor.statistics("crop_cache", &self.cache.counters());
     }
 }
 
@@ -225,36 +267,31 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         state: &mut DrawState<'m>,
         _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
+        let mut last_line = None;
+        for quad in &warp.quads {
+            let (line, _) = self.address(warp.tile, quad.position);
+            if last_line.replace(line) != Some(line) {
+                self.cache.prefetch_behind(line, &state.memory);
+            }
+        }
         let outcomes = blend_warp(state.level, &mut state.framebuffer, &warp, self.termination);
         let mut left = arrival;
+        let mut blended = MaskCounter::default();
         for (quad, outcome) in warp.quads.iter().zip(outcomes) {
-            self.counters.fragments_dropped += fragments(outcome.dropped);
             if outcome.mask == 0 {
+                self.counters.fragments_dropped += fragments(outcome.dropped);
                 self.counters.quads_dropped += 1;
                 continue;
             }
             let (looked_up, done) = self.time(warp.tile, quad.position, arrival, state);
             left = left.max(looked_up);
             self.counters.quads += 1;
-            self.counters.fragments += fragments(outcome.mask);
-            self.counters.late += fragments(outcome.late);
-            let index = quad_index(warp.tile, quad.position);
-            if let Some(maps) = &mut state.maps {
-                maps.count(MapKind::Blended, index, outcome.mask);
-                maps.terminated(index, outcome.reached);
-                maps.count(MapKind::Late, index, outcome.late);
-            }
-            if outcome.reached != 0
-                && let Some(termination) = self.termination
-            {
-                self.counters.terminations += fragments(outcome.reached);
-                let delay = termination.feedback_cycles;
-                let sent = state.updates[self.gpc].send(index, outcome.reached, done, delay);
-                // A blend whose updates do not fit into the queue holds the port.
-                self.blend
-                    .hold_until(sent.saturating_sub(self.spec.blend_cycles));
+            blended.add(outcome.mask);
+            if state.maps.is_some() || self.termination.is_some() {
+                self.terminate(warp.tile, quad.position, outcome, done, state);
             }
         }
+        self.counters.fragments += blended.fragments();
         left
     }
 

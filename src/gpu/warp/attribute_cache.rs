@@ -4,13 +4,14 @@
 //! An entry holds the attributes of one splat, in whole sectors (assumption: caches of lines would hold
 //! about as many). A hit takes no more than the latency of the fragment shader includes.
 
+use arrayvec::ArrayVec;
 use serde::Serialize;
 
 use crate::gpu::geometry::vertex_buffer::VertexBuffer;
-use crate::math::index;
+use crate::math::{index, prefetch};
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::pipeline::packets::Quad;
+use crate::pipeline::packets::{Quad, WARP_QUADS};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::statistics::statistics;
@@ -91,21 +92,31 @@ impl AttributeCaches {
     pub(crate) fn fetch(
         &mut self,
         scheduler: usize,
-        quads: &[Quad],
+        quads: &ArrayVec<Quad, WARP_QUADS>,
         at: Cycle,
         buffer: &mut VertexBuffer,
         memory: &mut Memory,
     ) -> Cycle {
         let core = scheduler % self.ports.len();
-        let mut ready = at;
-        for (n, quad) in quads.iter().enumerate() {
+        let mut splats: ArrayVec<u32, WARP_QUADS> = ArrayVec::new();
+        for quad in quads {
             let splat = quad.primitive;
-            if quads[..n].iter().all(|earlier| earlier.primitive != splat) {
-                let arrived = self.access(core, splat, at, buffer, memory);
-                ready = ready.max(arrived);
+            // Neighbours are often of one splat.
+            if splats.last() != Some(&splat) && !splats.contains(&splat) {
+                prefetch(&self.entries, self.set_of(core, splat));
+                splats.push(splat);
             }
         }
-        ready
+        let arrivals = splats
+            .iter()
+            .map(|&splat| self.access(core, splat, at, buffer, memory));
+        arrivals.fold(at, Cycle::max)
+    }
+
+    /// Index of the first entry of a splat's set in the cache of a core.
+    #[inline]
+    fn set_of(&self, core: usize, splat: u32) -> usize {
+        (core * self.sets + splat as usize % self.sets) * self.ways
     }
 
     fn access(
@@ -116,7 +127,7 @@ impl AttributeCaches {
         buffer: &mut VertexBuffer,
         memory: &mut Memory,
     ) -> Cycle {
-        let first = (core * self.sets + splat as usize % self.sets) * self.ways;
+        let first = self.set_of(core, splat);
         let set = &mut self.entries[first..first + self.ways];
         if let Some(way) = set.iter().position(|entry| entry.splat == splat) {
             self.counters.hits += 1;

@@ -12,7 +12,7 @@
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS, Warp, fragments};
+use crate::pipeline::packets::{ColourQuad, MaskCounter, ShadedWarp, WARP_QUADS, Warp, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
@@ -125,8 +125,6 @@ pub struct Cores {
     pub schedule: Schedule,
     /// Results of the current warp.
     shaded: [ShadedQuad; WARP_QUADS],
-    /// Surviving quads of the current warp.
-    out: ArrayVec<ColourQuad, WARP_QUADS>,
     /// Statistics so far.
     pub counters: CoresCounters,
 }
@@ -148,7 +146,6 @@ impl Cores {
             schedule: spec.schedule(),
             attributes: None,
             shaded: [ShadedQuad::default(); WARP_QUADS],
-            out: ArrayVec::new(),
             counters: CoresCounters::default(),
         }
     }
@@ -168,20 +165,49 @@ impl Cores {
         Self { gpc, ..self }
     }
 
-    /// Shades the quads of a warp and merges its pairs; leaves the surviving quads in `out`.
-    fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) {
-        self.out.clear();
+    /// Shades the quads of a warp and merges its pairs; adds the surviving quads to `out`.
+    fn shade(
+        &mut self,
+        warp: &Warp,
+        state: &mut DrawState<'_>,
+        out: &mut ArrayVec<ColourQuad, WARP_QUADS>,
+    ) {
         let shaded = &mut self.shaded;
         state.shade(warp, shaded);
+        let (mut covered, mut survived) = (MaskCounter::default(), MaskCounter::default());
         for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
-            self.counters.fragments_shaded += fragments(quad.mask);
-            self.counters.fragments_pruned += fragments(quad.mask & !shaded.mask);
+            covered.add(quad.mask);
+            survived.add(shaded.mask);
+            if warp.merge == 0 && shaded.mask != 0 {
+                out.push(ColourQuad {
+                    position: quad.position,
+                    mask: shaded.mask,
+                    colour: shaded.colour,
+                });
+            }
         }
-        self.counters.quads_shaded += warp.quads.len() as u64;
+        let count = warp.quads.len() as u64;
+        self.counters.fragments_shaded += covered.fragments();
+        self.counters.fragments_pruned += covered.fragments() - survived.fragments();
+        self.counters.quads_shaded += count;
+        if warp.merge == 0 {
+            self.counters.quads_pruned += count - out.len() as u64;
+        } else {
+            self.merge(warp, state, out);
+        }
+    }
+
+    /// Merges the pairs of a shaded warp; adds the surviving quads to `out`.
+    fn merge(
+        &mut self,
+        warp: &Warp,
+        state: &mut DrawState<'_>,
+        out: &mut ArrayVec<ColourQuad, WARP_QUADS>,
+    ) {
         let mut offset = 0;
         while offset < warp.quads.len() {
             let position = warp.quads[offset].position;
-            let first = &shaded[offset];
+            let first = &self.shaded[offset];
             let mut result = ColourQuad {
                 position,
                 mask: first.mask,
@@ -189,7 +215,7 @@ impl Cores {
             };
             let paired = offset % 2 == 0 && warp.merge >> (offset / 2) & 1 == 1;
             if paired {
-                let second = &shaded[offset + 1];
+                let second = &self.shaded[offset + 1];
                 let both = u64::from(first.mask != 0 && second.mask != 0);
                 self.counters.quads_merged += both;
                 self.counters.quads_pruned += u64::from(first.mask == 0 && second.mask != 0)
@@ -208,7 +234,7 @@ impl Cores {
                 offset += 1;
             }
             if result.mask != 0 {
-                self.out.push(result);
+                out.push(result);
             }
         }
     }
@@ -237,6 +263,10 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         state: &mut DrawState<'m>,
         next: &mut impl Sink<ShadedWarp, DrawState<'m>>,
     ) -> Cycle {
+        for quad in &warp.quads {
+            let quad = quad_index(warp.tile, quad.position);
+            state.framebuffer.prefetch(quad);
+        }
         self.counters.warps += 1;
         self.counters.instructions += self.program.instructions;
         let scheduler = self.schedule.next_scheduler();
@@ -249,11 +279,11 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             program.latency += ready - arrival;
         }
         let done = self.schedule.run(arrival, program, owed);
-        self.shade(&warp, state);
-        let out = ShadedWarp {
+        let mut out = ShadedWarp {
             tile: warp.tile,
-            quads: self.out.take(),
+            quads: ArrayVec::new(),
         };
+        self.shade(&warp, state, &mut out.quads);
         let take = (!out.quads.is_empty()).then_some(|ready| next.offer(out, ready, state));
         self.schedule.leave(done, take)
     }

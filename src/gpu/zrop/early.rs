@@ -23,6 +23,9 @@ pub trait EarlyTests {
     /// Tests the fragments of a quad and performs the updates that follow.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;
 
+    /// Moves what [`EarlyTests::terminated`] reads into the host's cache.
+    fn prefetch_termination(&self, _tile: u32, _position: u8) {}
+
     /// Fragments of a quad whose pixel is terminated at `at`.
     fn terminated(&self, _tile: u32, _position: u8, _at: Cycle) -> u8 {
         0

@@ -4,6 +4,8 @@
 use std::ops::Range;
 
 use crate::image::Frame;
+use crate::math::buffer::Buffer;
+use crate::math::prefetch;
 use crate::pipeline::memory::line::lines_of;
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::PixelRect;
@@ -49,11 +51,11 @@ pub struct Framebuffer {
     /// Storage order of the pixels.
     pub layout: TileLayout,
     /// Colours as stored, premultiplied.
-    pub colour: Vec<QuadColour>,
+    pub(crate) colour: Buffer<QuadColour>,
     /// Cycle at which the last blend of each quad is done.
-    pub(crate) blended_at: Vec<Cycle>,
+    pub(crate) blended_at: Buffer<Cycle>,
     /// Cycle at which each pixel's termination bit was written.
-    terminated_at: Vec<[Cycle; 4]>,
+    terminated_at: Buffer<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
     depth: Option<(DepthTest, Vec<[f32; 4]>)>,
     /// Least and greatest depth of each raster tile, four a screen tile.
@@ -75,14 +77,15 @@ impl Framebuffer {
         let quads = layout.quads();
         let mut surface = Self {
             layout,
-            colour: vec![QuadColour::default(); quads],
-            blended_at: vec![0; quads],
-            terminated_at: vec![[NEVER; 4]; if terminating { quads } else { 0 }],
+            colour: Buffer::zeroed(quads),
+            blended_at: Buffer::zeroed(quads),
+            terminated_at: Buffer::zeroed(if terminating { quads } else { 0 }),
             stencil: None,
             depth: None,
             depth_range: Vec::new(),
             format,
         };
+        surface.terminated_at.fill([NEVER; 4]);
         surface.stencil = tests.stencil.as_ref().map(|(test, values)| {
             let test = StencilTest {
                 top_bit_taken: terminating,
@@ -151,6 +154,19 @@ impl Framebuffer {
             x1: self.layout.width.cast_signed(),
             y1: self.layout.height.cast_signed(),
         }
+    }
+
+    /// Moves what blending into a quad needs into the host's cache.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, quad: usize) {
+        prefetch(&self.colour, quad);
+        prefetch(&self.blended_at, quad);
+    }
+
+    /// Moves the termination cycles of a quad into the host's cache.
+    #[inline(always)]
+    pub(crate) fn prefetch_termination(&self, quad: usize) {
+        prefetch(&self.terminated_at, quad);
     }
 
     /// Whether a stencil or depth test is on.
@@ -223,18 +239,25 @@ impl Framebuffer {
         failed
     }
 
+    /// Colours as stored, premultiplied, in the order of [`quad_index`].
+    pub fn colours(&self) -> &[QuadColour] {
+        &self.colour
+    }
+
     /// The colour buffer as a picture.
     pub fn frame(&self) -> Frame {
-        let colour = |quad: usize, fragment: usize| self.colour[quad].map(|c| c[fragment]);
+        let colours = self.colours();
+        let colour = |quad: usize, fragment: usize| colours[quad].map(|c| c[fragment]);
         let pixels = self.layout.rows(colour);
         Frame::from_pixels(self.layout.width, self.layout.height, pixels)
     }
 
     /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
     pub fn stencil(&self) -> Vec<u8> {
+        let terminated_at: &[[Cycle; 4]] = &self.terminated_at;
         self.layout.rows(|quad, fragment| {
             let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
-            let times = self.terminated_at.get(quad);
+            let times = terminated_at.get(quad);
             let terminated = times.is_some_and(|t| t[fragment] != NEVER);
             stored | if terminated { TERMINATED } else { 0 }
         })
@@ -242,8 +265,9 @@ impl Framebuffer {
 
     /// When each pixel was terminated, row by row; [`NEVER`] where it was not.
     pub fn termination_cycles(&self) -> Vec<Cycle> {
+        let terminated_at: &[[Cycle; 4]] = &self.terminated_at;
         self.layout.rows(|quad, fragment| {
-            let times = self.terminated_at.get(quad);
+            let times = terminated_at.get(quad);
             times.map_or(NEVER, |t| t[fragment])
         })
     }

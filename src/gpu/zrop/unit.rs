@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::gpu::zrop::termination::Feedback;
 use crate::pipeline::issue_port::{IssuePort, beat_width};
-use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, fragments};
+use crate::pipeline::packets::{BEAT_QUADS, Beat, MaskCounter, Quad, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
@@ -129,6 +129,13 @@ statistics! {
         /// Termination updates.
         pub updates: u64,
     }
+}
+
+/// Fragments of a beat.
+#[derive(Debug, Default)]
+struct BeatCounts {
+    tested: MaskCounter,
+    terminated: MaskCounter,
 }
 
 /// The depth raster operation unit.
@@ -253,18 +260,17 @@ impl Zrop {
         quad: Quad,
         at: Cycle,
         state: &mut impl EarlyTests,
+        counts: &mut BeatCounts,
     ) -> Option<Quad> {
         if quad.mask == 0 {
             // Without coverage there is nothing to test.
             return Some(quad);
         }
         let mut mask = quad.mask;
-        self.counters.fragments.tested += fragments(mask);
         self.counters.quads.tested += 1;
         if self.terminating {
-            let terminated = state.terminated(tile, quad.position, at) & mask;
-            self.counters.fragments.terminated += fragments(terminated);
-            mask &= !terminated;
+            mask &= !state.terminated(tile, quad.position, at);
+            counts.terminated.add(quad.mask & !mask);
             self.counters.quads.terminated += u64::from(mask == 0);
         }
         if mask != 0 && state.has_tests() {
@@ -286,7 +292,7 @@ impl Unit for Zrop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("zrop", &mut self.pipe.activity);
         visitor.statistics("zrop", &self.counters);
-        visitor.statistics("z_cache", self.cache.counters());
+        visitor.statistics("z_cache", &self.cache.counters());
     }
 }
 
@@ -304,6 +310,11 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         let mut left = arrival;
         let mut ready = arrival;
         let tests = self.terminating || state.has_tests();
+        if self.terminating {
+            for quad in &beat.quads {
+                state.prefetch_termination(beat.tile, quad.position);
+            }
+        }
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
             self.request_updates(left, state);
@@ -312,6 +323,10 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         let mut start = self.pipe.free().max(arrival).max(ready);
         if tests {
             let mut passed = ArrayVec::new();
+            let mut counts = BeatCounts::default();
+            beat.quads
+                .iter()
+                .for_each(|quad| counts.tested.add(quad.mask));
             let count = beat.quads.len();
             for first in (0..count.max(1)).step_by(self.width) {
                 // Before the port is held for the quads: updates may have come while it was idle.
@@ -320,11 +335,15 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.hold_for_data(arrival, ready);
                 let end = count.min(first + self.width);
                 for &quad in &beat.quads[first..end] {
-                    if let Some(quad) = self.test(beat.tile, quad, start, state) {
+                    if let Some(quad) = self.test(beat.tile, quad, start, state, &mut counts) {
                         passed.push(quad);
                     }
                 }
                 let is_last = end == count;
+                if is_last {
+                    self.counters.fragments.tested += counts.tested.fragments();
+                    self.counters.fragments.terminated += counts.terminated.fragments();
+                }
                 if is_last && (!passed.is_empty() || beat.last) {
                     beat.quads = passed.take();
                     self.pipe
@@ -338,9 +357,9 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             left = start;
             let count = beat.quads.len() as u64;
             self.counters.quads.tested += count;
-            for quad in beat.quads.iter() {
-                self.counters.fragments.tested += fragments(quad.mask);
-            }
+            let mut masks = MaskCounter::default();
+            beat.quads.iter().for_each(|quad| masks.add(quad.mask));
+            self.counters.fragments.tested += masks.fragments();
             self.pipe.issue(beat, start, count, state, next);
         }
         if tests {

@@ -160,7 +160,7 @@ impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.statistics("crop_cache", self.cache.counters());
+        visitor.statistics("crop_cache", &self.cache.counters());
     }
 }
 

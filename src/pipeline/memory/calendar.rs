@@ -69,9 +69,34 @@ impl Calendar {
     }
 
     /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
+    #[inline]
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;
-        let mut from = at / WINDOW_CYCLES;
+        let number = at / WINDOW_CYCLES;
+        if number.wrapping_sub(self.first) < WINDOWS as u64 && self.timeline.is_none() {
+            let window = &mut self.windows[index(number % WINDOWS as u64)];
+            // Most requests leave room in the window that they ask for.
+            if window.used + bytes < self.bytes_per_window {
+                window.used += bytes;
+                let used = window.used;
+                return at.max(number * WINDOW_CYCLES + self.last_cycle_of(used));
+            }
+        }
+        self.book_from(number, bytes, at)
+    }
+
+    /// Cycle of a window in which the last of its first `used` bytes passes.
+    #[inline]
+    fn last_cycle_of(&self, used: u64) -> Cycle {
+        // Exact ceiling of the quotient: `above` is at most 17 times the bytes per cycle, so the
+        // product is below 2^53, and rounding the reciprocal up adds less than 2^-23 of it, below
+        // the smallest fraction of 2^-20.
+        let above = used + self.bytes_per_cycle - 1;
+        let passed = (above * self.reciprocal) >> 48;
+        passed - u64::from(passed > 0)
+    }
+
+    fn book_from(&mut self, mut from: u64, bytes: u64, at: Cycle) -> Cycle {
         let mut left = bytes;
         loop {
             let window = self.with_room(from);
@@ -87,12 +112,7 @@ impl Calendar {
                 timeline.add(window * WINDOW_CYCLES, taken);
             }
             if left == 0 {
-                // Exact ceiling of the quotient: `above` is at most 17 times the bytes per cycle, so
-                // the product is below 2^53, and rounding the reciprocal up adds less than 2^-23 of
-                // it, below the smallest fraction of 2^-20.
-                let above = used + self.bytes_per_cycle - 1;
-                let passed = (above * self.reciprocal) >> 48;
-                return at.max(window * WINDOW_CYCLES + passed - u64::from(passed > 0));
+                return at.max(window * WINDOW_CYCLES + self.last_cycle_of(used));
             }
             from = window + 1;
         }

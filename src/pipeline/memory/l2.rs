@@ -8,7 +8,7 @@ use super::calendar::Calendar;
 use super::clock::{cycles_in, whole};
 use super::dram::Dram;
 use super::line::{LINE_BYTES, SECTOR_BYTES};
-use super::sector_cache::{CacheCounters, SectorCache, sectors_in};
+use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
 use super::traffic::{Client, TrafficByClient};
 use crate::pipeline::spec::spec;
 use crate::pipeline::timing::Cycle;
@@ -53,8 +53,6 @@ pub struct L2 {
     /// Bytes of the write buffers of all slices.
     write_buffer_bytes: u64,
     port: Calendar,
-    read_bytes: u64,
-    written_bytes: u64,
     last_write: Cycle,
     /// Bytes moved by client.
     pub traffic: TrafficByClient,
@@ -74,8 +72,6 @@ impl L2 {
             tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
             write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
             port: Calendar::new(whole(slices * spec.clock_mhz / clock_mhz)),
-            read_bytes: 0,
-            written_bytes: 0,
             last_write: 0,
             traffic: TrafficByClient::default(),
         }
@@ -90,12 +86,19 @@ impl L2 {
         &mut self.port
     }
 
+    /// Moves the state of a line, if it is resident, into the host's cache.
+    #[inline]
+    pub(super) fn prefetch(&self, line: u32) {
+        self.tags.prefetch(line);
+    }
+
     /// Traffic so far.
     pub fn counters(&self) -> L2Counters {
+        let clients = self.traffic.clients();
         L2Counters {
-            cache: self.tags.counters.clone(),
-            read_bytes: self.read_bytes,
-            written_bytes: self.written_bytes,
+            cache: self.tags.counters(),
+            read_bytes: clients.iter().map(|c| c.l2_read_bytes).sum(),
+            written_bytes: clients.iter().map(|c| c.l2_written_bytes).sum(),
         }
     }
 
@@ -106,6 +109,7 @@ impl L2 {
 
     /// Reads the sectors in mask `sectors` of `line` at `at`, those that are not resident from DRAM;
     /// returns the cycle at which all have arrived.
+    #[inline]
     pub fn read(
         &mut self,
         client: Client,
@@ -118,14 +122,19 @@ impl L2 {
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors);
         if missing != 0 {
-            let fetched = sectors_in(missing);
-            self.tags.counters.fetched += fetched;
-            let bytes = fetched * SECTOR_BYTES;
-            self.traffic.of(client).dram_read_bytes += bytes;
-            let ready = dram.read(bytes, start + self.latency);
-            self.tags.fill(slot, missing, start, ready);
+            self.fetch(client, slot, missing, start, dram);
         }
-        self.tags.ready(slot, sectors, passed + self.latency)
+        self.tags.line(slot).ready(sectors, passed + self.latency)
+    }
+
+    /// Fetches the missing sectors of the line in `slot` from DRAM at `start`.
+    fn fetch(&mut self, client: Client, slot: u32, missing: u8, start: Cycle, dram: &mut Dram) {
+        let fetched = sectors_in(missing);
+        self.tags.fetched += fetched;
+        let bytes = fetched * SECTOR_BYTES;
+        self.traffic.of(client).dram_read_bytes += bytes;
+        let ready = dram.read(bytes, start + self.latency);
+        self.tags.fill(slot, missing, start, ready);
     }
 
     /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are
@@ -141,8 +150,12 @@ impl L2 {
         let passed = self.book_write(client, sectors_in(sectors) * SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors);
-        self.tags.fill(slot, missing, start, start);
-        self.tags.write(slot, sectors, client);
+        if missing != 0 {
+            self.tags.fill(slot, missing, start, start);
+        }
+        let line = self.tags.line(slot);
+        line.use_until(start, start);
+        line.write(sectors, client);
         self.last_write = self.last_write.max(start);
         start
     }
@@ -161,32 +174,37 @@ impl L2 {
         passed
     }
 
+    #[inline]
     fn book_read(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.read_bytes += bytes;
         self.traffic.of(client).l2_read_bytes += bytes;
         self.port.book(bytes, at)
     }
 
+    #[inline]
     fn book_write(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.written_bytes += bytes;
         self.traffic.of(client).l2_written_bytes += bytes;
         self.port.book(bytes, at)
     }
 
     /// Finds a line at `at` or allocates it; returns its slot, and the cycle at which the slot is free.
+    #[inline]
     fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
         let found = self.tags.find(line, at);
-        let mut free_at = found.free_at;
-        if let Some(evicted) = found.evicted {
-            let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
-            self.traffic.of(evicted.writer).dram_written_bytes += bytes;
-            // Requests do not come in time order, so the buffer's content is not known item by item.
-            // The line has a place when no more bytes than the buffer holds pass DRAM's port before
-            // it. Reads that pass in between count as if they stood in the buffer.
-            let passed = dram.write(bytes, free_at);
-            let drained_in = self.write_buffer_bytes / dram.port().bytes_per_cycle();
-            free_at = free_at.max(passed.saturating_sub(drained_in));
+        match found.evicted {
+            None => (found.slot, found.free_at),
+            Some(evicted) => (found.slot, self.write_back(evicted, found.free_at, dram)),
         }
-        (found.slot, free_at)
+    }
+
+    /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
+    fn write_back(&mut self, evicted: Evicted, at: Cycle, dram: &mut Dram) -> Cycle {
+        let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
+        self.traffic.of(evicted.writer).dram_written_bytes += bytes;
+        // Requests do not come in time order, so the buffer's content is not known item by item. The
+        // line has a place when no more bytes than the buffer holds pass DRAM's port before it. Reads
+        // that pass in between count as if they stood in the buffer.
+        let passed = dram.write(bytes, at);
+        let drained_in = self.write_buffer_bytes / dram.port().bytes_per_cycle();
+        at.max(passed.saturating_sub(drained_in))
     }
 }

@@ -1,31 +1,18 @@
 //! Tags of a set-associative cache with least-recently-used replacement.
 
+use crate::math::prefetch;
+
 /// No line, no slot.
 const NONE: u32 = u32::MAX;
-
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    line: u32,
-    set: u32,
-    /// Neighbours in the set's list, from the most to the least recently used.
-    newer: u32,
-    older: u32,
-}
-
-/// Ends of a set's list.
-#[derive(Debug, Clone, Copy)]
-struct Set {
-    newest: u32,
-    oldest: u32,
-}
 
 /// Lines resident in a cache, each with a content of type `L`.
 #[derive(Debug)]
 pub(crate) struct LruLines<L> {
-    /// Apart from the contents, so that the lists of a large cache fit the host's.
-    slots: Vec<Slot>,
+    sets: u32,
+    order: Order,
+    /// Line by slot. Apart from the contents, since only a replacement reads it.
+    lines: Vec<u32>,
     contents: Vec<L>,
-    sets: Vec<Set>,
     /// Slot by line of memory.
     slot_of: Vec<u32>,
 }
@@ -37,28 +24,18 @@ impl<L: Default> LruLines<L> {
         reason = "caches have far fewer lines than 2^32"
     )]
     pub(crate) fn new(sets: u64, ways: u64, memory_lines: u32) -> Self {
-        let slot = |i: u64| Slot {
-            line: NONE,
-            set: (i / ways) as u32,
-            newer: if i.is_multiple_of(ways) {
-                NONE
-            } else {
-                i as u32 - 1
-            },
-            older: if i % ways == ways - 1 {
-                NONE
-            } else {
-                i as u32 + 1
-            },
+        let (sets, ways) = (sets as u32, ways as u32);
+        let order = if ways <= Ranks::MOST_WAYS {
+            Order::Ranks(Ranks::new(sets, ways))
+        } else {
+            Order::Lists(Lists::new(sets, ways))
         };
-        let set = |s: u64| Set {
-            newest: (s * ways) as u32,
-            oldest: ((s + 1) * ways - 1) as u32,
-        };
+        let slots = sets * order.slots_per_set();
         Self {
-            slots: (0..sets * ways).map(slot).collect(),
-            contents: (0..sets * ways).map(|_| L::default()).collect(),
-            sets: (0..sets).map(set).collect(),
+            sets,
+            order,
+            lines: vec![NONE; slots as usize],
+            contents: (0..slots).map(|_| L::default()).collect(),
             slot_of: vec![NONE; memory_lines as usize],
         }
     }
@@ -70,23 +47,21 @@ impl<L: Default> LruLines<L> {
         if slot == NONE {
             return None;
         }
-        self.touch(slot);
+        self.order.touch(slot);
         Some(slot)
     }
 
     /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the
     /// slot, whose content is reset, and the evicted line with its content.
     pub(crate) fn replace(&mut self, line: u32) -> (u32, Option<u32>, L) {
-        #[allow(clippy::cast_possible_truncation, reason = "fewer sets than 2^32")]
-        let slot = self.sets[(line % self.sets.len() as u32) as usize].oldest;
-        let held = &mut self.slots[slot as usize];
-        let old = std::mem::replace(&mut held.line, line);
+        let slot = self.order.oldest(line % self.sets);
+        let old = std::mem::replace(&mut self.lines[slot as usize], line);
         let content = std::mem::take(&mut self.contents[slot as usize]);
         self.slot_of[line as usize] = slot;
         if old != NONE {
             self.slot_of[old as usize] = NONE;
         }
-        self.touch(slot);
+        self.order.touch(slot);
         (slot, (old != NONE).then_some(old), content)
     }
 
@@ -96,12 +71,143 @@ impl<L: Default> LruLines<L> {
         &mut self.contents[slot as usize]
     }
 
-    /// Moves a slot to the front of its set's list.
+    /// Contents of all slots.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = &L> {
+        self.contents.iter()
+    }
+
+    /// Moves the content of a line, if it is resident, into the host's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, line: u32) {
+        prefetch(&self.contents, self.slot_of[line as usize] as usize);
+    }
+}
+
+/// Order of use of the slots of each set.
+#[derive(Debug)]
+enum Order {
+    /// For few ways.
+    Ranks(Ranks),
+    /// For any number of ways.
+    Lists(Lists),
+}
+
+impl Order {
+    fn slots_per_set(&self) -> u32 {
+        match self {
+            Self::Ranks(ranks) => 1 << ranks.set_shift,
+            Self::Lists(lists) => lists.ways,
+        }
+    }
+
+    /// Least recently used slot of a set.
+    #[inline]
+    fn oldest(&self, set: u32) -> u32 {
+        match self {
+            Self::Ranks(ranks) => ranks.oldest(set),
+            Self::Lists(lists) => lists.sets[set as usize].oldest,
+        }
+    }
+
+    /// Makes a slot the most recently used of its set.
     #[inline]
     fn touch(&mut self, slot: u32) {
-        let Slot {
-            newer, older, set, ..
-        } = self.slots[slot as usize];
+        match self {
+            Self::Ranks(ranks) => ranks.touch(slot),
+            Self::Lists(lists) => lists.touch(slot),
+        }
+    }
+}
+
+/// Ways of each set from the most to the least recently used, as the hexadecimal digits of a word. Lists
+/// of a large cache would not fit the host's.
+#[derive(Debug)]
+struct Ranks {
+    ways: u32,
+    /// Binary logarithm of the slots per set: a power of two, so that nothing is divided.
+    set_shift: u32,
+    orders: Vec<u64>,
+}
+
+impl Ranks {
+    const MOST_WAYS: u32 = 16;
+    /// 1 in each digit.
+    const ONES: u64 = 0x1111_1111_1111_1111;
+
+    fn new(sets: u32, ways: u32) -> Self {
+        Self {
+            ways,
+            set_shift: ways.next_power_of_two().trailing_zeros(),
+            orders: vec![0xfedc_ba98_7654_3210; sets as usize],
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "a digit")]
+    fn oldest(&self, set: u32) -> u32 {
+        let way = self.orders[set as usize] >> (4 * (self.ways - 1)) & 15;
+        (set << self.set_shift) + way as u32
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        let set = slot >> self.set_shift;
+        let way = u64::from(slot - (set << self.set_shift));
+        let order = &mut self.orders[set as usize];
+        // The digit that holds `way` is the lowest zero of the difference; borrows reach only digits
+        // above it.
+        let difference = *order ^ (way * Self::ONES);
+        let zeros = difference.wrapping_sub(Self::ONES) & !difference & (Self::ONES << 3);
+        // All bits of the digits up to the one found.
+        let newer = zeros ^ zeros.wrapping_sub(1);
+        *order = *order & !newer | (*order << 4 | way) & newer;
+    }
+}
+
+/// A doubly linked list of slots per set.
+#[derive(Debug)]
+struct Lists {
+    ways: u32,
+    slots: Vec<Slot>,
+    sets: Vec<Ends>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    set: u32,
+    /// Neighbours in the set's list, from the most to the least recently used.
+    newer: u32,
+    older: u32,
+}
+
+/// Ends of a set's list.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    newest: u32,
+    oldest: u32,
+}
+
+impl Lists {
+    fn new(sets: u32, ways: u32) -> Self {
+        let slot = |i: u32| Slot {
+            set: i / ways,
+            newer: if i.is_multiple_of(ways) { NONE } else { i - 1 },
+            older: if i % ways == ways - 1 { NONE } else { i + 1 },
+        };
+        let ends = |set: u32| Ends {
+            newest: set * ways,
+            oldest: (set + 1) * ways - 1,
+        };
+        Self {
+            ways,
+            slots: (0..sets * ways).map(slot).collect(),
+            sets: (0..sets).map(ends).collect(),
+        }
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        let Slot { newer, older, set } = self.slots[slot as usize];
         if newer == NONE {
             return;
         }
@@ -138,5 +244,27 @@ mod tests {
         let (_, old, content) = lines.replace(5);
         assert_eq!((old, content), (Some(1), 1));
         assert!(lines.find(2).is_none() && lines.find(3).is_some());
+    }
+
+    /// Both orders of use agree with a plain list on random touches, for sets of up to 16 ways.
+    #[test]
+    fn ranks_and_lists_order_alike() {
+        for ways in [1_u32, 2, 3, 15, 16] {
+            let (mut ranks, mut lists) = (Ranks::new(2, ways), Lists::new(2, ways));
+            let mut plain: Vec<u32> = (0..ways).collect();
+            let mut random = 1_u32;
+            for _ in 0..1000 {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let way = (random >> 16) % ways;
+                plain.retain(|w| *w != way);
+                plain.insert(0, way);
+                let first = 1 << ranks.set_shift;
+                ranks.touch(first + way);
+                lists.touch(ways + way);
+                let oldest = plain[plain.len() - 1];
+                assert_eq!(ranks.oldest(1), first + oldest);
+                assert_eq!(lists.sets[1].oldest, ways + oldest);
+            }
+        }
     }
 }

@@ -13,6 +13,8 @@ use crate::pipeline::packets::fragments;
 use crate::pipeline::statistics::{Peak, statistics};
 use crate::pipeline::timing::Cycle;
 
+/// No line of memory: there are fewer than 2^32.
+const NO_LINE: u32 = u32::MAX;
 /// Sectors per line.
 pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
 
@@ -54,8 +56,10 @@ pub(super) fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
     })
 }
 
+/// State of a line, in one line of the host's cache.
 #[derive(Debug, Default)]
-struct Line {
+#[repr(align(64))]
+pub(super) struct Line {
     valid: u8,
     dirty: u8,
     /// Client that wrote last.
@@ -65,6 +69,37 @@ struct Line {
     /// Cycles of the last uninterrupted use.
     used_from: Cycle,
     used_until: Cycle,
+}
+
+impl Line {
+    /// Those of `sectors` that are not resident.
+    #[inline]
+    pub(super) fn missing(&self, sectors: u8) -> u8 {
+        sectors & !self.valid
+    }
+
+    /// Cycle at which the data of all `sectors` are there, at least `at`.
+    #[inline]
+    pub(super) fn ready(&self, sectors: u8, at: Cycle) -> Cycle {
+        let ready = sectors_of(sectors).map(|sector| self.ready_at[sector]);
+        ready.fold(at, Cycle::max)
+    }
+
+    /// Marks resident `sectors` as written by `writer`.
+    #[inline]
+    pub(super) fn write(&mut self, sectors: u8, writer: Client) {
+        self.dirty |= sectors;
+        self.writer = writer;
+    }
+
+    /// Records that the line is in use from `from` until `until`.
+    #[inline]
+    pub(super) fn use_until(&mut self, from: Cycle, until: Cycle) {
+        if from > self.used_until {
+            self.used_from = from;
+        }
+        self.used_until = self.used_until.max(until);
+    }
 }
 
 /// A line evicted with dirty sectors.
@@ -89,13 +124,35 @@ pub(super) struct Found {
     pub(super) evicted: Option<Evicted>,
 }
 
+impl Found {
+    /// A line that is in `slot` at `at`.
+    #[inline(always)]
+    fn resident(slot: u32, at: Cycle) -> Self {
+        Self {
+            slot,
+            free_at: at,
+            evicted: None,
+        }
+    }
+}
+
 /// The tags of a cache.
 #[derive(Debug)]
 pub(super) struct SectorCache {
     lines: LruLines<Line>,
+    /// Line that was found last and its slot; it is the most recently used of its set.
+    last: (u32, u32),
+    /// Sectors resident, and the largest number before an eviction.
     resident: u64,
-    /// Accesses so far.
-    pub(super) counters: CacheCounters,
+    peak: u64,
+    /// Sectors accessed.
+    accesses: u64,
+    /// Sectors accessed that were not resident.
+    misses: u64,
+    /// Sectors fetched.
+    pub(super) fetched: u64,
+    written_back: u64,
+    dirty_evictions: u64,
 }
 
 impl SectorCache {
@@ -106,26 +163,54 @@ impl SectorCache {
         let ways = ways.clamp(1, lines);
         Self {
             lines: LruLines::new(lines / ways, ways, memory_lines),
+            last: (NO_LINE, 0),
             resident: 0,
-            counters: CacheCounters::default(),
+            peak: 0,
+            accesses: 0,
+            misses: 0,
+            fetched: 0,
+            written_back: 0,
+            dirty_evictions: 0,
+        }
+    }
+
+    /// Accesses so far.
+    pub(super) fn counters(&self) -> CacheCounters {
+        let dirty: u64 = self.lines.contents().map(|l| sectors_in(l.dirty)).sum();
+        CacheCounters {
+            hits: self.accesses - self.misses,
+            misses: self.misses,
+            fetched: self.fetched,
+            written_back: self.written_back,
+            dirty_evictions: self.dirty_evictions,
+            peak_bytes: Peak(self.peak.max(self.resident) * SECTOR_BYTES),
+            dirty_at_end_bytes: dirty * SECTOR_BYTES,
         }
     }
 
     /// Finds `line` at `at`, or evicts another one for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&mut self, line: u32, at: Cycle) -> Found {
-        match self.lines.find(line) {
-            Some(slot) => Found {
-                slot,
-                free_at: at,
-                evicted: None,
-            },
-            None => self.replace(line, at),
+        let (last, slot) = self.last;
+        if line == last {
+            return Found::resident(slot, at);
         }
+        self.find_other(line, at)
+    }
+
+    /// Finds a line that is not the last one.
+    fn find_other(&mut self, line: u32, at: Cycle) -> Found {
+        let found = match self.lines.find(line) {
+            Some(slot) => Found::resident(slot, at),
+            None => self.replace(line, at),
+        };
+        self.last = (line, found.slot);
+        found
     }
 
     fn replace(&mut self, line: u32, at: Cycle) -> Found {
         let (slot, old, content) = self.lines.replace(line);
+        self.peak = self.peak.max(self.resident);
         self.resident -= sectors_in(content.valid);
         let dirty = sectors_in(content.dirty);
         let evicted = old.filter(|_| dirty > 0).map(|line| Evicted {
@@ -133,11 +218,8 @@ impl SectorCache {
             dirty: content.dirty,
             writer: content.writer,
         });
-        if dirty > 0 {
-            self.counters.written_back += dirty;
-            self.counters.dirty_evictions += 1;
-            self.counters.dirty_at_end_bytes -= dirty * SECTOR_BYTES;
-        }
+        self.written_back += dirty;
+        self.dirty_evictions += u64::from(dirty > 0);
         // An access that was made later and is earlier finds the line before its use.
         let used = at >= content.used_from;
         Found {
@@ -147,51 +229,38 @@ impl SectorCache {
         }
     }
 
+    /// State of the line in a slot.
+    #[inline]
+    pub(super) fn line(&mut self, slot: u32) -> &mut Line {
+        self.lines.content(slot)
+    }
+
+    /// Moves the state of a line, if it is resident, into the host's cache.
+    #[inline]
+    pub(super) fn prefetch(&self, line: u32) {
+        self.lines.prefetch(line);
+    }
+
     /// Counts an access to `sectors` of the line in `slot`; returns the mask of those not resident.
     #[inline]
     pub(super) fn missing(&mut self, slot: u32, sectors: u8) -> u8 {
-        let missing = sectors & !self.lines.content(slot).valid;
-        self.counters.hits += sectors_in(sectors & !missing);
-        self.counters.misses += sectors_in(missing);
+        let missing = self.lines.content(slot).missing(sectors);
+        self.accesses += sectors_in(sectors);
+        if missing != 0 {
+            self.misses += sectors_in(missing);
+        }
         missing
     }
 
-    /// Makes `sectors` resident, whose data were requested at `asked` and arrive at `ready`.
+    /// Makes `sectors` resident, which are not, whose data were requested at `asked` and arrive at `ready`.
+    #[inline(always)]
     pub(super) fn fill(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
+        self.resident += sectors_in(sectors);
         let line = self.lines.content(slot);
-        self.resident += sectors_in(sectors & !line.valid);
         line.valid |= sectors;
         for sector in sectors_of(sectors) {
             line.ready_at[sector] = ready;
         }
-        self.counters.peak_bytes.raise(self.resident * SECTOR_BYTES);
-        self.use_until(slot, asked, ready);
-    }
-
-    /// Cycle at which the data of all `sectors` are there, at least `at`.
-    #[inline]
-    pub(super) fn ready(&mut self, slot: u32, sectors: u8, at: Cycle) -> Cycle {
-        let line = self.lines.content(slot);
-        let ready = sectors_of(sectors).map(|sector| line.ready_at[sector]);
-        ready.fold(at, Cycle::max)
-    }
-
-    /// Marks resident `sectors` as written by `writer`.
-    #[inline]
-    pub(super) fn write(&mut self, slot: u32, sectors: u8, writer: Client) {
-        let line = self.lines.content(slot);
-        self.counters.dirty_at_end_bytes += sectors_in(sectors & !line.dirty) * SECTOR_BYTES;
-        line.dirty |= sectors;
-        line.writer = writer;
-    }
-
-    /// Records that the line in `slot` is in use from `from` until `until`.
-    #[inline]
-    pub(super) fn use_until(&mut self, slot: u32, from: Cycle, until: Cycle) {
-        let line = self.lines.content(slot);
-        if from > line.used_until {
-            line.used_from = from;
-        }
-        line.used_until = line.used_until.max(until);
+        line.use_until(asked, ready);
     }
 }

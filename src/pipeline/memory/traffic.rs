@@ -50,7 +50,18 @@ pub struct TrafficByClient {
 }
 
 impl TrafficByClient {
+    /// The traffic of every client.
+    pub fn clients(&self) -> [&Traffic; 4] {
+        [
+            &self.vertex,
+            &self.vertex_results,
+            &self.depth,
+            &self.colour,
+        ]
+    }
+
     /// The traffic of a client.
+    #[inline]
     pub fn of(&mut self, client: Client) -> &mut Traffic {
         match client {
             Client::Vertex => &mut self.vertex,

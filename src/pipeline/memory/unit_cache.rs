@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::Memory;
 use super::line::SECTOR_BYTES;
-use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in, sectors_of};
+use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_of};
 use super::traffic::Client;
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
@@ -69,8 +69,8 @@ impl UnitCache {
     }
 
     /// Accesses so far.
-    pub fn counters(&self) -> &CacheCounters {
-        &self.tags.counters
+    pub fn counters(&self) -> CacheCounters {
+        self.tags.counters()
     }
 
     /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`;
@@ -90,34 +90,60 @@ impl UnitCache {
             start = self.write_back(evicted, start, memory);
         }
         let missing = self.tags.missing(found.slot, sectors);
+        let mut ready = start;
         if missing != 0 {
-            self.fill(number, found.slot, missing, start, memory);
+            ready = self.fill(number, found.slot, missing, start, memory);
+        }
+        let line = self.tags.line(found.slot);
+        let hit = sectors & !missing;
+        if hit != 0 {
+            ready = line.ready(hit, ready);
         }
         if writes {
-            self.tags.write(found.slot, sectors, self.client);
+            line.write(sectors, self.client);
         }
-        let ready = self.tags.ready(found.slot, sectors, start);
-        self.tags.use_until(found.slot, at, ready);
+        line.use_until(at, ready);
         (found.slot, ready)
+    }
+
+    /// Moves what a miss on line `number` needs into the host's cache.
+    #[inline]
+    pub(crate) fn prefetch_behind(&self, number: u32, memory: &Memory) {
+        memory.l2.prefetch(self.base + number);
     }
 
     /// Records that the unit is done at `done` with the line that it accessed in `slot`.
     #[inline]
     pub fn used(&mut self, slot: u32, done: Cycle) {
-        self.tags.use_until(slot, 0, done);
+        self.tags.line(slot).use_until(0, done);
     }
 
-    /// Fetches the missing sectors of a line, or creates them cleared.
-    fn fill(&mut self, number: u32, slot: u32, missing: u8, start: Cycle, memory: &mut Memory) {
+    /// Fetches the missing sectors of a line, or creates them cleared; returns the cycle at which all are
+    /// resident.
+    #[inline]
+    fn fill(
+        &mut self,
+        number: u32,
+        slot: u32,
+        missing: u8,
+        start: Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
         let fetched = missing & self.in_memory[number as usize];
-        self.tags.counters.fetched += sectors_in(fetched);
-        self.tags.fill(slot, missing & !fetched, start, start);
+        let created = missing & !fetched;
+        if created != 0 {
+            self.tags.fill(slot, created, start, start);
+        }
+        let mut all_ready = start;
         for sector in sectors_of(fetched) {
+            self.tags.fetched += 1;
             let sent = self.fetch_port.serve(start);
             let mask = 1 << sector;
             let ready = memory.read(self.client, self.base + number, mask, sent);
             self.tags.fill(slot, mask, start, ready);
+            all_ready = all_ready.max(ready);
         }
+        all_ready
     }
 
     /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.

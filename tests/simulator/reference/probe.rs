@@ -135,6 +135,6 @@ pub(super) fn run(draw: &Draw, config: &Config, variant: Variant) -> Observed {
             ("singles", r.qru.singles),
         ]);
     }
-    seen.colour = result.framebuffer.colour.clone();
+    seen.colour = result.framebuffer.colours().to_vec();
     seen
 }
