@@ -46,6 +46,7 @@
 //! parts: [`pipeline`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
 //! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring, and
 //! [`mesh`] the mesh path. `examples/add_a_unit.rs` adds a stage and a flush policy from outside.
+//! [`suite`] runs many views in many configurations, on one machine or several.
 //!
 //! # Terms
 //!
@@ -76,8 +77,7 @@ pub mod raster;
 mod report;
 mod scene;
 mod shading;
-#[cfg(feature = "cli")]
-mod suite;
+pub mod suite;
 mod synth;
 
 /// Vectors and matrices, as [`Camera`] holds them.

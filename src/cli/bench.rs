@@ -5,22 +5,26 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, print, print_json};
+use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::options::{GpuFlags, HostFlags, named_variants};
 use super::outputs::Outputs;
+use super::usage::parsed;
 use crate::error::{Error, Result};
-use crate::suite::runner::{Event, Runner};
-use crate::suite::suite_file::Suite;
 use crate::suite::table::{summaries, table};
+use crate::suite::{Event, Method, Plan, Row, Shard, Suite, csv, read_rows};
+
+/// Missing jobs that a merge lists before the rest is cut off.
+const LISTED_JOBS: usize = 12;
 
 /// Run a suite of views through variants of the emulated pipeline
 ///
-/// Every view appends one JSON line to the results file as soon as it is done. A stopped run
-/// continues where it was; a complete one prints its table at once.
+/// Every view in every configuration appends one JSON line to the results file as soon as it is done.
+/// A stopped run continues where it was; a complete one prints its table at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Suite to run, a TOML file; "-" reads standard input
+    /// Suite to run, a TOML file; "-" reads standard input. A results file (.jsonl) is only printed
     suite: PathBuf,
     /// Results file with one JSON object per line: views in it are not run again, new ones are
     /// appended; "-" prints the lines instead of the table
@@ -34,9 +38,20 @@ pub(super) struct Args {
         value_delimiter = ','
     )]
     variants: Vec<String>,
+    /// Run only shard I of N, from 1/N to N/N; its results file is RESULTS.I-of-N.jsonl
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    shard: Option<Shard>,
+    /// Join the results files of the shards in the results file and run nothing; exits with code 1 if
+    /// views are missing
+    #[arg(long, requires = "output", conflicts_with = "shard")]
+    merge: bool,
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
+    /// Print comma-separated values instead of a table: one line per view, configuration and variant,
+    /// one column per number
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     #[command(flatten)]
     gpu: GpuFlags,
     #[command(flatten)]
@@ -45,51 +60,107 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "A suite:
   variants = [\"baseline\", \"het+qm\"]        # default: all five, with qm, het, tgc
+  [matrix]                                  # optional: every combination is run
+  preset = [\"vr-pipe\", \"orin\"]
+  seed = [0, 1]                             # of procedural scenes
+  tc.bins = [16, 32]
   [[scene]]
   name = \"island\"
   path = \"../scenes/island.ply\"             # relative to the suite's folder
-  cameras = \"../scenes/island.cameras.json\"
+  cameras = \"../scenes/island.cameras.json\" # or eye, target, up, fov, orbit as flags of render
   views = \"0..3\"                            # as render's --view; default: all
   width = 640                               # width, height as render's flags
   profile = \"inria\"
+  [[scene]]
+  name = \"room\"
+  recipe = \"room\"                           # with splats, sh_degree, seed as of synth
+  orbit = 4
 
 Examples:
   quadrille bench benches/island.toml -o island.jsonl
-  quadrille bench benches/island.toml -o island.jsonl --set tc.bins=64 --json";
+  quadrille bench benches/island.toml -o island.jsonl --set tc.bins=64 --json
+  quadrille bench benches/island.toml -o island.jsonl --shard 1/4
+  quadrille bench benches/island.toml -o island.jsonl --merge
+  quadrille bench island.jsonl --csv > island.csv";
+
+fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
+    parsed(text, Shard::parse)
+}
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let config = args.gpu.config()?;
+    if args.suite.extension().is_some_and(|e| e == "jsonl") {
+        return print_results(args);
+    }
+    let configurations = args.gpu.configurations()?;
     let pool = args.host.pool()?;
     let variants = named_variants(&args.variants)?;
-    let mut suite = Suite::read(&args.suite)?;
-    if !variants.is_empty() {
-        suite.variants = variants;
-    }
-    args.gpu
-        .warn_of_unused(&config, &suite.variants, verbosity)?;
+    let methods = variants.into_iter().map(Method::from).collect();
+    let suite = Suite::read(&args.suite)?.with_methods(methods);
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
-    if prints_rows && args.json {
-        let found = "-, which is standard output";
-        return Err(Error::argument(
-            "-o",
-            "a file, since --json writes to standard output",
-            found,
-        ));
+    if prints_rows {
+        refuse_stdout(args)?;
     }
-    let file = args.output.as_deref().filter(|_| !prints_rows);
-    match file {
-        Some(path) => Outputs::beside([args.suite.as_path()]).add("-o", path)?,
-        None if prints_rows || args.json => {}
+    let mut plan = suite.plan(&configurations, &mut |text| verbosity.warn(&text))?;
+    let variants: Vec<_> = suite.methods().iter().map(|m| m.variant()).collect();
+    GpuFlags::warn_of_unused(plan.configurations(), &variants, verbosity)?;
+    let mut file = args.output.clone().filter(|_| !prints_rows);
+    if let Some(shard) = args.shard {
+        plan = plan.shard(shard);
+        file = file.map(|path| shard.file(&path));
+    }
+    match &file {
+        Some(path) => {
+            let inputs = [args.suite.as_path()].into_iter().chain(args.gpu.files());
+            Outputs::beside(inputs).add("-o", path)?;
+        }
+        None if prints_rows || args.json || args.csv => {}
         None => verbosity.warn("the rows are not kept; -o RESULTS.jsonl writes them to a file"),
     }
+    let (rows, exit) = match &file {
+        Some(path) if args.merge => merge(&plan, path, verbosity)?,
+        _ => {
+            let run = || run_plan(args, &plan, file.as_deref(), prints_rows, verbosity);
+            (pool.install(run)?, Exit::Done)
+        }
+    };
+    if !prints_rows {
+        print_rows(args, &rows, Some(&plan))?;
+    }
+    Ok(exit)
+}
+
+/// Refuses `-o -` beside a flag that writes to standard output, or that needs a file.
+fn refuse_stdout(args: &Args) -> Result<()> {
+    let others = [
+        ("--json", args.json),
+        ("--csv", args.csv),
+        ("--merge", args.merge),
+    ];
+    match others.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((flag, _)) => {
+            let expected = format!("a file, since {flag} is given");
+            let found = "-, which is standard output";
+            Err(Error::argument("-o", expected, found))
+        }
+    }
+}
+
+fn run_plan(
+    args: &Args,
+    plan: &Plan,
+    file: Option<&Path>,
+    prints_rows: bool,
+    verbosity: Verbosity,
+) -> Result<Vec<Row>> {
     let mut printed = Ok(());
     let mut bar = ProgressBar::hidden();
     let mut watch = |event: Event<'_>| match event {
-        Event::Resumed { views, done } => {
+        Event::Resumed { jobs, done } => {
             if done > 0 {
-                verbosity.remark(&format!("{done} of {views} views are in the results file"));
+                verbosity.remark(&format!("{done} of {jobs} views are in the results file"));
             }
-            bar = verbosity.progress_bar(views as u64, "views");
+            bar = verbosity.progress_bar(jobs as u64, "views");
             bar.set_position(done as u64);
         }
         Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
@@ -102,25 +173,79 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
     };
-    let runner = Runner::new(
-        &suite,
-        &config,
-        &args.gpu.preset,
-        args.host.level,
-        &mut watch,
-    )?;
-    let rows = pool.install(|| runner.run(file, &mut watch))?;
+    let rows = plan.run(file, args.host.level, &mut watch)?;
     bar.finish_and_clear();
     printed?;
-    if args.json {
-        print_json(json!({
-            "suite": args.suite.display().to_string(),
-            "config": config,
-            "rows": rows,
-            "summaries": summaries(&rows),
-        }))?;
-    } else if !prints_rows {
-        print(table(&rows))?;
+    Ok(rows)
+}
+
+/// Merges the results of shards, and lists what is missing.
+fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>, Exit)> {
+    let merged = plan.merge(results)?;
+    let (rows, files) = (merged.rows.len(), merged.files.len());
+    verbosity.remark(&format!("{rows} rows from {files} files of shards"));
+    if merged.left_out > 0 {
+        verbosity.warn(&format!(
+            "{} rows of shards are left out: another build, suite or configuration made them",
+            merged.left_out
+        ));
     }
+    if merged.missing.is_empty() {
+        return Ok((merged.rows, Exit::Done));
+    }
+    let listed = merged.missing.iter().take(LISTED_JOBS);
+    let listed: Vec<_> = listed.map(|key| format!("\n  {key}")).collect();
+    let more = merged.missing.len().saturating_sub(LISTED_JOBS);
+    let more = match more {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    fail(&format!(
+        "{} of {} rows are missing; run their shards again, or the suite without --merge:{}{more}",
+        merged.missing.len(),
+        merged.missing.len() + merged.rows.len(),
+        listed.concat()
+    ));
+    Ok((merged.rows, Exit::CheckFailed))
+}
+
+/// Prints the rows of a results file and runs nothing.
+fn print_results(args: &Args) -> Result<Exit> {
+    let given = [
+        ("-o", args.output.is_some()),
+        ("--shard", args.shard.is_some()),
+        ("--variant", !args.variants.is_empty()),
+        ("--set, --preset, --config", args.gpu.is_given()),
+    ];
+    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
+        let found = format!("{}, which is only printed", args.suite.display());
+        return Err(Error::argument(*flag, "a suite (.toml) beside it", found));
+    }
+    print_rows(args, &read_rows(&args.suite)?, None)?;
     Ok(Exit::Done)
+}
+
+fn print_rows(args: &Args, rows: &[Row], plan: Option<&Plan>) -> Result<()> {
+    if args.csv {
+        return print(csv::text(rows));
+    }
+    if !args.json {
+        return print(table(rows));
+    }
+    let configurations = plan.map_or(&[][..], Plan::configurations);
+    let described = configurations.iter().map(|c| {
+        json!({
+            "name": c.name,
+            "preset": c.preset,
+            "changed": c.changed,
+            "config": c.config,
+        })
+    });
+    print_json(json!({
+        "suite": args.suite.display().to_string(),
+        "config": configurations.first().map(|c| &c.config),
+        "configurations": described.collect::<Vec<_>>(),
+        "rows": rows,
+        "summaries": summaries(rows),
+    }))
 }

@@ -12,6 +12,7 @@ use crate::gpu::variant::Variant;
 use crate::math::SimdLevel;
 use crate::mesh::pipeline::MeshConfig;
 use crate::shading::Profile;
+use crate::suite::{Configuration, check_distinct, swept};
 
 /// Maximum of `--threads`.
 const MAX_THREADS: usize = 4096;
@@ -99,15 +100,17 @@ impl DrawFlags {
 pub(super) struct GpuFlags {
     /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin),
     /// ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102) or
-    /// emerald-example (vr-pipe with a slower raster)
+    /// emerald-example (vr-pipe with a slower raster); for sim and bench also several, separated by
+    /// commas
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
     /// TOML file with values that replace the preset's: the output of --config-dump, or a part of it;
-    /// "-" reads standard input
+    /// "-" reads standard input; for sim and bench, each of several files is a configuration of its own
     #[arg(long, value_name = "FILE.toml")]
-    config: Option<PathBuf>,
-    /// Set one field, after the preset and the file, as in tc.bins=64; may be repeated. --config-dump of
-    /// sim and mesh lists all fields
+    config: Vec<PathBuf>,
+    /// Set one field, after the preset and the file, as in tc.bins=64; may be repeated. For sim and bench,
+    /// several values (tc.bins=8,16,32) are a sweep: every combination is run. --config-dump of sim and
+    /// mesh lists all fields
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
 }
@@ -118,18 +121,57 @@ impl GpuFlags {
         self.overlaid(self.preset()?, Config::overlaid, Config::with)
     }
 
-    /// Warns of fields that differ from the preset and that no run of `variants` reads.
+    /// All configurations: every preset with every file and every value that is set.
+    pub(super) fn configurations(&self) -> Result<Vec<Configuration>> {
+        let mut configurations = Vec::new();
+        for preset in self.preset.split(',').map(str::trim) {
+            let config = Config::preset(preset).map_err(|e| e.about("--preset"))?;
+            let base = Configuration::new(preset, config)?;
+            if self.config.is_empty() {
+                configurations.push(base.clone());
+            }
+            for path in &self.config {
+                let name = path.display().to_string();
+                let config = base.config.overlaid(&read_config(path)?, &name)?;
+                configurations.push(Configuration {
+                    name: (self.config.len() > 1).then_some(name),
+                    ..Configuration::new(preset, config)?
+                });
+            }
+        }
+        for assignment in &self.set {
+            let all = swept(&configurations, assignment);
+            configurations = all.map_err(|e| about_set(e, assignment))?;
+        }
+        check_distinct(&configurations)?;
+        Ok(configurations)
+    }
+
+    /// Whether a flag changes the default configuration.
+    pub(super) fn is_given(&self) -> bool {
+        let has_changes = !self.set.is_empty() || !self.config.is_empty();
+        has_changes || self.preset != PRESETS[0].name
+    }
+
+    /// Warns of fields that differ from their preset and that no run of `variants` reads, each once.
     pub(super) fn warn_of_unused(
-        &self,
-        config: &Config,
+        configurations: &[Configuration],
         variants: &[Variant],
         verbosity: Verbosity,
     ) -> Result<()> {
-        for field in config.unused_by(variants, &self.preset()?) {
-            let (name, lacks) = (field.name, field.lacks);
-            verbosity.warn(&format!(
-                "{name} has no effect: no run has {lacks}, which reads it"
-            ));
+        let mut named = Vec::new();
+        for configuration in configurations {
+            let preset = Config::preset(&configuration.preset)?;
+            for field in configuration.config.unused_by(variants, &preset) {
+                if named.contains(&field) {
+                    continue;
+                }
+                let (name, lacks) = (&field.name, field.lacks);
+                verbosity.warn(&format!(
+                    "{name} has no effect: no run has {lacks}, which reads it"
+                ));
+                named.push(field);
+            }
         }
         Ok(())
     }
@@ -145,7 +187,7 @@ impl GpuFlags {
 
     /// All files that are read.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.config.as_deref().into_iter()
+        self.config.iter().map(PathBuf::as_path)
     }
 
     fn preset(&self) -> Result<Config> {
@@ -158,7 +200,12 @@ impl GpuFlags {
         overlaid: fn(&T, &str, &str) -> Result<T>,
         with: fn(&T, &str) -> Result<T>,
     ) -> Result<T> {
-        if let Some(path) = &self.config {
+        if let [_, second, ..] = self.config.as_slice() {
+            let expected = "one file";
+            let found = format!("{} too", second.display());
+            return Err(Error::argument("--config", expected, found));
+        }
+        if let Some(path) = self.config.first() {
             config = overlaid(&config, &read_config(path)?, &path.display().to_string())?;
         }
         for assignment in &self.set {

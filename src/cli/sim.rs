@@ -1,18 +1,17 @@
 //! `sim`: the emulated graphics pipeline.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{load_scene, warn_if_unseen};
-use super::options::{DrawFlags, EmulationFlags, named_variants};
+use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_variants};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
-use crate::gpu::config::Config;
 use crate::gpu::sensitivity::{Sensitivity, varied_fields};
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
@@ -25,6 +24,7 @@ use crate::report::simulated::{AgainstReference, SceneFacts, Simulated, VariantR
 use crate::report::{self, maps, screen, sensitivity, trace};
 use crate::scene::{Camera, Scene};
 use crate::shading::{Profile, StopRule};
+use crate::suite::{Configuration, JobKey, Row, ViewKey, pipeline_row, sweep_table, swept};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
@@ -69,7 +69,8 @@ pub(super) struct Args {
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
     config_dump: bool,
-    /// Print a JSON document, {"views": [...]}, instead of pages
+    /// Print a JSON document, {"views": [...]}, instead of pages; in a sweep with one element per view and
+    /// configuration
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -86,6 +87,8 @@ const EXAMPLES: &str = "Examples:
     --maps maps --trace trace.json
   quadrille sim scene.ply --variant baseline,het+qm -o '{variant}.png' --json
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
+  quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
+  quadrille sim scene.ply --preset vr-pipe,orin --variant baseline,het+qm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
 /// The work for every view.
@@ -94,7 +97,7 @@ struct Job<'a> {
     scene: &'a Scene,
     facts: SceneFacts,
     profile: Profile,
-    config: &'a Config,
+    configurations: &'a [Configuration],
     variants: &'a [Variant],
     output: Option<&'a Output>,
     trace: Option<&'a Template>,
@@ -102,17 +105,19 @@ struct Job<'a> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let mut config = args.emulation.gpu.config()?;
+    let mut configurations = args.emulation.gpu.configurations()?;
     if let Some(rule) = &args.near_cut {
-        config = config.with(&format!("cores.near_cut={rule}"))?;
+        configurations = swept(&configurations, &format!("cores.near_cut={rule}"))?;
     }
+    args.refuse_for_sweep(configurations.len())?;
     if args.config_dump {
-        print(report::config::toml(&config, &args.emulation.gpu.preset))?;
+        for one in &configurations {
+            print(report::config::toml(&one.config, &one.preset))?;
+        }
         return Ok(Exit::Done);
     }
     let variants = named_variants(&args.emulation.variants)?;
-    let gpu = &args.emulation.gpu;
-    gpu.warn_of_unused(&config, &variants, verbosity)?;
+    GpuFlags::warn_of_unused(&configurations, &variants, verbosity)?;
     if args.sensitivity && variants.len() < 2 {
         let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
         let expected = "two variants at least, which --sensitivity compares";
@@ -155,7 +160,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             sh_degree: scene.splats.sh_degree(),
         },
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
-        config: &config,
+        configurations: &configurations,
         variants: &variants,
         output: output.as_ref(),
         trace: trace.as_ref(),
@@ -164,78 +169,108 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     args.flags.host.pool()?.install(|| job.run_all(&cameras))
 }
 
+impl Args {
+    /// Refuses outputs of single configurations for a sweep.
+    fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
+        let single = [
+            ("-o", self.output.is_some()),
+            ("--maps", self.maps.is_some()),
+            ("--trace", self.trace.is_some()),
+            ("--sensitivity", self.sensitivity),
+            ("--config-dump", self.config_dump),
+        ];
+        match single.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) if configurations > 1 => {
+                let expected = "one preset, file and value per --set beside it";
+                let found = format!("{configurations} configurations");
+                Err(Error::argument(*flag, expected, found))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Job<'_> {
     fn run_all(&self, cameras: &[Camera]) -> Result<Exit> {
-        let bar = self.verbosity.progress_bar(cameras.len() as u64, "views");
-        let (mut documents, mut pages) = (Vec::new(), Vec::new());
+        let steps = cameras.len() * self.configurations.len();
+        let bar = self.verbosity.progress_bar(steps as u64, "views");
+        let mut printed = Printed::default();
         let mut exit = Exit::Done;
         for camera in cameras {
+            warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
+            let level = self.args.flags.host.level;
+            let prepared = PreparedView::new(&self.scene.splats, camera, &self.profile, level);
             if self.args.sensitivity {
-                let sensitivity = self.sensitivity(camera)?;
+                let sensitivity = self.sensitivity(&prepared)?;
                 let (name, variants) = (&camera.name, self.variants);
                 if self.args.json {
-                    documents.push(sensitivity::document(name, variants, &sensitivity));
+                    let document = sensitivity::document(name, variants, &sensitivity);
+                    printed.documents.push(document);
                 } else {
-                    pages.push(sensitivity::table(name, variants, &sensitivity));
+                    let page = sensitivity::table(name, variants, &sensitivity);
+                    printed.pages.push(page);
                 }
                 bar.inc(1);
                 continue;
             }
-            let simulated = self.simulate(camera)?;
-            for run in &simulated.runs {
-                for text in run.outcome.discrepancies() {
-                    let (view, variant) = (&camera.name, run.name());
-                    fail(&format!(
-                        "{view}: {variant}: counters do not add up: {text}"
-                    ));
-                    exit = Exit::CheckFailed;
+            if prepared.draw().is_empty() {
+                let view = &camera.name;
+                let text = format!("view \"{view}\": no splat is in view: all counts are 0");
+                self.verbosity.warn(&text);
+            }
+            for configuration in self.configurations {
+                let simulated = self.simulate(camera, &prepared, configuration)?;
+                for run in &simulated.runs {
+                    for text in run.outcome.discrepancies() {
+                        let (view, variant) = (&camera.name, run.name());
+                        fail(&format!(
+                            "{view}: {variant}: counters do not add up: {text}"
+                        ));
+                        exit = Exit::CheckFailed;
+                    }
                 }
+                if self.args.json {
+                    printed.documents.push(json!(Document::of(&simulated)));
+                } else if self.configurations.len() > 1 {
+                    printed.rows.push(row(&simulated, configuration));
+                } else {
+                    printed.pages.push(screen::pages(&simulated));
+                }
+                bar.inc(1);
             }
-            if self.args.json {
-                documents.push(json!(Document::of(&simulated)));
-            } else {
-                pages.push(screen::pages(&simulated));
-            }
-            bar.inc(1);
         }
         bar.finish_and_clear();
         if self.args.json {
-            print_json(json!({"views": documents}))?;
+            print_json(json!({"views": printed.documents}))?;
+        } else if !printed.rows.is_empty() {
+            print(sweep_table::table(&printed.rows))?;
         } else if !self.output.is_some_and(Output::is_stdout) {
-            print(pages.join("\n"))?;
+            print(printed.pages.join("\n"))?;
         }
         Ok(exit)
     }
 
-    fn sensitivity(&self, camera: &Camera) -> Result<Sensitivity> {
-        let prepared = PreparedView::new(
-            &self.scene.splats,
-            camera,
-            &self.profile,
-            self.args.flags.host.level,
-        );
-        let fields = varied_fields(self.config).len() as u64;
+    fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
+        let config = &self.configurations[0].config;
+        let fields = varied_fields(config).len() as u64;
         let bar = self.verbosity.progress_bar(fields, "fields");
-        let sensitivity = Sensitivity::of(&prepared, self.config, self.variants, || bar.inc(1));
+        let sensitivity = Sensitivity::of(prepared, config, self.variants, || bar.inc(1));
         bar.finish_and_clear();
         sensitivity
     }
 
     /// Runs a view through all variants and writes its files.
-    fn simulate(&self, camera: &Camera) -> Result<Simulated<'_>> {
-        let splats = &self.scene.splats;
-        warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
+    fn simulate<'a>(
+        &'a self,
+        camera: &Camera,
+        prepared: &PreparedView<'_>,
+        configuration: &'a Configuration,
+    ) -> Result<Simulated<'a>> {
         let watch = Watch {
             maps: self.args.maps.is_some(),
             timelines: self.args.trace.is_some(),
         };
-        let simulators = Simulator::all(self.config, self.variants, watch)?;
-        let prepared = PreparedView::new(splats, camera, &self.profile, self.args.flags.host.level);
-        if prepared.draw().is_empty() {
-            let view = &camera.name;
-            let text = format!("view \"{view}\": no splat is in view: all counts are 0");
-            self.verbosity.warn(&text);
-        }
+        let simulators = Simulator::all(&configuration.config, self.variants, watch)?;
         let start = Instant::now();
         let runs = prepared.run_all(&simulators);
         let host = [prepared.prepared_in, start.elapsed()];
@@ -260,8 +295,8 @@ impl Job<'_> {
                 splats_in_frustum: u64::from(prepared.draw().len()),
             },
             profile: self.profile.name,
-            config: self.config,
-            preset: &self.args.emulation.gpu.preset,
+            config: &configuration.config,
+            preset: &configuration.preset,
             host,
             runs: runs.collect::<Result<_>>()?,
         };
@@ -287,6 +322,46 @@ impl Job<'_> {
         let render = || reference::render(&self.scene.splats, camera, &settings).0;
         self.args.reference.then(render)
     }
+}
+
+/// What a run prints at its end.
+#[derive(Default)]
+struct Printed {
+    /// JSON documents.
+    documents: Vec<Value>,
+    /// Pages of a single configuration.
+    pages: Vec<String>,
+    /// Rows of a sweep.
+    rows: Vec<Row>,
+}
+
+/// The row of a view in one configuration of a sweep. All views are of one scene and one run, so that its
+/// key needs no fingerprint.
+fn row(simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
+    let view = &simulated.view;
+    let key = JobKey {
+        scene: view.name.clone(),
+        seed: None,
+        view: ViewKey {
+            name: view.name.clone(),
+            width: view.width,
+            height: view.height,
+        },
+        configuration: configuration.name.clone(),
+        preset: configuration.preset.clone(),
+        changed: configuration.changed.clone(),
+        fingerprint: String::new(),
+    };
+    let runs = simulated.runs.iter();
+    let methods = runs.map(|run| pipeline_row(&run.outcome, simulated.config, run.host));
+    let host: Duration = simulated.host.iter().sum();
+    Row::new(
+        &key,
+        simulated.profile,
+        view.splats_in_frustum,
+        methods.collect(),
+        host.as_secs_f64(),
+    )
 }
 
 fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {

@@ -2,17 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use nalgebra::Vector3;
-
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
 use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::image::check_memory;
-use crate::scene::cameras::{
-    self, DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, PictureSize,
-};
-use crate::scene::{Camera, Intrinsics, Splats};
+use crate::scene::cameras::{self, DescribedViews, Framing, PictureSize};
+use crate::scene::{Camera, Splats};
 
 /// Flags about views: cameras of a file, a position, or a circle; without them, one view that shows the
 /// main content of the scene.
@@ -49,38 +45,10 @@ pub(crate) struct ViewArgs {
     height: Option<u32>,
 }
 
-/// Rule for the position of the camera without `--eye`.
-#[derive(Debug, Clone)]
-pub(crate) enum EyeRule {
-    /// Outside the axes of the world, with the bounding sphere of the subject in view.
-    ForSphere,
-    At(Vector3<f64>),
-    /// In this direction from the subject, as close as possible with all points in view.
-    ForPoints(Vector3<f64>, Vec<[f32; 3]>),
-}
-
-/// The default view of a scene.
-#[derive(Debug, Clone)]
-pub(crate) struct Framing {
-    pub(crate) subject: FramingTarget,
-    pub(crate) eye: EyeRule,
-    pub(crate) up: [f64; 3],
-    /// Vertical field of view.
-    pub(crate) fov_degrees: f64,
-    /// Width and height in pixels.
-    pub(crate) size: [u32; 2],
-}
-
 impl ViewArgs {
     /// The cameras of a scene of splats: at least one, in order, with distinct names.
     pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
-        let framing = || Framing {
-            subject: FramingTarget::of(splats),
-            eye: EyeRule::ForSphere,
-            up: DEFAULT_UP,
-            fov_degrees: DEFAULT_FOV_DEGREES,
-            size: DEFAULT_SIDE_PX,
-        };
+        let framing = || Framing::of(splats);
         self.views_of(framing, verbosity)
     }
 
@@ -92,7 +60,10 @@ impl ViewArgs {
     ) -> Result<Vec<Camera>> {
         let view = self.view.as_deref();
         let cameras = match &self.cameras {
-            None => cameras::select(self.described(&framing())?, view.unwrap_or("all"))?,
+            None => {
+                let described = self.described().cameras(&framing())?;
+                cameras::select(described, view.unwrap_or("all"))?
+            }
             Some(path) if path == Path::new("-") => {
                 let expected = "a file or folder, since its format follows from its name";
                 return Err(Error::argument("--cameras", expected, "standard input (-)"));
@@ -131,35 +102,15 @@ impl ViewArgs {
     }
 
     /// The views that flags describe without a file.
-    fn described(&self, framing: &Framing) -> Result<Vec<Camera>> {
-        let intrinsics = self.intrinsics(framing)?;
-        let up = Vector3::from(self.up.unwrap_or(framing.up));
-        let mut subject = framing.subject;
-        if let Some(target) = self.target {
-            subject.centre = Vector3::from(target);
+    fn described(&self) -> DescribedViews {
+        DescribedViews {
+            eye: self.eye,
+            target: self.target,
+            up: self.up,
+            fov_degrees: self.fov,
+            orbit: self.orbit,
+            size: self.size(),
         }
-        let target = subject.centre;
-        let eye = match (self.eye, &framing.eye) {
-            (Some(eye), _) => Vector3::from(eye),
-            (None, EyeRule::At(eye)) => *eye,
-            (None, EyeRule::ForSphere) => subject.default_eye(&intrinsics, up),
-            (None, EyeRule::ForPoints(direction, points)) => {
-                cameras::fitting_eye(&intrinsics, target, *direction, up, points)
-            }
-        };
-        if let Some(count) = self.orbit {
-            return cameras::orbit(count, intrinsics, eye, target, up);
-        }
-        let name = if self.eye.is_some() { "eye" } else { "auto" };
-        Ok(vec![Camera::look_at(name, intrinsics, eye, target, up)?])
-    }
-
-    /// Intrinsics with square pixels.
-    fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
-        let fov = self.fov.unwrap_or(framing.fov_degrees);
-        let [width, height] = self.size().of(framing.size)?;
-        let fov = fov.to_radians();
-        Ok(Intrinsics::from_vertical_fov(width, height, fov))
     }
 }
 

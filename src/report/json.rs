@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ratios::{Ratios, merge_ratio, ratio, shaded_ratio};
 use super::simulated::{Simulated, VariantRun};
 use crate::gpu::coalesce::bins::Flushes;
+use crate::gpu::config::Config;
+use crate::gpu::result::SimulationResult;
+use crate::gpu::variant::Variant;
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::memory::line::SECTOR_BYTES;
 
@@ -46,14 +49,30 @@ impl Document {
 
 fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let outcome = &run.outcome;
-    let cache = &outcome.crop_cache;
     let host_s = run.host.as_secs_f64();
+    joined([
+        Value::Object(outcome_report(outcome, simulated.config)),
+        json!({
+            "output": run.output,
+            "discrepancies": outcome.discrepancies(),
+            "host_ms": host_s * 1e3,
+            "host_quads_per_s": outcome.quads.rasterized as f64 / host_s.max(1e-9),
+        }),
+        json!(run.against_reference),
+    ])
+}
+
+/// Everything that a simulation on `config` reports, which is the same on every machine.
+pub(crate) fn outcome_report(outcome: &SimulationResult, config: &Config) -> Map<String, Value> {
+    let cache = &outcome.crop_cache;
+    let critical = outcome.critical_unit();
     let document = json!({
-        "name": run.name(),
+        "name": outcome.variant,
         "cycles": outcome.cycles,
-        "frame_ms": simulated.ms(outcome.cycles),
+        "frame_ms": outcome.cycles as f64 / (config.gpu.clock_mhz * 1e3),
         "limiting_unit": outcome.limiting_unit().map(|unit| unit.name),
-        "critical_unit": outcome.critical_unit().map(|unit| unit.name),
+        "critical_unit": critical.map(|unit| unit.name),
+        "critical_occupancy": critical.map(UnitCycles::limiting_share),
         "fragments": outcome.fragments,
         "near_cut_fragments": outcome.near_cut_fragments,
         "quads": outcome.quads,
@@ -81,13 +100,13 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
         "dram_bytes": outcome.dram_bytes,
         "memory": outcome.traffic,
         "units": units(&outcome.units),
-        "storage_bytes_per_gpc": storage_bytes_per_gpc(simulated, run),
-        "output": run.output,
-        "discrepancies": outcome.discrepancies(),
-        "host_ms": host_s * 1e3,
-        "host_quads_per_s": outcome.quads.rasterized as f64 / host_s.max(1e-9),
+        "counters": outcome.statistics,
+        "storage_bytes_per_gpc": storage_bytes_per_gpc(config, outcome.variant),
     });
-    joined([document, json!(run.against_reference)])
+    match document {
+        Value::Object(report) => report,
+        _ => Map::new(),
+    }
 }
 
 fn flushes(counts: &Flushes) -> Value {
@@ -97,8 +116,7 @@ fn flushes(counts: &Flushes) -> Value {
 }
 
 /// Storage that the variant adds to each GPC.
-fn storage_bytes_per_gpc(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
-    let (config, variant) = (simulated.config, run.outcome.variant);
+fn storage_bytes_per_gpc(config: &Config, variant: Variant) -> Value {
     let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
     let tgc = when(variant.tgc(), config.tgc.storage_bytes());
     let qru = when(variant.qru(), config.qru.storage_bytes());

@@ -1,25 +1,65 @@
 //! The results file of a suite: one JSON object per line, to which rows are appended.
 
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::row::Row;
 use crate::error::{Error, Result};
 
+/// A line of a results file.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) path: Arc<Path>,
+    /// Number of the line, from 1.
+    pub(super) line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} of {}", self.line, self.path.display())
+    }
+}
+
+/// A complete line of a results file.
+pub(super) struct Line {
+    pub(super) place: Place,
+    pub(super) content: LineContent,
+}
+
+/// Content of a complete line.
+#[derive(Clone)]
+pub(super) enum LineContent {
+    Row(Box<Row>),
+    /// Another object, which another version may have written.
+    Other(Value),
+}
+
+/// Content of a results file.
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) lines: Vec<Line>,
+    /// Length in bytes of the complete lines. What follows is what a stopped run left of its last line.
+    complete: u64,
+    /// Whether something follows.
+    is_torn: bool,
+}
+
 /// An open results file, locked against another run.
-pub(crate) struct ResultsFile {
+pub(super) struct ResultsFile {
     path: PathBuf,
     file: File,
-    rows: Vec<Row>,
+    lines: Vec<Line>,
 }
 
 impl ResultsFile {
     /// Opens or creates the file and reads its rows. A last line that a stopped run left incomplete is
     /// removed.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         let opened = options.read(true).append(true).create(true).open(path);
         let mut file = opened.map_err(|e| Error::write(path, e))?;
@@ -30,36 +70,26 @@ impl ResultsFile {
             };
             Error::write(path, reason)
         })?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)
-            .map_err(|e| Error::read(path, e))?;
-        let last_line_feed = bytes.iter().rposition(|b| *b == b'\n');
-        let complete = last_line_feed.map_or(0, |at| at + 1);
-        let (lines, incomplete) = bytes.split_at(complete);
-        let rows = read_rows(path, lines)?;
-        if !incomplete.is_empty() {
-            if incomplete[0] != b'{' {
-                let index = lines.iter().filter(|b| **b == b'\n').count();
-                return Err(not_a_row(path, index));
-            }
-            file.set_len(complete as u64)
+        let found = Lines::read(path, &mut file)?;
+        if found.is_torn {
+            file.set_len(found.complete)
                 .and_then(|()| file.sync_all())
                 .map_err(|e| Error::write(path, e))?;
         }
         Ok(Self {
             path: path.to_owned(),
             file,
-            rows,
+            lines: found.lines,
         })
     }
 
-    /// Takes the rows that the file contained.
-    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
-        std::mem::take(&mut self.rows)
+    /// Takes the lines that the file contained.
+    pub(super) fn take_lines(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.lines)
     }
 
     /// Appends a row and flushes it to the disk.
-    pub(crate) fn append(&mut self, row: &Row) -> Result<()> {
+    pub(super) fn append(&mut self, row: &Row) -> Result<()> {
         let written = serde_json::to_string(row)
             .map_err(std::io::Error::other)
             .and_then(|line| self.file.write_all(format!("{line}\n").as_bytes()))
@@ -68,24 +98,56 @@ impl ResultsFile {
     }
 }
 
-/// Reads the rows in complete lines. Other objects, which other versions may have written, are ignored.
-fn read_rows(path: &Path, lines: &[u8]) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for (index, line) in lines.split(|b| *b == b'\n').enumerate() {
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let value: Value = serde_json::from_slice(line).map_err(|_| not_a_row(path, index))?;
-        if !value.is_object() {
-            return Err(not_a_row(path, index));
-        }
-        rows.extend(serde_json::from_value(value).ok());
+impl Lines {
+    /// Reads a results file that another run may be writing: an incomplete last line is ignored.
+    pub(super) fn of_file(path: &Path) -> Result<Self> {
+        let mut file = File::open(path).map_err(|e| Error::read(path, e))?;
+        Self::read(path, &mut file)
     }
-    Ok(rows)
+
+    fn read(path: &Path, file: &mut File) -> Result<Self> {
+        let shared: Arc<Path> = path.into();
+        let mut reader = BufReader::new(file);
+        let mut found = Self::default();
+        let mut bytes = Vec::new();
+        for line in 1.. {
+            bytes.clear();
+            let length = reader.read_until(b'\n', &mut bytes);
+            let length = length.map_err(|e| Error::read(path, e))?;
+            if length == 0 {
+                break;
+            }
+            if bytes.last() != Some(&b'\n') {
+                if bytes[0] != b'{' {
+                    return Err(not_a_row(path, line));
+                }
+                found.is_torn = true;
+                break;
+            }
+            found.complete += length as u64;
+            if bytes.trim_ascii().is_empty() {
+                continue;
+            }
+            let value: Value = serde_json::from_slice(&bytes).map_err(|_| not_a_row(path, line))?;
+            if !value.is_object() {
+                return Err(not_a_row(path, line));
+            }
+            let content = match serde_json::from_slice(&bytes) {
+                Ok(row) => LineContent::Row(Box::new(row)),
+                Err(_) => LineContent::Other(value),
+            };
+            let place = Place {
+                path: Arc::clone(&shared),
+                line,
+            };
+            found.lines.push(Line { place, content });
+        }
+        Ok(found)
+    }
 }
 
-fn not_a_row(path: &Path, index: usize) -> Error {
-    let place = format!("line {}", index + 1);
+fn not_a_row(path: &Path, line: usize) -> Error {
+    let place = format!("line {line}");
     let expected = "a JSON object, as bench writes";
     Error::malformed(path, place, expected, "something else")
 }

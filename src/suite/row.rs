@@ -1,35 +1,38 @@
-//! Results of a view.
+//! Rows of results: one per job, with a record per method.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
-use crate::gpu::result::SimulationResult;
-use crate::gpu::variant::Variant;
-use crate::pipeline::collect::UnitCycles;
+use super::key::JobKey;
 use crate::report::ratios::ratio;
 
-/// Results of a variant.
+/// Prefix of keys that hold times of a machine, which differ from run to run.
+const HOST_PREFIX: &str = "host_";
+
+/// Results of a method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct VariantRow {
+pub struct MethodRow {
+    /// Name of the method.
     pub name: String,
+    /// Cycles of the emulated GPU.
     pub cycles: u64,
-    /// Duration of `cycles` at the emulated clock.
+    /// Duration of `cycles` at the emulated clock, in milliseconds.
     pub frame_ms: f64,
-    pub fragments: FragmentCounts,
-    pub quads: QuadCounts,
-    pub warps: u64,
-    /// The port with the highest occupancy.
-    pub critical_unit: Option<String>,
-    /// Its occupancy, from 0 to 1; below 0.9 latency and bursts limit the view, not this port.
-    pub critical_occupancy: Option<f64>,
+    /// Everything else that the method reports. Variants of the pipeline report the keys of
+    /// `variants[]` in `sim --json`: every counter, and the cycles and utilisation of every unit.
+    #[serde(flatten)]
+    pub report: Map<String, Value>,
+    /// Time of this method on the host in seconds, with the other methods running at the same time.
+    #[serde(default)]
+    pub host_s: f64,
 }
 
-/// Counts of the baseline divided by those of a variant; `None` where the variant's count is 0.
+/// Counts of the baseline divided by those of a method; `None` where the method's count is 0 or
+/// absent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RowRatios {
+pub struct RowRatios {
     /// Cycles.
     pub speedup: Option<f64>,
     /// Blended fragments.
@@ -38,117 +41,184 @@ pub(crate) struct RowRatios {
     pub quads: Option<f64>,
 }
 
-/// A view and the size of its picture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ViewKey {
-    pub name: String,
-    pub width: u32,
-    pub height: u32,
-}
-
-/// Identification of the view, scene and settings that a row belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RowKey {
-    /// Name of the scene in the suite.
-    pub scene: String,
-    pub view: ViewKey,
-    /// Hash of everything else that the results depend on, except the variants: the sources of the
-    /// program, the configuration, the profile, the scene and the camera.
-    pub fingerprint: String,
-}
-
-/// Configuration of a row.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RowSettings {
-    pub preset: String,
-    /// Fields whose values differ from those of the preset.
-    pub changed: BTreeMap<String, String>,
-}
-
-/// Results of a view.
+/// Results of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub struct Row {
+    /// Scene, view and configuration.
     #[serde(flatten)]
-    pub key: RowKey,
-    #[serde(flatten)]
-    pub settings: RowSettings,
+    pub key: JobKey,
+    /// Name of the profile that the splats were projected with.
+    #[serde(default)]
+    pub profile: String,
     /// Commit that the program was built from, with `-dirty` if its working tree was changed.
+    #[serde(default)]
     pub commit: String,
     /// Splats in view.
     pub splats: u64,
-    /// Variants in the order of the suite.
-    pub variants: Vec<VariantRow>,
-    /// Ratios of all other variants to the baseline, if it was run.
+    /// Methods in the order of the suite.
+    pub variants: Vec<MethodRow>,
+    /// Ratios of all other methods to the baseline, if it was run.
     pub ratios: BTreeMap<String, RowRatios>,
     /// Blended fragments of the baseline over those of `het`.
     pub termination_ratio: Option<f64>,
     /// Blended quads of the baseline over those of `qm`.
     pub merge_ratio: Option<f64>,
-    /// Time on the host in seconds, of all variants together.
+    /// Time on the host in seconds, of all methods together.
     pub host_s: f64,
 }
 
-impl RowRatios {
-    fn between(baseline: &VariantRow, variant: &VariantRow) -> Self {
-        Self {
-            speedup: ratio(baseline.cycles, variant.cycles),
-            fragments: ratio(baseline.fragments.blended, variant.fragments.blended),
-            quads: ratio(baseline.quads.blended, variant.quads.blended),
+impl MethodRow {
+    /// A count of the report: `cycles`, or keys joined by dots as in `fragments.blended`.
+    #[must_use]
+    pub fn count(&self, name: &str) -> Option<u64> {
+        if name == "cycles" {
+            return Some(self.cycles);
         }
+        let mut keys = name.split('.');
+        let first = self.report.get(keys.next()?)?;
+        keys.try_fold(first, |value, key| value.get(key))?.as_u64()
+    }
+
+    /// Describes the first number that differs from `other`'s, except for times of the host.
+    pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        let numbers = |row: &Self| serde_json::to_value(row).unwrap_or_default();
+        difference(&self.name, &numbers(self), &numbers(other))
     }
 }
 
-impl VariantRow {
-    pub(crate) fn of(outcome: &SimulationResult, clock_mhz: f64) -> Self {
-        let critical = outcome.critical_unit();
+/// Describes the first difference of two values below `path`.
+fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            let keys = ours.keys().chain(theirs.keys());
+            let mut keys = keys.filter(|key| !key.starts_with(HOST_PREFIX));
+            keys.find_map(|key| {
+                let of = |object: &Map<String, Value>| object.get(key).cloned().unwrap_or_default();
+                difference(&format!("{path}.{key}"), &of(ours), &of(theirs))
+            })
+        }
+        _ => (ours != theirs).then(|| format!("{path} {ours} instead of {theirs}")),
+    }
+}
+
+impl RowRatios {
+    fn between(baseline: &MethodRow, method: &MethodRow) -> Self {
+        let of = |count: &str| ratio(baseline.count(count)?, method.count(count)?);
         Self {
-            name: outcome.variant.to_string(),
-            cycles: outcome.cycles,
-            frame_ms: outcome.cycles as f64 / (clock_mhz * 1e3),
-            fragments: outcome.fragments,
-            quads: outcome.quads,
-            warps: outcome.warps,
-            critical_unit: critical.map(|unit| unit.name.to_owned()),
-            critical_occupancy: critical.map(UnitCycles::limiting_share),
+            speedup: of("cycles"),
+            fragments: of("fragments.blended"),
+            quads: of("quads.blended"),
         }
     }
 }
 
 impl Row {
+    /// Joins the methods of a job.
     pub(crate) fn new(
-        key: &RowKey,
-        settings: &RowSettings,
+        key: &JobKey,
+        profile: &str,
         splats: u64,
-        variants: Vec<VariantRow>,
-        host: Duration,
+        variants: Vec<MethodRow>,
+        host_s: f64,
     ) -> Self {
-        let find = |variant: Variant| variants.iter().find(|v| v.name == variant.to_string());
-        let baseline = find(Variant::BASELINE);
-        let against = |variant: Option<&VariantRow>| Some(RowRatios::between(baseline?, variant?));
-        let others = variants
-            .iter()
-            .filter(|v| baseline.is_some_and(|b| b.name != v.name));
+        let find = |name: &str| variants.iter().find(|v| v.name == name);
+        let baseline = find("baseline");
+        let against = |method: Option<&MethodRow>| Some(RowRatios::between(baseline?, method?));
+        let others = variants.iter().filter(|v| v.name != "baseline");
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
         Self {
             key: key.clone(),
-            settings: settings.clone(),
+            profile: profile.to_owned(),
             commit: env!("QUADRILLE_COMMIT").to_owned(),
             splats,
             ratios: ratios.collect(),
-            termination_ratio: against(find(Variant::HET)).and_then(|r| r.fragments),
-            merge_ratio: against(find(Variant::QM)).and_then(|r| r.quads),
+            termination_ratio: against(find("het")).and_then(|r| r.fragments),
+            merge_ratio: against(find("qm")).and_then(|r| r.quads),
             variants,
-            host_s: host.as_secs_f64(),
+            host_s,
         }
     }
 
-    /// Whether the row belongs to `key` with exactly these variants in this order.
-    pub(super) fn is_of(&self, key: &RowKey, variants: &[Variant]) -> bool {
-        let names = variants.iter().map(ToString::to_string);
-        self.key == *key && names.eq(self.variants.iter().map(|v| v.name.clone()))
+    /// Results of the method called `name`.
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<&MethodRow> {
+        self.variants.iter().find(|v| v.name == name)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::suite::ViewKey;
+    use serde_json::json;
+
+    /// A row of three variants with these cycles, twice as many blended fragments, and no quads.
+    pub(in crate::suite) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
+        let key = JobKey {
+            scene: scene.to_owned(),
+            seed: None,
+            view: ViewKey {
+                name: view.to_owned(),
+                width: 8,
+                height: 8,
+            },
+            configuration: None,
+            preset: "vr-pipe".to_owned(),
+            changed: BTreeMap::new(),
+            fingerprint: String::new(),
+        };
+        let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
+        let variants = variants.map(|(name, cycles)| {
+            let report = json!({
+                "fragments": { "blended": cycles * 2 },
+                "quads": { "blended": 0 },
+                "units": { "crop": { "busy": cycles, "idle": { "starved by cores": 3 } } },
+            });
+            MethodRow {
+                name: (*name).to_owned(),
+                cycles,
+                frame_ms: 0.1,
+                report: report.as_object().cloned().unwrap(),
+                host_s: 0.25,
+            }
+        });
+        Row::new(&key, "inria", 1, variants.collect(), 0.5)
     }
 
-    pub(super) fn variant(&self, name: &str) -> Option<&VariantRow> {
-        self.variants.iter().find(|v| v.name == name)
+    #[test]
+    fn rows_read_back() {
+        let mut row = row("a", "0", [600, 300, 200]);
+        row.key.seed = Some(u64::MAX);
+        row.key.changed.insert("tc.bins".to_owned(), "8".to_owned());
+        let text = serde_json::to_string(&row).unwrap();
+        assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row);
+    }
+
+    #[test]
+    fn ratios_are_of_the_baseline() {
+        let row = row("a", "0", [600, 300, 200]);
+        assert_eq!(row.ratios["het"].speedup, Some(2.0));
+        assert_eq!(row.ratios["het+qm"].fragments, Some(3.0));
+        assert_eq!(row.ratios["het+qm"].quads, None);
+        assert_eq!(row.termination_ratio, Some(2.0));
+        assert_eq!(row.merge_ratio, None);
+    }
+
+    #[test]
+    fn differences_name_the_number_and_leave_out_host_times() {
+        let [first, mut second] =
+            [(); 2].map(|()| row("a", "0", [600, 300, 200]).variants.remove(0));
+        second.host_s = 99.0;
+        assert_eq!(first.difference(&second), None);
+        second.report["units"]["crop"]["busy"] = json!(601);
+        let found = first.difference(&second).unwrap();
+        assert_eq!(found, "baseline.units.crop.busy 600 instead of 601");
+        second.report.shift_remove("units");
+        assert!(
+            first
+                .difference(&second)
+                .unwrap()
+                .starts_with("baseline.units ")
+        );
     }
 }

@@ -1,8 +1,11 @@
 //! Statistics over the rows of a suite, beside the published figures.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::row::Row;
+use super::sweep_table::{self, configuration_of, groups};
 use crate::report::ratios::ratio;
 use crate::report::table::{TextTable, or_dash, shortened};
 
@@ -50,10 +53,10 @@ impl Metric {
     /// Value of the column for a view.
     fn of(&self, row: &Row) -> Option<f64> {
         let count = |name: &str| {
-            row.variant(name).map(|v| match self.measure {
-                "fragments" => v.fragments.blended,
-                "quads" => v.quads.blended,
-                _ => v.cycles,
+            row.method(name)?.count(match self.measure {
+                "fragments" => "fragments.blended",
+                "quads" => "quads.blended",
+                _ => "cycles",
             })
         };
         ratio(count(self.from)?, count(self.to)?)
@@ -78,9 +81,14 @@ pub(crate) struct Statistic {
     pub max: Option<f64>,
 }
 
-/// The statistics of a scene or of all scenes.
+/// The statistics of a scene or of all scenes in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Summary {
+    /// Name of the configuration, if it has one.
+    pub configuration: Option<String>,
+    pub preset: String,
+    /// Fields whose values differ from those of the preset.
+    pub changed: BTreeMap<String, String>,
     /// Name of the scene; `None` for all views of all scenes.
     pub scene: Option<String>,
     /// Number of views.
@@ -100,32 +108,39 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
             max: values.iter().copied().reduce(f64::max),
         }
     };
+    let key = rows.first().map(|row| &row.key);
     Summary {
+        configuration: key.and_then(|key| key.configuration.clone()),
+        preset: key.map_or(String::new(), |key| key.preset.clone()),
+        changed: key.map_or(BTreeMap::new(), |key| key.changed.clone()),
         scene: scene.map(str::to_owned),
         views: rows.len(),
         statistics: metrics.iter().map(statistic).collect(),
     }
 }
 
-/// The statistics of each scene, in order of appearance, and of all views.
+/// The statistics of each scene, in order of appearance, and of all views, for each configuration.
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
     let metrics: Vec<_> = METRICS.into_iter().filter(fills).collect();
-    let mut scenes: Vec<&str> = Vec::new();
-    for row in rows {
-        if !scenes.contains(&row.key.scene.as_str()) {
-            scenes.push(&row.key.scene);
-        }
+    let of_configuration = |rows: &[&Row]| {
+        let scenes = groups(rows, |row| row.key.scene.as_str());
+        let scenes = scenes.iter();
+        let mut all: Vec<_> = scenes
+            .map(|(scene, rows)| summary(Some(scene), rows, &metrics))
+            .collect();
+        all.push(summary(None, rows, &metrics));
+        all
+    };
+    if rows.is_empty() {
+        return of_configuration(&[]);
     }
-    let mut all: Vec<_> = scenes
+    let rows: Vec<_> = rows.iter().collect();
+    let configurations = groups(&rows, configuration_of);
+    let all = configurations
         .iter()
-        .map(|scene| {
-            let rows: Vec<_> = rows.iter().filter(|r| r.key.scene == *scene).collect();
-            summary(Some(scene), &rows, &metrics)
-        })
-        .collect();
-    all.push(summary(None, &rows.iter().collect::<Vec<_>>(), &metrics));
-    all
+        .flat_map(|(_, rows)| of_configuration(rows));
+    all.collect()
 }
 
 const LEGEND: &str = "\
@@ -134,8 +149,12 @@ quads, those blended (of het, the termination ratio; of qm, the merge ratio). qm
 by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
 ";
 
-/// Formats mean, minimum and maximum of every scene and of all views, and the published figures.
+/// Formats mean, minimum and maximum of every scene and of all views, and the published figures; rows of
+/// several configurations are formatted as a sweep.
 pub(crate) fn table(rows: &[Row]) -> String {
+    if sweep_table::is_sweep(rows) {
+        return sweep_table::table(rows);
+    }
     let summaries = summaries(rows);
     if summaries.first().is_none_or(|s| s.statistics.is_empty()) {
         return cycles_table(rows);
@@ -186,53 +205,14 @@ fn cycles_table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::outcome_counts::{FragmentCounts, QuadCounts};
-    use crate::suite::row::{RowKey, RowSettings, VariantRow, ViewKey};
-    use std::time::Duration;
-
-    fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
-        let key = RowKey {
-            scene: scene.to_owned(),
-            view: ViewKey {
-                name: view.to_owned(),
-                width: 8,
-                height: 8,
-            },
-            fingerprint: String::new(),
-        };
-        let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
-        let variants = variants.map(|(name, cycles)| VariantRow {
-            name: (*name).to_owned(),
-            cycles,
-            frame_ms: 0.0,
-            fragments: FragmentCounts {
-                blended: cycles * 2,
-                ..FragmentCounts::default()
-            },
-            quads: QuadCounts::default(),
-            warps: 0,
-            critical_unit: None,
-            critical_occupancy: None,
-        });
-        Row::new(
-            &key,
-            &RowSettings::default(),
-            1,
-            variants.collect(),
-            Duration::ZERO,
-        )
-    }
+    use crate::suite::row::tests::row;
 
     #[test]
-    fn ratios_and_statistics_worked_by_hand() {
+    fn statistics_worked_by_hand() {
         let rows = [
             row("a", "0", [600, 300, 200]),
             row("a", "1", [600, 150, 150]),
         ];
-        assert_eq!(rows[0].ratios["het"].speedup, Some(2.0));
-        assert_eq!(rows[0].ratios["het+qm"].quads, None);
-        assert_eq!(rows[1].termination_ratio, Some(4.0));
-        assert_eq!(rows[1].merge_ratio, None);
         let all = summaries(&rows);
         assert_eq!(all.len(), 2);
         let het = &all[0].statistics[0];
@@ -248,9 +228,25 @@ mod tests {
     }
 
     #[test]
-    fn rows_read_back() {
-        let row = row("a", "0", [600, 300, 200]);
-        let text = serde_json::to_string(&row).unwrap();
-        assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row);
+    fn configurations_have_summaries_of_their_own() {
+        let mut rows = [
+            row("a", "0", [600, 300, 200]),
+            row("a", "0", [600, 600, 200]),
+        ];
+        rows[1].key.preset = "orin".to_owned();
+        let all = summaries(&rows);
+        let named: Vec<_> = all
+            .iter()
+            .map(|s| (s.preset.as_str(), s.scene.as_deref(), s.statistics[0].mean))
+            .collect();
+        assert_eq!(
+            named,
+            [
+                ("vr-pipe", Some("a"), Some(2.0)),
+                ("vr-pipe", None, Some(2.0)),
+                ("orin", Some("a"), Some(1.0)),
+                ("orin", None, Some(1.0)),
+            ]
+        );
     }
 }

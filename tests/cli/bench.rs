@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::sim::without_host;
 use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
 
 const ISLAND: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/island.toml");
@@ -28,14 +29,14 @@ fn tiny_island(place: &Place, width: u32) {
 }
 
 /// Whole lines of a results file.
-fn lines(path: &Path) -> Vec<String> {
+pub(crate) fn lines(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |at| &text[..=at]);
     whole.lines().map(str::to_owned).collect()
 }
 
 /// Rows without what differs from run to run, in order of their views.
-fn rows(path: &Path) -> Vec<String> {
+pub(crate) fn rows(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     assert!(
         text.is_empty() || text.ends_with('\n'),
@@ -46,9 +47,11 @@ fn rows(path: &Path) -> Vec<String> {
     rows
 }
 
-fn plain(line: &str) -> String {
+/// A row without the times of this machine.
+pub(crate) fn plain(line: &str) -> String {
     let mut row: Value = serde_json::from_str(line).unwrap();
-    assert!(row["host_s"].take().as_f64().unwrap() > 0.0);
+    assert!(row["host_s"].as_f64().unwrap() > 0.0);
+    without_host(&mut row);
     row.to_string()
 }
 
@@ -60,7 +63,7 @@ fn spawn(place: &Place, arguments: &[&str]) -> Child {
 }
 
 /// Runs until the file has `count` rows, or the program has ended, and kills.
-fn kill_after(place: &Place, count: usize, arguments: &[&str], file: &Path) {
+pub(crate) fn kill_after(place: &Place, count: usize, arguments: &[&str], file: &Path) {
     let (mut child, start) = (spawn(place, arguments), Instant::now());
     while lines(file).len() < count && child.try_wait().unwrap().is_none() {
         assert!(start.elapsed() < PATIENCE, "no row number {count}");
@@ -111,7 +114,7 @@ fn a_killed_run_goes_on_where_it_was() {
 }
 
 /// A suite over the small scene: three views.
-const SMALL: &str = "variants = [\"baseline\", \"het+qm\"]
+pub(crate) const SMALL: &str = "variants = [\"baseline\", \"het+qm\"]
 [[scene]]
 name = \"small\"
 path = \"scene.ply\"

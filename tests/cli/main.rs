@@ -21,6 +21,8 @@ mod interrupt;
 mod memory;
 mod mesh;
 mod sim;
+mod suites;
+mod sweeps;
 mod unused_fields;
 mod usage;
 mod views;

@@ -63,7 +63,7 @@ fn sum(path: &Path) -> f64 {
 }
 
 /// The document without this machine's times.
-fn without_host(value: &mut Value) {
+pub(crate) fn without_host(value: &mut Value) {
     if let Value::Object(object) = value {
         object.retain(|key, _| !key.starts_with("host_"));
     }

@@ -49,7 +49,7 @@ const IMPORTS: [(&str, &[&str]); 16] = [
     (
         "suite",
         &[
-            "error", "math", "scene", "shading", "pipeline", "gpu", "report",
+            "error", "output", "math", "shading", "scene", "synth", "gpu", "report",
         ],
     ),
     (

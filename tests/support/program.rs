@@ -88,6 +88,13 @@ impl Place {
         assert!(output.stdout.is_empty(), "{arguments:?} prints results");
     }
 
+    /// Expects results and an exit code other than 0; returns what stands on standard error.
+    pub(crate) fn expect_failure(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.expect(code, arguments);
+        assert!(!output.stdout.is_empty(), "{arguments:?} prints no results");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
     /// The JSON document that a command prints, which names the build.
     pub(crate) fn document(&self, arguments: &[&str]) -> Value {
         let stdout = self.expect(DONE, arguments).stdout;

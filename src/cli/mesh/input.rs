@@ -9,7 +9,6 @@ use super::options::{each_once, parse_area};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
-use crate::cli::views::{EyeRule, Framing};
 use crate::error::{Error, Result};
 use crate::mesh::draw::near_plane;
 use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
@@ -21,7 +20,9 @@ use crate::mesh::surface::{
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::Triangles;
 use crate::scene::Camera;
-use crate::scene::cameras::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, FramingTarget};
+use crate::scene::cameras::{
+    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget,
+};
 
 /// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;

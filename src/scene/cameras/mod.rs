@@ -10,6 +10,7 @@
 
 mod camera_file;
 mod colmap;
+mod described;
 mod framing;
 mod inria_json;
 mod json;
@@ -19,8 +20,9 @@ mod selection;
 mod transforms;
 
 pub use camera_file::CameraFile;
+pub(crate) use described::{DescribedViews, EyeRule, Framing};
 #[cfg(feature = "cli")]
-pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP};
+pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};
 pub use framing::{FramingTarget, default_camera, fitting_eye, orbit};
 pub use inria_json::write as write_inria_json;
 pub use load::{CameraOptions, load, load_with};

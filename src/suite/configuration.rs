@@ -1,0 +1,247 @@
+//! Configurations that a suite or a sweep compares.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::gpu::config::{Config, PRESETS};
+
+/// Maximum number of configurations of a run.
+pub const MAX_CONFIGURATIONS: usize = 4096;
+
+/// A configuration of the emulated GPU and how it differs from its preset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Configuration {
+    /// Name that the suite gives it, if any.
+    pub name: Option<String>,
+    /// Preset that it is based on.
+    pub preset: String,
+    /// All fields.
+    pub config: Config,
+    /// Fields whose values differ from those of the preset, as TOML.
+    pub changed: BTreeMap<String, String>,
+}
+
+impl Default for Configuration {
+    /// The default preset without changes.
+    fn default() -> Self {
+        Self {
+            name: None,
+            preset: PRESETS[0].name.to_owned(),
+            config: Config::default(),
+            changed: BTreeMap::new(),
+        }
+    }
+}
+
+impl Configuration {
+    /// Creates a configuration without a name that is based on `preset`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if there is no such preset.
+    pub fn new(preset: &str, config: Config) -> Result<Self> {
+        Ok(Self {
+            name: None,
+            preset: preset.to_owned(),
+            changed: config.changes_from(preset)?,
+            config,
+        })
+    }
+
+    /// Returns the configuration with one assignment `unit.field=value`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the unit, field or value that does not fit.
+    pub fn with(&self, assignment: &str) -> Result<Self> {
+        let changed = Self::new(&self.preset, self.config.with(assignment)?)?;
+        Ok(Self {
+            name: self.name.clone(),
+            ..changed
+        })
+    }
+
+    /// The name or, without one, the preset and the changes.
+    #[must_use]
+    pub fn label(&self) -> String {
+        label(self.name.as_deref(), &self.preset, &self.changed)
+    }
+}
+
+/// Describes a configuration by its name or, without one, by its preset and its changes.
+pub(super) fn label(
+    name: Option<&str>,
+    preset: &str,
+    changed: &BTreeMap<String, String>,
+) -> String {
+    if let Some(name) = name {
+        return name.to_owned();
+    }
+    let changes = changed
+        .iter()
+        .map(|(field, value)| format!("{field}={value}"));
+    let parts: Vec<_> = [preset.to_owned()].into_iter().chain(changes).collect();
+    parts.join(" ")
+}
+
+/// Gives a field of every configuration the value of an assignment `unit.field=value` or, with values
+/// separated by commas (`unit.field=8,16,32`), each of them in turn. Configurations that came first
+/// stay together.
+///
+/// A value that is valid TOML, such as a string in quotes or an array, is one value. Outside of those,
+/// no value of any field contains a comma.
+///
+/// # Errors
+/// [`Error::Argument`] naming the unit, field or value that does not fit, or the number of
+/// configurations if it exceeds [`MAX_CONFIGURATIONS`].
+pub fn swept(configurations: &[Configuration], assignment: &str) -> Result<Vec<Configuration>> {
+    let assignments = alternatives(assignment)?;
+    check_count(configurations.len().saturating_mul(assignments.len()))?;
+    let pairs = configurations
+        .iter()
+        .flat_map(|configuration| assignments.iter().map(move |a| configuration.with(a)));
+    pairs.collect()
+}
+
+/// Checks a number of configurations.
+pub(super) fn check_count(count: usize) -> Result<()> {
+    if count <= MAX_CONFIGURATIONS {
+        return Ok(());
+    }
+    let expected = format!("at most {MAX_CONFIGURATIONS}");
+    Err(Error::argument(
+        "number of configurations",
+        expected,
+        count.to_string(),
+    ))
+}
+
+/// Refuses two configurations with the same name, preset and changes.
+///
+/// # Errors
+/// [`Error::Argument`] naming the configuration.
+pub fn check_distinct(configurations: &[Configuration]) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for one in configurations {
+        if seen
+            .insert((&one.name, &one.preset, &one.changed), ())
+            .is_some()
+        {
+            let found = format!("\"{}\" twice", one.label());
+            return Err(Error::argument(
+                "configurations",
+                "configurations that differ",
+                found,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Splits an assignment of several values into assignments of one value each.
+fn alternatives(assignment: &str) -> Result<Vec<String>> {
+    let one = || vec![assignment.to_owned()];
+    let Some((path, text)) = assignment.split_once('=') else {
+        return Ok(one());
+    };
+    if toml::from_str::<toml::Table>(&format!("v = {}", text.trim())).is_ok() {
+        return Ok(one());
+    }
+    let values = split_at_commas(text);
+    if values.len() == 1 {
+        return Ok(one());
+    }
+    if values.iter().any(|value| value.trim().is_empty()) {
+        let expected = "a value, or values separated by commas as in 8,16,32";
+        return Err(Error::argument(path.trim(), expected, text));
+    }
+    let assignments = values.iter().map(|value| format!("{path}={value}"));
+    Ok(assignments.collect())
+}
+
+/// Splits at commas outside of quotes, brackets and braces.
+fn split_at_commas(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    let mut quote = None;
+    for (at, character) in text.char_indices() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(assignment: &str) -> Vec<String> {
+        let found = alternatives(assignment).unwrap();
+        let value = |a: &String| a.split_once('=').unwrap().1.to_owned();
+        found.iter().map(value).collect()
+    }
+
+    #[test]
+    fn commas_separate_values_outside_of_quotes_and_brackets() {
+        assert_eq!(values("tc.bins=8"), ["8"]);
+        assert_eq!(values("tc.bins=8,16, 32"), ["8", "16", " 32"]);
+        assert_eq!(values("crop.format=rgba8,rgba16f"), ["rgba8", "rgba16f"]);
+        assert_eq!(values("a.b=1/3,1/2"), ["1/3", "1/2"]);
+        for one in [
+            "\"x,y\"",
+            "'x,y'",
+            "[1, 2]",
+            "{ a = 1, b = 2 }",
+            "1_000",
+            "rgba8",
+        ] {
+            assert_eq!(values(&format!("a.b={one}")), [one]);
+        }
+        assert_eq!(values("a.b=[1,2],\"x,y\""), ["[1,2]", "\"x,y\""]);
+        assert_eq!(alternatives("no assignment").unwrap(), ["no assignment"]);
+        for wrong in ["tc.bins=8,", "tc.bins=,8", "tc.bins=8,,16"] {
+            let error = alternatives(wrong).unwrap_err().to_string();
+            assert!(error.contains("tc.bins"), "{error}");
+        }
+    }
+
+    #[test]
+    fn sweeps_multiply_and_the_first_field_changes_slowest() {
+        let one = [Configuration::default()];
+        let bins = swept(&one, "tc.bins=8,16").unwrap();
+        let all = swept(&bins, "crop.format=rgba8,rgba16f").unwrap();
+        let labels: Vec<_> = all.iter().map(Configuration::label).collect();
+        assert_eq!(
+            labels,
+            [
+                "vr-pipe crop.format=\"rgba8\" tc.bins=8",
+                "vr-pipe tc.bins=8",
+                "vr-pipe crop.format=\"rgba8\" tc.bins=16",
+                "vr-pipe tc.bins=16",
+            ]
+        );
+        check_distinct(&all).unwrap();
+        let same = swept(&all, "tc.bins=4").unwrap();
+        let error = check_distinct(&same).unwrap_err().to_string();
+        assert!(error.contains("tc.bins=4"), "{error}");
+    }
+
+    #[test]
+    fn too_many_configurations_are_refused_before_they_are_made() {
+        let list: Vec<_> = (1..=100).map(|n| n.to_string()).collect();
+        let assignment = format!("tc.bins={}", list.join(","));
+        let hundred = swept(&[Configuration::default()], &assignment).unwrap();
+        assert_eq!(hundred.len(), 100);
+        let assignment = assignment.replace("tc.bins", "tgc.bins");
+        let error = swept(&hundred, &assignment).unwrap_err().to_string();
+        assert!(error.contains("4096") && error.contains("10000"), "{error}");
+    }
+}

@@ -1,0 +1,214 @@
+//! Rows as comma-separated values (RFC 4180): one line per row and method, one column per number.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::row::{MethodRow, Row};
+use crate::gpu::config::Config;
+
+/// Columns that every line has, before those of the configuration and of the reports.
+const KEY_COLUMNS: [&str; 7] = [
+    "scene",
+    "seed",
+    "view",
+    "width",
+    "height",
+    "configuration",
+    "preset",
+];
+
+/// A table whose columns are found one by one.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    index: HashMap<String, usize>,
+    /// Cells of each line; a line may be shorter than the table is wide.
+    lines: Vec<Vec<String>>,
+}
+
+impl Columns {
+    /// Sets a cell of the last line, in a new column if there is none of this name.
+    fn set(&mut self, name: &str, cell: String) {
+        let column = match self.index.get(name) {
+            Some(column) => *column,
+            None => {
+                self.names.push(name.to_owned());
+                self.index.insert(name.to_owned(), self.names.len() - 1);
+                self.names.len() - 1
+            }
+        };
+        if let Some(line) = self.lines.last_mut() {
+            if line.len() <= column {
+                line.resize(column + 1, String::new());
+            }
+            line[column] = cell;
+        }
+    }
+
+    /// Sets the cells of a value: objects have a column per key, joined by dots.
+    fn set_value(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    let key = reason_alone(name, key);
+                    self.set_value(&format!("{name}.{key}"), value);
+                }
+            }
+            Value::Null => self.set(name, String::new()),
+            Value::String(text) => self.set(name, text.clone()),
+            other => self.set(name, other.to_string()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = line(self.names.iter().map(String::as_str), self.names.len());
+        for cells in &self.lines {
+            text += &line(cells.iter().map(String::as_str), self.names.len());
+        }
+        text
+    }
+}
+
+/// The reason of idle cycles without the neighbour that it names, so that all methods have the same
+/// columns: `starved` for `starved by cores`.
+fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
+    if !name.ends_with(".idle") {
+        return key;
+    }
+    key.split_once(" by ").map_or(key, |(reason, _)| reason)
+}
+
+/// Formats a line of `width` cells.
+fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
+    let cells = cells.chain(std::iter::repeat("")).take(width);
+    let quoted = cells.map(|cell| {
+        if cell.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell.to_owned()
+        }
+    });
+    quoted.collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// Formats rows as CSV, with a heading. Nested keys are joined by dots as in
+/// `units.crop.utilisation`; fields of the configuration in which a row differs from its preset have a
+/// column such as `tc.bins`, filled in every line; cells without a value are empty.
+#[must_use]
+pub fn text(rows: &[Row]) -> String {
+    let fields = rows.iter().flat_map(|row| row.key.changed.keys());
+    let fields: BTreeSet<&String> = fields.collect();
+    let mut preset_values: HashMap<(&str, &str), String> = HashMap::new();
+    let mut columns = Columns::default();
+    for row in rows {
+        for method in &row.variants {
+            columns.lines.push(Vec::new());
+            key_cells(row, &mut columns);
+            for field in &fields {
+                let preset = row.key.preset.as_str();
+                let cell = match row.key.changed.get(*field) {
+                    Some(value) => value.trim_matches('"').to_owned(),
+                    None => preset_values
+                        .entry((preset, field.as_str()))
+                        .or_insert_with(|| preset_value(preset, field).unwrap_or_default())
+                        .clone(),
+                };
+                columns.set(field, cell);
+            }
+            method_cells(row, method, &mut columns);
+        }
+    }
+    columns.text()
+}
+
+fn key_cells(row: &Row, columns: &mut Columns) {
+    let key = &row.key;
+    let cells = [
+        key.scene.clone(),
+        key.seed.map_or(String::new(), |seed| seed.to_string()),
+        key.view.name.clone(),
+        key.view.width.to_string(),
+        key.view.height.to_string(),
+        key.configuration.clone().unwrap_or_default(),
+        key.preset.clone(),
+    ];
+    for (name, cell) in KEY_COLUMNS.into_iter().zip(cells) {
+        columns.set(name, cell);
+    }
+}
+
+fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
+    let ratios = row.ratios.get(&method.name);
+    let number = |n: Option<f64>| n.map_or(String::new(), |n| n.to_string());
+    for (name, cell) in [
+        ("profile", row.profile.clone()),
+        ("commit", row.commit.clone()),
+        ("fingerprint", row.key.fingerprint.clone()),
+        ("splats", row.splats.to_string()),
+        ("variant", method.name.clone()),
+        ("cycles", method.cycles.to_string()),
+        ("frame_ms", method.frame_ms.to_string()),
+        ("host_s", method.host_s.to_string()),
+        ("speedup", number(ratios.and_then(|r| r.speedup))),
+        ("fragments_ratio", number(ratios.and_then(|r| r.fragments))),
+        ("quads_ratio", number(ratios.and_then(|r| r.quads))),
+    ] {
+        columns.set(name, cell);
+    }
+    for (key, value) in &method.report {
+        columns.set_value(key, value);
+    }
+}
+
+/// Value of a field in a preset; `None` if there is no such preset or field.
+pub(super) fn preset_value(preset: &str, field: &str) -> Option<String> {
+    let mut fields = Config::preset(preset).ok()?.fields().into_iter();
+    let found = fields.find(|f| f.name == field)?;
+    Some(found.value.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::row::tests::row;
+
+    #[test]
+    fn lines_are_rows_and_methods_and_cells_are_quoted() {
+        let mut rows = [
+            row("a, \"b\"", "0", [600, 300, 200]),
+            row("c", "0", [600, 300, 200]),
+        ];
+        let bins = ("tc.bins".to_owned(), "8".to_owned());
+        rows[0].key.changed.extend([bins]);
+        rows[1].key.seed = Some(7);
+        rows[1].variants[2]
+            .report
+            .insert("x".to_owned(), Value::from(1.5));
+        let text = text(&rows);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 1 + 6);
+        assert!(
+            lines[0].starts_with("scene,seed,view,width,height,configuration,preset,tc.bins,"),
+            "{text}"
+        );
+        assert!(lines[1].starts_with("\"a, \"\"b\"\"\",,0,8,8,,vr-pipe,8,inria,"));
+        assert!(
+            lines[6].starts_with("c,7,0,8,8,,vr-pipe,32,inria,"),
+            "{text}"
+        );
+        let column = |name: &str| lines[0].split(',').position(|n| n == name).unwrap();
+        let cell = |line: usize, name: &str| lines[line].split(',').nth(column(name)).unwrap();
+        assert_eq!(cell(5, "variant"), "het");
+        assert_eq!(cell(5, "speedup"), "2");
+        assert_eq!(cell(5, "fragments.blended"), "600");
+        assert_eq!(cell(5, "units.crop.idle.starved"), "3");
+        assert_eq!((cell(5, "x"), cell(6, "x")), ("", "1.5"));
+        let width = |line: &&str| line.split(',').count();
+        assert!(
+            lines[4..]
+                .iter()
+                .all(|line| width(line) == width(&lines[0]))
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Keys of jobs and of their rows.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::configuration::label;
+
+/// A view and the size of its picture.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ViewKey {
+    /// Name of the view.
+    pub name: String,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+}
+
+/// Identification of a job: the scene, the view and the configuration that a row belongs to. With the
+/// name of a method it identifies numbers: equal keys have equal numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct JobKey {
+    /// Name of the scene in the suite.
+    pub scene: String,
+    /// Seed of a procedural scene.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// View of the scene.
+    pub view: ViewKey,
+    /// Name of the configuration, if the suite gives it one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// Preset that the configuration is based on.
+    #[serde(default)]
+    pub preset: String,
+    /// Fields whose values differ from those of the preset, as TOML.
+    #[serde(default)]
+    pub changed: BTreeMap<String, String>,
+    /// Hash of everything that the results depend on, except the methods: the sources of the program,
+    /// the configuration, the profile, the scene and the camera.
+    pub fingerprint: String,
+}
+
+impl JobKey {
+    /// The name of the configuration or, without one, its preset and its changes.
+    #[must_use]
+    pub fn configuration_label(&self) -> String {
+        label(self.configuration.as_deref(), &self.preset, &self.changed)
+    }
+}
+
+/// The key in words, without the fingerprint.
+impl fmt::Display for JobKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.scene)?;
+        if let Some(seed) = self.seed {
+            write!(f, "seed {seed} ")?;
+        }
+        let ViewKey {
+            name,
+            width,
+            height,
+        } = &self.view;
+        write!(f, "{name} {width}x{height}, {}", self.configuration_label())
+    }
+}
+
+/// 64-bit FNV-1a hash: the same on every machine and in every version.
+pub(super) struct Fnv1a(pub(super) u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Write for Fnv1a {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,331 @@
+//! The configurations, seeds and widths that a suite combines.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::configuration::{Configuration, check_count, check_distinct};
+use crate::error::{Error, Result};
+use crate::gpu::config::{Config, PRESETS};
+
+/// A configuration of the suite file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawConfiguration {
+    name: String,
+    preset: Option<String>,
+    #[serde(default)]
+    set: toml::Table,
+}
+
+/// A configuration that the suite names.
+#[derive(Debug, Clone)]
+struct Named {
+    name: String,
+    preset: Option<String>,
+    /// Assignments `unit.field=value`.
+    set: Vec<String>,
+}
+
+/// The product of configurations, presets, values of fields, seeds and widths.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Matrix {
+    named: Vec<Named>,
+    presets: Vec<String>,
+    /// Assignments `unit.field=value`, one list per field.
+    fields: Vec<Vec<String>>,
+    /// Seeds of procedural scenes; empty for those of the scenes.
+    pub(super) seeds: Vec<u64>,
+    /// Widths of pictures in pixels; empty for those of the scenes.
+    pub(super) widths: Vec<u32>,
+}
+
+impl Matrix {
+    /// Checks the configurations and the `[matrix]` of the suite file `path`.
+    pub(super) fn parse(
+        path: &Path,
+        configurations: Vec<RawConfiguration>,
+        table: &toml::Table,
+    ) -> Result<Self> {
+        let mut matrix = Self::default();
+        for raw in configurations {
+            let place = format!("configuration \"{}\"", raw.name);
+            if matrix.named.iter().any(|named| named.name == raw.name) {
+                let expected = "a name of its own";
+                return Err(Error::malformed(path, place, expected, raw.name));
+            }
+            let mut set = Vec::new();
+            for (unit, fields) in &raw.set {
+                let fields = unit_fields(path, &format!("{place}, set"), unit, fields)?;
+                set.extend(fields.iter().map(|(f, v)| format!("{unit}.{f}={v}")));
+            }
+            matrix.named.push(Named {
+                name: raw.name,
+                preset: raw.preset,
+                set,
+            });
+        }
+        for (key, value) in table {
+            match key.as_str() {
+                "preset" => {
+                    let expected = "a list of names of presets";
+                    matrix.presets = list(path, key, value, expected, |v| {
+                        v.as_str().map(str::to_owned)
+                    })?;
+                }
+                "seed" => {
+                    let expected = "a list of whole numbers from 0";
+                    matrix.seeds = list(path, key, value, expected, |v| {
+                        v.as_integer().and_then(|n| n.try_into().ok())
+                    })?;
+                }
+                "width" => {
+                    let expected = "a list of widths in pixels";
+                    matrix.widths = list(path, key, value, expected, |v| {
+                        v.as_integer().and_then(|n| n.try_into().ok())
+                    })?;
+                }
+                unit => {
+                    for (field, values) in unit_fields(path, "matrix", unit, value)? {
+                        let name = format!("{unit}.{field}");
+                        let expected = "a list of values";
+                        let values = list(path, &name, values, expected, |v| Some(v.to_string()))?;
+                        let assignments = values.iter().map(|v| format!("{name}={v}"));
+                        matrix.fields.push(assignments.collect());
+                    }
+                }
+            }
+        }
+        matrix.check(path)?;
+        Ok(matrix)
+    }
+
+    fn check(&self, path: &Path) -> Result<()> {
+        if !self.presets.is_empty() {
+            let also = self.named.iter().find(|named| named.preset.is_some());
+            if let Some(named) = also {
+                let place = format!("configuration \"{}\", preset", named.name);
+                let expected = "no preset, since the matrix has a list of them";
+                let found = named.preset.as_deref().unwrap_or_default();
+                return Err(Error::malformed(path, place, expected, found));
+            }
+        }
+        // Finds wrong names and values when the file is read, not when it is run.
+        let found = self.configurations(&[Configuration::default()]);
+        found.map(drop).map_err(|error| in_matrix(path, error))
+    }
+
+    /// Whether the suite chooses presets.
+    fn has_presets(&self) -> bool {
+        !self.presets.is_empty() || self.named.iter().any(|named| named.preset.is_some())
+    }
+
+    /// The configurations of the suite, each based on one of `bases`: its preset unless the suite
+    /// chooses one, then the suite's fields, then the fields that differ from the preset of the base.
+    /// The last field changes fastest.
+    pub(super) fn configurations(&self, bases: &[Configuration]) -> Result<Vec<Configuration>> {
+        let fields = self.fields.iter().map(Vec::len);
+        let lists = [self.named.len(), self.presets.len()].map(|n| n.max(1));
+        let factors = lists.into_iter().chain(fields);
+        check_count(factors.fold(bases.len(), usize::saturating_mul))?;
+        let mut all = Vec::new();
+        for base in bases {
+            if self.has_presets() && base.preset != PRESETS[0].name {
+                let expected = "no preset, since the suite chooses presets";
+                return Err(Error::argument("preset", expected, base.preset.as_str()));
+            }
+            if self.named.is_empty() {
+                self.add_presets(base, None, &mut all)?;
+            }
+            for named in &self.named {
+                self.add_presets(base, Some(named), &mut all)?;
+            }
+        }
+        check_distinct(&all)?;
+        Ok(all)
+    }
+
+    /// Adds the configurations of a base and a name, for all presets and fields.
+    fn add_presets(
+        &self,
+        base: &Configuration,
+        named: Option<&Named>,
+        all: &mut Vec<Configuration>,
+    ) -> Result<()> {
+        let own = named.and_then(|named| named.preset.as_ref());
+        let presets = match self.presets.as_slice() {
+            [] => vec![own.unwrap_or(&base.preset)],
+            some => some.iter().collect(),
+        };
+        for preset in presets {
+            let mut first = Configuration::new(preset, Config::preset(preset)?)?;
+            first.name = named.map(|named| named.name.clone());
+            for assignment in named.iter().flat_map(|named| &named.set) {
+                first = first.with(assignment)?;
+            }
+            let mut configurations = vec![first];
+            for values in &self.fields {
+                let pairs = configurations
+                    .iter()
+                    .flat_map(|c| values.iter().map(move |value| c.with(value)));
+                configurations = pairs.collect::<Result<_>>()?;
+            }
+            for mut configuration in configurations {
+                for (field, value) in &base.changed {
+                    configuration = configuration.with(&format!("{field}={value}"))?;
+                }
+                all.push(configuration);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The fields of a unit.
+fn unit_fields<'a>(
+    path: &Path,
+    place: &str,
+    unit: &str,
+    value: &'a toml::Value,
+) -> Result<&'a toml::Table> {
+    value.as_table().ok_or_else(|| {
+        let place = format!("{place}, {unit}");
+        let expected = "fields of a unit, as in tc.bins";
+        Error::malformed(path, place, expected, value.to_string())
+    })
+}
+
+/// A list of the matrix: at least one value, each once.
+fn list<T: PartialEq>(
+    path: &Path,
+    key: &str,
+    value: &toml::Value,
+    expected: &str,
+    parse: impl Fn(&toml::Value) -> Option<T>,
+) -> Result<Vec<T>> {
+    let malformed = |found: String| {
+        let place = format!("matrix, {key}");
+        Error::malformed(path, place, format!("{expected}, each once"), found)
+    };
+    let items = value.as_array().filter(|items| !items.is_empty());
+    let items = items.ok_or_else(|| malformed(value.to_string()))?;
+    let mut values = Vec::new();
+    for item in items {
+        let parsed = parse(item).ok_or_else(|| malformed(item.to_string()))?;
+        if values.contains(&parsed) {
+            return Err(malformed(format!("{item} twice")));
+        }
+        values.push(parsed);
+    }
+    Ok(values)
+}
+
+/// Turns an error about an argument into one about the matrix of a file.
+fn in_matrix(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Argument {
+            what,
+            expected,
+            found,
+        } => Error::malformed(path, format!("configurations, {what}"), expected, found),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Matrix> {
+        #[derive(Deserialize)]
+        struct Raw {
+            #[serde(default)]
+            configuration: Vec<RawConfiguration>,
+            #[serde(default)]
+            matrix: toml::Table,
+        }
+        let raw: Raw = toml::from_str(text).unwrap();
+        Matrix::parse(Path::new("suite.toml"), raw.configuration, &raw.matrix)
+    }
+
+    fn labels(text: &str, bases: &[Configuration]) -> Vec<String> {
+        let all = parse(text).unwrap().configurations(bases).unwrap();
+        all.iter().map(Configuration::label).collect()
+    }
+
+    #[test]
+    fn presets_and_fields_are_combined() {
+        let base = [Configuration::default()];
+        assert_eq!(labels("", &base), ["vr-pipe"]);
+        let text = "[matrix]\npreset = ['vr-pipe', 'orin']\ntc.bins = [8, 16]";
+        assert_eq!(
+            labels(text, &base),
+            [
+                "vr-pipe tc.bins=8",
+                "vr-pipe tc.bins=16",
+                "orin tc.bins=8",
+                "orin tc.bins=16"
+            ]
+        );
+        let set = [base[0].with("l2.bytes=1048576").unwrap()];
+        let found = labels("[matrix]\ncrop.format = ['rgba8', 'rgba16f']", &set);
+        assert_eq!(
+            found,
+            [
+                "vr-pipe crop.format=\"rgba8\" l2.bytes=1048576",
+                "vr-pipe l2.bytes=1048576"
+            ]
+        );
+    }
+
+    #[test]
+    fn named_configurations_stand_side_by_side() {
+        let text = "[[configuration]]\nname = 'a'\nset.tc.bins = 8\n\
+                    [[configuration]]\nname = 'b'\npreset = 'orin'\nset = { gpu.gpcs = 1 }";
+        let all = parse(text).unwrap();
+        let all = all.configurations(&[Configuration::default()]).unwrap();
+        assert_eq!(all[0].config.tc.bins, 8);
+        assert_eq!(
+            (all[1].preset.as_str(), all[1].config.gpu.gpcs),
+            ("orin", 1)
+        );
+        assert_eq!(all[1].label(), "b");
+        let orin = [Configuration::new("orin", Config::preset("orin").unwrap()).unwrap()];
+        let error = parse(text).unwrap().configurations(&orin).unwrap_err();
+        assert!(error.to_string().contains("orin"), "{error}");
+    }
+
+    #[test]
+    fn wrong_matrices_are_refused_by_key() {
+        for (text, words) in [
+            ("[matrix]\npreset = 'orin'", ["matrix, preset", "list"]),
+            ("[matrix]\npreset = ['fast']", ["fast", "vr-pipe"]),
+            ("[matrix]\nseed = [1, -1]", ["matrix, seed", "-1"]),
+            ("[matrix]\nseed = []", ["matrix, seed", "[]"]),
+            ("[matrix]\nwidth = [8, 8]", ["matrix, width", "8 twice"]),
+            ("[matrix]\ntc.bins = 8", ["matrix, tc.bins", "list"]),
+            ("[matrix]\ntc.bins = [8, 8]", ["matrix, tc.bins", "8 twice"]),
+            ("[matrix]\ntc.bins = [0]", ["configurations, tc.bins", "0"]),
+            ("[matrix]\ntc.bin = [8]", ["configurations", "bin"]),
+            ("[matrix]\ntc = 8", ["matrix, tc", "unit"]),
+            ("[matrix]\nclock.mhz = [8]", ["configurations", "clock"]),
+            (
+                "[[configuration]]\nname = 'a'\n[[configuration]]\nname = 'a'",
+                ["configuration \"a\"", "its own"],
+            ),
+            (
+                "[matrix]\npreset = ['orin']\n[[configuration]]\nname = 'a'\npreset = 'orin'",
+                ["configuration \"a\", preset", "matrix"],
+            ),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.starts_with("suite.toml: "), "{error}");
+            assert!(words.iter().all(|w| error.contains(w)), "{text}: {error}");
+        }
+        let list: Vec<_> = (1..=100).map(|n| n.to_string()).collect();
+        let list = list.join(", ");
+        let text = format!("[matrix]\ntc.bins = [{list}]\ntgc.bins = [{list}]");
+        let error = parse(&text).unwrap_err().to_string();
+        assert!(error.contains("10000"), "{error}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Merging of the results files of shards.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::key::JobKey;
+use super::plan::Plan;
+use super::records::Records;
+use super::results_file::{LineContent, Lines, ResultsFile};
+use super::row::{MethodRow, Row};
+use super::shard::Shard;
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+
+/// What a merge has found.
+#[derive(Debug)]
+pub struct Merged {
+    /// Rows of the jobs, in order.
+    pub rows: Vec<Row>,
+    /// Jobs without a row in any file.
+    pub missing: Vec<JobKey>,
+    /// Files of shards that were read.
+    pub files: Vec<PathBuf>,
+    /// Rows of shards that belong to no job of the suite, for example since another build or another
+    /// configuration made them. They are left out.
+    pub left_out: usize,
+}
+
+impl Plan {
+    /// Joins the rows of `results` and of the shards' files beside it in `results`, which is replaced
+    /// whole: first the rows of the jobs, in order, then other lines of the old file.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] naming two rows that have the same key and different numbers;
+    /// [`Error::Argument`] if there is no file of a shard; errors of reading and writing the files.
+    pub fn merge(&self, results: &Path) -> Result<Merged> {
+        let files = Shard::files(results)?;
+        if files.is_empty() {
+            let name = Shard::parse("1/4")?.file(results);
+            let expected = format!("files of shards such as {}", name.display());
+            return Err(Error::argument("merge", expected, "none"));
+        }
+        let own: HashSet<&JobKey> = self.keys().collect();
+        let mut records = Records::default();
+        // Lines of the old file, which are kept unless a row of a job replaces them.
+        let mut old: Vec<LineContent> = Vec::new();
+        // The lock keeps other runs from writing the file until it is replaced.
+        let lock = results.exists().then(|| ResultsFile::open(results));
+        let mut lock = lock.transpose()?;
+        for line in lock.iter_mut().flat_map(ResultsFile::take_lines) {
+            old.push(line.content.clone());
+            match &line.content {
+                LineContent::Row(row) if own.contains(&row.key) => records.add_line(line)?,
+                _ => {}
+            }
+        }
+        let mut left_out = 0;
+        for file in &files {
+            for line in Lines::of_file(file)?.lines {
+                match &line.content {
+                    LineContent::Row(row) if own.contains(&row.key) => records.add_line(line)?,
+                    LineContent::Row(_) => left_out += 1,
+                    LineContent::Other(_) => {}
+                }
+            }
+        }
+        let (mut rows, mut missing) = (Vec::new(), Vec::new());
+        for key in self.keys() {
+            match records.row(key, &self.methods) {
+                Some(row) => rows.push(row),
+                None => missing.push(key.clone()),
+            }
+        }
+        let is_replaced = |row: &Row| {
+            let merged = rows.iter().find(|merged| merged.key == row.key);
+            let has = |method: &MethodRow| merged.is_some_and(|m| m.method(&method.name).is_some());
+            row.variants.iter().all(has)
+        };
+        old.retain(|content| !matches!(content, LineContent::Row(row) if is_replaced(row)));
+        let mut text = String::new();
+        let kept = old.iter().map(|content| match content {
+            LineContent::Row(row) => serde_json::to_string(row),
+            LineContent::Other(value) => serde_json::to_string(value),
+        });
+        for line in rows.iter().map(serde_json::to_string).chain(kept) {
+            let line = line.map_err(|e| Error::write(results, e.into()))?;
+            text.push_str(&line);
+            text.push('\n');
+        }
+        write_whole(results, |out| out.write_all(text.as_bytes()))?;
+        Ok(Merged {
+            rows,
+            missing,
+            files,
+            left_out,
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! The table of a sweep: the cycles and speedups of several configurations below each other.
+
+use std::collections::BTreeMap;
+
+use super::row::Row;
+use crate::report::table::{TextTable, or_dash};
+
+/// Identification of a configuration: its name, preset and changes.
+type ConfigurationKey<'a> = (&'a Option<String>, &'a String, &'a BTreeMap<String, String>);
+
+/// Identification of the configuration of a row.
+pub(super) fn configuration_of(row: &Row) -> ConfigurationKey<'_> {
+    let key = &row.key;
+    (&key.configuration, &key.preset, &key.changed)
+}
+
+/// Groups rows by a key, in order of appearance.
+pub(super) fn groups<'a, K: PartialEq>(
+    rows: &[&'a Row],
+    key: impl Fn(&'a Row) -> K,
+) -> Vec<(K, Vec<&'a Row>)> {
+    let mut groups: Vec<(K, Vec<&Row>)> = Vec::new();
+    for row in rows {
+        let of_row = key(row);
+        match groups.iter_mut().find(|(key, _)| *key == of_row) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((of_row, vec![row])),
+        }
+    }
+    groups
+}
+
+/// Whether rows are of several configurations.
+pub(super) fn is_sweep(rows: &[Row]) -> bool {
+    let first = rows.first().map(configuration_of);
+    rows.iter().any(|row| Some(configuration_of(row)) != first)
+}
+
+/// What tells configurations apart: a heading, and the cell of each configuration.
+struct Label {
+    heading: String,
+    of: Box<dyn Fn(&ConfigurationKey<'_>) -> String>,
+}
+
+/// The labels whose cells differ between the configurations.
+fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
+    let name = Label {
+        heading: "<configuration".to_owned(),
+        of: Box::new(|(name, ..)| name.as_ref().map_or("-".to_owned(), Clone::clone)),
+    };
+    let preset = Label {
+        heading: "<preset".to_owned(),
+        of: Box::new(|(_, preset, _)| (*preset).clone()),
+    };
+    let mut fields: Vec<&String> = configurations.iter().flat_map(|c| c.2.keys()).collect();
+    fields.sort();
+    fields.dedup();
+    let fields = fields.into_iter().map(|field| {
+        let name = field.clone();
+        Label {
+            heading: field.clone(),
+            of: Box::new(move |(_, preset, changed)| match changed.get(&name) {
+                Some(value) => value.trim_matches('"').to_owned(),
+                None => super::csv::preset_value(preset, &name).unwrap_or_default(),
+            }),
+        }
+    });
+    let all = [name, preset].into_iter().chain(fields);
+    let differs = |label: &Label| {
+        let cells: Vec<_> = configurations.iter().map(|c| (label.of)(c)).collect();
+        cells.iter().any(|cell| *cell != cells[0])
+    };
+    all.filter(differs).collect()
+}
+
+/// Mean cycles and mean speedup of each method, in this order; no speedup of the baseline.
+fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
+    let mean = |values: Vec<f64>| {
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let columns = methods.iter().flat_map(|name| {
+        let cycles = rows.iter().filter_map(|row| row.method(name));
+        let speedups = rows.iter().filter_map(|row| row.ratios.get(*name)?.speedup);
+        let cycles = mean(cycles.map(|m| m.cycles as f64).collect());
+        let speedup = (*name != "baseline").then(|| mean(speedups.collect()));
+        [Some(cycles), speedup].into_iter().flatten()
+    });
+    columns.collect()
+}
+
+/// Formats the mean cycles and speedups of every scene in every configuration. Two configurations are
+/// followed by the first's numbers divided by the second's.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let rows: Vec<&Row> = rows.iter().collect();
+    let configurations = groups(&rows, configuration_of);
+    let configurations: Vec<_> = configurations.into_iter().map(|(key, _)| key).collect();
+    let labels = labels(&configurations);
+    let mut methods: Vec<&str> = Vec::new();
+    for method in rows.iter().flat_map(|row| &row.variants) {
+        if !methods.contains(&method.name.as_str()) {
+            methods.push(&method.name);
+        }
+    }
+    let mut headings = vec!["<scene".to_owned()];
+    headings.extend(labels.iter().map(|label| label.heading.clone()));
+    headings.push("views".to_owned());
+    for name in &methods {
+        headings.push(format!("cycles\n{name}"));
+        if *name != "baseline" {
+            headings.push(format!("speedup\n{name}"));
+        }
+    }
+    let headings: Vec<_> = headings.iter().map(String::as_str).collect();
+    let mut table = TextTable::new(&headings);
+    let is_speedup: Vec<bool> = headings[labels.len() + 2..]
+        .iter()
+        .map(|heading| heading.starts_with("speedup"))
+        .collect();
+    let scenes = groups(&rows, |row| row.key.scene.as_str());
+    let all = ("all views", rows.clone());
+    let together = (scenes.len() > 1).then_some(all);
+    for (scene, rows) in scenes.iter().cloned().chain(together) {
+        let of_scene = groups(&rows, configuration_of);
+        let mut seen: Vec<Vec<Option<f64>>> = Vec::new();
+        for (key, rows) in &of_scene {
+            let numbers = numbers(rows, &methods);
+            let mut cells = vec![if seen.is_empty() { scene } else { "" }.to_owned()];
+            cells.extend(labels.iter().map(|label| (label.of)(key)));
+            cells.push(rows.len().to_string());
+            cells.extend(numbers.iter().zip(&is_speedup).map(|(number, is_speedup)| {
+                let decimals = if *is_speedup { 3 } else { 0 };
+                or_dash(*number, |number| format!("{number:.decimals$}"))
+            }));
+            table.row(cells);
+            seen.push(numbers);
+        }
+        if let [first, second] = seen.as_slice() {
+            let mut cells = vec!["first / second".to_owned()];
+            cells.resize(labels.len() + 2, String::new());
+            cells.extend(first.iter().zip(second).map(|(first, second)| {
+                let ratio = first.zip(*second).filter(|(_, second)| *second > 0.0);
+                or_dash(ratio, |(first, second)| format!("{:.3}", first / second))
+            }));
+            table.row(cells);
+        }
+    }
+    format!("{table}Means over the views; speedups are over the baseline.\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::row::tests::row;
+
+    #[test]
+    fn two_configurations_stand_below_each_other_with_their_ratio() {
+        let mut rows = vec![
+            row("a", "0", [600, 300, 200]),
+            row("a", "1", [200, 100, 100]),
+            row("a", "0", [300, 300, 100]),
+            row("a", "1", [100, 100, 100]),
+        ];
+        for row in &mut rows[2..] {
+            row.key.changed.insert("tc.bins".to_owned(), "8".to_owned());
+            row.key
+                .changed
+                .insert("crop.format".to_owned(), "\"rgba8\"".to_owned());
+        }
+        assert!(is_sweep(&rows) && !is_sweep(&rows[..2]));
+        let text = table(&rows);
+        let cells =
+            |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
+        let lines: Vec<_> = text.lines().map(cells).collect();
+        assert_eq!(lines[0][..4], ["scene", "crop.format", "tc.bins", "views"]);
+        assert_eq!(
+            lines[2],
+            [
+                "a", "rgba16f", "32", "2", "400", "200", "2.000", "150", "2.500"
+            ]
+        );
+        assert_eq!(
+            lines[3],
+            ["rgba8", "8", "2", "200", "200", "1.000", "100", "2.000"]
+        );
+        assert_eq!(
+            lines[4],
+            [
+                "first", "/", "second", "2.000", "1.000", "2.000", "1.500", "1.250"
+            ]
+        );
+    }
+}
