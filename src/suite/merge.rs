@@ -66,7 +66,7 @@ impl Plan {
         }
         let (mut rows, mut missing) = (Vec::new(), Vec::new());
         for key in self.keys() {
-            match records.row(key, &self.methods) {
+            match records.take(key, &self.methods) {
                 Some(row) => rows.push(row),
                 None => missing.push(key.clone()),
             }

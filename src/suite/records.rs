@@ -104,16 +104,30 @@ impl Records {
         methods.iter().filter_map(known).collect()
     }
 
-    /// The row of a job with exactly these methods in this order; `None` if one is missing.
-    pub(super) fn row(&self, key: &JobKey, methods: &[Method]) -> Option<Row> {
-        let variants = self.known(key, methods);
-        if variants.len() != methods.len() {
+    /// Takes the row of a job with exactly these methods in this order; `None` if one is missing.
+    pub(super) fn take(&mut self, key: &JobKey, methods: &[Method]) -> Option<Row> {
+        if !self.missing(key, methods).is_empty() {
             return None;
         }
-        let known = &self.records.get(key)?.row;
+        let mut known = self.records.remove(key)?.row;
+        let names = methods.iter().map(|method| method.name());
+        if names
+            .clone()
+            .eq(known.variants.iter().map(|m| m.name.clone()))
+        {
+            return Some(known);
+        }
+        let mut all = std::mem::take(&mut known.variants);
+        let variants = names.filter_map(|name| {
+            let at = all.iter().position(|method| method.name == name)?;
+            Some(all.swap_remove(at))
+        });
+        let variants = variants.collect();
         let row = Row::new(key, &known.profile, known.splats, variants, known.host_s);
-        let commit = known.commit.clone();
-        Some(Row { commit, ..row })
+        Some(Row {
+            commit: known.commit,
+            ..row
+        })
     }
 
     /// All rows in order of appearance.
@@ -178,18 +192,18 @@ mod tests {
         };
         records.add(part(0), Some(&place(1))).unwrap();
         assert_eq!(records.missing(&whole.key, &methods), methods[1..]);
-        assert_eq!(records.row(&whole.key, &methods), None);
+        assert_eq!(records.take(&whole.key, &methods), None);
         records.add(part(2), Some(&place(2))).unwrap();
         records.add(part(1), None).unwrap();
-        assert_eq!(records.row(&whole.key, &methods), Some(whole.clone()));
+        assert!(records.missing(&whole.key, &methods).is_empty());
         // The same numbers once more change nothing, whatever the time they took.
         let again = Row {
             host_s: 9.0,
             ..whole.clone()
         };
         records.add(again, Some(&place(3))).unwrap();
-        assert_eq!(records.row(&whole.key, &methods), Some(whole));
-        assert_eq!(records.into_rows().len(), 1);
+        assert_eq!(records.take(&whole.key, &methods), Some(whole));
+        assert!(records.into_rows().is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,13 +63,16 @@ impl ResultsFile {
         let mut options = OpenOptions::new();
         let opened = options.read(true).append(true).create(true).open(path);
         let mut file = opened.map_err(|e| Error::write(path, e))?;
-        file.try_lock().map_err(|e| {
-            let reason = match e {
-                TryLockError::WouldBlock => std::io::Error::other("another run is writing it"),
-                TryLockError::Error(e) => e,
-            };
-            Error::write(path, reason)
-        })?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let reason = std::io::Error::other("another run is writing it");
+                return Err(Error::write(path, reason));
+            }
+            // Some file systems of clusters have no locks. The lock only guards against a mistake.
+            Err(TryLockError::Error(e)) if e.kind() == ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(e)) => return Err(Error::write(path, e)),
+        }
         let found = Lines::read(path, &mut file)?;
         if found.is_torn {
             file.set_len(found.complete)

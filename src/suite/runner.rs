@@ -87,7 +87,7 @@ impl Plan {
         }
         let rows = self.jobs.iter();
         Ok(rows
-            .filter_map(|job| records.row(&job.key, &self.methods))
+            .filter_map(|job| records.take(&job.key, &self.methods))
             .collect())
     }
 

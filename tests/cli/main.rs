@@ -11,6 +11,8 @@
 )]
 
 mod bench;
+#[cfg(target_os = "linux")]
+mod clusters;
 mod compare;
 mod docs;
 mod first_contact;
