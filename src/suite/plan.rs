@@ -77,14 +77,10 @@ impl Suite {
                         hash
                     }
                 },
-                Source::Recipe { .. } => scene.content_hash(&self.path)?,
+                Source::Recipe(..) => scene.content_hash(&self.path)?,
             };
-            let mut cameras = Vec::new();
-            for size in self.sizes(&scene) {
-                let (sized, warnings) = scene.cameras(&self.path, size)?;
-                warnings.into_iter().for_each(&mut *warn);
-                cameras.extend(sized);
-            }
+            let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene))?;
+            warnings.into_iter().for_each(&mut *warn);
             plan.add_jobs(
                 PlannedScene {
                     entry: scene,

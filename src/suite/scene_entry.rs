@@ -42,18 +42,27 @@ pub(super) struct RawScene {
     profile: Option<String>,
 }
 
+/// A procedural scene of any seed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Procedural {
+    recipe: Recipe,
+    splats: u64,
+    sh_degree: u8,
+}
+
+impl Procedural {
+    fn with_seed(&self, seed: u64) -> Result<Synthetic> {
+        Synthetic::new(self.recipe, seed, self.splats, self.sh_degree)
+    }
+}
+
 /// Where the splats of a scene come from.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// A scene file.
     File(PathBuf),
-    /// A procedural scene.
-    Recipe {
-        recipe: Recipe,
-        splats: u64,
-        sh_degree: u8,
-        seed: u64,
-    },
+    /// A procedural scene and its seed.
+    Recipe(Procedural, u64),
 }
 
 /// Where the views of a scene come from.
@@ -61,8 +70,8 @@ pub(super) enum Source {
 enum Views {
     /// A camera file.
     File(PathBuf),
-    /// The viewpoints of the recipe.
-    Recipe,
+    /// The viewpoints of a procedural scene.
+    Recipe(Procedural),
     /// Eye and target, an orbit, or the main content of the scene. The size is set later.
     Described(Box<DescribedViews>),
 }
@@ -127,17 +136,15 @@ impl SceneEntry {
                     let names = Recipe::ALL.map(Recipe::name).join(", ");
                     return malformed("recipe", &format!("one of {names}"), name);
                 };
-                let splats = raw.splats.unwrap_or(DEFAULT_SPLATS);
-                let sh_degree = raw.sh_degree.unwrap_or(DEFAULT_SH_DEGREE);
-                // Checks the numbers.
-                let made = Synthetic::new(recipe, 0, splats, sh_degree);
-                made.map_err(|error| in_scene(suite, &raw.name, error))?;
-                Source::Recipe {
+                let made = Procedural {
                     recipe,
-                    splats,
-                    sh_degree,
-                    seed: raw.seed.unwrap_or(0),
-                }
+                    splats: raw.splats.unwrap_or(DEFAULT_SPLATS),
+                    sh_degree: raw.sh_degree.unwrap_or(DEFAULT_SH_DEGREE),
+                };
+                // Checks the numbers.
+                let checked = made.with_seed(0);
+                checked.map_err(|error| in_scene(suite, &raw.name, error))?;
+                Source::Recipe(made, raw.seed.unwrap_or(0))
             }
             (Some(_), Some(recipe)) => {
                 return malformed("recipe", "either a path or a recipe", recipe);
@@ -158,7 +165,7 @@ impl SceneEntry {
                 return malformed("cameras", expected, "both");
             }
             (Some(cameras), _) => Views::File(folder.join(cameras)),
-            (None, Source::Recipe { .. }) if !is_described => Views::Recipe,
+            (None, Source::Recipe(made, _)) if !is_described => Views::Recipe(*made),
             (None, _) => Views::Described(Box::new(DescribedViews {
                 eye: raw.eye,
                 target: raw.target,
@@ -185,27 +192,28 @@ impl SceneEntry {
     pub(super) fn seed(&self) -> Option<u64> {
         match self.source {
             Source::File(_) => None,
-            Source::Recipe { seed, .. } => Some(seed),
+            Source::Recipe(_, seed) => Some(seed),
         }
     }
 
     /// The scene with another seed; a scene file has none and stays as it is.
     pub(super) fn with_seed(&self, new: u64) -> Self {
         let mut entry = self.clone();
-        if let Source::Recipe { seed, .. } = &mut entry.source {
+        if let Source::Recipe(_, seed) = &mut entry.source {
             *seed = new;
         }
         entry
     }
 
-    /// Cameras of the scene with pictures of `size`, and the warnings of their file. Reads the scene
-    /// only if the views depend on its content.
+    /// Cameras of the scene with pictures of each of `sizes`, and the warnings of their file. Reads the
+    /// scene only if the views depend on its content.
     pub(super) fn cameras(
         &self,
         suite: &Path,
-        size: PictureSize,
+        sizes: &[PictureSize],
     ) -> Result<(Vec<Camera>, Vec<String>)> {
         let in_scene = |error| in_scene(suite, &self.name, error);
+        let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
         match &self.views {
             Views::File(path) => {
                 if !path.exists() {
@@ -213,29 +221,23 @@ impl SceneEntry {
                     let expected = "a camera file";
                     return Err(malformed(suite, &self.name, "cameras", expected, &found));
                 }
-                load_views(path, &self.selected, size).map_err(in_scene)
+                for size in sizes {
+                    let (sized, more) =
+                        load_views(path, &self.selected, *size).map_err(in_scene)?;
+                    cameras.extend(sized);
+                    // The warnings are those of the file, whatever the size.
+                    warnings = more;
+                }
             }
-            Views::Recipe => {
-                let Source::Recipe {
-                    recipe,
-                    splats,
-                    sh_degree,
-                    seed,
-                } = self.source
-                else {
-                    return Ok(Default::default());
-                };
-                let made = Synthetic::new(recipe, seed, splats, sh_degree).map_err(in_scene)?;
-                let chosen = select(made.cameras().to_vec(), &self.selected).map_err(in_scene)?;
-                let sized = chosen.iter().map(|camera| size.apply(camera));
-                let sized = sized.collect::<Result<_>>().map_err(in_scene)?;
-                Ok((sized, Vec::new()))
+            Views::Recipe(made) => {
+                let all = made.with_seed(self.seed().unwrap_or(0)).map_err(in_scene)?;
+                let chosen = select(all.cameras().to_vec(), &self.selected).map_err(in_scene)?;
+                for size in sizes {
+                    let sized = chosen.iter().map(|camera| size.apply(camera));
+                    cameras.extend(sized.collect::<Result<Vec<_>>>().map_err(in_scene)?);
+                }
             }
             Views::Described(views) => {
-                let views = DescribedViews {
-                    size,
-                    ..(**views).clone()
-                };
                 let framing = if views.are_fixed() {
                     // Not used, since eye and target are given.
                     Framing::of_splats(FramingTarget {
@@ -245,11 +247,15 @@ impl SceneEntry {
                 } else {
                     Framing::of(&self.load(suite)?.splats)
                 };
-                let described = views.cameras(&framing).map_err(in_scene)?;
-                let chosen = select(described, &self.selected).map_err(in_scene)?;
-                Ok((chosen, Vec::new()))
+                for size in sizes {
+                    let mut views = views.clone();
+                    views.size = *size;
+                    let described = views.cameras(&framing).map_err(in_scene)?;
+                    cameras.extend(select(described, &self.selected).map_err(in_scene)?);
+                }
             }
         }
+        Ok((cameras, warnings))
     }
 
     /// Loads the scene, with the profile that the suite or its file names.
@@ -259,13 +265,8 @@ impl SceneEntry {
                 let scene = load(path)?;
                 (scene.splats, scene.profile_hint)
             }
-            Source::Recipe {
-                recipe,
-                splats,
-                sh_degree,
-                seed,
-            } => {
-                let made = Synthetic::new(*recipe, *seed, *splats, *sh_degree);
+            Source::Recipe(made, seed) => {
+                let made = made.with_seed(*seed);
                 let made = made.map_err(|error| in_scene(suite, &self.name, error))?;
                 (made.splats(), None)
             }
@@ -293,7 +294,7 @@ impl SceneEntry {
                 };
                 std::io::copy(&mut file, &mut hash).map_err(|e| Error::read(path, e))?;
             }
-            recipe @ Source::Recipe { .. } => {
+            recipe @ Source::Recipe(..) => {
                 // Writing to a hash cannot fail.
                 let _ = write!(hash, "{recipe:?}");
             }

@@ -264,6 +264,27 @@ fn a_described_view_is_that_of_sim() {
 }
 
 #[test]
+fn widths_of_the_matrix_scale_every_view() {
+    let scenes = "variants = [\"baseline\"]\n[matrix]\nwidth = [30, 15]\n[[scene]]\nname = \"file\"\n\
+        path = \"scene.ply\"\ncameras = \"cameras.json\"\nviews = \"0..2\"\n[[scene]]\nname = \"auto\"\n\
+        path = \"scene.ply\"\n[[scene]]\nname = \"vase\"\nrecipe = \"object\"\nsplats = 50\nviews = \"0\"\n";
+    let place = place(scenes);
+    run(&place, DONE, &["-o", "rows.jsonl"]);
+    let lines = lines(&place.path("rows.jsonl"));
+    let sizes = |scene: &str| -> Vec<(u64, u64)> {
+        let rows = lines.iter().map(|line| parsed(line));
+        let of_scene = rows.filter(|row| row["scene"] == scene);
+        let side = |row: &Value, key: &str| row["view"][key].as_u64().unwrap();
+        of_scene
+            .map(|row| (side(&row, "width"), side(&row, "height")))
+            .collect()
+    };
+    assert_eq!(sizes("file"), [(30, 20), (30, 20), (15, 10), (15, 10)]);
+    assert_eq!(sizes("auto"), [(30, 17), (15, 8)]);
+    assert_eq!(sizes("vase").len(), 2);
+}
+
+#[test]
 fn methods_that_a_row_lacks_are_run_alone() {
     let place = place(SMALL);
     run(&place, DONE, &["-o", "rows.jsonl"]);
