@@ -243,7 +243,7 @@ impl Job<'_> {
         if self.args.json {
             print_json(json!({"views": printed.documents}))?;
         } else if !printed.rows.is_empty() {
-            print(sweep_table::table(&printed.rows))?;
+            print(sweep_table::table(&printed.rows, "view"))?;
         } else if !self.output.is_some_and(Output::is_stdout) {
             print(printed.pages.join("\n"))?;
         }
@@ -335,8 +335,8 @@ struct Printed {
     rows: Vec<Row>,
 }
 
-/// The row of a view in one configuration of a sweep. All views are of one scene and one run, so that its
-/// key needs no fingerprint.
+/// The row of a view in one configuration of a sweep. All views are of one scene and one run: the name of
+/// the view takes the place of the scene's, and the key needs no fingerprint.
 fn row(simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
     let view = &simulated.view;
     let key = JobKey {

@@ -89,8 +89,8 @@ fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
 }
 
 /// Formats the mean cycles and speedups of every scene in every configuration. Two configurations are
-/// followed by the first's numbers divided by the second's.
-pub(crate) fn table(rows: &[Row]) -> String {
+/// followed by the first's numbers divided by the second's. `heading` stands above the names of scenes.
+pub(crate) fn table(rows: &[Row], heading: &str) -> String {
     let rows: Vec<&Row> = rows.iter().collect();
     let configurations = groups(&rows, configuration_of);
     let configurations: Vec<_> = configurations.into_iter().map(|(key, _)| key).collect();
@@ -101,7 +101,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
             methods.push(&method.name);
         }
     }
-    let mut headings = vec!["<scene".to_owned()];
+    let mut headings = vec![format!("<{heading}")];
     headings.extend(labels.iter().map(|label| label.heading.clone()));
     headings.push("views".to_owned());
     for name in &methods {
@@ -167,7 +167,7 @@ mod tests {
                 .insert("crop.format".to_owned(), "\"rgba8\"".to_owned());
         }
         assert!(is_sweep(&rows) && !is_sweep(&rows[..2]));
-        let text = table(&rows);
+        let text = table(&rows, "scene");
         let cells =
             |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
         let lines: Vec<_> = text.lines().map(cells).collect();

@@ -153,7 +153,7 @@ by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
 /// several configurations are formatted as a sweep.
 pub(crate) fn table(rows: &[Row]) -> String {
     if sweep_table::is_sweep(rows) {
-        return sweep_table::table(rows);
+        return sweep_table::table(rows, "scene");
     }
     let summaries = summaries(rows);
     if summaries.first().is_none_or(|s| s.statistics.is_empty()) {

@@ -42,7 +42,7 @@ fn a_sweep_has_the_numbers_of_its_single_runs() {
         .lines()
         .map(|l| l.split_whitespace().collect())
         .collect();
-    assert_eq!(lines[0][..4], ["scene", "crop.format", "tc.bins", "views"]);
+    assert_eq!(lines[0][..4], ["view", "crop.format", "tc.bins", "views"]);
     assert_eq!(lines[2][..4], ["shot_1", "rgba8", "2", "1"]);
     assert_eq!(lines[2][4], single[0].to_string());
     assert_eq!(lines[2][5], single[1].to_string());
