@@ -78,7 +78,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 7] = [
+const LANES_ELSEWHERE: [(&str, &str); 10] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -105,6 +105,18 @@ const LANES_ELSEWHERE: [(&str, &str); 7] = [
         "one loop over a block, compiled for each level so that it does not limit loading",
     ),
     ("scene/assemble.rs", "passes the level to activate.rs"),
+    (
+        "gpu/crop/blend.rs",
+        "every quad of every emulated frame goes through it: one vector per quad",
+    ),
+    (
+        "shading/quad_blend.rs",
+        "the rule of blend.rs in lanes, beside its definition",
+    ),
+    (
+        "shading/colour_format.rs",
+        "the rounding of blend.rs in lanes, beside its definition",
+    ),
 ];
 
 /// Longest source file, in lines, and the files that may be longer, with the reason.
