@@ -6,12 +6,12 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
-use super::options::{GpuFlags, HostFlags, named_variants};
+use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use super::usage::parsed;
 use crate::error::{Error, Result};
 use crate::suite::table::{summaries, table};
-use crate::suite::{Event, Method, Plan, Row, Shard, Suite, csv, read_rows};
+use crate::suite::{Event, Plan, Row, Shard, Suite, csv, read_rows};
 
 /// Missing jobs that a merge lists before the rest is cut off.
 const LISTED_JOBS: usize = 12;
@@ -93,16 +93,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let configurations = args.gpu.configurations()?;
     let pool = args.host.pool()?;
-    let variants = named_variants(&args.variants)?;
-    let methods = variants.into_iter().map(Method::from).collect();
+    let methods = named_methods(&args.variants)?;
     let suite = Suite::read(&args.suite)?.with_methods(methods);
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows {
         refuse_stdout(args)?;
     }
     let mut plan = suite.plan(&configurations, &mut |text| verbosity.warn(&text))?;
-    let variants: Vec<_> = suite.methods().iter().map(|m| m.variant()).collect();
-    GpuFlags::warn_of_unused(plan.configurations(), &variants, verbosity)?;
+    GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), verbosity)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
         plan = plan.shard(shard);

@@ -8,7 +8,7 @@ use super::outputs::{Background, parse_background};
 use super::usage::{parsed, whole};
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, Config, PRESETS};
-use crate::gpu::variant::Variant;
+use crate::gpu::method::Method;
 use crate::math::SimdLevel;
 use crate::mesh::pipeline::MeshConfig;
 use crate::shading::Profile;
@@ -153,16 +153,16 @@ impl GpuFlags {
         has_changes || self.preset != PRESETS[0].name
     }
 
-    /// Warns of fields that differ from their preset and that no run of `variants` reads, each once.
+    /// Warns of fields that differ from their preset and that no run of `methods` reads, each once.
     pub(super) fn warn_of_unused(
         configurations: &[Configuration],
-        variants: &[Variant],
+        methods: &[Method],
         verbosity: Verbosity,
     ) -> Result<()> {
         let mut named = Vec::new();
         for configuration in configurations {
             let preset = Config::preset(&configuration.preset)?;
-            for field in configuration.config.unused_by(variants, &preset) {
+            for field in configuration.config.unused_by(methods, &preset) {
                 if named.contains(&field) {
                     continue;
                 }
@@ -245,9 +245,11 @@ fn read_config(path: &Path) -> Result<String> {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulation")]
 pub(super) struct EmulationFlags {
-    /// Variants of the pipeline to run, separated by commas: baseline, qm (quad merging), het (early
-    /// termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), other combinations
-    /// joined by +, or all
+    /// Methods to run, separated by commas. Variants of the pipeline: baseline, qm (quad merging), het
+    /// (early termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), other combinations
+    /// joined by +, or all. Software on the shader cores: compute (tile lists by oriented box) or
+    /// compute-aabb (by square), with the profile's stop rule or, as in compute:none and compute:hw,
+    /// without or with that of the hardware. gscore: an accelerator. paper: all of these
     #[arg(
         long = "variant",
         alias = "unit",
@@ -260,19 +262,7 @@ pub(super) struct EmulationFlags {
     pub(super) gpu: GpuFlags,
 }
 
-/// Parses the names of `--variant` to variants in the same order, each once.
-pub(super) fn named_variants(names: &[String]) -> Result<Vec<Variant>> {
-    let mut variants = Vec::new();
-    for name in names {
-        let named = match name.trim() {
-            "all" => Variant::ALL.to_vec(),
-            name => vec![Variant::parse(name).map_err(|e| e.about("--variant"))?],
-        };
-        for variant in named {
-            if !variants.contains(&variant) {
-                variants.push(variant);
-            }
-        }
-    }
-    Ok(variants)
+/// Parses the names of `--variant` to methods in the same order, each once.
+pub(super) fn named_methods(names: &[String]) -> Result<Vec<Method>> {
+    Method::parse_all(names).map_err(|e| e.about("--variant"))
 }

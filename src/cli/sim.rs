@@ -7,15 +7,17 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{load_scene, warn_if_unseen};
-use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_variants};
+use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
+use crate::gpu::machine::Machine;
+use crate::gpu::method::Method;
 use crate::gpu::sensitivity::{Sensitivity, varied_fields};
 use crate::gpu::variant::Variant;
 use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::{Simulator, Watch};
+use crate::gpu::wiring::Watch;
 use crate::image::Frame;
 use crate::image::metrics::{self, Protocol};
 use crate::output::write_whole;
@@ -24,7 +26,7 @@ use crate::report::simulated::{AgainstReference, SceneFacts, Simulated, VariantR
 use crate::report::{self, maps, screen, sensitivity, trace};
 use crate::scene::{Camera, Scene};
 use crate::shading::{Profile, StopRule};
-use crate::suite::{Configuration, JobKey, Row, ViewKey, pipeline_row, sweep_table, swept};
+use crate::suite::{Configuration, JobKey, Row, ViewKey, method_row, sweep_table, swept};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
@@ -86,6 +88,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 \\
     --maps maps --trace trace.json
   quadrille sim scene.ply --variant baseline,het+qm -o '{variant}.png' --json
+  quadrille sim scene.ply --variant baseline,het+qm,compute,compute:none
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
   quadrille sim scene.ply --preset vr-pipe,orin --variant baseline,het+qm
@@ -98,6 +101,8 @@ struct Job<'a> {
     facts: SceneFacts,
     profile: Profile,
     configurations: &'a [Configuration],
+    methods: &'a [Method],
+    /// The methods that are variants of the pipeline.
     variants: &'a [Variant],
     output: Option<&'a Output>,
     trace: Option<&'a Template>,
@@ -116,17 +121,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let variants = named_variants(&args.emulation.variants)?;
-    GpuFlags::warn_of_unused(&configurations, &variants, verbosity)?;
-    if args.sensitivity && variants.len() < 2 {
-        let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
-        let expected = "two variants at least, which --sensitivity compares";
+    let methods = named_methods(&args.emulation.variants)?;
+    let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
+    GpuFlags::warn_of_unused(&configurations, &methods, verbosity)?;
+    if args.sensitivity && (variants.len() < 2 || variants.len() < methods.len()) {
+        let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
+        let expected = "variants of the pipeline, two at least, which --sensitivity compares";
         return Err(Error::argument("--variant", expected, names.join(",")));
     }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
         let remedy = "variants (or choose one with --variant)";
-        output.template.require(VARIANT, variants.len(), remedy)?;
+        output.template.require(VARIANT, methods.len(), remedy)?;
     }
     if args.flags.background.is_some() && output.is_none() {
         verbosity.warn("--background has no effect: it is for pictures (-o)");
@@ -141,7 +147,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let cameras = args.views.views(&scene.splats, verbosity)?;
     let config_file = args.emulation.gpu.files();
     let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
-    let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
+    let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
@@ -161,6 +167,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         },
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
         configurations: &configurations,
+        methods: &methods,
         variants: &variants,
         output: output.as_ref(),
         trace: trace.as_ref(),
@@ -270,14 +277,14 @@ impl Job<'_> {
             maps: self.args.maps.is_some(),
             timelines: self.args.trace.is_some(),
         };
-        let simulators = Simulator::all(&configuration.config, self.variants, watch)?;
+        let machines = Machine::all(&configuration.config, self.methods, watch)?;
         let start = Instant::now();
-        let runs = prepared.run_all(&simulators);
+        let runs = Machine::run_all(&machines, prepared);
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
         let runs = runs.into_iter().map(|run| {
-            let frame = run.outcome.framebuffer.frame();
-            let names = [camera.name.as_str(), &run.outcome.variant.to_string()];
+            let frame = run.outcome.frame();
+            let names = [camera.name.as_str(), &file_name(run.outcome.method())];
             let save = |output: &Output| output.save(&frame, names, self.args.flags.background);
             Ok(VariantRun {
                 output: self.output.map(save).transpose()?,
@@ -353,7 +360,7 @@ fn row(simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
         fingerprint: String::new(),
     };
     let runs = simulated.runs.iter();
-    let methods = runs.map(|run| pipeline_row(&run.outcome, simulated.config, run.host));
+    let methods = runs.map(|run| method_row(&run.outcome, simulated.config, run.host));
     let host: Duration = simulated.host.iter().sum();
     Row::new(
         &key,
@@ -362,6 +369,11 @@ fn row(simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
         methods.collect(),
         host.as_secs_f64(),
     )
+}
+
+/// Name of a method in the names of files, which some systems do not let hold a colon.
+fn file_name(method: Method) -> String {
+    method.to_string().replace(':', "-")
 }
 
 fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {

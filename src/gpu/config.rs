@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::compute::program::ComputeSpec;
+use super::compute::stream::KernelsSpec;
 use super::crop::unit::CropSpec;
 use super::geometry::assembly::AssemblySpec;
 use super::geometry::crossbar::CrossbarSpec;
 use super::geometry::distributor::DistributorSpec;
 use super::geometry::vertex::VertexSpec;
+use super::gscore::spec::GscoreSpec;
 use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
@@ -99,6 +102,9 @@ config! {
     crop: CropSpec,
     l2: L2Spec,
     dram: DramSpec,
+    compute: ComputeSpec,
+    kernels: KernelsSpec,
+    gscore: GscoreSpec,
 }
 
 /// A predefined configuration.

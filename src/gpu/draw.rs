@@ -83,7 +83,13 @@ impl Iterator for Primitives {
 impl Draw {
     /// Draws the splats of a frame, each as the two triangles of its oriented bounding box.
     pub fn splats(frame: &Preprocessed, width: u32, height: u32) -> Self {
-        let splats: Vec<_> = frame.in_order().map(|(splat, _)| *splat).collect();
+        let splats = frame.in_order().map(|(splat, _)| *splat);
+        Self::projected(splats.collect(), width, height)
+    }
+
+    /// Draws splats on the picture plane in this order, each as the two triangles of its oriented bounding
+    /// box.
+    pub fn projected(splats: Vec<ProjectedSplat>, width: u32, height: u32) -> Self {
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
         Self {
             width,

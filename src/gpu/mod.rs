@@ -16,6 +16,9 @@
 //! [`SimulationResult`](result::SimulationResult) holds the picture, the cycles and the counters. The
 //! raster units and ZROP are generic over the shared state, so that the mesh path uses them too.
 //!
+//! Other [`Method`](method::Method)s draw the same splats: [`compute`] is the software renderer on the
+//! shader cores, [`gscore`] an accelerator. A [`Machine`](machine::Machine) runs any of them.
+//!
 //! # Time
 //!
 //! Function and time are one model: the outcome of a fragment depends on whether its pixel's termination
@@ -45,12 +48,17 @@
 //! - Memory: bandwidth is kept in a calendar, and caches see accesses in packet order.
 
 pub mod coalesce;
+pub mod compute;
 pub mod config;
 pub mod crop;
 pub mod draw;
 pub mod draw_state;
 pub mod geometry;
+pub mod gscore;
+pub mod machine;
+pub mod method;
 pub mod microbench;
+pub mod outcome;
 pub mod outcome_counts;
 pub mod raster;
 pub mod result;

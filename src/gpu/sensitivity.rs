@@ -3,7 +3,10 @@
 
 use rayon::prelude::*;
 
+use super::compute::program::ComputeSpec;
+use super::compute::stream::KernelsSpec;
 use super::config::Config;
+use super::gscore::spec::GscoreSpec;
 use super::variant::Variant;
 use super::view::PreparedView;
 use super::wiring::Simulator;
@@ -11,6 +14,9 @@ use super::zrop::framebuffer::Tests;
 use crate::error::Result;
 use crate::pipeline::spec::{Field, Source};
 use crate::pipeline::timing::Cycle;
+
+/// Units that no variant of the pipeline reads.
+const OTHER_UNITS: [&str; 3] = [ComputeSpec::UNIT, KernelsSpec::UNIT, GscoreSpec::UNIT];
 
 /// A changed value of a field, and the cycles that follow.
 #[derive(Debug, Clone)]
@@ -100,10 +106,16 @@ impl Sensitivity {
     }
 }
 
-/// The fields that [`Sensitivity::of`] varies: numbers above 0 whose default is assumed or calibrated.
+/// The fields that [`Sensitivity::of`] varies: numbers above 0 whose default is assumed or calibrated,
+/// of the graphics pipeline.
 pub fn varied_fields(config: &Config) -> Vec<Field> {
+    let is_of_others = |field: &Field| {
+        let unit = field.name.split('.').next();
+        unit.is_some_and(|unit| OTHER_UNITS.contains(&unit))
+    };
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
+            && !is_of_others(field)
             && (ratio(field).is_some() || field.value.parse::<f64>().is_ok_and(|value| value > 0.0))
     };
     config.fields().into_iter().filter(is_varied).collect()

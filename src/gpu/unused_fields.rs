@@ -1,21 +1,27 @@
 //! Fields of a configuration that no unit of a run reads.
 
 use super::config::Config;
+use super::method::Method;
 use super::variant::Variant;
 
 /// Fields, or whole units, that only some runs read.
 struct Conditional {
     names: &'static [&'static str],
-    /// Condition under which a run of a variant reads them.
-    is_read: fn(&Config, Variant) -> bool,
+    /// Condition under which a run of a method reads them.
+    is_read: fn(&Config, Method) -> bool,
     /// What the run lacks otherwise.
     lacks: &'static str,
 }
 
-const CONDITIONAL: [Conditional; 4] = [
+/// Whether a method is a variant of the pipeline with an addition.
+fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
+    method.variant().is_some_and(addition)
+}
+
+const CONDITIONAL: [Conditional; 8] = [
     Conditional {
         names: &["tgc"],
-        is_read: |_, variant| variant.tgc(),
+        is_read: |_, method| has(method, Variant::tgc),
         lacks: "tile-grid coalescing",
     },
     Conditional {
@@ -24,7 +30,7 @@ const CONDITIONAL: [Conditional; 4] = [
             "cores.merge_instructions",
             "cores.merge_latency_cycles",
         ],
-        is_read: |_, variant| variant.qru(),
+        is_read: |_, method| has(method, Variant::qru),
         lacks: "quad reordering",
     },
     Conditional {
@@ -35,7 +41,7 @@ const CONDITIONAL: [Conditional; 4] = [
             "zrop.update_queue",
             "zrop.update_cycles",
         ],
-        is_read: |_, variant| variant.het(),
+        is_read: |_, method| has(method, Variant::het),
         lacks: "early termination",
     },
     Conditional {
@@ -45,8 +51,47 @@ const CONDITIONAL: [Conditional; 4] = [
             "gpu.tile_mapping",
             "gpu.tile_block",
         ],
-        is_read: |config, _| config.gpu.gpcs > 1,
+        is_read: |config, method| config.gpu.gpcs > 1 && method.variant().is_some(),
         lacks: "a second GPC (gpu.gpcs)",
+    },
+    Conditional {
+        names: &["compute"],
+        is_read: |_, method| matches!(method, Method::Compute(_)),
+        lacks: "software on the shader cores",
+    },
+    Conditional {
+        names: &["kernels"],
+        is_read: |_, method| matches!(method, Method::Compute(_) | Method::Gscore),
+        lacks: "kernels ahead of a raster in software",
+    },
+    Conditional {
+        names: &["gscore"],
+        is_read: |_, method| method == Method::Gscore,
+        lacks: "the accelerator",
+    },
+    Conditional {
+        names: &[
+            "vertex",
+            "vpo",
+            "setup",
+            "coarse",
+            "hi_z",
+            "fine",
+            "tc",
+            "prop",
+            "zrop",
+            "pack",
+            "launch",
+            "crop",
+            "cores.warps_out_per_cycle",
+            "cores.fragment_instructions",
+            "cores.fragment_latency_cycles",
+            "cores.l1_bytes",
+            "cores.l1_ways",
+            "cores.l1_bytes_per_cycle",
+        ],
+        is_read: |_, method| method.variant().is_some(),
+        lacks: "the graphics pipeline",
     },
 ];
 
@@ -55,14 +100,14 @@ const CONDITIONAL: [Conditional; 4] = [
 pub struct UnusedField {
     /// `unit.field`.
     pub name: String,
-    /// What would read it, which no variant has.
+    /// What would read it, which no method has.
     pub lacks: &'static str,
 }
 
 impl Config {
-    /// Fields with other values than in `base` that no run of `variants` reads.
+    /// Fields with other values than in `base` that no run of `methods` reads.
     #[must_use]
-    pub fn unused_by(&self, variants: &[Variant], base: &Self) -> Vec<UnusedField> {
+    pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);
         let unused = changed.filter_map(|(field, _)| {
@@ -73,7 +118,7 @@ impl Config {
                     .any(|name| *name == field.name || Some(*name) == unit)
             };
             let found = CONDITIONAL.iter().find(is_named)?;
-            let is_read = variants.iter().any(|v| (found.is_read)(self, *v));
+            let is_read = methods.iter().any(|m| (found.is_read)(self, *m));
             (!is_read).then_some(UnusedField {
                 name: field.name,
                 lacks: found.lacks,
@@ -104,7 +149,8 @@ mod tests {
             .try_fold(base.clone(), |config, assignment| config.with(assignment))
             .unwrap();
         let names = |config: &Config, variants: &[Variant]| {
-            let unused = config.unused_by(variants, &base).into_iter();
+            let methods: Vec<_> = variants.iter().map(|v| Method::from(*v)).collect();
+            let unused = config.unused_by(&methods, &base).into_iter();
             unused.map(|field| field.name).collect::<Vec<_>>()
         };
         let all = [

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use super::compute::renderer::SceneCounts;
 use super::config::Config;
 use super::draw::Draw;
 use super::variant::Variant;
@@ -15,13 +16,14 @@ use crate::gpu::wiring::{Simulator, Watch};
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::math::SimdLevel;
 use crate::preprocess::{Preprocessed, ViewTransform};
-use crate::scene::{Camera, Splats};
-use crate::shading::Profile;
+use crate::scene::{BLOCK, Camera, Splats};
+use crate::shading::{Profile, StopRule};
 
 /// Sorted splats of a view, with their boxes.
 pub struct PreparedView<'a> {
     draw: Draw,
     exact: ExactAlpha<'a>,
+    stop: StopRule,
     level: SimdLevel,
     /// Host time of projection and sort.
     pub prepared_in: Duration,
@@ -52,6 +54,7 @@ impl<'a> PreparedView<'a> {
                 view: ViewTransform::new(camera, profile),
                 cap: profile.alpha_cap,
             },
+            stop: profile.stop,
             level,
             prepared_in: start.elapsed(),
             sorted_in: times.sort,
@@ -62,6 +65,36 @@ impl<'a> PreparedView<'a> {
     #[must_use]
     pub fn draw(&self) -> &Draw {
         &self.draw
+    }
+
+    /// The stop rule of the profile. The graphics pipeline has its own termination.
+    #[must_use]
+    pub fn stop(&self) -> StopRule {
+        self.stop
+    }
+
+    /// Counts of the scene that preprocessing depends on.
+    #[must_use]
+    pub fn scene_counts(&self) -> SceneCounts {
+        let (splats, view) = (self.exact.splats, &self.exact.view);
+        let ([_, _, forward], offset) = (view.rotation, view.translation_in_view[2]);
+        let blocks = splats.blocks().iter().zip((0..splats.len()).step_by(BLOCK));
+        let near = blocks.map(|(block, first)| {
+            let lanes = 0..BLOCK.min(splats.len() - first);
+            let depth = |lane: usize| {
+                let axes = 0..3;
+                let sum: f64 = axes
+                    .map(|i| forward[i] * f64::from(block.mean[i][lane]))
+                    .sum();
+                sum + offset
+            };
+            lanes.filter(|lane| depth(*lane) <= view.near).count() as u64
+        });
+        SceneCounts {
+            splats: splats.len() as u64,
+            near: near.sum(),
+            sh_degree: splats.sh_degree(),
+        }
     }
 
     /// The fragment shader of the draw.

@@ -9,12 +9,13 @@ use super::ratios::{Ratios, merge_ratio, ratio, shaded_ratio};
 use super::simulated::{Simulated, VariantRun};
 use crate::gpu::coalesce::bins::Flushes;
 use crate::gpu::config::Config;
+use crate::gpu::outcome::Outcome;
 use crate::gpu::result::SimulationResult;
 use crate::gpu::variant::Variant;
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::memory::line::SECTOR_BYTES;
 
-/// A view and its variants. Keys that begin with `host_` are times of this machine; all others are
+/// A view and its methods. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
@@ -28,7 +29,7 @@ impl Document {
         let variants = simulated.runs.iter().map(|run| variant(simulated, run));
         let baseline = simulated.baseline();
         let against_baseline = |run: &VariantRun| {
-            let baseline = baseline.filter(|b| b.variant != run.outcome.variant)?;
+            let baseline = baseline.filter(|b| run.outcome.method() != b.variant.into())?;
             Some((run.name(), Ratios::between(baseline, &run.outcome)))
         };
         let ratios = simulated.runs.iter().filter_map(against_baseline);
@@ -50,26 +51,54 @@ impl Document {
 fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let outcome = &run.outcome;
     let host_s = run.host.as_secs_f64();
+    let quads = outcome.pipeline().map(|o| o.quads.rasterized);
+    let rate = quads.map(|quads| json!({ "host_quads_per_s": quads as f64 / host_s.max(1e-9) }));
     joined([
         Value::Object(outcome_report(outcome, simulated.config)),
         json!({
             "output": run.output,
             "discrepancies": outcome.discrepancies(),
             "host_ms": host_s * 1e3,
-            "host_quads_per_s": outcome.quads.rasterized as f64 / host_s.max(1e-9),
         }),
+        rate.unwrap_or_default(),
         json!(run.against_reference),
     ])
 }
 
-/// Everything that a simulation on `config` reports, which is the same on every machine.
-pub(crate) fn outcome_report(outcome: &SimulationResult, config: &Config) -> Map<String, Value> {
+/// Everything that a run on `config` reports, which is the same on every machine.
+pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, Value> {
+    let cycles = outcome.cycles();
+    let of_method = match outcome {
+        Outcome::Pipeline(outcome) => pipeline(outcome, config),
+        Outcome::Compute(outcome) => json!({
+            "fragments": { "blended": outcome.lanes.blended },
+            "compute": outcome,
+        }),
+        Outcome::Gscore(outcome) => json!({
+            "fragments": { "blended": outcome.fragments_blended },
+            "gscore": outcome,
+        }),
+    };
+    let report = joined([
+        json!({
+            "name": outcome.method().to_string(),
+            "cycles": cycles,
+            "frame_ms": cycles as f64 / (config.gpu.clock_mhz * 1e3),
+        }),
+        of_method,
+    ]);
+    match report {
+        Value::Object(report) => report,
+        _ => Map::new(),
+    }
+}
+
+/// What a variant of the pipeline reports beside its time.
+fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
     let cache = &outcome.crop_cache;
     let critical = outcome.critical_unit();
-    let document = json!({
-        "name": outcome.variant,
+    json!({
         "cycles": outcome.cycles,
-        "frame_ms": outcome.cycles as f64 / (config.gpu.clock_mhz * 1e3),
         "limiting_unit": outcome.limiting_unit().map(|unit| unit.name),
         "critical_unit": critical.map(|unit| unit.name),
         "critical_occupancy": critical.map(UnitCycles::limiting_share),
@@ -102,11 +131,7 @@ pub(crate) fn outcome_report(outcome: &SimulationResult, config: &Config) -> Map
         "units": units(&outcome.units),
         "counters": outcome.statistics,
         "storage_bytes_per_gpc": storage_bytes_per_gpc(config, outcome.variant),
-    });
-    match document {
-        Value::Object(report) => report,
-        _ => Map::new(),
-    }
+    })
 }
 
 fn flushes(counts: &Flushes) -> Value {

@@ -67,7 +67,7 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (kind, [name, title, nothing]) in MAPS {
         // Counts range over decades, times do not.
         let curve = kind.map_or(Curve::Linear, |_| Curve::SquareRoot);
-        let runs = simulated.runs.iter().map(|run| &run.outcome);
+        let runs = simulated.pipelines().map(|(_, outcome)| outcome);
         let counted: Vec<_> = runs
             .filter_map(|outcome| Some((outcome.variant.to_string(), counts(kind, outcome)?)))
             .collect();

@@ -2,8 +2,10 @@
 //!
 //! | file | output |
 //! |---|---|
+//! | [`accelerator`] | the accelerator on the pages of `sim` |
 //! | [`json`] | the document of `sim --json` |
-//! | [`screen`] | the pages of `sim` |
+//! | [`screen`] | the pages of `sim`, of [`columns`] |
+//! | [`software`] | the software renderer on the pages of `sim` |
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
 //! | [`table`] | text tables |
@@ -13,6 +15,8 @@
 //!
 //! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its variants.
 
+pub(crate) mod accelerator;
+pub(crate) mod columns;
 pub(crate) mod config;
 pub(crate) mod heat;
 pub(crate) mod json;
@@ -25,6 +29,7 @@ pub(crate) mod screen;
 #[cfg(feature = "cli")]
 pub(crate) mod sensitivity;
 pub(crate) mod simulated;
+pub(crate) mod software;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
 pub(crate) mod trace;

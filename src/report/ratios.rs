@@ -1,10 +1,12 @@
-//! Ratios between variants.
+//! Ratios between methods.
 
 use serde::Serialize;
 
+use crate::gpu::outcome::Outcome;
 use crate::gpu::result::SimulationResult;
 
-/// Counts of the baseline divided by those of a variant; `None` where the variant's count is 0.
+/// Counts of the baseline divided by those of another method; `None` where the method's count is 0, or
+/// where it has no such count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Ratios {
     /// Cycles.
@@ -18,11 +20,13 @@ pub(crate) struct Ratios {
 }
 
 impl Ratios {
-    pub(crate) fn between(baseline: &SimulationResult, variant: &SimulationResult) -> Self {
-        let of = |number: fn(&SimulationResult) -> u64| ratio(number(baseline), number(variant));
+    pub(crate) fn between(baseline: &SimulationResult, method: &Outcome) -> Self {
+        let of = |number: fn(&SimulationResult) -> u64| {
+            ratio(number(baseline), number(method.pipeline()?))
+        };
         Self {
-            speedup: of(|o| o.cycles),
-            fragments: of(|o| o.fragments.blended),
+            speedup: ratio(baseline.cycles, method.cycles()),
+            fragments: ratio(baseline.fragments.blended, method.fragments_blended()),
             quads: of(|o| o.quads.blended),
             fragments_shaded: of(|o| o.fragments.shaded),
         }

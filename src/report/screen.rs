@@ -1,23 +1,17 @@
 //! The pages of `sim`: the variants of a view side by side, in at most 24 lines of 100 columns for five
-//! variants. Further variants follow on pages of their own.
+//! variants. Further variants follow on pages of their own, and then the other methods.
 
-use std::fmt::Write;
 use std::time::Duration;
 
+use super::accelerator;
+use super::columns::{COLUMNS_PER_PAGE, LINE, name, row, short};
 use super::ratios::Ratios;
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
+use super::software;
 use crate::gpu::config::Config;
 use crate::gpu::result::SimulationResult;
 use crate::pipeline::collect::UnitCycles;
 
-/// Characters of a line.
-const LINE: usize = 100;
-/// Characters of a label.
-const LABEL: usize = 13;
-/// Characters of a variant's column.
-const COLUMN: usize = 17;
-/// Variants per page.
-const VARIANTS_PER_PAGE: usize = (LINE - LABEL) / COLUMN;
 /// Characters of a bar.
 const BAR: usize = 10;
 /// Meaning of the bars.
@@ -32,7 +26,7 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
         (view.width, view.height) = (layout.width, layout.height);
         view.splats_in_frustum = outcome.raster.splats;
         runs.push(VariantRun {
-            outcome,
+            outcome: outcome.into(),
             host: Duration::ZERO,
             output: None,
             against_reference: None,
@@ -56,42 +50,46 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
 /// Formats the results of a view as the pages that `quadrille sim` prints.
 #[must_use]
 pub fn pages(simulated: &Simulated<'_>) -> String {
-    let pages = simulated.runs.chunks(VARIANTS_PER_PAGE);
-    let pages: Vec<_> = pages.map(|runs| page(simulated, runs)).collect();
+    let runs: Vec<_> = simulated.pipelines().collect();
+    let pages = runs.chunks(COLUMNS_PER_PAGE);
+    let pages = pages.map(|runs| page(simulated, runs));
+    let facts = title(simulated, "");
+    let pages = pages.chain(software::pages(&facts, simulated));
+    let pages: Vec<_> = pages.chain(accelerator::page(&facts, simulated)).collect();
     pages.join("\n")
 }
 
-fn page(simulated: &Simulated<'_>, runs: &[VariantRun]) -> String {
+fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) -> String {
     let baseline = simulated.baseline();
-    let ratio = |run: &VariantRun, pick: fn(&Ratios) -> Option<f64>| {
+    let ratio = |(run, _): &(&VariantRun, &SimulationResult), pick: fn(&Ratios) -> Option<f64>| {
         let ratios = baseline.map(|b| Ratios::between(b, &run.outcome));
         let ratio = ratios.as_ref().and_then(pick);
         ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
     };
-    let mut text = title(simulated);
-    row(&mut text, "", runs, name);
+    let mut text = title(simulated, KEY);
+    row(&mut text, "", runs, |(run, _)| name(run));
     row(&mut text, "cycles", runs, |run| {
         let speedup = ratio(run, |r| r.speedup);
-        format!("{} {speedup}", short(run.outcome.cycles))
+        format!("{} {speedup}", short(run.1.cycles))
     });
     row(&mut text, "frame ms", runs, |run| {
-        format!("{:>8.3}", simulated.ms(run.outcome.cycles))
+        format!("{:>8.3}", simulated.ms(run.1.cycles))
     });
     row(&mut text, "fragments", runs, |run| {
         let times = ratio(run, |r| r.fragments);
-        format!("{} {times}", short(run.outcome.fragments.blended))
+        format!("{} {times}", short(run.1.fragments.blended))
     });
     row(&mut text, "quads", runs, |run| {
         let times = ratio(run, |r| r.quads);
-        format!("{} {times}", short(run.outcome.quads.blended))
+        format!("{} {times}", short(run.1.quads.blended))
     });
     row(&mut text, "limited by", runs, |run| {
-        let critical = run.outcome.critical_unit();
+        let critical = run.1.critical_unit();
         critical.map_or("-".to_owned(), limit)
     });
     for unit in unit_names(runs) {
         row(&mut text, unit, runs, |run| {
-            let ports = (run.outcome.units.iter()).filter(|port| unit_of(port) == unit);
+            let ports = (run.1.units.iter()).filter(|port| unit_of(port) == unit);
             let critical = ports.max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()));
             critical.map_or("-".to_owned(), bar)
         });
@@ -100,7 +98,7 @@ fn page(simulated: &Simulated<'_>, runs: &[VariantRun]) -> String {
 }
 
 /// The first line: scene, view, GPU, and the meaning of the bars.
-fn title(simulated: &Simulated<'_>) -> String {
+fn title(simulated: &Simulated<'_>, key: &str) -> String {
     let path = &simulated.scene.path;
     let file = path.rsplit('/').next().unwrap_or(path);
     let view = &simulated.view;
@@ -109,13 +107,14 @@ fn title(simulated: &Simulated<'_>) -> String {
         "{file} {} {}x{}  {} {} MHz  {} splats",
         view.name, view.width, view.height, simulated.preset, gpu.clock_mhz, view.splats_in_frustum
     );
-    let room = LINE - KEY.chars().count() - 2;
+    let room = LINE - key.chars().count() - 2;
     let facts: String = if facts.chars().count() > room {
         facts.chars().take(room - 1).chain(['…']).collect()
     } else {
         facts
     };
-    format!("{facts:room$}  {KEY}\n")
+    let line = format!("{facts:room$}  {key}");
+    format!("{}\n", line.trim_end())
 }
 
 /// The port that limits a run and its occupancy, or that none does and which comes closest.
@@ -138,33 +137,13 @@ fn unit_of(port: &UnitCycles) -> &'static str {
 }
 
 /// Units of all runs, in pipeline order.
-fn unit_names(runs: &[VariantRun]) -> Vec<&'static str> {
+fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
-    let units = runs.iter().map(|run| &run.outcome.units);
+    let units = runs.iter().map(|(_, outcome)| &outcome.units);
     let all = units.max_by_key(|units| units.len());
     let mut names: Vec<_> = all.into_iter().flatten().map(unit_of).collect();
     names.dedup();
     names
-}
-
-fn name(run: &VariantRun) -> String {
-    match run.against_reference {
-        None => run.name(),
-        Some(against) => match against.psnr_db {
-            Some(db) => format!("{} {db:.1} dB", run.name()),
-            None => format!("{} exact", run.name()),
-        },
-    }
-}
-
-fn row(text: &mut String, label: &str, runs: &[VariantRun], cell: impl Fn(&VariantRun) -> String) {
-    let mut line = format!("{label:LABEL$}");
-    for run in runs {
-        let cell: String = cell(run).chars().take(COLUMN - 1).collect();
-        let _ = write!(line, "{cell:COLUMN$}");
-    }
-    text.push_str(line.trim_end());
-    text.push('\n');
 }
 
 /// Draws the share of cycles in which a unit worked, the share in which it was held up by anything but
@@ -190,21 +169,6 @@ fn bar(unit: &UnitCycles) -> String {
     let end = length(unit.busy + held_up).round() as usize;
     bar.push_str(&"░".repeat(end.min(BAR).saturating_sub(drawn)));
     format!("{bar:BAR$} {:>3.0}%", unit.utilisation() * 100.0)
-}
-
-/// Formats a count in eight characters; counts of a million and more, in millions.
-fn short(count: u64) -> String {
-    if count < 1_000_000 {
-        return format!("{count:>8}");
-    }
-    let millions = count as f64 / 1e6;
-    let digits = match millions {
-        m if m < 10.0 => 3,
-        m if m < 100.0 => 2,
-        m if m < 1000.0 => 1,
-        _ => 0,
-    };
-    format!("{:>8}", format!("{millions:.digits$} M"))
 }
 
 #[cfg(test)]
@@ -233,19 +197,5 @@ mod tests {
         );
         assert_eq!(bar(&unit(999, &[("miss", 1)])), "██████████ 100%");
         assert_eq!(bar(&unit(1, &[("blocked by it", 999)])).chars().count(), 15);
-    }
-
-    #[test]
-    fn counts_take_eight_characters() {
-        for (count, text) in [
-            (0, "       0"),
-            (999_999, "  999999"),
-            (1_234_567, " 1.235 M"),
-            (12_345_678, " 12.35 M"),
-            (123_456_789, " 123.5 M"),
-            (12_345_678_901, " 12346 M"),
-        ] {
-            assert_eq!(short(count), text);
-        }
     }
 }

@@ -1,10 +1,11 @@
-//! The results of a view through any number of variants, as reports read them.
+//! The results of a view by any number of methods, as reports read them.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::gpu::config::Config;
+use crate::gpu::outcome::Outcome;
 use crate::gpu::result::SimulationResult;
 
 /// Description of the scene in reports.
@@ -42,12 +43,12 @@ pub struct AgainstReference {
     pub max_abs: f64,
 }
 
-/// The run of a variant.
+/// The run of a method.
 #[derive(Debug)]
 pub struct VariantRun {
-    /// Result of the simulation.
-    pub outcome: SimulationResult,
-    /// Time on the host, with the other variants running at the same time.
+    /// Result of the method.
+    pub outcome: Outcome,
+    /// Time on the host, with the other methods running at the same time.
     pub host: Duration,
     /// Path of the picture, if one was written.
     pub output: Option<String>,
@@ -56,14 +57,14 @@ pub struct VariantRun {
 }
 
 impl VariantRun {
-    /// Name of the variant.
+    /// Name of the method.
     #[must_use]
     pub fn name(&self) -> String {
-        self.outcome.variant.to_string()
+        self.outcome.method().to_string()
     }
 }
 
-/// The results of a view through any number of variants.
+/// The results of a view by any number of methods.
 #[derive(Debug)]
 pub struct Simulated<'a> {
     /// Scene of the view.
@@ -78,7 +79,7 @@ pub struct Simulated<'a> {
     pub preset: &'a str,
     /// Time on the host to project and sort, and of all variants together.
     pub host: [Duration; 2],
-    /// Run of each variant.
+    /// Run of each method.
     pub runs: Vec<VariantRun>,
 }
 
@@ -86,8 +87,14 @@ impl Simulated<'_> {
     /// Result of the baseline, if it was run.
     pub(crate) fn baseline(&self) -> Option<&SimulationResult> {
         let baseline = crate::gpu::variant::Variant::BASELINE;
-        let mut outcomes = self.runs.iter().map(|run| &run.outcome);
+        let mut outcomes = self.pipelines().map(|(_, outcome)| outcome);
         outcomes.find(|outcome| outcome.variant == baseline)
+    }
+
+    /// Runs of the graphics pipeline, with their results.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&VariantRun, &SimulationResult)> {
+        let runs = self.runs.iter();
+        runs.filter_map(|run| Some((run, run.outcome.pipeline()?)))
     }
 
     /// Duration of `cycles` at the configured clock, in milliseconds.

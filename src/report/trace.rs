@@ -21,11 +21,11 @@ const MAX_SAMPLES: usize = 40_000;
 /// # Errors
 /// Returns the errors of `out`.
 pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
-    let units: usize = simulated.runs.iter().map(|r| r.outcome.units.len()).sum();
+    let units_of: Vec<_> = simulated.runs.iter().map(|r| r.outcome.units()).collect();
+    let units: usize = units_of.iter().map(Vec::len).sum();
     let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
     // Variants differ in optional units only, so the run with the most units numbers all of them.
-    let all = simulated.runs.iter().map(|run| &run.outcome.units);
-    let all = all.max_by_key(|units| units.len());
+    let all = units_of.iter().max_by_key(|units| units.len());
     let all: Vec<_> = all.into_iter().flatten().map(|unit| unit.name).collect();
     let number = |name| {
         all.iter()
@@ -39,11 +39,11 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
         write!(out, "{separator}{event}")
     };
     write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
-    for (run, pid) in simulated.runs.iter().zip(1..) {
+    for ((run, units), pid) in simulated.runs.iter().zip(&units_of).zip(1..) {
         for metadata in frame_events(simulated, run, pid) {
             event(out, &metadata)?;
         }
-        for unit in &run.outcome.units {
+        for unit in units {
             let Some(timeline) = &unit.timeline else {
                 continue;
             };
@@ -52,7 +52,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
                 // Perfetto sorts tracks by name; the number keeps them in pipeline order.
                 name: format!("{:02} {}", number(unit.name), unit.name),
                 us_per_cycle: 1.0 / simulated.config.gpu.clock_mhz,
-                end: run.outcome.cycles,
+                end: run.outcome.cycles(),
             };
             for sample in track.samples(unit, timeline, most) {
                 event(out, &sample)?;
@@ -65,7 +65,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
 /// Names of the process and its thread, and one slice for the draw.
 fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value; 4] {
     let name = run.name();
-    let cycles = run.outcome.cycles;
+    let cycles = run.outcome.cycles();
     let named = |what: &str, args: Value| json!({"ph": "M", "pid": pid, "tid": 0, "name": what, "args": args});
     [
         named(

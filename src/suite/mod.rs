@@ -56,11 +56,11 @@ pub(crate) mod sweep_table;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
 
+pub use crate::gpu::method::Method;
 pub use configuration::{Configuration, MAX_CONFIGURATIONS, check_distinct, swept};
 pub use key::{JobKey, ViewKey};
 pub use merge::Merged;
-pub use method::Method;
-pub(crate) use method::pipeline_row;
+pub(crate) use method::method_row;
 pub use plan::Plan;
 pub use records::read_rows;
 pub use row::{MethodRow, Row, RowRatios};

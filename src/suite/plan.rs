@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use super::configuration::Configuration;
 use super::key::{Fnv1a, JobKey, ViewKey};
-use super::method::Method;
 use super::scene_entry::{SceneEntry, Source};
 use super::shard::Shard;
 use super::suite_file::Suite;
 use crate::error::{Error, Result};
+use crate::gpu::method::Method;
 use crate::scene::Camera;
 use crate::scene::cameras::PictureSize;
 

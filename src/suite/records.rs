@@ -5,10 +5,10 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use super::key::JobKey;
-use super::method::Method;
 use super::results_file::{Line, LineContent, Lines, Place};
 use super::row::{MethodRow, Row};
 use crate::error::{Error, Result};
+use crate::gpu::method::Method;
 
 /// Results of a job, from one row or several.
 struct Record {

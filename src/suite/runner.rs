@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::key::JobKey;
-use super::method::Method;
+use super::method::run_all;
 use super::plan::{Job, Plan};
 use super::records::Records;
 use super::results_file::ResultsFile;
@@ -103,7 +103,7 @@ impl Plan {
         let config = &self.configurations[job.configuration].config;
         let missing = records.missing(&job.key, &self.methods);
         let mut rows = records.known(&job.key, &self.methods);
-        for run in Method::run_all(&missing, view, config)? {
+        for run in run_all(&missing, view, config)? {
             for sentence in run.discrepancies {
                 let text = format!("{}, {}: {sentence}", job.key, run.row.name);
                 watch(Event::Warning(text));

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::matrix::{Matrix, RawConfiguration};
-use super::method::Method;
 use super::scene_entry::{RawScene, SceneEntry, malformed};
 use crate::error::{Error, Result};
+use crate::gpu::method::Method;
 
 /// The content of a suite file.
 #[derive(Debug, Deserialize)]

@@ -544,3 +544,103 @@ fn sensitivity_varies_what_no_publication_states() {
     let alone = [&VIEW[..], &["--variant", "het", "--sensitivity"]].concat();
     place.expect(USAGE, &alone);
 }
+
+/// Keys and sums of the software renderer, whose runs stand among those of the pipeline in the order asked for.
+#[test]
+fn software_stands_beside_the_pipeline() {
+    let place = Place::new();
+    let methods = "compute,baseline,compute:none,compute-aabb:hw";
+    let document = sim(&place, &["--variant", methods, "-o", "{variant}.npy"]);
+    let runs = document["variants"].as_array().unwrap();
+    let names: Vec<_> = runs.iter().map(|v| v["name"].as_str().unwrap()).collect();
+    assert_eq!(names.join(","), methods);
+    let blended = |name| number(variant(&document, name), "/fragments/blended");
+    assert_eq!(blended("compute:none"), blended("baseline"));
+    assert!(blended("compute") < blended("baseline"));
+    for v in runs.iter().filter(|v| v["name"] != "baseline") {
+        let at = |path: &str| number(v, &format!("/compute/{path}"));
+        let reasons = v["compute"]["cycles_by_reason"].as_object().unwrap();
+        let names: Vec<_> = reasons.keys().map(String::as_str).collect();
+        assert_eq!(names, ["issue", "chain", "barrier", "memory", "tail"]);
+        let sum: f64 = reasons.values().map(|c| c.as_f64().unwrap()).sum();
+        assert_eq!(sum, at("schedulers") * number(v, "/cycles"));
+        assert!(at("lanes/blended") <= at("lanes/over_cut"));
+        assert!(at("lanes/over_cut") <= at("lanes/live"));
+        assert!(at("lanes/live") <= 32.0 * at("warp_entries"));
+        assert_eq!(at("lanes/blended"), number(v, "/fragments/blended"));
+        for path in [
+            "pairs",
+            "fragments_missed",
+            "rounds",
+            "warp_entries_blending",
+        ] {
+            assert!(at(path) >= 0.0);
+        }
+        let kernels = v["compute"]["kernels"].as_array().unwrap();
+        let names: Vec<_> = kernels
+            .iter()
+            .map(|k| k["name"].as_str().unwrap())
+            .collect();
+        let all = [
+            "preprocess",
+            "scan",
+            "duplicate",
+            "sort",
+            "ranges",
+            "raster",
+        ];
+        assert_eq!(names, all);
+        assert_eq!(kernels[5]["cycles"], v["cycles"]);
+        assert_eq!(kernels[3]["bytes"].as_f64().unwrap(), 128.0 * at("pairs"));
+        assert_eq!(v["discrepancies"], Value::Array(Vec::new()));
+    }
+    let ratios = document["ratios"].as_object().unwrap();
+    assert_eq!(ratios.len(), 3);
+    assert!(ratios["compute"]["quads"].is_null());
+    for file in ["compute.npy", "compute-none.npy", "compute-aabb-hw.npy"] {
+        assert!(quadrille::read_picture(place.path(file)).is_ok(), "{file}");
+    }
+    let page = place.expect(DONE, &[&VIEW[..], &["--variant", methods]].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    for line in ["raster cycles", "lanes blend", "memory", "sort ms", "crop"] {
+        assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
+    }
+    assert!(
+        page.lines().all(|line| line.chars().count() <= SCREEN.0),
+        "{page}"
+    );
+    let wrong = place.expect(USAGE, &[&VIEW[..], &["--variant", "compute:fast"]].concat());
+    let text = String::from_utf8(wrong.stderr).unwrap();
+    assert!(
+        text.contains("compute, compute:none or compute:hw"),
+        "{text}"
+    );
+    let both = ["--variant", "baseline,het,compute", "--sensitivity"];
+    let refused = place.expect(USAGE, &[&VIEW[..], &both].concat());
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("variants of the pipeline"), "{text}");
+}
+
+/// The accelerator on the page and in the document, in cycles of the emulated GPU.
+#[test]
+fn the_accelerator_stands_beside_the_pipeline() {
+    let place = Place::new();
+    let methods = ["--variant", "baseline,gscore"];
+    let document = sim(&place, &methods);
+    let gscore = variant(&document, "gscore");
+    let at = |path: &str| number(gscore, path);
+    let cycles = (at("/gscore/raster_cycles") * 0.612).ceil();
+    assert_eq!(at("/cycles"), cycles);
+    assert!(at("/gscore/frame_cycles") > at("/gscore/raster_cycles"));
+    assert!(at("/fragments/blended") > 0.0 && at("/gscore/pairs") >= at("/gscore/entries"));
+    let speedup = number(&document, "/ratios/gscore/speedup");
+    let baseline = number(variant(&document, "baseline"), "/cycles");
+    assert!((speedup - baseline / cycles).abs() < 1e-9);
+    let page = place.expect(DONE, &[&VIEW[..], &methods].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    for line in ["sort and render", "whole frame", "cull", "crop"] {
+        assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
+    }
+    let trace = ["--variant", "gscore", "--trace", "t.json"];
+    place.expect(DONE, &[&VIEW[..], &trace].concat());
+}

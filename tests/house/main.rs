@@ -78,7 +78,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 10] = [
+const LANES_ELSEWHERE: [(&str, &str); 11] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -99,6 +99,10 @@ const LANES_ELSEWHERE: [(&str, &str); 10] = [
         "gpu/warp/fragment.rs",
         "every fragment of every emulated frame goes through it: scalar, it takes longer than all \
          timed units together",
+    ),
+    (
+        "gpu/compute/block.rs",
+        "every lane of every entry of the software renderer: a hundred million per frame",
     ),
     (
         "scene/activate.rs",

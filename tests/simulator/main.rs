@@ -11,11 +11,13 @@
 )]
 
 mod add_a_unit;
+mod compute;
 mod configuration;
 mod costs;
 mod coverage;
 mod coverage_by_hand;
 mod exact;
+mod gscore;
 mod hand_worked;
 mod late_fragment;
 mod memory;

@@ -59,6 +59,14 @@ pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4]
     })
 }
 
+/// Standard deviations along the shorter and the longer axis of a splat on the picture plane, in pixels.
+pub(crate) fn semi_axes_px(splat: &ProjectedSplat) -> [f64; 2] {
+    // At one standard deviation, alpha is exp(-1/2) of the opacity: the radius in (u, v) is that of
+    // log2(e) / 2.
+    let uv_per_deviation = (std::f64::consts::LOG2_E / 2.0).sqrt();
+    Axes::of(splat).px_per_uv.map(|px| px * uv_per_deviation)
+}
+
 /// Pixels to 1/256 pixels; 0 for NaN.
 #[allow(clippy::cast_possible_truncation, reason = "clamped to the guard band")]
 fn to_vertex(px: f64) -> i32 {

@@ -117,6 +117,16 @@ impl<'a> FragmentShader<'a> {
         self.level
     }
 
+    /// Largest alpha of a fragment.
+    pub(crate) fn alpha_cap(&self) -> f32 {
+        self.alpha_cap
+    }
+
+    /// Distance of an exponent from that of the cut, below which [`FragmentShader::fragment`] looks twice.
+    pub(crate) fn band(&self) -> f32 {
+        self.band
+    }
+
     /// Alpha of `splat` at pixel (`x`, `y`) of the picture, `None` below the cut: the definition of
     /// what [`FragmentShader::shade`] does.
     pub fn fragment(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f32> {
@@ -165,7 +175,7 @@ impl<'a> FragmentShader<'a> {
     /// Centre of a pixel relative to the centre of the picture.
     #[inline(always)]
     #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
-    fn position(&self, x: u32, y: u32) -> [f32; 2] {
+    pub(crate) fn position(&self, x: u32, y: u32) -> [f32; 2] {
         // Exact: halves, far below 2^23.
         [
             (x as f32 + 0.5) - self.half_size[0],

@@ -1,0 +1,283 @@
+//! Tile lists: for every screen tile, the splats that a block of the raster kernel visits, in drawing
+//! order.
+//!
+//! Renderers on shader cores duplicate each splat for the tiles it touches and sort the pairs by tile and
+//! depth. Splats are in drawing order already, so that appending them to the lists of their tiles gives
+//! the same lists.
+
+use rayon::prelude::*;
+
+use crate::gpu::draw::Draw;
+use crate::gpu::geometry::splat_box::semi_axes_px;
+use crate::math::index;
+use crate::preprocess::ProjectedSplat;
+use crate::raster::geometry::{SUBPIXEL_BITS, Vertex};
+use crate::raster::tiles::{TILE_PX, TileLayout};
+
+/// Splats whose tiles are found together on one thread.
+const CHUNK: usize = 4096;
+/// Vertex steps per pixel.
+const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
+/// Standard deviations of the square's half side (computation of `my_radius` in forward.cu of
+/// diff-gaussian-rasterization).
+const SQUARE_DEVIATIONS: f64 = 3.0;
+/// Least square of half the difference of the eigenvalues of the covariance, in the same computation.
+const LEAST_DISCRIMINANT: f64 = 0.1;
+
+/// The test that decides in which tiles a splat is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TileTest {
+    /// The oriented box around the footprint, where alpha reaches the cut (VR-Pipe III-A).
+    OrientedBox,
+    /// The square of three standard deviations of the longer axis, as the original renderer has it.
+    Square,
+}
+
+/// Columns of tiles in a row of tiles that a splat is listed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gpu) struct Span {
+    /// Position of the splat in drawing order.
+    pub(in crate::gpu) splat: u32,
+    /// Row of tiles.
+    pub(in crate::gpu) row: u16,
+    /// First column, and the one behind the last.
+    pub(in crate::gpu) columns: [u16; 2],
+}
+
+/// The lists of all tiles.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TileLists {
+    /// Positions in drawing order, tile after tile.
+    entries: Vec<u32>,
+    /// End of each tile's list.
+    ends: Vec<usize>,
+}
+
+impl TileLists {
+    /// Lists the splats of `draw` in the tiles that `test` finds. Primitives that are no splats are in no
+    /// list.
+    #[must_use]
+    pub fn new(draw: &Draw, test: TileTest) -> Self {
+        let layout = TileLayout::new(draw.width, draw.height);
+        let spans = spans(draw, test, TILE_PX);
+        let mut positions = vec![0_usize; layout.tiles() + 1];
+        let tiles = |span: &Span| {
+            let first = usize::from(span.row) * layout.tiles_across as usize;
+            let [from, to] = span.columns.map(usize::from);
+            first + from..first + to
+        };
+        for span in spans.iter().flatten() {
+            for tile in tiles(span) {
+                positions[tile + 1] += 1;
+            }
+        }
+        for tile in 1..positions.len() {
+            positions[tile] += positions[tile - 1];
+        }
+        let ends = positions[1..].to_vec();
+        let mut entries = vec![0; positions[layout.tiles()]];
+        for span in spans.iter().flatten() {
+            for tile in tiles(span) {
+                entries[positions[tile]] = span.splat;
+                positions[tile] += 1;
+            }
+        }
+        Self { entries, ends }
+    }
+
+    /// Number of entries of all lists: pairs of a splat and a tile.
+    #[must_use]
+    pub fn pairs(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Number of tiles.
+    #[must_use]
+    pub fn tiles(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Number of entries of the tiles ahead of `tile`.
+    pub(super) fn start(&self, tile: usize) -> usize {
+        tile.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// The list of a tile: positions in drawing order.
+    #[must_use]
+    pub fn tile(&self, tile: usize) -> &[u32] {
+        &self.entries[self.start(tile)..self.ends[tile]]
+    }
+}
+
+/// The spans of all splats in drawing order, chunk by chunk, over tiles of `side` pixels.
+pub(in crate::gpu) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
+    let chunks = draw.splats.par_chunks(CHUNK).enumerate();
+    chunks
+        .map(|(chunk, splats)| {
+            let mut spans = Vec::new();
+            for (splat, number) in splats.iter().zip(index_u32(chunk * CHUNK)..) {
+                spans_of(draw, (splat, number), (test, side), &mut spans);
+            }
+            spans
+        })
+        .collect()
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "draws hold fewer than 2^32 splats"
+)]
+fn index_u32(position: usize) -> u32 {
+    position as u32
+}
+
+/// Appends the spans of splat `number` over tiles of `side` pixels, row by row.
+fn spans_of(
+    draw: &Draw,
+    (splat, number): (&ProjectedSplat, u32),
+    (test, side): (TileTest, u32),
+    spans: &mut Vec<Span>,
+) {
+    let Some([[a, b, c], [_, _, d]]) = draw.box_triangles(number) else {
+        return;
+    };
+    let grid = [draw.width, draw.height].map(|px| f64::from(px.div_ceil(side)));
+    let side = f64::from(side);
+    let mut push = |row: f64, [from, to]: [f64; 2]| {
+        let columns = [from, to].map(tile_number);
+        if columns[0] < columns[1] {
+            spans.push(Span {
+                splat: number,
+                row: tile_number(row),
+                columns,
+            });
+        }
+    };
+    match test {
+        TileTest::OrientedBox => {
+            let corners = [a, b, c, d].map(|corner| in_tiles(corner, side));
+            if a == c {
+                return; // a box without area
+            }
+            let rows = corners.map(|[_, y]| y);
+            let (top, bottom) = (least(&rows).max(0.0), most(&rows));
+            let mut row = top.floor();
+            while row <= bottom && row < grid[1] {
+                let [left, right] = reach_in_row(&corners, row);
+                push(
+                    row,
+                    [left.floor().max(0.0), (right.floor() + 1.0).min(grid[0])],
+                );
+                row += 1.0;
+            }
+        }
+        TileTest::Square => {
+            let size = [draw.width, draw.height];
+            let [columns, rows] = square(splat, size, (grid, side));
+            let mut row = rows[0];
+            while row < rows[1] {
+                push(row, columns);
+                row += 1.0;
+            }
+        }
+    }
+}
+
+/// A vertex in units of tiles of `side` pixels.
+fn in_tiles(vertex: Vertex, side: f64) -> [f64; 2] {
+    [vertex.x, vertex.y].map(|v| f64::from(v) / (PER_PX * side))
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the picture, which has fewer than 2^16 tiles a side"
+)]
+fn tile_number(number: f64) -> u16 {
+    number.clamp(0.0, f64::from(u16::MAX)) as u16
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Least and largest x of the part of a convex quadrilateral inside row `row` of tiles; the part is convex
+/// too, so that it meets exactly the tiles between both.
+fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
+    let [top, bottom] = [row, row + 1.0];
+    let mut reach = [f64::INFINITY, f64::NEG_INFINITY];
+    let mut include = |x: f64| reach = [reach[0].min(x), reach[1].max(x)];
+    for (i, &[x, y]) in corners.iter().enumerate() {
+        if (top..=bottom).contains(&y) {
+            include(x);
+        }
+        let [next_x, next_y] = corners[(i + 1) % corners.len()];
+        for edge in [top, bottom] {
+            if (y < edge) != (next_y < edge) {
+                include(x + (edge - y) / (next_y - y) * (next_x - x));
+            }
+        }
+    }
+    reach
+}
+
+/// Columns and rows of a grid of tiles that the square of a splat meets: the first of each, and the one behind the
+/// last. As the original computes them, the square ends a pixel early on the right and below.
+fn square(splat: &ProjectedSplat, size: [u32; 2], (grid, tile): ([f64; 2], f64)) -> [[f64; 2]; 2] {
+    // A pixel's position is that of its corner there, and that of its centre here.
+    let centre =
+        [0, 1].map(|axis| f64::from(splat.mean_px[axis]) + f64::from(size[axis]) / 2.0 - 0.5);
+    let radius = square_radius_px(splat);
+    [0, 1].map(|axis| {
+        let first = ((centre[axis] - radius) / tile).floor();
+        let end = ((centre[axis] + radius + tile - 1.0) / tile).floor();
+        [first, end].map(|number| number.clamp(0.0, grid[axis]))
+    })
+}
+
+/// Half the side of a splat's square in pixels.
+fn square_radius_px(splat: &ProjectedSplat) -> f64 {
+    let [shorter, longer] = semi_axes_px(splat).map(|axis| axis * axis);
+    let (middle, half_difference) = (0.5 * (longer + shorter), 0.5 * (longer - shorter));
+    let largest = middle
+        + (half_difference * half_difference)
+            .max(LEAST_DISCRIMINANT)
+            .sqrt();
+    let radius = (SQUARE_DEVIATIONS * largest.sqrt()).ceil();
+    if radius.is_finite() { radius } else { 0.0 }
+}
+
+/// Bits of the key by which pairs of a splat and one of `tiles` tiles are sorted: the tile's number in
+/// front of 32 bits of depth.
+#[must_use]
+pub fn key_bits(tiles: usize) -> u64 {
+    32 + u64::from((tiles as u64).checked_ilog2().map_or(0, |bits| bits + 1))
+}
+
+/// Calls `visit` for each tile that `wide` lists a splat in and `narrow` does not. Both hold the spans of
+/// one draw; a splat has at most one span per row of tiles in each.
+pub(super) fn tiles_beyond(
+    wide: &[Span],
+    narrow: &[Span],
+    tiles_across: u32,
+    mut visit: impl FnMut(u32, usize),
+) {
+    let mut rest = narrow;
+    for span in wide {
+        let key = |s: &Span| (s.splat, s.row);
+        let before = rest.partition_point(|s| key(s) < key(span));
+        rest = &rest[before..];
+        let listed = rest.first().filter(|s| key(s) == key(span));
+        let [from, to] = listed.map_or([0, 0], |s| s.columns);
+        for column in span.columns[0]..span.columns[1] {
+            if !(from..to).contains(&column) {
+                let tile = u64::from(span.row) * u64::from(tiles_across) + u64::from(column);
+                visit(span.splat, index(tile));
+            }
+        }
+    }
+}

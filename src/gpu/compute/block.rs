@@ -1,0 +1,394 @@
+//! A block of the raster kernel, without time: its pixels, and the work of each warp in each round.
+//!
+//! A block draws a screen tile, a thread per pixel; a warp is 16x2 pixels. A round is 256 entries of the
+//! tile's list, which the threads fetch together. A warp visits an entry as long as one of its lanes is
+//! live: inside the picture, and not stopped. The block ends when no lane of it is live.
+//!
+//! Alphas are those of [`FragmentShader::fragment`], with the same rule near the cut; they are computed in
+//! lanes in the same order of operations.
+
+use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
+
+use crate::gpu::warp::fragment::FragmentShader;
+use crate::math::unfused::exp2_lanes;
+use crate::math::{SimdLevel, narrow};
+use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
+use crate::raster::tiles::TILE_PX;
+use crate::shading::StopRule;
+
+/// Threads of a block, and entries of a round.
+pub const BLOCK_THREADS: usize = 256;
+/// Warps of a block.
+pub const BLOCK_WARPS: usize = 8;
+/// Rows of pixels of a warp.
+const WARP_ROWS: usize = 2;
+/// Lanes of a row.
+const ROW: usize = TILE_PX as usize;
+const _: () = assert!(BLOCK_WARPS * WARP_ROWS * ROW == BLOCK_THREADS && ROW == 16);
+
+/// Least transmittance, so that no denormal arises where no rule stops a pixel; it does not change an f32
+/// picture.
+const LEAST_TRANSMITTANCE: f32 = 1e-30;
+
+/// Work of a warp in a round.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WarpWork {
+    /// Entries visited.
+    pub entries: u16,
+    /// Of those, entries with a live fragment over the cut.
+    pub over_cut: u16,
+    /// Of those, entries that a lane blends.
+    pub blending: u16,
+    /// Of those, entries that no warp of lower number blends.
+    pub first: u16,
+}
+
+/// Work of a block in a round.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RoundWork {
+    /// Work of each warp.
+    pub warps: [WarpWork; BLOCK_WARPS],
+    /// Entries that a lane of the block blends: a bit per entry.
+    pub blended: [u64; BLOCK_THREADS / 64],
+}
+
+/// Lanes over all entries that their warps visit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct LaneCounts {
+    /// Lanes of pixels that still take fragments.
+    pub live: u64,
+    /// Live lanes whose fragment is over the alpha cut.
+    pub over_cut: u64,
+    /// Lanes that blend.
+    pub blended: u64,
+}
+
+impl LaneCounts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.live += other.live;
+        self.over_cut += other.over_cut;
+        self.blended += other.blended;
+    }
+}
+
+/// The result of a block.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Work of each round that the block begins.
+    pub rounds: Vec<RoundWork>,
+    /// Lanes of all warps and entries.
+    pub lanes: LaneCounts,
+    /// Number of entries while a pixel of each quarter of the tile (8x8 pixels, row by row) is live.
+    pub subtile_ends: [u32; 4],
+    /// Premultiplied colour and alpha of the tile's pixels, row by row; zeros outside the picture.
+    pub pixels: Box<[[f32; 4]; BLOCK_THREADS]>,
+}
+
+/// What all blocks of a picture share.
+#[derive(Clone, Copy)]
+pub struct BlockDraw<'a> {
+    /// Fragment shader of the draw.
+    pub shader: FragmentShader<'a>,
+    /// Splats in drawing order.
+    pub splats: &'a [ProjectedSplat],
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
+    /// Rule by which a pixel takes no more fragments.
+    pub stop: StopRule,
+}
+
+/// A warp of a block.
+#[derive(Clone, Copy)]
+struct WarpPlace {
+    number: usize,
+    /// First pixel.
+    origin: [u32; 2],
+    /// Lanes inside the picture, by row.
+    inside: [u64; WARP_ROWS],
+}
+
+impl BlockDraw<'_> {
+    /// Draws the tile whose first pixel is `origin` from its list of positions in drawing order.
+    ///
+    /// # Panics
+    /// When the list names a splat that the draw has not.
+    #[must_use]
+    pub fn run(&self, origin: [u32; 2], list: &[u32], level: SimdLevel) -> Block {
+        dispatch!(level.level(), simd => self.run_lanes(simd, origin, list))
+    }
+
+    #[inline(always)]
+    fn run_lanes<S: Simd>(&self, simd: S, origin: [u32; 2], list: &[u32]) -> Block {
+        let mut block = Block {
+            rounds: vec![RoundWork::default(); list.len().div_ceil(BLOCK_THREADS)],
+            lanes: LaneCounts::default(),
+            subtile_ends: [0; 4],
+            pixels: Box::new([[0.0; 4]; BLOCK_THREADS]),
+        };
+        let columns = self.size[0].saturating_sub(origin[0]).min(TILE_PX);
+        let inside = u64::from(u16::MAX) >> (TILE_PX - columns);
+        for (number, y) in (origin[1]..)
+            .step_by(WARP_ROWS)
+            .take(BLOCK_WARPS)
+            .enumerate()
+        {
+            let rows = [y, y + 1].map(|y| if y < self.size[1] { inside } else { 0 });
+            let place = WarpPlace {
+                number,
+                origin: [origin[0], y],
+                inside: rows,
+            };
+            self.run_warp(simd, place, list, &mut block);
+        }
+        // The block votes before a round whether a lane is live.
+        let is_begun = |round: &RoundWork| round.warps.iter().any(|warp| warp.entries > 0);
+        let begun = block.rounds.iter().take_while(|round| is_begun(round));
+        block.rounds.truncate(begun.count());
+        block
+    }
+
+    #[inline(always)]
+    fn run_warp<S: Simd>(&self, simd: S, place: WarpPlace, list: &[u32], block: &mut Block) {
+        let mut pixels = WarpPixels::new(simd, self, place);
+        let mut visited = 0;
+        // Entries while the left and the right half of the warp is live.
+        let mut ends = [0; 2];
+        for (entries, round) in list.chunks(BLOCK_THREADS).zip(&mut block.rounds) {
+            if !pixels.is_live() {
+                break;
+            }
+            let mut work = WarpWork::default();
+            for (entry, &splat) in entries.iter().enumerate() {
+                if !pixels.is_live() {
+                    break;
+                }
+                let splat = &self.splats[splat as usize];
+                let halves = pixels.live_halves();
+                let (over_cut, blended) = pixels.visit(simd, self, splat, &mut block.lanes);
+                work.entries += 1;
+                visited += 1;
+                if pixels.live_halves() != halves {
+                    close(&mut ends, halves, visited);
+                }
+                work.over_cut += u16::from(over_cut);
+                work.blending += u16::from(blended);
+                let (word, bit) = (&mut round.blended[entry / 64], 1 << (entry % 64));
+                work.first += u16::from(blended && *word & bit == 0);
+                *word |= if blended { bit } else { 0 };
+            }
+            round.warps[place.number] = work;
+        }
+        close(&mut ends, pixels.live_halves(), visited);
+        let above = place.number / (BLOCK_WARPS / 2) * 2;
+        for (subtile, end) in block.subtile_ends[above..].iter_mut().zip(ends) {
+            *subtile = end.max(*subtile);
+        }
+        let first = place.number * WARP_ROWS * ROW;
+        pixels.store(&mut block.pixels[first..first + WARP_ROWS * ROW]);
+    }
+}
+
+/// Fragments of a splat in a row.
+#[derive(Clone, Copy)]
+struct RowFragments<S: Simd> {
+    /// Lanes over the alpha cut.
+    over: u64,
+    alpha: f32x16<S>,
+}
+
+/// The pixels of a warp.
+struct WarpPixels<S: Simd> {
+    origin: [u32; 2],
+    inside: [u64; WARP_ROWS],
+    /// Live lanes, by row.
+    live: [u64; WARP_ROWS],
+    /// Columns, from the picture's centre.
+    x: f32x16<S>,
+    /// Rows, from the picture's centre.
+    y: [f32; WARP_ROWS],
+    transmittance: [f32x16<S>; WARP_ROWS],
+    colour: [[f32x16<S>; 3]; WARP_ROWS],
+}
+
+impl<S: Simd> WarpPixels<S> {
+    #[inline(always)]
+    fn new(simd: S, draw: &BlockDraw<'_>, place: WarpPlace) -> Self {
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let [x, y] = draw.shader.position(place.origin[0], place.origin[1]);
+        Self {
+            origin: place.origin,
+            inside: place.inside,
+            live: place.inside,
+            // Exact: halves, far below 2^23.
+            x: lane(x) + f32x16::from_fn(simd, |i| i as f32),
+            y: [y, y + 1.0],
+            transmittance: [lane(1.0); WARP_ROWS],
+            colour: [[lane(0.0); 3]; WARP_ROWS],
+        }
+    }
+
+    #[inline(always)]
+    fn is_live(&self) -> bool {
+        self.live[0] | self.live[1] != 0
+    }
+
+    /// Whether a lane of the left and of the right half is live.
+    #[inline(always)]
+    fn live_halves(&self) -> [bool; 2] {
+        let live = self.live[0] | self.live[1];
+        [live & 0xff != 0, live >> (ROW / 2) != 0]
+    }
+
+    /// Visits an entry; returns whether a live lane's fragment is over the cut, and whether one blends.
+    #[inline(always)]
+    fn visit(
+        &mut self,
+        simd: S,
+        draw: &BlockDraw<'_>,
+        splat: &ProjectedSplat,
+        lanes: &mut LaneCounts,
+    ) -> (bool, bool) {
+        let (mut any_over, mut any_blended) = (0, 0);
+        for row in 0..WARP_ROWS {
+            let live = self.live[row];
+            lanes.live += u64::from(live.count_ones());
+            if live == 0 {
+                continue;
+            }
+            let mut fragments = self.shade_row(simd, draw, splat, row);
+            fragments.over &= live;
+            let over = fragments.over;
+            if over == 0 {
+                continue;
+            }
+            let blended = self.blend_row(simd, draw.stop, row, splat.colour, fragments);
+            lanes.over_cut += u64::from(over.count_ones());
+            lanes.blended += u64::from(blended.count_ones());
+            any_over |= over;
+            any_blended |= blended;
+        }
+        (any_over != 0, any_blended != 0)
+    }
+
+    /// Fragments of a splat in a row.
+    #[inline(always)]
+    fn shade_row(
+        &self,
+        simd: S,
+        draw: &BlockDraw<'_>,
+        splat: &ProjectedSplat,
+        row: usize,
+    ) -> RowFragments<S> {
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let (y, band) = (self.y[row], draw.shader.band());
+        let v = splat.v_at_centre + splat.v_per_y * y;
+        let v_squared = v * v;
+        // Subtracting the square of u first makes no exponent larger, rounding included.
+        if splat.log2_opacity - v_squared < LOG2_ALPHA_CUT - band {
+            return RowFragments {
+                over: 0,
+                alpha: lane(0.0),
+            };
+        }
+        let u = lane(splat.u_at_centre - splat.u_per_y * y) + lane(splat.u_per_x) * self.x;
+        let exponent = (lane(splat.log2_opacity) - u * u) - lane(v_squared);
+        let mut over = exponent.simd_ge(lane(LOG2_ALPHA_CUT)).to_bitmask();
+        let from_cut = (exponent - lane(LOG2_ALPHA_CUT)).abs();
+        let near = from_cut.simd_lt(lane(band)).to_bitmask() & self.live[row];
+        if over == 0 && near == 0 {
+            return RowFragments {
+                over: 0,
+                alpha: lane(0.0),
+            };
+        }
+        let mut alpha = exp2_lanes(simd, exponent).min(lane(draw.shader.alpha_cap()));
+        if near != 0 {
+            let mut alphas = [0.0; ROW];
+            alpha.store_slice(&mut alphas);
+            let origin = [self.origin[0], self.origin[1] + u32::from(row == 1)];
+            over = decide(draw, splat, origin, [over, near], &mut alphas);
+            alpha = f32x16::from_slice(simd, &alphas);
+        }
+        RowFragments { over, alpha }
+    }
+
+    /// Blends fragments of a `colour` into a row, or stops their lanes; returns the lanes that blend.
+    #[inline(always)]
+    fn blend_row(
+        &mut self,
+        simd: S,
+        stop: StopRule,
+        row: usize,
+        colour: [f32; 3],
+        RowFragments { over, alpha }: RowFragments<S>,
+    ) -> u64 {
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let before = self.transmittance[row];
+        let left = before * (lane(1.0) - alpha);
+        let at_most = |threshold: f64| left.simd_le(lane(narrow(threshold))).to_bitmask();
+        let refused = match stop {
+            StopRule::Never | StopRule::After(_) => 0,
+            StopRule::Before(threshold) => left.simd_lt(lane(narrow(threshold))).to_bitmask(),
+            StopRule::BeforeOrAt(threshold) => at_most(threshold),
+        };
+        let blended = over & !refused;
+        let stopped = match stop {
+            StopRule::After(threshold) => at_most(1.0 - threshold),
+            _ => refused,
+        };
+        self.live[row] &= !(over & stopped);
+        let mask = mask32x16::from_bitmask(simd, blended);
+        let weight = mask.select(before, lane(0.0));
+        for (sum, colour) in self.colour[row].iter_mut().zip(colour) {
+            *sum += weight * (alpha * lane(colour));
+        }
+        self.transmittance[row] = mask.select(left.max(lane(LEAST_TRANSMITTANCE)), before);
+        blended
+    }
+
+    /// Writes the pixels inside the picture.
+    #[inline(always)]
+    fn store(&self, pixels: &mut [[f32; 4]]) {
+        for (row, pixels) in pixels.chunks_exact_mut(ROW).enumerate() {
+            let [r, g, b] = self.colour[row].map(|channel| channel.to_array());
+            let transmittance = self.transmittance[row].to_array();
+            for (i, pixel) in pixels.iter_mut().enumerate() {
+                if self.inside[row] >> i & 1 == 1 {
+                    *pixel = [r[i], g[i], b[i], 1.0 - transmittance[i]];
+                }
+            }
+        }
+    }
+}
+
+/// Sets the ends of halves that were live up to `visited` entries.
+fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
+    for (end, live) in ends.iter_mut().zip(halves) {
+        if live {
+            *end = visited;
+        }
+    }
+}
+
+/// Decides the lanes `near` of the row that begins at `origin`, one by one, and returns which lanes are over
+/// the cut; `over` says so of the others.
+#[cold]
+#[inline(never)]
+fn decide(
+    draw: &BlockDraw<'_>,
+    splat: &ProjectedSplat,
+    origin: [u32; 2],
+    [over, near]: [u64; 2],
+    alphas: &mut [f32; ROW],
+) -> u64 {
+    let mut over = over & !near;
+    for (alpha, lane) in alphas.iter_mut().zip(0..) {
+        if near >> lane & 1 == 1
+            && let Some(decided) = draw.shader.fragment(splat, origin[0] + lane, origin[1])
+        {
+            *alpha = decided;
+            over |= 1 << lane;
+        }
+    }
+    over
+}

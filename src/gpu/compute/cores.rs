@@ -1,0 +1,311 @@
+//! When the blocks of the raster kernel end: residency, rounds, barriers, issue, and memory.
+//!
+//! Blocks are dispatched in tile order, first to the cores in turn, then to whatever place becomes free
+//! first. In every round a block votes, loads its entries (identifiers, then centres, conics and
+//! opacities), waits at a barrier, and loops over the entries.
+//!
+//! A scheduler issues the work of rounds first come, first served. Votes and loads go ahead of it; the
+//! ends of the warps that they delay are not moved, but all later work is. A warp ends its round when its
+//! instructions have been issued, but no earlier than its chain of dependent instructions, its special
+//! function unit, and the load and store unit of its core allow. The round ends with its slowest warp. The
+//! colour of an entry comes through memory for the first warp of a block that blends it, and from the
+//! first-level cache for the others.
+//!
+//! A gap in a scheduler's issue has the reasons of the block that ends it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use serde::Serialize;
+
+use super::addresses::Addresses;
+use super::assign::TileLists;
+use super::block::{BLOCK_THREADS, BLOCK_WARPS, Block, BlockDraw, RoundWork};
+use super::program::ComputeSpec;
+use crate::gpu::warp::cores::CoresSpec;
+use crate::math::index;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::timing::Cycle;
+use crate::raster::tiles::{TILE_PX, TileLayout};
+
+/// Lanes of a warp, and entries whose addresses a warp loads.
+const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;
+
+/// Cycles of all schedulers by what they did. They add up to the schedulers times the cycles of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CyclesByReason {
+    /// An instruction held the lanes.
+    pub issue: u64,
+    /// The warps waited for their own instructions.
+    pub chain: u64,
+    /// The warps waited for slower warps of their block.
+    pub barrier: u64,
+    /// The warps waited for the entries of a round.
+    pub memory: u64,
+    /// The scheduler had issued its last instruction.
+    pub tail: u64,
+}
+
+impl CyclesByReason {
+    /// Every reason with its name.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, u64); 5] {
+        [
+            ("issue", self.issue),
+            ("chain", self.chain),
+            ("barrier", self.barrier),
+            ("memory", self.memory),
+            ("tail", self.tail),
+        ]
+    }
+}
+
+/// Time of the raster kernel.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KernelTime {
+    pub(super) cycles: Cycle,
+    pub(super) instructions: u64,
+    pub(super) by_reason: CyclesByReason,
+}
+
+/// What the kernel runs on and what it draws.
+#[derive(Clone, Copy)]
+pub(super) struct KernelInput<'a> {
+    pub(super) spec: &'a ComputeSpec,
+    pub(super) cores: &'a CoresSpec,
+    pub(super) gpcs: u64,
+    pub(super) draw: BlockDraw<'a>,
+    pub(super) lists: &'a TileLists,
+    pub(super) blocks: &'a [Block],
+    pub(super) addresses: &'a Addresses,
+}
+
+/// The end of a warp's last round: the cycle of its last issue, and the one at which it was done.
+#[derive(Debug, Clone, Copy, Default)]
+struct WarpEnd {
+    issued: Cycle,
+    done: Cycle,
+}
+
+/// A place for a block on a core, and the block that holds it.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    core: usize,
+    block: usize,
+    round: usize,
+    warps: [WarpEnd; BLOCK_WARPS],
+}
+
+/// What a scheduler of a core issues, and when.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scheduler {
+    /// Cycle at which all its work has been issued.
+    issued: Cycle,
+    /// Cycle at which its special function unit is free.
+    special: Cycle,
+}
+
+/// The kernel as it runs.
+struct KernelRun<'a> {
+    input: KernelInput<'a>,
+    memory: &'a mut Memory,
+    /// Schedulers of all cores.
+    schedulers: Vec<Scheduler>,
+    per_core: usize,
+    /// Cycle at which the load and store unit of each core is free.
+    loads: Vec<Cycle>,
+    time: KernelTime,
+}
+
+/// Runs the kernel.
+pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory) -> KernelTime {
+    let cores = index(input.cores.cores * input.gpcs);
+    let per_core = index(input.cores.schedulers);
+    let mut run = KernelRun {
+        input,
+        memory,
+        schedulers: vec![Scheduler::default(); cores * per_core],
+        per_core,
+        loads: vec![0; cores],
+        time: KernelTime::default(),
+    };
+    let places = cores * index(input.spec.blocks_per_core(input.cores));
+    let mut places: Vec<_> = (0..places.min(input.blocks.len()))
+        .map(|block| Place {
+            core: block % cores,
+            block,
+            ..Place::default()
+        })
+        .collect();
+    let mut next_block = places.len();
+    let mut ready: BinaryHeap<_> = (0..places.len()).map(|place| Reverse((0, place))).collect();
+    while let Some(Reverse((at, number))) = ready.pop() {
+        let place = &mut places[number];
+        let at = if place.round < input.blocks[place.block].rounds.len() {
+            run.round(place, at)
+        } else {
+            let ended = run.end(place, at);
+            if next_block == input.blocks.len() {
+                continue;
+            }
+            (place.block, place.round) = (next_block, 0);
+            next_block += 1;
+            ended
+        };
+        ready.push(Reverse((at, number)));
+    }
+    run.finish()
+}
+
+impl KernelRun<'_> {
+    /// Runs the next round of a block from `at` on; returns the cycle at which it ends.
+    fn round(&mut self, place: &mut Place, at: Cycle) -> Cycle {
+        let spec = self.input.spec;
+        let setup = if place.round == 0 {
+            spec.setup_instructions
+        } else {
+            0
+        };
+        let issued = self.issue_ahead(place, at, setup + spec.fetch_instructions);
+        let list = self.input.lists.tile(place.block);
+        let first = place.round * BLOCK_THREADS;
+        let entries = &list[first..list.len().min(first + BLOCK_THREADS)];
+        let start = self.input.lists.start(place.block) + first;
+        let fetched = self.fetch(start, entries, issued);
+        let round = &self.input.blocks[place.block].rounds[place.round];
+        let wait = self.colour_wait(round, entries, fetched);
+        for (warp, work) in round.warps.iter().enumerate() {
+            let cost = spec.cost(work, self.input.draw.stop);
+            let number = self.scheduler_of(place, warp);
+            self.idle_until(number, fetched, place.warps[warp], [at, fetched]);
+            let issue = cost.instructions * self.input.cores.issue_cycles;
+            self.time.instructions += cost.instructions;
+            self.time.by_reason.issue += issue;
+            let scheduler = &mut self.schedulers[number];
+            scheduler.issued += issue;
+            scheduler.special = scheduler.special.max(fetched) + cost.special * spec.special_cycles;
+            let loads = &mut self.loads[place.core];
+            *loads = fetched.max(*loads) + cost.loads * spec.load_cycles;
+            let chain = fetched + cost.chain + u64::from(work.first) * wait;
+            place.warps[warp] = WarpEnd {
+                issued: scheduler.issued,
+                done: scheduler
+                    .issued
+                    .max(scheduler.special)
+                    .max(*loads)
+                    .max(chain),
+            };
+        }
+        place.round += 1;
+        let done = place.warps.iter().map(|warp| warp.done);
+        done.fold(fetched, Cycle::max)
+    }
+
+    /// Ends a block from `at` on: writes its pixels; returns the cycle at which its place is free.
+    fn end(&mut self, place: &mut Place, at: Cycle) -> Cycle {
+        let spec = self.input.spec;
+        let setup = if place.round == 0 {
+            spec.setup_instructions
+        } else {
+            0
+        };
+        let issued = self.issue_ahead(place, at, setup + spec.end_instructions);
+        let done = issued.into_iter().fold(at, Cycle::max);
+        for (warp, end) in place.warps.iter_mut().zip(issued) {
+            *warp = WarpEnd {
+                issued: end,
+                done: end,
+            };
+        }
+        let [width, height] = self.input.draw.size;
+        let across = TileLayout::new(width, height).tiles_across as usize;
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "fewer tiles than 2^32 in a picture"
+        )]
+        let origin = [place.block % across, place.block / across].map(|tile| tile as u32 * TILE_PX);
+        let accepted = self.input.addresses.write_tile(self.memory, origin, done);
+        self.time.cycles = self.time.cycles.max(accepted);
+        accepted
+    }
+
+    /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns the cycle at
+    /// which each warp has issued its own.
+    fn issue_ahead(&mut self, place: &Place, at: Cycle, instructions: u64) -> [Cycle; BLOCK_WARPS] {
+        let issue = instructions * self.input.cores.issue_cycles;
+        std::array::from_fn(|warp| {
+            let number = self.scheduler_of(place, warp);
+            self.idle_until(number, at, place.warps[warp], [at, at]);
+            self.schedulers[number].issued += issue;
+            self.time.instructions += instructions;
+            self.time.by_reason.issue += issue;
+            at + issue * (warp / self.per_core + 1) as u64
+        })
+    }
+
+    /// Loads the entries of a round, which begin at `start` of all lists, for warps that issue their loads at
+    /// `issued`; returns the cycle at which all have arrived.
+    fn fetch(&mut self, start: usize, entries: &[u32], issued: [Cycle; BLOCK_WARPS]) -> Cycle {
+        let (addresses, splats) = (self.input.addresses, self.input.draw.splats);
+        let mut arrived = issued.into_iter().fold(0, Cycle::max);
+        for ((warp, entries), issued) in entries.chunks(LANES).enumerate().zip(issued) {
+            let first = start + warp * LANES;
+            let ids = addresses.read_ids(self.memory, first, entries.len(), issued);
+            let gathered = addresses.gather(self.memory, (entries, splats), ids);
+            arrived = arrived.max(gathered);
+        }
+        arrived
+    }
+
+    /// Reads the colours of a round's blended entries from `at` on; returns the mean cycles until one has
+    /// arrived.
+    fn colour_wait(&mut self, round: &RoundWork, entries: &[u32], at: Cycle) -> Cycle {
+        let (mut waited, mut count) = (0, 0);
+        for (word, entries) in round.blended.iter().zip(entries.chunks(64)) {
+            let mut left = *word;
+            while left != 0 {
+                let splat = entries[left.trailing_zeros() as usize];
+                left &= left - 1;
+                let splat = &self.input.draw.splats[splat as usize];
+                let arrived = self.input.addresses.read_colour(self.memory, splat, at);
+                waited += arrived - at;
+                count += 1;
+            }
+        }
+        waited / count.max(1)
+    }
+
+    /// Number of the scheduler that a warp of a block runs on.
+    fn scheduler_of(&self, place: &Place, warp: usize) -> usize {
+        place.core * self.per_core + warp % self.per_core
+    }
+
+    /// Accounts for the cycles in which a scheduler has nothing to issue before `until`, when it gets work of
+    /// a block whose warp ended its last round at `warp` and loads its entries in the cycles of `fetch`.
+    fn idle_until(&mut self, number: usize, until: Cycle, warp: WarpEnd, fetch: [Cycle; 2]) {
+        let scheduler = &mut self.schedulers[number];
+        let from = scheduler.issued;
+        if from >= until {
+            return;
+        }
+        scheduler.issued = until;
+        let within = |begin: Cycle, end: Cycle| until.min(end).saturating_sub(from.max(begin));
+        let reasons = &mut self.time.by_reason;
+        let chain = within(warp.issued, warp.done);
+        let memory = within(fetch[0], fetch[1]);
+        reasons.chain += chain;
+        reasons.memory += memory;
+        reasons.barrier += until - from - chain - memory;
+    }
+
+    /// Ends the run.
+    fn finish(mut self) -> KernelTime {
+        let issued = self.schedulers.iter().map(|scheduler| scheduler.issued);
+        let end = issued.fold(self.memory.writes_done(), Cycle::max);
+        self.time.cycles = self.time.cycles.max(end);
+        let tails = self.schedulers.iter();
+        let tails = tails.map(|scheduler| self.time.cycles - scheduler.issued);
+        self.time.by_reason.tail = tails.sum();
+        self.time
+    }
+}

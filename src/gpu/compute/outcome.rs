@@ -1,0 +1,253 @@
+//! Results of the software renderer: the picture, the cycles, and all counters.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::assign::TileTest;
+use super::block::LaneCounts;
+use super::cores::CyclesByReason;
+use super::kernels::Workload;
+use super::stream::KernelCost;
+use crate::error::{Error, Result};
+use crate::image::Frame;
+use crate::pipeline::collect::UnitCycles;
+use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::timing::{Cycle, StallReason};
+use crate::shading::StopRule;
+
+/// Early termination of the software renderer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Termination {
+    /// The stop rule of the profile.
+    Profile,
+    /// None.
+    Never,
+    /// Behind the blend that raises alpha to 0.996, as in the emulated hardware.
+    Hardware,
+}
+
+/// A software renderer: the test by which splats are listed in tiles, and early termination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComputeMethod {
+    /// Test of a splat against a tile.
+    pub tiles: TileTest,
+    /// Early termination.
+    pub termination: Termination,
+}
+
+impl ComputeMethod {
+    /// The renderer with oriented boxes and the profile's stop rule.
+    pub const ORIENTED: Self = Self {
+        tiles: TileTest::OrientedBox,
+        termination: Termination::Profile,
+    };
+    /// The same without early termination.
+    pub const ORIENTED_UNSTOPPED: Self = Self {
+        tiles: TileTest::OrientedBox,
+        termination: Termination::Never,
+    };
+    /// The renderer with squares and the profile's stop rule.
+    pub const SQUARE: Self = Self {
+        tiles: TileTest::Square,
+        termination: Termination::Profile,
+    };
+
+    /// Parses `compute` or `compute-aabb`, alone or followed by `:none` or `:hw`; `None` if `text` names no
+    /// software renderer.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] about the argument `variant` for another suffix.
+    pub fn parse(text: &str) -> Result<Option<Self>> {
+        let (name, suffix) = match text.split_once(':') {
+            Some((name, suffix)) => (name, Some(suffix)),
+            None => (text, None),
+        };
+        let tiles = match name {
+            "compute" => TileTest::OrientedBox,
+            "compute-aabb" => TileTest::Square,
+            _ => return Ok(None),
+        };
+        let termination = match suffix {
+            None => Termination::Profile,
+            Some("none") => Termination::Never,
+            Some("hw") => Termination::Hardware,
+            Some(_) => {
+                let expected = format!("{name}, {name}:none or {name}:hw");
+                return Err(Error::argument("variant", expected, text));
+            }
+        };
+        Ok(Some(Self { tiles, termination }))
+    }
+
+    /// The stop rule of the renderer for a profile with the rule `of_profile`.
+    #[must_use]
+    pub fn stop(self, of_profile: StopRule) -> StopRule {
+        match self.termination {
+            Termination::Profile => of_profile,
+            Termination::Never => StopRule::Never,
+            Termination::Hardware => StopRule::After(0.996),
+        }
+    }
+}
+
+impl fmt::Display for ComputeMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.tiles {
+            TileTest::OrientedBox => "compute",
+            TileTest::Square => "compute-aabb",
+        })?;
+        f.write_str(match self.termination {
+            Termination::Profile => "",
+            Termination::Never => ":none",
+            Termination::Hardware => ":hw",
+        })
+    }
+}
+
+/// Result of a software renderer.
+#[derive(Debug, Serialize)]
+pub struct ComputeResult {
+    /// Renderer.
+    #[serde(skip)]
+    pub method: ComputeMethod,
+    /// Cycles of the raster kernel, which starts from sorted lists.
+    #[serde(skip)]
+    pub cycles: Cycle,
+    /// Pairs of a splat and a tile.
+    pub pairs: u64,
+    /// Fragments over the alpha cut in tiles that do not list their splat, before any stop rule.
+    pub fragments_missed: u64,
+    /// Rounds that the blocks begin.
+    pub rounds: u64,
+    /// Entries that warps visit.
+    pub warp_entries: u64,
+    /// Of those, entries that a lane blends.
+    pub warp_entries_blending: u64,
+    /// Lanes over all entries that their warps visit.
+    pub lanes: LaneCounts,
+    /// Warp instructions of the raster kernel.
+    pub instructions: u64,
+    /// Cycles of all schedulers in the raster kernel by what they did.
+    pub cycles_by_reason: CyclesByReason,
+    /// Schedulers of all cores.
+    pub schedulers: u64,
+    /// Blocks that a core holds at once.
+    pub blocks_per_core: u64,
+    /// Every kernel of a frame, in order.
+    pub kernels: Vec<KernelCost>,
+    /// Counts that the kernels ahead of the raster follow from.
+    #[serde(skip)]
+    pub workload: Workload,
+    /// Traffic of the L2 in the raster kernel.
+    pub l2: L2Counters,
+    /// Bytes moved to and from DRAM in the raster kernel.
+    pub dram_bytes: u64,
+    /// Cycles of the ports of L2 and DRAM in the raster kernel.
+    #[serde(skip)]
+    pub memory: Vec<UnitCycles>,
+    /// The picture.
+    #[serde(skip)]
+    pub frame: Frame,
+}
+
+impl ComputeResult {
+    /// Lanes that blend as a share of those of all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no
+    /// entry is visited.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
+    pub fn blending_share(&self) -> Option<f64> {
+        let lanes = 32 * self.warp_entries;
+        (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
+    }
+
+    /// Lanes that blend as a share of those of all entries that a lane of their warp blends, 0 to 1.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
+    pub fn blending_share_of_blending(&self) -> Option<f64> {
+        let lanes = 32 * self.warp_entries_blending;
+        (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
+    }
+
+    /// Cycles of the schedulers of the cores, and of the ports of L2 and DRAM.
+    #[must_use]
+    pub fn units(&self) -> Vec<UnitCycles> {
+        let reasons = self.cycles_by_reason;
+        let idle = [
+            ("chain", reasons.chain),
+            ("barrier", reasons.barrier),
+            (StallReason::Miss.name(), reasons.memory),
+            (StallReason::Drained.name(), reasons.tail),
+        ];
+        let idle = idle.into_iter().filter(|(_, cycles)| *cycles > 0);
+        let cores = UnitCycles {
+            name: "cores",
+            instances: self.schedulers,
+            busy: reasons.issue,
+            idle: idle
+                .map(|(name, cycles)| (name.to_owned(), cycles))
+                .collect(),
+            moved: self.instructions,
+            rate: None,
+            timeline: None,
+        };
+        [vec![cores], self.memory.clone()].concat()
+    }
+
+    /// Describes counters and cycles that do not add up. The list is empty unless the renderer has a bug.
+    #[must_use]
+    pub fn discrepancies(&self) -> Vec<String> {
+        let mut wrong: Vec<_> = UnitCycles::discrepancies(&self.units(), self.cycles).collect();
+        let lanes = &self.lanes;
+        let mut check = |holds: bool, what: String| {
+            if !holds {
+                wrong.push(what);
+            }
+        };
+        check(
+            lanes.blended <= lanes.over_cut
+                && lanes.over_cut <= lanes.live
+                && lanes.live <= 32 * self.warp_entries,
+            format!("lanes of {} warp entries: {lanes:?}", self.warp_entries),
+        );
+        let blending = self.warp_entries_blending;
+        check(
+            blending <= lanes.blended && lanes.blended <= 32 * blending,
+            format!("{blending} warp entries blend {} lanes", lanes.blended),
+        );
+        let raster = self.kernels.last().map(|kernel| kernel.instructions);
+        check(
+            raster == Some(self.instructions),
+            format!(
+                "{} instructions, but the raster kernel has {raster:?}",
+                self.instructions
+            ),
+        );
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for name in [
+            "compute",
+            "compute:none",
+            "compute:hw",
+            "compute-aabb",
+            "compute-aabb:none",
+            "compute-aabb:hw",
+        ] {
+            let method = ComputeMethod::parse(name).unwrap().unwrap();
+            assert_eq!(method.to_string(), name);
+        }
+        assert_eq!(ComputeMethod::parse("het").unwrap(), None);
+        let error = ComputeMethod::parse("compute:inria")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("compute:none or compute:hw"), "{error}");
+    }
+}

@@ -1,0 +1,46 @@
+//! The blocks of a picture, in parallel, and the picture that they leave.
+
+use rayon::prelude::*;
+
+use super::assign::TileLists;
+use super::block::{Block, BlockDraw};
+use crate::gpu::draw::Draw;
+use crate::image::Frame;
+use crate::raster::tiles::{TILE_PX, TileLayout};
+
+/// Draws all tiles.
+pub(in crate::gpu) fn blocks(draw: &Draw, block: &BlockDraw<'_>, lists: &TileLists) -> Vec<Block> {
+    let layout = TileLayout::new(draw.width, draw.height);
+    let tiles = (0..lists.tiles()).into_par_iter();
+    let level = block.shader.level();
+    tiles
+        .map(|tile| block.run(origin(layout, tile), lists.tile(tile), level))
+        .collect()
+}
+
+/// First pixel of a tile.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "fewer tiles than 2^32 in a picture"
+)]
+pub(super) fn origin(layout: TileLayout, tile: usize) -> [u32; 2] {
+    let tile = tile as u32;
+    [tile % layout.tiles_across, tile / layout.tiles_across].map(|number| number * TILE_PX)
+}
+
+/// The picture of all blocks.
+pub(in crate::gpu) fn frame(draw: &Draw, blocks: &[Block]) -> Frame {
+    let layout = TileLayout::new(draw.width, draw.height);
+    let mut frame = Frame::new(draw.width, draw.height);
+    let width = draw.width as usize;
+    for (tile, block) in blocks.iter().enumerate() {
+        let [x, y] = origin(layout, tile).map(|px| px as usize);
+        let side = TILE_PX as usize;
+        let (columns, rows) = (side.min(width - x), side.min(draw.height as usize - y));
+        for (row, pixels) in block.pixels.chunks_exact(side).take(rows).enumerate() {
+            let first = (y + row) * width + x;
+            frame.pixels_mut()[first..first + columns].copy_from_slice(&pixels[..columns]);
+        }
+    }
+    frame
+}

@@ -1,0 +1,55 @@
+//! The radix sort of pairs of a key and a splat: its passes and bytes.
+
+/// A least-significant-digit radix sort that counts all digits in one pass over the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RadixSort {
+    /// Bits of a key that are sorted by.
+    pub key_bits: u64,
+    /// Bits of a digit.
+    pub digit_bits: u64,
+    /// Bytes of a key and of a value.
+    pub bytes: [u64; 2],
+}
+
+impl RadixSort {
+    /// Number of passes.
+    #[must_use]
+    pub fn passes(&self) -> u64 {
+        self.key_bits.div_ceil(self.digit_bits)
+    }
+
+    /// Bytes read and written per pair: the keys once for all counts, and key and value in and out in every
+    /// pass.
+    #[must_use]
+    pub fn bytes_per_pair(&self) -> u64 {
+        let [key, value] = self.bytes;
+        key + self.passes() * 2 * (key + value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::compute::assign::key_bits;
+
+    /// 980x545 pixels are 62x35 tiles, 12 bits: 44 bits, six passes, 8 + 24 * 6 bytes. Depths alone:
+    /// 32 bits, four passes, 4 + 16 * 4 bytes.
+    #[test]
+    fn passes_and_bytes_follow_from_the_key() {
+        let pairs = RadixSort {
+            key_bits: key_bits(62 * 35),
+            digit_bits: 8,
+            bytes: [8, 4],
+        };
+        assert_eq!((pairs.key_bits, pairs.passes()), (44, 6));
+        assert_eq!(pairs.bytes_per_pair(), 152);
+        let depths = RadixSort {
+            key_bits: 32,
+            digit_bits: 8,
+            bytes: [4, 4],
+        };
+        assert_eq!((depths.passes(), depths.bytes_per_pair()), (4, 68));
+        // One tile has a number of one bit, as two have of two bits.
+        assert_eq!([1, 2, 255, 256].map(key_bits), [33, 34, 40, 41]);
+    }
+}

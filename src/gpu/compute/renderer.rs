@@ -1,0 +1,227 @@
+//! The software renderer: tile lists, blocks, their time, and the kernels ahead of them.
+
+use rayon::prelude::*;
+
+use super::addresses::Addresses;
+use super::assign::{Span, TileLists, TileTest, key_bits, spans, tiles_beyond};
+use super::block::{Block, BlockDraw, LaneCounts};
+use super::cores::{self, KernelInput, KernelTime};
+use super::kernels::{Workload, kernels};
+use super::outcome::{ComputeMethod, ComputeResult};
+use super::picture::{self, origin};
+use super::stream::{KernelCost, Limit};
+use crate::error::Result;
+use crate::gpu::config::Config;
+use crate::gpu::draw::Draw;
+use crate::gpu::warp::fragment::FragmentShader;
+use crate::math::index;
+use crate::pipeline::memory::Memory;
+use crate::raster::tiles::{TILE_PX, TileLayout};
+use crate::shading::StopRule;
+
+/// Splats of preprocess and duplicate that share a warp.
+const LANES: u32 = 32;
+
+/// Splats of a scene by their place relative to the camera.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SceneCounts {
+    /// Splats of the scene, which is more than any index of a splat that is drawn.
+    pub splats: u64,
+    /// Splats at the near plane or in front of it.
+    pub near: u64,
+    /// Degree of the spherical harmonics.
+    pub sh_degree: u8,
+}
+
+impl SceneCounts {
+    /// Counts of a scene that holds what `draw` draws and nothing else.
+    #[must_use]
+    pub fn of(draw: &Draw) -> Self {
+        let last = draw.splats.iter().map(|splat| u64::from(splat.index) + 1);
+        Self {
+            splats: last.max().unwrap_or(0).max(draw.splats.len() as u64),
+            near: 0,
+            sh_degree: 0,
+        }
+    }
+}
+
+impl SceneCounts {
+    /// What preprocessing does for `draw`, which is of this scene.
+    pub(in crate::gpu) fn workload(&self, draw: &Draw) -> Workload {
+        Workload {
+            splats: self.splats.max(Self::of(draw).splats),
+            near: self.near,
+            visible: u64::from(draw.len()),
+            sh_coefficients: (u64::from(self.sh_degree) + 1).pow(2),
+            ..Workload::default()
+        }
+    }
+}
+
+/// A software renderer on the modelled cores, with a checked configuration.
+#[derive(Debug, Clone)]
+pub struct ComputeRenderer {
+    config: Config,
+    method: ComputeMethod,
+}
+
+impl ComputeRenderer {
+    /// Creates a renderer.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+    pub fn new(config: &Config, method: ComputeMethod) -> Result<Self> {
+        config.validate()?;
+        Ok(Self {
+            config: config.clone(),
+            method,
+        })
+    }
+
+    /// Renders the splats of `draw`, which are of a scene with the counts `scene`, under the stop rule of
+    /// the method for a profile with the rule `stop`.
+    #[must_use]
+    pub fn run(
+        &self,
+        draw: &Draw,
+        shader: FragmentShader<'_>,
+        scene: &SceneCounts,
+        stop: StopRule,
+    ) -> ComputeResult {
+        let config = &self.config;
+        let block_draw = BlockDraw {
+            shader: shader.with_near_cut(config.cores.near_cut),
+            splats: &draw.splats,
+            size: [draw.width, draw.height],
+            stop: self.method.stop(stop),
+        };
+        let lists = TileLists::new(draw, self.method.tiles);
+        let blocks = picture::blocks(draw, &block_draw, &lists);
+        let splats = scene.workload(draw).splats;
+        let addresses = Addresses::new(lists.pairs(), splats, block_draw.size);
+        let clock = config.gpu.clock_mhz;
+        let mut memory = Memory::new(&config.l2, &config.dram, clock, addresses.lines());
+        let input = KernelInput {
+            spec: &config.compute,
+            cores: &config.cores,
+            gpcs: config.gpu.gpcs,
+            draw: block_draw,
+            lists: &lists,
+            blocks: &blocks,
+            addresses: &addresses,
+        };
+        let time = cores::run(input, &mut memory);
+        let workload = Workload {
+            pairs: lists.pairs(),
+            longest_pairs: longest_pairs(draw, &lists, splats),
+            key_bits: key_bits(lists.tiles()),
+            ..scene.workload(draw)
+        };
+        ComputeResult {
+            fragments_missed: self.fragments_missed(draw, block_draw),
+            ..self.result(draw, &blocks, &time, workload, &memory)
+        }
+    }
+
+    /// Collects the result, without the fragments missed.
+    fn result(
+        &self,
+        draw: &Draw,
+        blocks: &[Block],
+        time: &KernelTime,
+        workload: Workload,
+        memory: &Memory,
+    ) -> ComputeResult {
+        let config = &self.config;
+        let mut lanes = LaneCounts::default();
+        blocks.iter().for_each(|block| lanes.add(block.lanes));
+        let works = blocks.iter().flat_map(|block| &block.rounds);
+        let warps = || works.clone().flat_map(|round| &round.warps);
+        let raster = KernelCost {
+            name: "raster",
+            bytes: memory.dram.bytes(),
+            instructions: time.instructions,
+            cycles: time.cycles,
+            limited_by: limit(time),
+        };
+        let mut kernels = kernels(&workload, config);
+        kernels.push(raster);
+        ComputeResult {
+            method: self.method,
+            cycles: time.cycles,
+            pairs: workload.pairs,
+            fragments_missed: 0,
+            rounds: works.clone().count() as u64,
+            warp_entries: warps().map(|work| u64::from(work.entries)).sum(),
+            warp_entries_blending: warps().map(|work| u64::from(work.blending)).sum(),
+            lanes,
+            instructions: time.instructions,
+            cycles_by_reason: time.by_reason,
+            schedulers: config.cores.all_schedulers() * config.gpu.gpcs,
+            blocks_per_core: config.compute.blocks_per_core(&config.cores),
+            kernels,
+            workload,
+            l2: memory.l2.counters(),
+            dram_bytes: memory.dram.bytes(),
+            memory: memory.units(time.cycles),
+            frame: picture::frame(draw, blocks),
+        }
+    }
+
+    /// Fragments over the cut in tiles that do not list their splat: those of oriented boxes, which hold
+    /// all fragments, without those of the renderer's own lists.
+    fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>) -> u64 {
+        if self.method.tiles == TileTest::OrientedBox {
+            return 0;
+        }
+        let layout = TileLayout::new(draw.width, draw.height);
+        let level = block_draw.shader.level();
+        let all = BlockDraw {
+            stop: StopRule::Never,
+            ..block_draw
+        };
+        let boxes = spans(draw, TileTest::OrientedBox, TILE_PX);
+        let listed = spans(draw, self.method.tiles, TILE_PX);
+        let chunks = boxes.par_iter().zip(&listed);
+        let missed = chunks.map(|(boxes, listed): (&Vec<Span>, &Vec<Span>)| {
+            let mut missed = 0;
+            tiles_beyond(boxes, listed, layout.tiles_across, |splat, tile| {
+                let block = all.run(origin(layout, tile), &[splat], level);
+                missed += block.lanes.over_cut;
+            });
+            missed
+        });
+        missed.sum()
+    }
+}
+
+/// The reason of most cycles of the raster kernel.
+fn limit(time: &KernelTime) -> Limit {
+    let reasons = time.by_reason;
+    let limits = [
+        (reasons.issue, Limit::Issue),
+        (reasons.chain, Limit::Chain),
+        (reasons.barrier, Limit::Barrier),
+        (reasons.memory, Limit::Memory),
+        (reasons.tail, Limit::Tail),
+    ];
+    let most = limits.iter().max_by_key(|(cycles, _)| *cycles);
+    most.map_or(Limit::Issue, |(_, limit)| *limit)
+}
+
+/// Sum over warps of 32 neighbouring splats of the scene of the pairs of the splat that has most.
+fn longest_pairs(draw: &Draw, lists: &TileLists, splats: u64) -> u64 {
+    let mut pairs = vec![0_u32; draw.splats.len()];
+    for tile in 0..lists.tiles() {
+        for &splat in lists.tile(tile) {
+            pairs[splat as usize] += 1;
+        }
+    }
+    let mut longest = vec![0_u32; index(splats.div_ceil(u64::from(LANES)))];
+    for (splat, pairs) in draw.splats.iter().zip(pairs) {
+        let warp = &mut longest[(splat.index / LANES) as usize];
+        *warp = pairs.max(*warp);
+    }
+    longest.into_iter().map(u64::from).sum()
+}

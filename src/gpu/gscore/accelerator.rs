@@ -1,0 +1,216 @@
+//! A frame on the accelerator: the picture, the stages and their overlap.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::cull::Bitmaps;
+use super::render::{self, TileWork};
+use super::sort::{SortWork, chunk_cycles};
+use super::spec::GscoreSpec;
+use crate::error::Result;
+use crate::gpu::compute::assign::{TileLists, TileTest};
+use crate::gpu::compute::block::BlockDraw;
+use crate::gpu::compute::picture;
+use crate::gpu::compute::renderer::SceneCounts;
+use crate::gpu::config::Config;
+use crate::gpu::draw::Draw;
+use crate::gpu::warp::fragment::FragmentShader;
+use crate::image::Frame;
+use crate::shading::StopRule;
+
+/// Least transmittance after a fragment, as in the reference renderer (GSCore stops below 1e-4 too).
+const STOP: StopRule = StopRule::Before(1e-4);
+
+/// A stage of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Stage {
+    /// Name of the stage.
+    pub name: &'static str,
+    /// Cycles of its units.
+    pub unit_cycles: u64,
+    /// Bytes that it reads from and writes to DRAM.
+    pub bytes: u64,
+    /// Cycles of the stage: the larger of those of its units and of its bytes.
+    pub cycles: u64,
+}
+
+/// Result of a frame on the accelerator, in cycles of its clock.
+#[derive(Debug, Serialize)]
+pub struct GscoreResult {
+    /// Cycles of the frame, from the scene to the picture: the slowest stage, or all bytes, and the first
+    /// chunk of the others.
+    pub frame_cycles: u64,
+    /// Cycles of sort and rendering, from projected splats to the picture.
+    pub raster_cycles: u64,
+    /// Pairs of a splat and a tile.
+    pub pairs: u64,
+    /// Chunks that the pairs are sorted in.
+    pub chunks: u64,
+    /// Entries that the cores read.
+    pub entries: u64,
+    /// Live subtiles that the cores draw, over all entries.
+    pub subtiles: u64,
+    /// Fragments blended.
+    pub fragments_blended: u64,
+    /// Stages in order.
+    pub stages: Vec<Stage>,
+    /// Clock in MHz.
+    pub clock_mhz: f64,
+    /// Clock of the emulated GPU in MHz, for comparisons.
+    #[serde(skip)]
+    pub gpu_clock_mhz: f64,
+    /// The picture.
+    #[serde(skip)]
+    pub frame: Frame,
+}
+
+impl GscoreResult {
+    /// Sort and rendering, in cycles of the emulated GPU.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "cycles of a frame, scaled by a ratio of clocks"
+    )]
+    pub fn gpu_cycles(&self) -> u64 {
+        (self.raster_cycles as f64 * self.gpu_clock_mhz / self.clock_mhz).ceil() as u64
+    }
+
+    /// Duration of `cycles` of the accelerator in milliseconds.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a time, for people")]
+    pub fn ms(&self, cycles: u64) -> f64 {
+        cycles as f64 / (self.clock_mhz * 1e3)
+    }
+
+    /// Describes counters that do not add up. The list is empty unless the model has a bug.
+    #[must_use]
+    pub fn discrepancies(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if self.entries > self.pairs || self.subtiles > 4 * self.entries {
+            wrong.push(format!(
+                "{} pairs, {} entries read, {} subtiles drawn",
+                self.pairs, self.entries, self.subtiles
+            ));
+        }
+        let slowest = self.stages.iter().map(|stage| stage.cycles).max();
+        if slowest > Some(self.frame_cycles) || self.raster_cycles > self.frame_cycles {
+            wrong.push(format!(
+                "{} cycles for {:?}",
+                self.frame_cycles, self.stages
+            ));
+        }
+        wrong
+    }
+}
+
+/// The accelerator, with a checked configuration.
+#[derive(Debug, Clone)]
+pub struct Gscore {
+    config: Config,
+}
+
+impl Gscore {
+    /// Creates an accelerator.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+    pub fn new(config: &Config) -> Result<Self> {
+        config.validate()?;
+        Ok(Self {
+            config: config.clone(),
+        })
+    }
+
+    /// Renders the splats of `draw`, which are of a scene with the counts `scene`.
+    #[must_use]
+    pub fn run(
+        &self,
+        draw: &Draw,
+        shader: FragmentShader<'_>,
+        scene: &SceneCounts,
+    ) -> GscoreResult {
+        let (config, spec) = (&self.config, &self.config.gscore);
+        let block_draw = BlockDraw {
+            shader: shader.with_near_cut(config.cores.near_cut),
+            splats: &draw.splats,
+            size: [draw.width, draw.height],
+            stop: STOP,
+        };
+        let lists = TileLists::new(draw, TileTest::OrientedBox);
+        let bitmaps = Bitmaps::new(draw, &lists);
+        let blocks = picture::blocks(draw, &block_draw, &lists);
+        let tiles: Vec<_> = (blocks.par_iter().enumerate())
+            .map(|(tile, block)| TileWork::new(bitmaps.tile(tile), block.subtile_ends, spec))
+            .collect();
+        let mut sort = SortWork::default();
+        (0..lists.tiles()).for_each(|tile| sort.add_tile(lists.tile(tile).len() as u64, spec));
+        let entries: u64 = tiles.iter().map(|tile| tile.entries).sum();
+        let pairs = lists.pairs();
+        let work = scene.workload(draw);
+        let culling = (work.splats * spec.culling_cycles).div_ceil(spec.culling_units);
+        let preprocessed = work.preprocess_bytes(&config.kernels);
+        let stages = [
+            // Pairs go to memory, by tile, and come back.
+            stage(
+                "cull",
+                culling,
+                preprocessed + pairs * spec.pair_bytes,
+                spec,
+            ),
+            stage("sort", sort.cycles(spec), 2 * pairs * spec.pair_bytes, spec),
+            stage(
+                "render",
+                render::cycles(&tiles, spec),
+                entries * (spec.entry_bytes + spec.pair_bytes)
+                    + u64::from(draw.width) * u64::from(draw.height) * PIXEL_BYTES,
+                spec,
+            ),
+        ];
+        let first_chunk = chunk_cycles(spec);
+        GscoreResult {
+            frame_cycles: overlapped(&stages, spec) + first_chunk,
+            raster_cycles: overlapped(&stages[1..], spec) + first_chunk,
+            pairs,
+            chunks: sort.chunks,
+            entries,
+            subtiles: tiles.iter().map(|tile| tile.subtiles).sum(),
+            fragments_blended: blocks.iter().map(|block| block.lanes.blended).sum(),
+            stages: stages.to_vec(),
+            clock_mhz: spec.clock_mhz,
+            gpu_clock_mhz: config.gpu.clock_mhz,
+            frame: picture::frame(draw, &blocks),
+        }
+    }
+}
+
+/// Bytes of a pixel of the picture: three floats.
+const PIXEL_BYTES: u64 = 12;
+
+fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> Stage {
+    Stage {
+        name,
+        unit_cycles,
+        bytes,
+        cycles: unit_cycles.max(cycles_of(bytes, spec)),
+    }
+}
+
+/// Cycles that bytes take at DRAM's bandwidth.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "not negative, and far below 2^53"
+)]
+fn cycles_of(bytes: u64, spec: &GscoreSpec) -> u64 {
+    (bytes as f64 * spec.clock_mhz / (spec.gb_per_s * 1e3)).ceil() as u64
+}
+
+/// Cycles of stages that work at the same time and share DRAM: the slowest, or all bytes.
+fn overlapped(stages: &[Stage], spec: &GscoreSpec) -> u64 {
+    let bytes = stages.iter().map(|stage| stage.bytes).sum();
+    let slowest = stages.iter().map(|stage| stage.cycles).max();
+    slowest.unwrap_or(0).max(cycles_of(bytes, spec))
+}

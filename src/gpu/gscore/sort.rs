@@ -1,0 +1,65 @@
+//! Sorting: the pairs of a tile coarsely into chunks by quick-sort units, then each chunk exactly by a bitonic
+//! unit.
+
+use super::spec::GscoreSpec;
+
+/// Work of the sort over all tiles, in cycles of one unit of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SortWork {
+    /// Cycles of quick-sort units.
+    pub quick_sort: u64,
+    /// Cycles of bitonic units.
+    pub bitonic: u64,
+    /// Chunks.
+    pub chunks: u64,
+}
+
+impl SortWork {
+    /// Adds the pairs of a tile. Every pass of a quick-sort unit halves the runs, so that a list of `n` chunks
+    /// takes log2(n) passes, rounded up.
+    pub fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
+        let chunks = pairs.div_ceil(spec.chunk);
+        let passes = u64::from(chunks.next_power_of_two().trailing_zeros());
+        self.quick_sort += passes * pairs.div_ceil(spec.quick_sort_pairs);
+        self.bitonic += chunks * chunk_cycles(spec);
+        self.chunks += chunks;
+    }
+
+    /// Cycles of the units, those of a kind working at the same time.
+    #[must_use]
+    pub fn cycles(&self, spec: &GscoreSpec) -> u64 {
+        let quick_sort = self.quick_sort.div_ceil(spec.quick_sort_units);
+        quick_sort.max(self.bitonic.div_ceil(spec.bitonic_units))
+    }
+}
+
+/// Cycles for which a chunk holds a bitonic unit: log2(n) (log2(n) + 1) / 2 steps over n pairs.
+#[must_use]
+pub fn chunk_cycles(spec: &GscoreSpec) -> u64 {
+    let size = spec.chunk.next_power_of_two();
+    let levels = u64::from(size.trailing_zeros());
+    levels * (levels + 1) / 2 * size.div_ceil(spec.bitonic_width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 256 pairs: 36 steps of 16 cycles. 600 pairs are three chunks, which two passes separate.
+    #[test]
+    fn chunks_are_sorted_in_bitonic_steps() {
+        let spec = GscoreSpec::default();
+        assert_eq!(chunk_cycles(&spec), 576);
+        let mut work = SortWork::default();
+        work.add_tile(600, &spec);
+        work.add_tile(256, &spec);
+        work.add_tile(0, &spec);
+        let expected = SortWork {
+            quick_sort: 1200,
+            bitonic: 4 * 576,
+            chunks: 4,
+        };
+        assert_eq!(work, expected);
+        assert_eq!(work.cycles(&spec), 576);
+    }
+}

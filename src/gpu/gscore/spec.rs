@@ -1,0 +1,35 @@
+//! Sizes and rates of the accelerator.
+
+use crate::pipeline::spec::spec;
+
+spec! {
+    /// The accelerator GSCore.
+    GscoreSpec in "gscore" {
+        /// Clock in MHz.
+        clock_mhz: f64 = 1000.0, 1.0..=100_000.0, Published "GSCore (ASPLOS 2024): 1 GHz in 28 nm";
+        /// Bandwidth of DRAM in GB/s (10^9 bytes per second).
+        gb_per_s: f64 = 51.2, 0.001..=1_000_000.0, Published "GSCore (ASPLOS 2024)";
+        /// Culling and conversion units.
+        culling_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
+        /// Cycles for which a splat holds a culling unit.
+        culling_cycles: u64 = 1, 1..=1_024, Assumed "a pipeline that takes a splat per cycle";
+        /// Quick-sort units, which sort the pairs of a tile coarsely into chunks.
+        quick_sort_units: u64 = 8, 1..=1_024, Assumed "eight, as later work lists GSCore's units";
+        /// Pairs per cycle of a pass of a quick-sort unit.
+        quick_sort_pairs: u64 = 1, 1..=1_024, Assumed "a comparison with the pivot per cycle";
+        /// Pairs of a chunk.
+        chunk: u64 = 256, 2..=65_536, Assumed "the size that a bitonic unit sorts on the chip";
+        /// Bitonic units, which sort chunks exactly.
+        bitonic_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
+        /// Pairs that a bitonic unit compares and exchanges per cycle.
+        bitonic_width: u64 = 16, 2..=65_536, Assumed "as later work lists GSCore's units";
+        /// Bytes of a pair: depth, splat, and bitmap.
+        pair_bytes: u64 = 12, 1..=1_024, Assumed "32 bits each";
+        /// Rendering cores, each of which draws a tile.
+        cores: u64 = 4, 1..=1_024, Assumed "64 rendering units in four groups";
+        /// Rendering units of a core, a pixel per cycle each.
+        units_per_core: u64 = 16, 1..=64, Assumed "64 rendering units in four groups";
+        /// Bytes of centre, conic, opacity and colour that an entry of a tile reads.
+        entry_bytes: u64 = 36, 1..=1_024, Assumed "nine floats, which no cache keeps from one tile to the next";
+    }
+}

@@ -1,0 +1,91 @@
+//! The emulated machine of a method, and its runs of a view.
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::compute::renderer::ComputeRenderer;
+use super::config::Config;
+use super::gscore::accelerator::Gscore;
+use super::method::Method;
+use super::outcome::Outcome;
+use super::view::PreparedView;
+use super::wiring::{Simulator, Watch};
+use super::zrop::framebuffer::Tests;
+use crate::error::Result;
+
+/// The machine of a method, with a checked configuration.
+#[derive(Debug, Clone)]
+pub enum Machine {
+    /// The graphics pipeline.
+    Pipeline(Box<Simulator>),
+    /// The shader cores, for the software renderer.
+    Compute(Box<ComputeRenderer>),
+    /// The accelerator GSCore.
+    Gscore(Box<Gscore>),
+}
+
+/// The result of a method with the host time of its run.
+#[derive(Debug)]
+pub struct MethodRun {
+    /// Result of the method.
+    pub outcome: Outcome,
+    /// Host time of this method alone.
+    pub host: Duration,
+}
+
+impl Machine {
+    /// Creates the machine of a method. `watch` concerns the pipeline alone.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+    pub fn new(config: &Config, method: Method, watch: Watch) -> Result<Self> {
+        Ok(match method {
+            Method::Pipeline(variant) => {
+                Self::Pipeline(Box::new(Simulator::new(config, variant)?.watching(watch)))
+            }
+            Method::Compute(method) => {
+                Self::Compute(Box::new(ComputeRenderer::new(config, method)?))
+            }
+            Method::Gscore => Self::Gscore(Box::new(Gscore::new(config)?)),
+        })
+    }
+
+    /// Creates the machine of each of `methods`.
+    ///
+    /// # Errors
+    /// As [`Machine::new`].
+    pub fn all(config: &Config, methods: &[Method], watch: Watch) -> Result<Vec<Self>> {
+        let machines = methods.iter().map(|m| Self::new(config, *m, watch));
+        machines.collect()
+    }
+
+    /// Renders a view.
+    #[must_use]
+    pub fn run(&self, view: &PreparedView<'_>) -> MethodRun {
+        let start = Instant::now();
+        let outcome = match self {
+            Self::Pipeline(simulator) => view.run(simulator, &Tests::default()).outcome.into(),
+            Self::Compute(renderer) => {
+                let scene = view.scene_counts();
+                let (draw, shader) = (view.draw(), view.shader());
+                renderer.run(draw, shader, &scene, view.stop()).into()
+            }
+            Self::Gscore(accelerator) => {
+                let scene = view.scene_counts();
+                accelerator.run(view.draw(), view.shader(), &scene).into()
+            }
+        };
+        MethodRun {
+            outcome,
+            host: start.elapsed(),
+        }
+    }
+
+    /// Renders a view on several machines, in parallel on rayon's current pool.
+    #[must_use]
+    pub fn run_all(machines: &[Self], view: &PreparedView<'_>) -> Vec<MethodRun> {
+        let machines = machines.par_iter();
+        machines.map(|machine| machine.run(view)).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! Methods of rendering a view on the emulated GPU: the graphics pipeline with its variants, and the
+//! renderers that the paper compares it with.
+
+use std::fmt;
+
+use super::compute::outcome::ComputeMethod;
+use super::variant::Variant;
+use crate::error::Result;
+
+/// Name of the accelerator.
+const GSCORE: &str = "gscore";
+
+/// A method of rendering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// The graphics pipeline.
+    Pipeline(Variant),
+    /// Software on the shader cores.
+    Compute(ComputeMethod),
+    /// The accelerator GSCore.
+    Gscore,
+}
+
+impl Method {
+    /// Every method that the paper compares: all variants of the pipeline, and the software renderer with
+    /// and without early termination and with squares, and the accelerator.
+    #[must_use]
+    pub fn paper() -> Vec<Self> {
+        let software = [
+            ComputeMethod::ORIENTED,
+            ComputeMethod::ORIENTED_UNSTOPPED,
+            ComputeMethod::SQUARE,
+        ];
+        let software = software.map(Self::Compute).into_iter();
+        Self::defaults()
+            .into_iter()
+            .chain(software)
+            .chain([Self::Gscore])
+            .collect()
+    }
+
+    /// The variants of the pipeline that the paper compares, and tile-grid coalescing alone.
+    #[must_use]
+    pub fn defaults() -> Vec<Self> {
+        Variant::ALL.map(Self::Pipeline).to_vec()
+    }
+
+    /// Name of the method, as [`Method::parse`] takes it.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.to_string()
+    }
+
+    /// Parses the name of a method.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) about the argument `variant` for any other word.
+    pub fn parse(text: &str) -> Result<Self> {
+        if let Some(method) = ComputeMethod::parse(text)? {
+            return Ok(Self::Compute(method));
+        }
+        if text == GSCORE {
+            return Ok(Self::Gscore);
+        }
+        Variant::parse(text).map(Self::Pipeline)
+    }
+
+    /// Parses a list of names to methods in the same order, each once. `all` stands for the variants of the
+    /// pipeline, `paper` for [`Method::paper`].
+    ///
+    /// # Errors
+    /// As [`Method::parse`].
+    pub fn parse_all(names: &[String]) -> Result<Vec<Self>> {
+        let mut methods = Vec::new();
+        for name in names {
+            let named = match name.trim() {
+                "all" => Self::defaults(),
+                "paper" => Self::paper(),
+                name => vec![Self::parse(name)?],
+            };
+            for method in named {
+                if !methods.contains(&method) {
+                    methods.push(method);
+                }
+            }
+        }
+        Ok(methods)
+    }
+
+    /// The variant of the pipeline, if the method is one.
+    #[must_use]
+    pub fn variant(self) -> Option<Variant> {
+        match self {
+            Self::Pipeline(variant) => Some(variant),
+            Self::Compute(_) | Self::Gscore => None,
+        }
+    }
+}
+
+impl From<Variant> for Method {
+    fn from(variant: Variant) -> Self {
+        Self::Pipeline(variant)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pipeline(variant) => variant.fmt(f),
+            Self::Compute(method) => method.fmt(f),
+            Self::Gscore => f.write_str(GSCORE),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_names_hold_each_method_once() {
+        let parsed = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            let methods = Method::parse_all(&names)?.into_iter();
+            Ok::<_, crate::Error>(methods.map(|m| m.to_string()).collect::<Vec<_>>())
+        };
+        let all = ["baseline", "qm", "het", "het+qm", "tgc"];
+        assert_eq!(parsed(&["all"]).unwrap(), all);
+        let paper = [
+            &all[..],
+            &["compute", "compute:none", "compute-aabb", "gscore"],
+        ]
+        .concat();
+        assert_eq!(parsed(&["paper", "het"]).unwrap(), paper);
+        let some = ["compute:hw", "het+qru"];
+        assert_eq!(
+            parsed(&["compute:hw", "qru+het", "compute:hw"]).unwrap(),
+            some
+        );
+        assert!(parsed(&["software"]).is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! The result of any method, and what all results have in common.
+
+use super::compute::outcome::ComputeResult;
+use super::gscore::accelerator::GscoreResult;
+use super::method::Method;
+use super::result::SimulationResult;
+use crate::image::Frame;
+use crate::pipeline::collect::UnitCycles;
+use crate::pipeline::timing::Cycle;
+
+/// The result of a method.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Of the graphics pipeline.
+    Pipeline(Box<SimulationResult>),
+    /// Of the software renderer.
+    Compute(Box<ComputeResult>),
+    /// Of the accelerator.
+    Gscore(Box<GscoreResult>),
+}
+
+impl Outcome {
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Pipeline(result) => Method::Pipeline(result.variant),
+            Self::Compute(result) => Method::Compute(result.method),
+            Self::Gscore(_) => Method::Gscore,
+        }
+    }
+
+    /// Cycles from sorted splats to the picture: of the draw, of the raster kernel, or of sort and
+    /// rendering of the accelerator, in cycles of the emulated GPU.
+    #[must_use]
+    pub fn cycles(&self) -> Cycle {
+        match self {
+            Self::Pipeline(result) => result.cycles,
+            Self::Compute(result) => result.cycles,
+            Self::Gscore(result) => result.gpu_cycles(),
+        }
+    }
+
+    /// Fragments blended.
+    #[must_use]
+    pub fn fragments_blended(&self) -> u64 {
+        match self {
+            Self::Pipeline(result) => result.fragments.blended,
+            Self::Compute(result) => result.lanes.blended,
+            Self::Gscore(result) => result.fragments_blended,
+        }
+    }
+
+    /// The result of the graphics pipeline, if it is one.
+    #[must_use]
+    pub fn pipeline(&self) -> Option<&SimulationResult> {
+        match self {
+            Self::Pipeline(result) => Some(result),
+            Self::Compute(_) | Self::Gscore(_) => None,
+        }
+    }
+
+    /// Cycles of units, in pipeline order.
+    #[must_use]
+    pub fn units(&self) -> Vec<UnitCycles> {
+        match self {
+            Self::Pipeline(result) => result.units.clone(),
+            Self::Compute(result) => result.units(),
+            Self::Gscore(_) => Vec::new(),
+        }
+    }
+
+    /// The picture.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        match self {
+            Self::Pipeline(result) => result.frame(),
+            Self::Compute(result) => result.frame.clone(),
+            Self::Gscore(result) => result.frame.clone(),
+        }
+    }
+
+    /// Describes counters and cycles that do not add up. The list is empty unless the emulator has a bug.
+    #[must_use]
+    pub fn discrepancies(&self) -> Vec<String> {
+        match self {
+            Self::Pipeline(result) => result.discrepancies(),
+            Self::Compute(result) => result.discrepancies(),
+            Self::Gscore(result) => result.discrepancies(),
+        }
+    }
+}
+
+impl From<SimulationResult> for Outcome {
+    fn from(result: SimulationResult) -> Self {
+        Self::Pipeline(Box::new(result))
+    }
+}
+
+impl From<ComputeResult> for Outcome {
+    fn from(result: ComputeResult) -> Self {
+        Self::Compute(Box::new(result))
+    }
+}
+
+impl From<GscoreResult> for Outcome {
+    fn from(result: GscoreResult) -> Self {
+        Self::Gscore(Box::new(result))
+    }
+}
