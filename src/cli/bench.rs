@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         refuse_stdout(args)?;
     }
     let mut plan = suite.plan(&configurations, &mut |text| verbosity.warn(&text))?;
-    GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), verbosity)?;
+    GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
         plan = plan.shard(shard);

@@ -157,13 +157,16 @@ impl GpuFlags {
     pub(super) fn warn_of_unused(
         configurations: &[Configuration],
         methods: &[Method],
+        estimated: &[&str],
         verbosity: Verbosity,
     ) -> Result<()> {
         let mut named = Vec::new();
         for configuration in configurations {
             let preset = Config::preset(&configuration.preset)?;
             for field in configuration.config.unused_by(methods, &preset) {
-                if named.contains(&field) {
+                let unit = field.name.split('.').next();
+                let is_estimated = unit.is_some_and(|unit| estimated.contains(&unit));
+                if is_estimated || named.contains(&field) {
                     continue;
                 }
                 let (name, lacks) = (&field.name, field.lacks);

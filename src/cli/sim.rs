@@ -12,6 +12,7 @@ use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
+use crate::gpu::estimates;
 use crate::gpu::machine::Machine;
 use crate::gpu::method::Method;
 use crate::gpu::sensitivity::{Sensitivity, varied_fields};
@@ -64,9 +65,17 @@ pub(super) struct Args {
     /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
     reference: bool,
+    /// Print modelled times of the whole frame: preprocess and sort as kernels of bytes and instructions,
+    /// then the draw. The software renderer sorts pairs of tile and depth, the pipeline depths
+    #[arg(long)]
+    frame: bool,
+    /// Print an estimate of the energy of the draw, from counters and assumed constants (energy.* in
+    /// --config-dump), with the band of two of them
+    #[arg(long)]
+    energy: bool,
     /// Print how the speedups over the first variant change when a number of the configuration that
     /// no publication states is halved and doubled, one at a time, instead of pages
-    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "reference"])]
+    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "reference", "frame", "energy"])]
     sensitivity: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
@@ -89,6 +98,7 @@ const EXAMPLES: &str = "Examples:
     --maps maps --trace trace.json
   quadrille sim scene.ply --variant baseline,het+qm -o '{variant}.png' --json
   quadrille sim scene.ply --variant baseline,het+qm,compute,compute:none
+  quadrille sim scene.ply --variant compute,baseline,het+qm --frame --energy
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
   quadrille sim scene.ply --preset vr-pipe,orin --variant baseline,het+qm
@@ -123,7 +133,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let methods = named_methods(&args.emulation.variants)?;
     let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
-    GpuFlags::warn_of_unused(&configurations, &methods, verbosity)?;
+    let estimated = args.estimated_units();
+    GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
     if args.sensitivity && (variants.len() < 2 || variants.len() < methods.len()) {
         let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
         let expected = "variants of the pipeline, two at least, which --sensitivity compares";
@@ -177,6 +188,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 }
 
 impl Args {
+    /// Units of the configuration that the estimates read beside those of the runs.
+    fn estimated_units(&self) -> Vec<&'static str> {
+        let frame: &[_] = if self.frame {
+            &["frame", "kernels"]
+        } else {
+            &[]
+        };
+        let energy: &[_] = if self.energy { &["energy"] } else { &[] };
+        [frame, energy].concat()
+    }
+
     /// Refuses outputs of single configurations for a sweep.
     fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
         let single = [
@@ -184,6 +206,8 @@ impl Args {
             ("--maps", self.maps.is_some()),
             ("--trace", self.trace.is_some()),
             ("--sensitivity", self.sensitivity),
+            ("--frame without --json", self.frame && !self.json),
+            ("--energy without --json", self.energy && !self.json),
             ("--config-dump", self.config_dump),
         ];
         match single.iter().find(|(_, is_given)| *is_given) {
@@ -282,6 +306,8 @@ impl Job<'_> {
         let runs = Machine::run_all(&machines, prepared);
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
+        let config = &configuration.config;
+        let work = self.args.frame.then(|| prepared.workload());
         let runs = runs.into_iter().map(|run| {
             let frame = run.outcome.frame();
             let names = [camera.name.as_str(), &file_name(run.outcome.method())];
@@ -289,6 +315,12 @@ impl Job<'_> {
             Ok(VariantRun {
                 output: self.output.map(save).transpose()?,
                 against_reference: reference.as_ref().map(|r| against(&frame, r)).transpose()?,
+                frame: work.and_then(|work| estimates::frame_times(&run.outcome, &work, config)),
+                energy: (self
+                    .args
+                    .energy
+                    .then(|| estimates::energy(&run.outcome, config)))
+                .flatten(),
                 outcome: run.outcome,
                 host: run.host,
             })

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::compute::program::ComputeSpec;
 use super::compute::stream::KernelsSpec;
 use super::crop::unit::CropSpec;
+use super::energy::EnergySpec;
+use super::frame::FrameSpec;
 use super::geometry::assembly::AssemblySpec;
 use super::geometry::crossbar::CrossbarSpec;
 use super::geometry::distributor::DistributorSpec;
@@ -105,6 +107,8 @@ config! {
     compute: ComputeSpec,
     kernels: KernelsSpec,
     gscore: GscoreSpec,
+    frame: FrameSpec,
+    energy: EnergySpec,
 }
 
 /// A predefined configuration.

@@ -6,6 +6,8 @@ use rayon::prelude::*;
 use super::compute::program::ComputeSpec;
 use super::compute::stream::KernelsSpec;
 use super::config::Config;
+use super::energy::EnergySpec;
+use super::frame::FrameSpec;
 use super::gscore::spec::GscoreSpec;
 use super::variant::Variant;
 use super::view::PreparedView;
@@ -16,7 +18,13 @@ use crate::pipeline::spec::{Field, Source};
 use crate::pipeline::timing::Cycle;
 
 /// Units that no variant of the pipeline reads.
-const OTHER_UNITS: [&str; 3] = [ComputeSpec::UNIT, KernelsSpec::UNIT, GscoreSpec::UNIT];
+const OTHER_UNITS: [&str; 5] = [
+    ComputeSpec::UNIT,
+    KernelsSpec::UNIT,
+    GscoreSpec::UNIT,
+    FrameSpec::UNIT,
+    EnergySpec::UNIT,
+];
 
 /// A changed value of a field, and the cycles that follow.
 #[derive(Debug, Clone)]

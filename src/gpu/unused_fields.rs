@@ -18,7 +18,7 @@ fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
     method.variant().is_some_and(addition)
 }
 
-const CONDITIONAL: [Conditional; 8] = [
+const CONDITIONAL: [Conditional; 10] = [
     Conditional {
         names: &["tgc"],
         is_read: |_, method| has(method, Variant::tgc),
@@ -70,6 +70,16 @@ const CONDITIONAL: [Conditional; 8] = [
         lacks: "the accelerator",
     },
     Conditional {
+        names: &["frame"],
+        is_read: |_, _| false,
+        lacks: "an estimate of frame times",
+    },
+    Conditional {
+        names: &["energy"],
+        is_read: |_, _| false,
+        lacks: "an estimate of energy",
+    },
+    Conditional {
         names: &[
             "vertex",
             "vpo",
@@ -105,7 +115,8 @@ pub struct UnusedField {
 }
 
 impl Config {
-    /// Fields with other values than in `base` that no run of `methods` reads.
+    /// Fields with other values than in `base` that no run of `methods` reads. The estimates of frame times
+    /// and energy are made behind a run and are no part of it.
     #[must_use]
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use super::compute::kernels::Workload;
 use super::compute::renderer::SceneCounts;
 use super::config::Config;
 use super::draw::Draw;
@@ -95,6 +96,12 @@ impl<'a> PreparedView<'a> {
             near: near.sum(),
             sh_degree: splats.sh_degree(),
         }
+    }
+
+    /// What preprocessing has to do for the draw, without the lists of a software renderer.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        self.scene_counts().workload(&self.draw)
     }
 
     /// The fragment shader of the draw.

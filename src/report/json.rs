@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::estimates;
 use super::ratios::{Ratios, merge_ratio, ratio, shaded_ratio};
 use super::simulated::{Simulated, VariantRun};
 use crate::gpu::coalesce::bins::Flushes;
@@ -30,7 +31,9 @@ impl Document {
         let baseline = simulated.baseline();
         let against_baseline = |run: &VariantRun| {
             let baseline = baseline.filter(|b| run.outcome.method() != b.variant.into())?;
-            Some((run.name(), Ratios::between(baseline, &run.outcome)))
+            let ratios = json!(Ratios::between(baseline, &run.outcome));
+            let [frame, energy] = estimates::ratios(simulated, run);
+            Some((run.name(), joined([ratios, frame, energy])))
         };
         let ratios = simulated.runs.iter().filter_map(against_baseline);
         Self(json!({
@@ -52,6 +55,7 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let outcome = &run.outcome;
     let host_s = run.host.as_secs_f64();
     let quads = outcome.pipeline().map(|o| o.quads.rasterized);
+    let [frame, energy] = estimates::documents(run);
     let rate = quads.map(|quads| json!({ "host_quads_per_s": quads as f64 / host_s.max(1e-9) }));
     joined([
         Value::Object(outcome_report(outcome, simulated.config)),
@@ -62,6 +66,8 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
         }),
         rate.unwrap_or_default(),
         json!(run.against_reference),
+        frame,
+        energy,
     ])
 }
 

@@ -6,6 +6,7 @@
 //! | [`json`] | the document of `sim --json` |
 //! | [`screen`] | the pages of `sim`, of [`columns`] |
 //! | [`software`] | the software renderer on the pages of `sim` |
+//! | [`estimates`] | frame times and energy on the pages and in the document of `sim` |
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
 //! | [`table`] | text tables |
@@ -18,6 +19,7 @@
 pub(crate) mod accelerator;
 pub(crate) mod columns;
 pub(crate) mod config;
+pub(crate) mod estimates;
 pub(crate) mod heat;
 pub(crate) mod json;
 pub(crate) mod maps;

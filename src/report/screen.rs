@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::accelerator;
 use super::columns::{COLUMNS_PER_PAGE, LINE, name, row, short};
+use super::estimates;
 use super::ratios::Ratios;
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use super::software;
@@ -30,6 +31,8 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
             host: Duration::ZERO,
             output: None,
             against_reference: None,
+            frame: None,
+            energy: None,
         });
     }
     let scene = SceneFacts {
@@ -55,7 +58,8 @@ pub fn pages(simulated: &Simulated<'_>) -> String {
     let pages = pages.map(|runs| page(simulated, runs));
     let facts = title(simulated, "");
     let pages = pages.chain(software::pages(&facts, simulated));
-    let pages: Vec<_> = pages.chain(accelerator::page(&facts, simulated)).collect();
+    let pages = pages.chain(accelerator::page(&facts, simulated));
+    let pages: Vec<_> = pages.chain(estimates::pages(&facts, simulated)).collect();
     pages.join("\n")
 }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::gpu::config::Config;
+use crate::gpu::energy::EnergyEstimate;
+use crate::gpu::frame::FrameTimes;
 use crate::gpu::outcome::Outcome;
 use crate::gpu::result::SimulationResult;
 
@@ -54,6 +56,10 @@ pub struct VariantRun {
     pub output: Option<String>,
     /// Difference to the reference renderer, if requested.
     pub against_reference: Option<AgainstReference>,
+    /// Modelled times of the whole frame, if requested.
+    pub frame: Option<FrameTimes>,
+    /// Energy of the draw, if requested.
+    pub energy: Option<EnergyEstimate>,
 }
 
 impl VariantRun {

@@ -15,6 +15,7 @@ mod bench;
 mod clusters;
 mod compare;
 mod docs;
+mod estimates;
 mod first_contact;
 mod info;
 #[cfg(unix)]

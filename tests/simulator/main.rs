@@ -16,6 +16,7 @@ mod configuration;
 mod costs;
 mod coverage;
 mod coverage_by_hand;
+mod estimates;
 mod exact;
 mod gscore;
 mod hand_worked;

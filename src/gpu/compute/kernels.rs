@@ -41,74 +41,110 @@ impl Workload {
     }
 }
 
-/// Costs of the kernels ahead of the raster, in order.
+/// Costs of the kernels ahead of the raster in software, in order.
 #[must_use]
 pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
     let spec = &config.kernels;
-    let sort = RadixSort {
+    let radix = RadixSort {
         key_bits: work.key_bits,
         digit_bits: spec.digit_bits,
         bytes: [spec.key_bytes, spec.value_bytes],
     };
-    let passes = sort.passes();
-    let warps = |instructions: u64| instructions.div_ceil(LANES);
-    let stream = |name, bytes, instructions| Stream {
-        name,
-        bytes,
-        instructions,
-        share: spec.bandwidth_share,
-        gap_ns: spec.gap_ns,
-    };
-    let sh_instructions = spec.sh_instructions * work.sh_coefficients.saturating_sub(1);
-    let preprocess_instructions = work.over_splats(
-        spec.near_instructions,
-        spec.off_screen_instructions,
-        spec.visible_instructions + sh_instructions,
-    );
     let duplicated = warps(work.splats * spec.duplicate_instructions)
         + work.longest_pairs * spec.pair_instructions;
     let streams = [
-        stream(
-            "preprocess",
-            work.preprocess_bytes(spec),
-            warps(preprocess_instructions),
-        ),
+        preprocess(work, spec),
         Stream {
             gap_ns: spec.gap_ns + spec.readback_ns,
             ..stream(
+                spec,
                 "scan",
                 work.splats * spec.scan_bytes,
                 warps(work.splats * spec.scan_instructions),
             )
         },
         stream(
+            spec,
             "duplicate",
             work.visible * spec.duplicate_bytes + work.pairs * (spec.key_bytes + spec.value_bytes),
             duplicated,
         ),
-        Stream {
-            share: spec.sort_bandwidth_share,
-            // A kernel per pass, and one that counts.
-            gap_ns: spec.gap_ns * (passes + 1) as f64,
-            ..stream(
-                "sort",
-                work.pairs * sort.bytes_per_pair(),
-                warps(work.pairs * spec.pass_instructions * passes),
-            )
-        },
+        sort(work.pairs, radix, spec),
         stream(
+            spec,
             "ranges",
             work.pairs * spec.ranges_bytes,
             warps(work.pairs * spec.ranges_instructions),
         ),
     ];
-    let rates = Rates {
+    let rates = rates(config);
+    streams.iter().map(|stream| stream.cost(&rates)).collect()
+}
+
+/// Costs of preprocess and sort ahead of a draw through the graphics pipeline, which sorts the visible
+/// splats by depth alone (VR-Pipe, section III-A). Preprocess is taken to be that of the software renderer:
+/// it writes a depth and an index per visible splat in place of the number of its tiles.
+#[must_use]
+pub fn draw_kernels(work: &Workload, config: &Config) -> [KernelCost; 2] {
+    let (spec, frame) = (&config.kernels, &config.frame);
+    let radix = RadixSort {
+        key_bits: frame.key_bits,
+        digit_bits: spec.digit_bits,
+        bytes: [frame.key_bytes, frame.value_bytes],
+    };
+    let rates = rates(config);
+    [preprocess(work, spec), sort(work.visible, radix, spec)].map(|stream| stream.cost(&rates))
+}
+
+/// Warps of as many threads.
+fn warps(threads: u64) -> u64 {
+    threads.div_ceil(LANES)
+}
+
+/// A kernel that reads and writes in order.
+fn stream(spec: &KernelsSpec, name: &'static str, bytes: u64, instructions: u64) -> Stream {
+    Stream {
+        name,
+        bytes,
+        instructions,
+        share: spec.bandwidth_share,
+        gap_ns: spec.gap_ns,
+    }
+}
+
+fn preprocess(work: &Workload, spec: &KernelsSpec) -> Stream {
+    let sh_instructions = spec.sh_instructions * work.sh_coefficients.saturating_sub(1);
+    let instructions = work.over_splats(
+        spec.near_instructions,
+        spec.off_screen_instructions,
+        spec.visible_instructions + sh_instructions,
+    );
+    let bytes = work.preprocess_bytes(spec);
+    stream(spec, "preprocess", bytes, warps(instructions))
+}
+
+fn sort(items: u64, radix: RadixSort, spec: &KernelsSpec) -> Stream {
+    let passes = radix.passes();
+    Stream {
+        share: spec.sort_bandwidth_share,
+        // A kernel per pass, and one that counts.
+        gap_ns: spec.gap_ns * (passes + 1) as f64,
+        ..stream(
+            spec,
+            "sort",
+            items * radix.bytes_per_pair(),
+            warps(items * spec.pass_instructions * passes),
+        )
+    }
+}
+
+fn rates(config: &Config) -> Rates {
+    Rates {
         clock_mhz: config.gpu.clock_mhz,
         gb_per_s: config.dram.gb_per_s,
         schedulers: config.cores.all_schedulers() * config.gpu.gpcs,
         issue_cycles: config.cores.issue_cycles,
-    };
-    streams.iter().map(|stream| stream.cost(&rates)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -143,5 +179,33 @@ mod tests {
         // 1000 instructions of six passes, a warp of 32 at 32 per cycle.
         assert_eq!(slow[3].limited_by, Limit::Issue);
         assert_eq!(slow[3].cycles, 6_000_000_000 / 1024 + 6_426);
+    }
+
+    /// A million splats, half of them visible, 16 coefficients. Preprocess moves 500,000 * 72 + 500,000 *
+    /// (119 + 192) = 191.5 MB, at 0.9 of 102.4 GB/s; its 500,000 * 421 + 500,000 * (542 + 135) instructions
+    /// are 17,156,250 of a warp, at 32 per cycle, and faster. Depths take four passes and 68 bytes each at 0.7.
+    #[test]
+    fn a_draw_sorts_visible_splats_by_depth_alone() {
+        let config = Config::default();
+        let work = Workload {
+            splats: 1_000_000,
+            visible: 500_000,
+            sh_coefficients: 16,
+            pairs: 7_000_000,
+            ..Workload::default()
+        };
+        let [preprocess, sort] = draw_kernels(&work, &config);
+        assert_eq!((preprocess.name, sort.name), ("preprocess", "sort"));
+        let per_cycle = 102.4e3 / 612.0;
+        let cycles = |bytes: f64, share: f64| (bytes / (per_cycle * share)).ceil();
+        assert_eq!(preprocess.bytes, 191_500_000);
+        assert_eq!(preprocess.instructions, 17_156_250);
+        assert_eq!(preprocess.limited_by, Limit::Memory);
+        assert_eq!(preprocess.cycles as f64, cycles(191.5e6, 0.9) + 918.0);
+        // Five gaps of 918 cycles: a kernel counts, and four are passes.
+        assert_eq!(sort.bytes, 34_000_000);
+        assert_eq!(sort.cycles as f64, cycles(34.0e6, 0.7) + 4_590.0);
+        // The same splats, the same kernel.
+        assert_eq!(preprocess, kernels(&work, &config)[0]);
     }
 }

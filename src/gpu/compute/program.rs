@@ -56,9 +56,10 @@ spec! {
 
 /// Granularity at which registers are given to a thread of a warp (CUDA occupancy calculator: 256 per warp).
 const REGISTER_UNIT: u64 = 8;
-/// Loads of an entry from shared memory, and those that a blend adds.
-const ENTRY_LOADS: u64 = 2;
-const BLEND_LOADS: u64 = 4;
+/// Loads of an entry from shared memory.
+pub(in crate::gpu) const ENTRY_LOADS: u64 = 2;
+/// Loads that a blend adds: the identifier from shared memory, the colour through the first-level cache.
+pub(in crate::gpu) const BLEND_LOADS: u64 = 4;
 
 /// Cost of the work of a warp in a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,0 +1,302 @@
+//! Energy of a draw: events of the emulated machine times the energy of each, and static power times the
+//! time of the draw.
+//!
+//! The model is an estimate with assumed constants. It follows from counters and cycles and changes
+//! neither. Two constants that no publication settles have bounds of their own, from which a band of
+//! energies follows: the share of static power, and the energy of a bit of DRAM.
+
+use serde::Serialize;
+
+use crate::pipeline::memory::line::SECTOR_BYTES;
+use crate::pipeline::spec::spec;
+use crate::pipeline::timing::Cycle;
+
+spec! {
+    /// Energies of events in a process of 7 or 8 nm, and static power.
+    EnergySpec in "energy" {
+        /// Energy of a 32-bit floating-point addition in pJ.
+        fp32_add_pj: f64 = 0.38, 0.0..=1e6, Assumed "Jouppi et al., ISCA 2021, Table 2, 7 nm, as remembered: only its column for 45 nm (0.9) was found again";
+        /// Energy of a 32-bit floating-point multiplication in pJ.
+        fp32_multiply_pj: f64 = 1.31, 0.0..=1e6, Assumed "as energy.fp32_add_pj (45 nm: 3.7)";
+        /// Energy of a 16-bit floating-point addition and a multiplication in pJ.
+        fp16_multiply_add_pj: f64 = 0.5, 0.0..=1e6, Assumed "as energy.fp32_add_pj: 0.16 and 0.34";
+        /// 32-bit words of registers that a lane reads and writes per instruction.
+        register_words: f64 = 3.2, 0.0..=1e3, Assumed "three operands and a result of a multiply-add, fewer of moves, loads and tests";
+        /// Energy of a 32-bit word of registers in pJ.
+        register_word_pj: f64 = 3.75, 0.0..=1e6, Assumed "half of a 64-bit word of 8 KB of SRAM (7.5), as energy.fp32_add_pj";
+        /// Arithmetic energy of a special function in multiply-adds.
+        special_factor: f64 = 4.0, 1.0..=1e3, Assumed "an interpolation from a table: three multiply-adds and the table";
+        /// Special functions per warp instruction sequence of the fragment shader.
+        fragment_special: u64 = 1, 0..=1_000, Assumed "the exponential";
+        /// Energy of a 32-byte sector of a cache or memory of a unit or a core, in pJ.
+        unit_sector_pj: f64 = 34.0, 0.0..=1e6, Assumed "four 64-bit words of 32 KB of SRAM (8.5), as energy.fp32_add_pj";
+        /// Energy of a 32-byte sector of the L2's arrays in pJ.
+        l2_sector_pj: f64 = 56.0, 0.0..=1e6, Assumed "four 64-bit words of 1 MB of SRAM (14), as energy.fp32_add_pj";
+        /// Energy of a bit over a millimetre of wire in pJ.
+        wire_pj_per_bit_mm: f64 = 0.1, 0.0..=1e3, Assumed "common for global wires in 7 nm";
+        /// Length of the wires between a unit and the L2 in mm.
+        wire_mm: f64 = 10.0, 0.0..=1e3, Assumed "across half of the GPU of a mobile chip";
+        /// 16-bit multiply-adds of the blend of a quad.
+        blend_multiply_adds: u64 = 16, 0..=1_000, Assumed "four pixels of four channels";
+        /// Energy of a raster tile in the fixed-function raster in pJ.
+        raster_tile_pj: f64 = 20.0, 0.0..=1e6, Assumed "three edge functions at the corners, and 64 sums of few bits";
+        /// Energy of an entry of a bin or window, which is written and read once, in pJ.
+        bin_entry_pj: f64 = 17.0, 0.0..=1e6, Assumed "a 64-bit word of 32 KB of SRAM twice, as energy.unit_sector_pj";
+        /// Energy of a bit of DRAM in pJ.
+        dram_pj_per_bit: f64 = 8.0, 0.0..=1e3, Assumed "between the bounds, with its interface";
+        /// Lower bound of the energy of a bit of DRAM in pJ.
+        dram_pj_per_bit_low: f64 = 4.0, 0.0..=1e3, Assumed "lowest of the published figures for LPDDR3 and LPDDR4";
+        /// Upper bound of the energy of a bit of DRAM in pJ.
+        dram_pj_per_bit_high: f64 = 14.0, 0.0..=1e3, Assumed "highest of the published figures for LPDDR3 and LPDDR4";
+        /// Power of the GPU without DRAM under load, in W, which static power is a share of.
+        rail_w: f64 = 7.6, 0.0..=1e4, Assumed "GPU rail of a Jetson AGX Orin under load in its 30 W mode (NVIDIA's forum, topic 323456)";
+        /// Share of static power in `rail_w`.
+        static_share: f64 = 0.3, 0.0..=1.0, Assumed "as AccelWattch finds for a V100: 71 of 250 W";
+        /// Lower bound of the share of static power.
+        static_share_low: f64 = 0.2, 0.0..=1.0, Assumed "a process with little leakage";
+        /// Upper bound of the share of static power.
+        static_share_high: f64 = 0.5, 0.0..=1.0, Assumed "a warm chip at a low clock";
+    }
+}
+
+/// Lanes of a warp.
+const LANES: f64 = 32.0;
+/// Bits of a byte.
+const BITS: f64 = 8.0;
+/// Millijoules per picojoule.
+const MJ_PER_PJ: f64 = 1e-9;
+
+/// Events of a draw that take energy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct EnergyEvents {
+    /// Warp instructions of vertices and fragments, or of a kernel.
+    pub instructions: u64,
+    /// Of those, instructions of the special function unit.
+    pub special: u64,
+    /// Sectors read from and written to first-level caches, shared memory, and the caches of CROP and ZROP.
+    pub unit_sectors: u64,
+    /// Sectors read from and written to the arrays of the L2, by units and by DRAM.
+    pub l2_sectors: u64,
+    /// Sectors that cross the wires between units and the L2.
+    pub wire_sectors: u64,
+    /// Quads blended by CROP.
+    pub quads_blended: u64,
+    /// Raster tiles of the coarse raster.
+    pub raster_tiles: u64,
+    /// Entries of bins and windows: quads of tile coalescing and quad reordering, primitives of tile-grid
+    /// coalescing.
+    pub bin_entries: u64,
+    /// Bytes moved to and from DRAM.
+    pub dram_bytes: u64,
+}
+
+/// Energy of a draw in millijoules.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Energy {
+    /// Static power over the time of the draw.
+    #[serde(rename = "static")]
+    pub static_mj: f64,
+    /// Instructions with their registers.
+    #[serde(rename = "shader")]
+    pub shader_mj: f64,
+    /// Caches, shared memory, and the wires to the L2.
+    #[serde(rename = "caches")]
+    pub caches_mj: f64,
+    /// DRAM.
+    #[serde(rename = "dram")]
+    pub dram_mj: f64,
+    /// Fixed-function units: raster, bins and blends.
+    #[serde(rename = "rop")]
+    pub rop_mj: f64,
+    /// Sum of the parts.
+    #[serde(rename = "total")]
+    pub total_mj: f64,
+}
+
+/// Energy of a draw with its band, and the power that follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EnergyEstimate {
+    /// Energy with the constants as configured.
+    pub energy: Energy,
+    /// Total energy in mJ at each corner of the band: of low and high static share, the pair of low and
+    /// high energy of a bit of DRAM.
+    pub corners_mj: [f64; 4],
+    /// Mean power without DRAM in W; 0 for a draw without time.
+    pub watts_without_dram: f64,
+    /// Events.
+    pub events: EnergyEvents,
+}
+
+impl EnergyEstimate {
+    /// Lowest and highest total energy of the band in mJ.
+    #[must_use]
+    pub fn band_mj(&self) -> [f64; 2] {
+        bounds(self.corners_mj)
+    }
+
+    /// Energy of `other` as a multiple of this one, with the constants as configured, and the lowest and
+    /// highest such ratio of the band: both draws are on one machine, so they share its constants. `None`
+    /// if this one takes no energy at some corner.
+    #[must_use]
+    pub fn ratio_of(&self, other: &Self) -> Option<[f64; 3]> {
+        let corners = std::array::from_fn(|at| other.corners_mj[at] / self.corners_mj[at]);
+        let [low, high] = bounds(corners);
+        let ratio = other.energy.total_mj / self.energy.total_mj;
+        let ratios = [ratio, low, high];
+        ratios.iter().all(|r| r.is_finite()).then_some(ratios)
+    }
+}
+
+/// The least and the greatest of some numbers.
+fn bounds(numbers: [f64; 4]) -> [f64; 2] {
+    [
+        numbers.into_iter().fold(f64::INFINITY, f64::min),
+        numbers.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    ]
+}
+
+impl EnergySpec {
+    /// Energy of a draw of `cycles` at `clock_mhz`, with its band.
+    #[must_use]
+    pub fn estimate(&self, events: EnergyEvents, cycles: Cycle, clock_mhz: f64) -> EnergyEstimate {
+        let seconds = cycles as f64 / (clock_mhz * 1e6);
+        let energy = self.energy(&events, seconds);
+        let corner = |static_share, dram_pj_per_bit| {
+            let spec = Self {
+                static_share,
+                dram_pj_per_bit,
+                ..self.clone()
+            };
+            spec.energy(&events, seconds).total_mj
+        };
+        let [low, high] = [self.static_share_low, self.static_share_high];
+        let dram = [self.dram_pj_per_bit_low, self.dram_pj_per_bit_high];
+        let without_dram = energy.total_mj - energy.dram_mj;
+        EnergyEstimate {
+            energy,
+            corners_mj: [
+                corner(low, dram[0]),
+                corner(low, dram[1]),
+                corner(high, dram[0]),
+                corner(high, dram[1]),
+            ],
+            watts_without_dram: if cycles == 0 {
+                0.0
+            } else {
+                without_dram * 1e-3 / seconds
+            },
+            events,
+        }
+    }
+
+    /// Energy of events that take `seconds` altogether.
+    fn energy(&self, events: &EnergyEvents, seconds: f64) -> Energy {
+        let multiply_add = self.fp32_add_pj + self.fp32_multiply_pj;
+        let instruction = multiply_add + self.register_words * self.register_word_pj;
+        let more_of_special = (self.special_factor - 1.0) * multiply_add;
+        let wires = SECTOR_BYTES as f64 * BITS * self.wire_pj_per_bit_mm * self.wire_mm;
+        let blend = self.blend_multiply_adds as f64 * self.fp16_multiply_add_pj;
+        let shader = LANES
+            * (events.instructions as f64 * instruction + events.special as f64 * more_of_special);
+        let caches = events.unit_sectors as f64 * self.unit_sector_pj
+            + events.l2_sectors as f64 * self.l2_sector_pj
+            + events.wire_sectors as f64 * wires;
+        let rop = events.quads_blended as f64 * blend
+            + events.raster_tiles as f64 * self.raster_tile_pj
+            + events.bin_entries as f64 * self.bin_entry_pj;
+        let dram = events.dram_bytes as f64 * BITS * self.dram_pj_per_bit;
+        let static_mj = self.rail_w * self.static_share * seconds * 1e3;
+        let [shader_mj, caches_mj, dram_mj, rop_mj] =
+            [shader, caches, dram, rop].map(|pj| pj * MJ_PER_PJ);
+        Energy {
+            static_mj,
+            shader_mj,
+            caches_mj,
+            dram_mj,
+            rop_mj,
+            total_mj: static_mj + shader_mj + caches_mj + dram_mj + rop_mj,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: f64, expected: f64) {
+        assert!(
+            (found - expected).abs() <= 1e-12 * expected.abs().max(1e-12),
+            "{found} instead of {expected}"
+        );
+    }
+
+    /// A million of each of three events at 612 MHz: a warp instruction takes 32 * (0.38 + 1.31 + 3.2 * 3.75)
+    /// = 438.08 pJ, a blend 16 * 0.5 = 8 pJ, a byte of DRAM 8 * 8 = 64 pJ; 612,000 cycles are a millisecond
+    /// at 0.3 * 7.6 = 2.28 W.
+    #[test]
+    fn energy_of_three_events() {
+        let events = EnergyEvents {
+            instructions: 1_000_000,
+            quads_blended: 1_000_000,
+            dram_bytes: 1_000_000,
+            ..EnergyEvents::default()
+        };
+        let estimate = EnergySpec::default().estimate(events, 612_000, 612.0);
+        let energy = estimate.energy;
+        close(energy.shader_mj, 0.438_08);
+        close(energy.rop_mj, 0.008);
+        close(energy.dram_mj, 0.064);
+        close(energy.static_mj, 2.28);
+        close(energy.caches_mj, 0.0);
+        close(energy.total_mj, 2.790_08);
+        close(estimate.watts_without_dram, 2.726_08);
+        // 0.2 * 7.6 = 1.52 W and 32 pJ per byte; 0.5 * 7.6 = 3.8 W and 112 pJ per byte.
+        let [low, high] = estimate.band_mj();
+        close(low, 0.446_08 + 1.52 + 0.032);
+        close(high, 0.446_08 + 3.8 + 0.112);
+    }
+
+    /// Sectors, special functions, raster tiles and bin entries: 34; 56; 256; 32 * 3 * 1.69 = 162.24; 20; 17.
+    #[test]
+    fn energy_of_the_other_events() {
+        let spec = EnergySpec::default();
+        let count = 1_000_000_000;
+        type Part = (fn(&mut EnergyEvents) -> &mut u64, fn(&Energy) -> f64, f64);
+        let parts: [Part; 6] = [
+            (|e| &mut e.unit_sectors, |e| e.caches_mj, 34.0),
+            (|e| &mut e.l2_sectors, |e| e.caches_mj, 56.0),
+            (|e| &mut e.wire_sectors, |e| e.caches_mj, 256.0),
+            (|e| &mut e.special, |e| e.shader_mj, 162.24),
+            (|e| &mut e.raster_tiles, |e| e.rop_mj, 20.0),
+            (|e| &mut e.bin_entries, |e| e.rop_mj, 17.0),
+        ];
+        for (field, part, pj) in parts {
+            let mut events = EnergyEvents::default();
+            *field(&mut events) = count;
+            let energy = spec.estimate(events, 0, 612.0).energy;
+            close(part(&energy), pj);
+            close(energy.total_mj, pj);
+        }
+    }
+
+    /// Twice the events in twice the time take twice the energy at every corner; a draw that differs in its
+    /// DRAM alone has a ratio that is largest where a bit of DRAM costs most and static power least.
+    #[test]
+    fn ratios_share_the_constants() {
+        let spec = EnergySpec::default();
+        let events = |dram_bytes| EnergyEvents {
+            instructions: 1_000,
+            dram_bytes,
+            ..EnergyEvents::default()
+        };
+        let one = spec.estimate(events(4_000), 1_000, 612.0);
+        let more = spec.estimate(events(400_000), 1_000, 612.0);
+        let [ratio, low, high] = one.ratio_of(&more).unwrap();
+        close(low, more.corners_mj[2] / one.corners_mj[2]);
+        close(high, more.corners_mj[1] / one.corners_mj[1]);
+        assert!(low < ratio && ratio < high);
+        let nothing = spec.estimate(EnergyEvents::default(), 0, 612.0);
+        assert_eq!(nothing.ratio_of(&one), None);
+        close(nothing.watts_without_dram, 0.0);
+    }
+}

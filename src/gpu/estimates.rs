@@ -1,0 +1,110 @@
+//! Frame times and energy of the result of a method. Both follow from cycles and counters and change
+//! neither.
+
+use super::compute::kernels::{Workload, draw_kernels};
+use super::compute::outcome::ComputeResult;
+use super::compute::program::{BLEND_LOADS, ENTRY_LOADS};
+use super::config::Config;
+use super::energy::{EnergyEstimate, EnergyEvents};
+use super::frame::FrameTimes;
+use super::outcome::Outcome;
+use super::result::SimulationResult;
+use super::warp::cores::CoresCounters;
+use crate::pipeline::memory::l2::L2Counters;
+use crate::pipeline::memory::line::SECTOR_BYTES;
+use crate::pipeline::memory::sector_cache::CacheCounters;
+
+/// Modelled times of the frame of which `outcome` is the draw or the raster kernel; `work` describes what
+/// preprocessing does. `None` for the accelerator, whose stages overlap.
+#[must_use]
+pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
+    let clock = config.gpu.clock_mhz;
+    match outcome {
+        Outcome::Pipeline(result) => {
+            let [preprocess, sort] = draw_kernels(work, config).map(|kernel| kernel.cycles);
+            Some(FrameTimes::new([preprocess, sort, result.cycles], clock))
+        }
+        Outcome::Compute(result) => {
+            let [mut preprocess, mut sort, mut raster] = [0; 3];
+            for kernel in &result.kernels {
+                match kernel.name {
+                    "preprocess" => preprocess += kernel.cycles,
+                    "raster" => raster += kernel.cycles,
+                    _ => sort += kernel.cycles,
+                }
+            }
+            Some(FrameTimes::new([preprocess, sort, raster], clock))
+        }
+        Outcome::Gscore(_) => None,
+    }
+}
+
+/// Energy of the draw or of the raster kernel; `None` for the accelerator, which is made of other units.
+#[must_use]
+pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
+    let events = match outcome {
+        Outcome::Pipeline(result) => of_draw(result, config),
+        Outcome::Compute(result) => of_kernel(result, config),
+        Outcome::Gscore(_) => return None,
+    };
+    let clock = config.gpu.clock_mhz;
+    Some(config.energy.estimate(events, outcome.cycles(), clock))
+}
+
+/// Events of a draw through the graphics pipeline.
+fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
+    let cores: CoresCounters = result.statistics.of("cores");
+    let entry = config.vertex.attribute_bytes.div_ceil(SECTOR_BYTES);
+    let l1 = &result.l1;
+    // A miss writes the entry before it is read.
+    let attributes = (l1.hits + 2 * l1.misses) * entry;
+    // A blend reads and writes its sectors, a test reads and an update writes them.
+    let colours = 2 * accesses(&result.crop_cache) + moved(&result.crop_cache);
+    let tests = accesses(&result.z_cache) + moved(&result.z_cache);
+    let qru = &result.qru;
+    EnergyEvents {
+        instructions: cores.instructions + result.vertex_warps * config.vertex.instructions,
+        special: cores.warps * config.energy.fragment_special,
+        unit_sectors: attributes + colours + tests,
+        quads_blended: result.quads.blended,
+        raster_tiles: result.raster.tiles,
+        bin_entries: result.tc.items + result.tgc.items + 2 * qru.pairs + qru.singles,
+        ..of_l2(&result.l2, result.dram_bytes)
+    }
+}
+
+/// Events of the raster kernel of a software renderer.
+fn of_kernel(result: &ComputeResult, config: &Config) -> EnergyEvents {
+    let stored = config.compute.shared_bytes_per_block.div_ceil(SECTOR_BYTES);
+    // All lanes of a warp load from one address, a sector per load; what comes from the L2 is written to
+    // the first-level cache.
+    let loaded = result.warp_entries * ENTRY_LOADS + result.warp_entries_blending * BLEND_LOADS;
+    let filled = result.l2.read_bytes / SECTOR_BYTES;
+    EnergyEvents {
+        instructions: result.instructions,
+        special: result.warp_entries,
+        unit_sectors: result.rounds * stored + loaded + filled,
+        ..of_l2(&result.l2, result.dram_bytes)
+    }
+}
+
+/// Events of the L2 and of DRAM.
+fn of_l2(l2: &L2Counters, dram_bytes: u64) -> EnergyEvents {
+    let wire_sectors = (l2.read_bytes + l2.written_bytes) / SECTOR_BYTES;
+    EnergyEvents {
+        wire_sectors,
+        l2_sectors: wire_sectors + moved(&l2.cache),
+        dram_bytes,
+        ..EnergyEvents::default()
+    }
+}
+
+/// Sectors that a unit asks a cache for.
+fn accesses(cache: &CacheCounters) -> u64 {
+    cache.hits + cache.misses
+}
+
+/// Sectors that a cache exchanges with the memory behind it.
+fn moved(cache: &CacheCounters) -> u64 {
+    cache.fetched + cache.written_back
+}

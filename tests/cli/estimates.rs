@@ -1,0 +1,218 @@
+//! `sim --frame` and `sim --energy`: keys, sums, pages, and fields that change estimates alone.
+use serde_json::Value;
+
+use crate::support::program::{DONE, Place, USAGE};
+
+/// The project's own scene, and its cameras.
+const SCENE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/island.ply");
+const CAMERAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/island.cameras.json");
+
+const VIEW: [&str; 8] = [
+    "sim",
+    SCENE,
+    "--cameras",
+    CAMERAS,
+    "--width",
+    "160",
+    "--variant",
+    "baseline,het+qm,compute,gscore",
+];
+
+fn sim(place: &Place, arguments: &[&str]) -> Value {
+    let all = [&VIEW[..], &["-q", "--json"], arguments].concat();
+    place.document(&all)["views"][0].clone()
+}
+
+fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let mut variants = document["variants"].as_array().unwrap().iter();
+    variants.find(|v| v["name"] == name).unwrap()
+}
+
+fn number(value: &Value, path: &str) -> f64 {
+    let found = value.pointer(path).and_then(Value::as_f64);
+    assert!(found.is_some(), "no number at {path} of {value}");
+    found.unwrap()
+}
+
+fn is_near(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-9 * expected.abs()
+}
+
+/// Parts add up, ratios are those of the totals, and the band holds the total.
+#[test]
+fn json_has_estimates_that_add_up() {
+    let place = Place::new();
+    let document = sim(&place, &["--frame", "--energy"]);
+    for name in ["baseline", "het+qm", "compute"] {
+        let run = variant(&document, name);
+        let frame = |key: &str| number(run, &format!("/frame/{key}"));
+        let total = frame("total_ms");
+        let parts = frame("preprocess_ms") + frame("sort_ms") + frame("raster_ms");
+        assert!(is_near(parts, total), "{name}");
+        assert!(
+            is_near(frame("raster_ms"), number(run, "/frame_ms")),
+            "{name}"
+        );
+        assert!(is_near(frame("fps"), 1e3 / total), "{name}");
+        assert!(
+            is_near(frame("raster_share"), frame("raster_ms") / total),
+            "{name}"
+        );
+        let energy = |key: &str| number(run, &format!("/energy_mj/{key}"));
+        let parts = ["static", "shader", "caches", "dram", "rop"].map(energy);
+        assert!(is_near(parts.iter().sum(), energy("total")), "{name}");
+        assert!(energy("total_low") < energy("total"), "{name}");
+        assert!(energy("total") < energy("total_high"), "{name}");
+        let ms = number(run, "/frame_ms");
+        let watts = (energy("total") - energy("dram")) / ms;
+        assert!(
+            is_near(number(run, "/power_without_dram_w"), watts),
+            "{name}"
+        );
+        // 8 bits of 8 pJ.
+        let bytes = number(run, "/energy_events/dram_bytes");
+        assert!(is_near(energy("dram"), bytes * 64e-9), "{name}");
+        if name != "baseline" {
+            let of = |path: &str| number(variant(&document, "baseline"), path) / number(run, path);
+            let ratio = |key: &str| number(&document, &format!("/ratios/{name}/{key}"));
+            assert!(is_near(ratio("frame"), of("/frame/total_ms")), "{name}");
+            assert!(is_near(ratio("energy"), of("/energy_mj/total")), "{name}");
+            assert!(ratio("energy_low") <= ratio("energy"), "{name}");
+            assert!(ratio("energy") <= ratio("energy_high"), "{name}");
+        }
+    }
+    let accelerator = variant(&document, "gscore");
+    assert!(accelerator.get("frame").is_none() && accelerator.get("energy_mj").is_none());
+    let plain = sim(&place, &[]);
+    for key in [
+        "frame",
+        "energy_mj",
+        "energy_events",
+        "power_without_dram_w",
+    ] {
+        assert!(variant(&plain, "baseline").get(key).is_none(), "{key}");
+    }
+    assert!(plain["ratios"]["het+qm"].get("energy").is_none());
+}
+
+/// A field of an estimate changes that estimate and nothing else.
+#[test]
+fn fields_of_estimates_change_no_cycle() {
+    let place = Place::new();
+    let flags = ["--frame", "--energy"];
+    let set = ["--set", "energy.rail_w=15.2", "--set", "frame.key_bits=64"];
+    let before = sim(&place, &flags);
+    let after = sim(&place, &[flags, [set[0], set[1]]].concat());
+    let doubled = |run: &Value| number(run, "/energy_mj/static");
+    for name in ["baseline", "het+qm", "compute"] {
+        let [old, new] = [&before, &after].map(|document| variant(document, name));
+        assert!(is_near(doubled(new), 2.0 * doubled(old)), "{name}");
+        for key in ["cycles", "frame", "fragments", "units", "energy_events"] {
+            assert_eq!(old[key], new[key], "{name}: {key}");
+        }
+    }
+    let changed = |document: &Value| document["changed"].as_object().unwrap().clone();
+    assert!(changed(&before).is_empty());
+    assert_eq!(
+        changed(&after).keys().collect::<Vec<_>>(),
+        ["energy.rail_w"]
+    );
+    // Eight passes in place of four: a longer sort for the pipeline, none for software, and no other draw.
+    let longer = sim(&place, &[flags, [set[2], set[3]]].concat());
+    let sort = |document: &Value, name| number(variant(document, name), "/frame/sort_ms");
+    assert!(sort(&longer, "baseline") > 1.5 * sort(&before, "baseline"));
+    assert!(is_near(sort(&longer, "compute"), sort(&before, "compute")));
+    let cycles = |document: &Value| variant(document, "baseline")["cycles"].clone();
+    assert_eq!(cycles(&longer), cycles(&before));
+}
+
+/// The pages fit their width, name the parts, and say what the numbers are.
+#[test]
+fn pages_show_estimates() {
+    let place = Place::new();
+    let page = |arguments: &[&str]| {
+        let output = place.expect(DONE, &[&VIEW[..], &["-q"], arguments].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let both = page(&["--frame", "--energy"]);
+    for line in [
+        "whole frame, modelled",
+        "preprocess ms",
+        "total ms",
+        "fps",
+        "raster share",
+        "over compute",
+        "over baseline",
+        "energy of the draw, assumed constants; band: static 20 to 50 % of 7.6 W, DRAM 4 to 14 pJ per bit",
+        "static mJ",
+        "total mJ",
+        " band",
+        "W, no DRAM",
+    ] {
+        assert!(both.lines().any(|l| l.starts_with(line)), "{line}: {both}");
+    }
+    assert!(
+        both.lines().all(|line| line.chars().count() <= 100),
+        "{both}"
+    );
+    let frame = page(&["--frame"]);
+    assert!(
+        frame.contains("raster share") && !frame.contains(" mJ"),
+        "{frame}"
+    );
+    let energy = page(&["--energy"]);
+    assert!(
+        energy.contains("static mJ") && !energy.contains("fps"),
+        "{energy}"
+    );
+    assert!(!page(&[]).contains("modelled"));
+}
+
+/// Fields of estimates that nobody asked for have no effect, which a warning says; wrong ones are refused; a
+/// table of a sweep has no room for estimates.
+#[test]
+fn flags_and_fields_are_checked() {
+    let place = Place::new();
+    let text = |exit, arguments: &[&str]| {
+        let output = place.expect(exit, &[&VIEW[..], arguments].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let fields = ["--set", "energy.rail_w=5", "--set", "frame.key_bytes=8"];
+    let warned = text(DONE, &fields);
+    for said in [
+        "energy.rail_w has no effect: no run has an estimate of energy",
+        "frame.key_bytes has no effect: no run has an estimate of frame times",
+    ] {
+        assert!(warned.contains(said), "{warned}");
+    }
+    let read = text(DONE, &[&fields[..], &["--frame", "--energy"]].concat());
+    assert!(!read.contains("has no effect"), "{read}");
+    // The kernels ahead of a draw are read for frames, and by nothing else in the pipeline.
+    let kernels = ["--variant", "het", "--set", "kernels.gap_ns=0"];
+    let view = &VIEW[..6];
+    let errors = |arguments: &[&str]| {
+        let output = place.expect(DONE, &[view, &kernels, arguments].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(errors(&[]).contains("kernels.gap_ns has no effect"));
+    assert!(!errors(&["--frame"]).contains("has no effect"));
+    let wrong = text(USAGE, &["--energy", "--set", "energy.static_share=1.5"]);
+    assert!(wrong.contains("energy.static_share"), "{wrong}");
+    let sweep = ["--set", "tc.bins=8,16"];
+    let refused = text(USAGE, &[&sweep[..], &["--energy"]].concat());
+    assert!(refused.contains("--energy without --json"), "{refused}");
+    let swept = [&VIEW[..], &sweep, &["--energy", "--json", "-q"]].concat();
+    let document = place.document(&swept);
+    assert_eq!(document["views"].as_array().unwrap().len(), 2);
+    text(USAGE, &["--sensitivity", "--frame"]);
+    let dump = place.expect(DONE, &["sim", "--config-dump"]);
+    let dump = String::from_utf8(dump.stdout).unwrap();
+    for line in [
+        "[frame]",
+        "[energy]",
+        "dram_pj_per_bit = 8.0",
+        "static_share = 0.3",
+    ] {
+        assert!(dump.lines().any(|l| l.starts_with(line)), "{line}: {dump}");
+    }
+}
