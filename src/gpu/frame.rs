@@ -11,10 +11,8 @@ use crate::pipeline::timing::Cycle;
 spec! {
     /// The sort ahead of a draw through the graphics pipeline.
     FrameSpec in "frame" {
-        /// Bits of the key of a visible splat that are sorted by.
-        key_bits: u64 = 32, 1..=64, Assumed "the bits of a depth in f32; VR-Pipe III-A sorts the splats by depth alone";
-        /// Bytes of the key of a visible splat: its depth.
-        key_bytes: u64 = 4, 1..=64, Assumed "as frame.key_bits";
+        /// Bytes of the key of a visible splat, of which all bits are sorted by.
+        key_bytes: u64 = 4, 1..=8, Assumed "a depth in f32; VR-Pipe III-A sorts the splats by depth alone";
         /// Bytes of the value of a visible splat: its index.
         value_bytes: u64 = 4, 0..=64, Assumed "32-bit indices";
     }

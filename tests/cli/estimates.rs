@@ -100,7 +100,7 @@ fn json_has_estimates_that_add_up() {
 fn fields_of_estimates_change_no_cycle() {
     let place = Place::new();
     let flags = ["--frame", "--energy"];
-    let set = ["--set", "energy.rail_w=15.2", "--set", "frame.key_bits=64"];
+    let set = ["--set", "energy.rail_w=15.2", "--set", "frame.key_bytes=8"];
     let before = sim(&place, &flags);
     let after = sim(&place, &[flags, [set[0], set[1]]].concat());
     let doubled = |run: &Value| number(run, "/energy_mj/static");

@@ -88,7 +88,7 @@ pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
 pub fn draw_kernels(work: &Workload, config: &Config) -> [KernelCost; 2] {
     let (spec, frame) = (&config.kernels, &config.frame);
     let radix = RadixSort {
-        key_bits: frame.key_bits,
+        key_bits: 8 * frame.key_bytes,
         digit_bits: spec.digit_bits,
         bytes: [frame.key_bytes, frame.value_bytes],
     };
