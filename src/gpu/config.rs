@@ -22,6 +22,7 @@ use super::raster::setup::SetupSpec;
 use super::tile_owner::{TileMap, TileMapping};
 use super::warp::cores::CoresSpec;
 use super::warp::launch::LaunchSpec;
+use super::warp::update::PassesSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
 use crate::error::{Error, Result};
@@ -102,6 +103,7 @@ config! {
     launch: LaunchSpec,
     cores: CoresSpec,
     crop: CropSpec,
+    passes: PassesSpec,
     l2: L2Spec,
     dram: DramSpec,
     compute: ComputeSpec,

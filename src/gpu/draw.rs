@@ -175,10 +175,28 @@ impl Draw {
         Some([[a, b, c], [a, c, d]])
     }
 
-    /// The primitives of a splat.
+    /// The two triangles of a rectangle over the whole picture.
+    #[allow(
+        clippy::cast_possible_wrap,
+        reason = "pictures have at most 2^16 pixels a side"
+    )]
+    fn screen_triangles(&self) -> [Option<PrimitiveShape>; 2] {
+        let [right, bottom] = [self.width, self.height].map(|side| (side << SUBPIXEL_BITS) as i32);
+        let [a, b, c, d] = [(0, 0), (right, 0), (right, bottom), (0, bottom)];
+        let triangle = |corners: [(i32, i32); 3]| {
+            Some(PrimitiveShape::Triangle(
+                corners.map(|(x, y)| Vertex { x, y }),
+            ))
+        };
+        [triangle([a, b, c]), triangle([a, c, d])]
+    }
+
+    /// The primitives of a splat. The number behind the last splat's is that of a rectangle over the whole
+    /// picture, for a stencil update.
     #[inline]
     pub(super) fn primitives(&self, splat: u32) -> Primitives {
         let shapes = match &self.boxes {
+            _ if splat == self.len() => self.screen_triangles(),
             Boxes::Splats(boxes) => {
                 let [a, b, c, d] = boxes[splat as usize];
                 [

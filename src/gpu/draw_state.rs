@@ -5,6 +5,7 @@ use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
 use super::warp::fragment::{FragmentShader, ShadedQuad};
 use super::zrop::early::EarlyTests;
+use super::zrop::late::StencilUpdate;
 use super::zrop::termination::Updates;
 use crate::gpu::raster::screen::Screen;
 use crate::gpu::warp::issue::ShaderIssue;
@@ -12,7 +13,7 @@ use crate::gpu::zrop::framebuffer::{Failed, Framebuffer};
 use crate::math::SimdLevel;
 use crate::pipeline::maps::{MapKind, Maps};
 use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{Quad, RasterTile, WARP_QUADS, Warp};
+use crate::pipeline::packets::{Beat, Quad, RasterTile, WARP_QUADS, Warp};
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::polygon::Polygon;
@@ -38,6 +39,8 @@ pub struct DrawState<'a> {
     pub shader_issue: ShaderIssue,
     /// Termination updates in flight, by GPC.
     pub updates: Vec<Updates>,
+    /// Stencil updates between passes.
+    pub update: StencilUpdate,
     /// Counts per pixel, if kept.
     pub maps: Option<Box<Maps>>,
 }
@@ -62,6 +65,7 @@ impl<'a> DrawState<'a> {
             vertex_buffer: VertexBuffer::new(EntryBytes::default(), draw.len()),
             shader_issue,
             updates,
+            update: StencilUpdate::default(),
             maps: None,
         }
     }
@@ -101,8 +105,9 @@ impl Screen for DrawState<'_> {
 
     #[inline]
     fn hides(&self, tile: &RasterTile) -> bool {
-        let depth = self.draw.splats[tile.primitive as usize].depth;
-        self.framebuffer.hides(tile.tile, tile.quarter, depth)
+        // The rectangle of a stencil update is none of the splats, and has no depth.
+        let splat = self.draw.splats.get(tile.primitive as usize);
+        splat.is_some_and(|s| self.framebuffer.hides(tile.tile, tile.quarter, s.depth))
     }
 }
 
@@ -119,7 +124,20 @@ impl EarlyTests for DrawState<'_> {
 
     #[inline]
     fn tests_write(&self) -> bool {
-        self.framebuffer.tests_write()
+        self.update.active || self.framebuffer.tests_write()
+    }
+
+    #[inline]
+    fn writes_late(&self) -> bool {
+        self.update.active
+    }
+
+    fn next_late_write(&mut self, gpc: usize) -> Option<(Beat, Cycle)> {
+        self.update.writes[gpc].take()
+    }
+
+    fn leave_late(&mut self, gpc: usize, at: Cycle) {
+        self.update.writes[gpc].leave(at);
     }
 
     #[inline]

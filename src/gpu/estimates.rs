@@ -20,7 +20,7 @@ use crate::pipeline::memory::sector_cache::CacheCounters;
 pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
     let clock = config.gpu.clock_mhz;
     match outcome {
-        Outcome::Pipeline(result) => {
+        Outcome::Pipeline(result) | Outcome::MultiPass(_, result) => {
             let [preprocess, sort] = draw_kernels(work, config).map(|kernel| kernel.cycles);
             Some(FrameTimes::new([preprocess, sort, result.cycles], clock))
         }
@@ -43,7 +43,7 @@ pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Optio
 #[must_use]
 pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let events = match outcome {
-        Outcome::Pipeline(result) => of_draw(result, config),
+        Outcome::Pipeline(result) | Outcome::MultiPass(_, result) => of_draw(result, config),
         Outcome::Compute(result) => of_kernel(result, config),
         Outcome::Gscore(_) => return None,
     };
@@ -62,8 +62,9 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let colours = 2 * accesses(&result.crop_cache) + moved(&result.crop_cache);
     let tests = accesses(&result.z_cache) + moved(&result.z_cache);
     let qru = &result.qru;
+    let vertices = result.vertex_warps * config.vertex.instructions;
     EnergyEvents {
-        instructions: cores.instructions + result.vertex_warps * config.vertex.instructions,
+        instructions: cores.instructions + vertices + result.stencil_updates.instructions,
         special: cores.warps * config.energy.fragment_special,
         unit_sectors: attributes + colours + tests,
         quads_blended: result.quads.blended,

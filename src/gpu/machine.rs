@@ -9,6 +9,7 @@ use super::config::Config;
 use super::gscore::accelerator::Gscore;
 use super::method::Method;
 use super::outcome::Outcome;
+use super::variant::Variant;
 use super::view::PreparedView;
 use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
@@ -19,6 +20,8 @@ use crate::error::Result;
 pub enum Machine {
     /// The graphics pipeline.
     Pipeline(Box<Simulator>),
+    /// The graphics pipeline in this number of passes.
+    MultiPass(u32, Box<Simulator>),
     /// The shader cores, for the software renderer.
     Compute(Box<ComputeRenderer>),
     /// The accelerator GSCore.
@@ -44,6 +47,10 @@ impl Machine {
             Method::Pipeline(variant) => {
                 Self::Pipeline(Box::new(Simulator::new(config, variant)?.watching(watch)))
             }
+            Method::MultiPass(passes) => {
+                let simulator = Simulator::new(config, Variant::BASELINE)?.in_passes(passes);
+                Self::MultiPass(passes, Box::new(simulator.watching(watch)))
+            }
             Method::Compute(method) => {
                 Self::Compute(Box::new(ComputeRenderer::new(config, method)?))
             }
@@ -66,6 +73,10 @@ impl Machine {
         let start = Instant::now();
         let outcome = match self {
             Self::Pipeline(simulator) => view.run(simulator, &Tests::default()).outcome.into(),
+            Self::MultiPass(passes, simulator) => {
+                let result = view.run(simulator, &Tests::default()).outcome;
+                Outcome::MultiPass(*passes, Box::new(result))
+            }
             Self::Compute(renderer) => {
                 let scene = view.scene_counts();
                 let (draw, shader) = (view.draw(), view.shader());

@@ -5,16 +5,23 @@ use std::fmt;
 
 use super::compute::outcome::ComputeMethod;
 use super::variant::Variant;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Name of the accelerator.
 const GSCORE: &str = "gscore";
+/// Start of the names of multi-pass rendering, before the number of passes.
+const MULTI_PASS: &str = "multipass:";
+/// Largest number of passes.
+const MOST_PASSES: u32 = 65_536;
 
 /// A method of rendering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// The graphics pipeline.
     Pipeline(Variant),
+    /// The conventional pipeline in this number of passes, with stencil updates between them that terminate
+    /// pixels.
+    MultiPass(u32),
     /// Software on the shader cores.
     Compute(ComputeMethod),
     /// The accelerator GSCore.
@@ -23,7 +30,8 @@ pub enum Method {
 
 impl Method {
     /// Every method that the paper compares: all variants of the pipeline, and the software renderer with
-    /// and without early termination and with squares, and the accelerator.
+    /// and without early termination and with squares, and the accelerator. Rendering in several passes, which
+    /// has a number to choose, is not among them.
     #[must_use]
     pub fn paper() -> Vec<Self> {
         let software = [
@@ -54,8 +62,19 @@ impl Method {
     /// Parses the name of a method.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) about the argument `variant` for any other word.
+    /// [`Error::Argument`] about the argument `variant` for any other word.
     pub fn parse(text: &str) -> Result<Self> {
+        if let Some(passes) = text.strip_prefix(MULTI_PASS) {
+            let number = passes
+                .parse()
+                .ok()
+                .filter(|n| (1..=MOST_PASSES).contains(n));
+            return number.map(Self::MultiPass).ok_or_else(|| {
+                let expected =
+                    format!("{MULTI_PASS}N for a number N of passes from 1 to {MOST_PASSES}");
+                Error::argument("variant", expected, text)
+            });
+        }
         if let Some(method) = ComputeMethod::parse(text)? {
             return Ok(Self::Compute(method));
         }
@@ -92,8 +111,14 @@ impl Method {
     pub fn variant(self) -> Option<Variant> {
         match self {
             Self::Pipeline(variant) => Some(variant),
-            Self::Compute(_) | Self::Gscore => None,
+            Self::MultiPass(_) | Self::Compute(_) | Self::Gscore => None,
         }
+    }
+
+    /// Whether the method runs on the graphics pipeline.
+    #[must_use]
+    pub fn is_pipeline(self) -> bool {
+        matches!(self, Self::Pipeline(_) | Self::MultiPass(_))
     }
 }
 
@@ -107,6 +132,7 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pipeline(variant) => variant.fmt(f),
+            Self::MultiPass(passes) => write!(f, "{MULTI_PASS}{passes}"),
             Self::Compute(method) => method.fmt(f),
             Self::Gscore => f.write_str(GSCORE),
         }
@@ -138,5 +164,11 @@ mod tests {
             some
         );
         assert!(parsed(&["software"]).is_err());
+        let passes = ["multipass:1", "multipass:65536"];
+        assert_eq!(parsed(&passes).unwrap(), passes);
+        for wrong in ["0", "65537", "-1", "", "x", "4294967296"] {
+            let error = parsed(&[&format!("multipass:{wrong}")]).unwrap_err();
+            assert!(error.to_string().contains("from 1 to 65536"), "{error}");
+        }
     }
 }

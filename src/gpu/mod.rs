@@ -63,6 +63,7 @@ pub mod method;
 pub mod microbench;
 pub mod outcome;
 pub mod outcome_counts;
+pub mod passes;
 pub mod raster;
 pub mod result;
 pub mod sensitivity;

@@ -13,6 +13,8 @@ use crate::pipeline::timing::Cycle;
 pub enum Outcome {
     /// Of the graphics pipeline.
     Pipeline(Box<SimulationResult>),
+    /// Of the conventional pipeline in this number of passes, or in as many as there are splats.
+    MultiPass(u32, Box<SimulationResult>),
     /// Of the software renderer.
     Compute(Box<ComputeResult>),
     /// Of the accelerator.
@@ -25,6 +27,7 @@ impl Outcome {
     pub fn method(&self) -> Method {
         match self {
             Self::Pipeline(result) => Method::Pipeline(result.variant),
+            Self::MultiPass(passes, _) => Method::MultiPass(*passes),
             Self::Compute(result) => Method::Compute(result.method),
             Self::Gscore(_) => Method::Gscore,
         }
@@ -35,7 +38,7 @@ impl Outcome {
     #[must_use]
     pub fn cycles(&self) -> Cycle {
         match self {
-            Self::Pipeline(result) => result.cycles,
+            Self::Pipeline(result) | Self::MultiPass(_, result) => result.cycles,
             Self::Compute(result) => result.cycles,
             Self::Gscore(result) => result.gpu_cycles(),
         }
@@ -45,7 +48,7 @@ impl Outcome {
     #[must_use]
     pub fn fragments_blended(&self) -> u64 {
         match self {
-            Self::Pipeline(result) => result.fragments.blended,
+            Self::Pipeline(result) | Self::MultiPass(_, result) => result.fragments.blended,
             Self::Compute(result) => result.lanes.blended,
             Self::Gscore(result) => result.fragments_blended,
         }
@@ -55,7 +58,7 @@ impl Outcome {
     #[must_use]
     pub fn pipeline(&self) -> Option<&SimulationResult> {
         match self {
-            Self::Pipeline(result) => Some(result),
+            Self::Pipeline(result) | Self::MultiPass(_, result) => Some(result),
             Self::Compute(_) | Self::Gscore(_) => None,
         }
     }
@@ -64,7 +67,7 @@ impl Outcome {
     #[must_use]
     pub fn units(&self) -> Vec<UnitCycles> {
         match self {
-            Self::Pipeline(result) => result.units.clone(),
+            Self::Pipeline(result) | Self::MultiPass(_, result) => result.units.clone(),
             Self::Compute(result) => result.units(),
             Self::Gscore(_) => Vec::new(),
         }
@@ -74,7 +77,7 @@ impl Outcome {
     #[must_use]
     pub fn frame(&self) -> Frame {
         match self {
-            Self::Pipeline(result) => result.frame(),
+            Self::Pipeline(result) | Self::MultiPass(_, result) => result.frame(),
             Self::Compute(result) => result.frame.clone(),
             Self::Gscore(result) => result.frame.clone(),
         }
@@ -84,7 +87,7 @@ impl Outcome {
     #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         match self {
-            Self::Pipeline(result) => result.discrepancies(),
+            Self::Pipeline(result) | Self::MultiPass(_, result) => result.discrepancies(),
             Self::Compute(result) => result.discrepancies(),
             Self::Gscore(result) => result.discrepancies(),
         }

@@ -10,6 +10,7 @@ use super::geometry::assembly::AssemblyCounters;
 use super::geometry::vertex::VertexCounters;
 use super::geometry::vertex_buffer::VertexBufferPeaks;
 use super::outcome_counts::{FragmentCounts, PrimitiveCounts, QuadCounts};
+use super::passes::Pass;
 use super::raster::coarse::CoarseCounters;
 use super::raster::fine::FineCounters;
 use super::raster::hi_z::HiZCounters;
@@ -18,6 +19,7 @@ use super::variant::Variant;
 use super::warp::attribute_cache::AttributeCounters;
 use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
+use super::warp::update::UpdateCounters;
 use super::zrop::framebuffer::Framebuffer;
 use super::zrop::unit::ZropCounters;
 use crate::image::Frame;
@@ -78,6 +80,12 @@ pub struct SimulationResult {
     pub dram_bytes: u64,
     /// Bytes moved by client.
     pub traffic: TrafficByClient,
+    /// Passes of the rendering, one if the splats were drawn at once.
+    #[serde(skip)]
+    pub passes: Vec<Pass>,
+    /// Work of the stencil updates between the passes, whose fragments and quads no other count holds.
+    #[serde(skip)]
+    pub stencil_updates: UpdateCounters,
     /// Cycles by port, in pipeline order.
     pub units: Vec<UnitCycles>,
     /// Statistics of all units.
@@ -92,7 +100,12 @@ pub struct SimulationResult {
 
 impl SimulationResult {
     /// Collects the results of a chain of units and of the shared state.
-    pub(super) fn collect(variant: Variant, units: &mut impl Unit, state: DrawState<'_>) -> Self {
+    pub(super) fn collect(
+        variant: Variant,
+        passes: Vec<Pass>,
+        units: &mut impl Unit,
+        state: DrawState<'_>,
+    ) -> Self {
         let run = Collected::of(units, state.memory.writes_done());
         let of = &run.statistics;
         let assembly: AssemblyCounters = of.of("vpo");
@@ -103,12 +116,13 @@ impl SimulationResult {
         let zrop: ZropCounters = of.of("zrop");
         let cores: CoresCounters = of.of("cores");
         let crop: CropCounters = of.of("crop");
+        let stencil_updates: UpdateCounters = of.of("update");
         Self {
             variant,
             cycles: run.cycles,
             near_cut_fragments: state.near_cut,
             fragments: FragmentCounts {
-                rasterized: fine.fragments + hi_z.hidden_fragments,
+                rasterized: fine.fragments + hi_z.hidden_fragments - stencil_updates.fragments,
                 hidden: hi_z.hidden_fragments
                     + zrop.fragments.stencil_failed
                     + zrop.fragments.depth_failed,
@@ -121,7 +135,7 @@ impl SimulationResult {
                 late: crop.late,
             },
             quads: QuadCounts {
-                rasterized: fine.quads,
+                rasterized: fine.quads - stencil_updates.quads,
                 hidden: zrop.quads.stencil_failed + zrop.quads.depth_failed,
                 terminated: zrop.quads.terminated,
                 shaded: cores.quads_shaded,
@@ -146,7 +160,7 @@ impl SimulationResult {
             tgc: of.of("tgc"),
             tc: of.of("tc"),
             qru: of.of("qru"),
-            terminations: crop.terminations,
+            terminations: crop.terminations + stencil_updates.terminated,
             updates: zrop.updates,
             l1: of.of("l1"),
             vertex_buffer: state.vertex_buffer.peaks(),
@@ -157,6 +171,8 @@ impl SimulationResult {
             traffic: state.memory.l2.traffic,
             framebuffer: state.framebuffer,
             maps: state.maps,
+            passes,
+            stencil_updates,
             units: [run.units, state.memory.units(run.cycles)].concat(),
             statistics: run.statistics,
         }
@@ -201,8 +217,9 @@ impl SimulationResult {
         check("quads rasterized", q.rasterized, ended);
         let ended = q.pruned + q.merged_pairs + q.dropped + q.blended;
         check("quads shaded", q.shaded, ended);
-        check("quads flushed", q.rasterized, self.tc.items);
-        check("quads packed", q.shaded, self.pack.quads);
+        let updating = self.stencil_updates.quads;
+        check("quads flushed", self.tc.items, q.rasterized + updating);
+        check("quads packed", self.pack.quads, q.shaded + updating);
         check("warps", self.warps, self.pack.warps);
         let scanned = if self.variant.qru() { q.shaded } else { 0 };
         let reordered = 2 * self.qru.pairs + self.qru.singles;

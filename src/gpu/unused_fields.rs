@@ -18,7 +18,12 @@ fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
     method.variant().is_some_and(addition)
 }
 
-const CONDITIONAL: [Conditional; 10] = [
+/// Whether a method has stencil updates between passes.
+fn is_in_passes(method: Method) -> bool {
+    matches!(method, Method::MultiPass(2..))
+}
+
+const CONDITIONAL: [Conditional; 12] = [
     Conditional {
         names: &["tgc"],
         is_read: |_, method| has(method, Variant::tgc),
@@ -34,8 +39,17 @@ const CONDITIONAL: [Conditional; 10] = [
         lacks: "quad reordering",
     },
     Conditional {
+        names: &["zrop.threshold"],
+        is_read: |_, method| has(method, Variant::het) || is_in_passes(method),
+        lacks: "early termination",
+    },
+    Conditional {
+        names: &["passes"],
+        is_read: |_, method| is_in_passes(method),
+        lacks: "several passes (multipass:N)",
+    },
+    Conditional {
         names: &[
-            "zrop.threshold",
             "zrop.feedback",
             "zrop.feedback_cycles",
             "zrop.update_queue",
@@ -51,7 +65,7 @@ const CONDITIONAL: [Conditional; 10] = [
             "gpu.tile_mapping",
             "gpu.tile_block",
         ],
-        is_read: |config, method| config.gpu.gpcs > 1 && method.variant().is_some(),
+        is_read: |config, method| config.gpu.gpcs > 1 && method.is_pipeline(),
         lacks: "a second GPC (gpu.gpcs)",
     },
     Conditional {
@@ -100,7 +114,7 @@ const CONDITIONAL: [Conditional; 10] = [
             "cores.l1_ways",
             "cores.l1_bytes_per_cycle",
         ],
-        is_read: |_, method| method.variant().is_some(),
+        is_read: |_, method| method.is_pipeline(),
         lacks: "the graphics pipeline",
     },
 ];
@@ -175,6 +189,14 @@ mod tests {
         let rest = ["crossbar.queue", "zrop.threshold"];
         assert_eq!(names(&config, &[Variant::BASELINE, Variant::QM]), rest);
         assert_eq!(names(&config, &Variant::ALL), rest[..1]);
+        let passes = config.with("passes.draw_gap_cycles=0").unwrap();
+        let in_passes = |passes: &Config, number| {
+            let unused = passes.unused_by(&[Method::MultiPass(number)], &base);
+            let names: Vec<_> = unused.into_iter().map(|field| field.name).collect();
+            ["zrop.threshold", "passes.draw_gap_cycles"].map(|n| names.contains(&n.to_owned()))
+        };
+        assert_eq!(in_passes(&passes, 2), [false; 2]);
+        assert_eq!(in_passes(&passes, 1), [true; 2]);
         let two = config.with("gpu.gpcs=2").unwrap();
         assert_eq!(names(&two, &Variant::ALL), <[&str; 0]>::default());
         assert_eq!(

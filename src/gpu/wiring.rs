@@ -15,6 +15,7 @@ use super::geometry::distributor::{Distributor, GeometryUnits};
 use super::geometry::position_fetch::{FetchedVertices, PositionFetch};
 use super::geometry::vertex::VertexShading;
 use super::geometry::vertex_buffer::VertexBuffer;
+use super::passes;
 use super::raster::coarse::Coarse;
 use super::raster::fine::Fine;
 use super::raster::hi_z::HiZ;
@@ -26,7 +27,9 @@ use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
 use super::warp::issue::ShaderIssue;
 use super::warp::launch::Launch;
+use super::warp::update::{UpdateCores, UpdateShader};
 use super::zrop::framebuffer::{Framebuffer, FramebufferLines, Tests};
+use super::zrop::late::{LateQueue, StencilUpdate};
 use super::zrop::prop::Prop;
 use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
@@ -56,6 +59,8 @@ pub struct Gpc<'c> {
     owner: TileOwner,
     layout: TileLayout,
     lines: FramebufferLines,
+    /// Whether stencil updates between passes terminate pixels.
+    updating: bool,
 }
 
 impl Gpc<'_> {
@@ -96,7 +101,7 @@ impl Gpc<'_> {
         chain! {
             c.tc.queue => TileCoalescing::new(&c.tc, policy, self.layout.tiles()),
             c.prop.queue => Prop::new(&c.prop),
-            c.zrop.queue => Zrop::new(&c.zrop, self.variant.het(), gpc, lines),
+            c.zrop.queue => Zrop::new(&c.zrop, self.variant.het() || self.updating, gpc, lines),
             next
         }
     }
@@ -110,18 +115,26 @@ impl Gpc<'_> {
             clippy::cast_possible_truncation,
             reason = "colours and alphas are f32"
         )]
+        let threshold = c.zrop.threshold as f32;
         let termination = variant.het().then_some(Termination {
-            threshold: c.zrop.threshold as f32,
+            threshold,
             feedback_cycles: c.zrop.feedback_cycles,
             feedback: c.zrop.feedback,
         });
+        let on = UpdateCores {
+            cores: c.cores.cores,
+            l2_bytes_per_cycle: c.cores.l1_bytes_per_cycle,
+            format: c.crop.format,
+            threshold,
+        };
+        let update = self.updating.then(|| UpdateShader::new(&c.passes, on));
         let lines = self.lines.colour.clone();
         let gpc = self.owner.gpc as usize;
         chain! {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            c.cores.slots() => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.attribute_bytes),
+            c.cores.slots() => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.attribute_bytes).updating(update),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
@@ -153,7 +166,12 @@ pub fn draw_state<'a>(
     let updates = (0..gpcs)
         .map(|_| Updates::new(config.zrop.update_queue, config.zrop.update_cycles))
         .collect();
+    let writes = (0..gpcs).map(|_| LateQueue::new(config.zrop.queue));
     DrawState {
+        update: StencilUpdate {
+            writes: writes.collect(),
+            ..StencilUpdate::default()
+        },
         vertex_buffer: VertexBuffer::new(config.vertex.entry(), draw.len()),
         ..DrawState::new(draw, shader, framebuffer, memory, issue, updates)
     }
@@ -161,11 +179,19 @@ pub fn draw_state<'a>(
 
 /// A variant of the emulated GPU with a checked configuration. The default is the conventional pipeline
 /// in the default configuration.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Simulator {
     config: Config,
     variant: Variant,
+    /// Number of passes.
+    passes: u32,
     watch: Watch,
+}
+
+impl Default for Simulator {
+    fn default() -> Self {
+        Self::unchecked(&Config::default(), Variant::default())
+    }
 }
 
 impl Simulator {
@@ -184,6 +210,7 @@ impl Simulator {
         Self {
             config: config.clone(),
             variant,
+            passes: 1,
             watch: Watch::default(),
         }
     }
@@ -201,6 +228,13 @@ impl Simulator {
     #[must_use]
     pub fn watching(self, watch: Watch) -> Self {
         Self { watch, ..self }
+    }
+
+    /// Renders in `passes` batches of splats with stencil updates between them, one at least (VR-Pipe,
+    /// section IV-B).
+    #[must_use]
+    pub fn in_passes(self, passes: u32) -> Self {
+        Self { passes, ..self }
     }
 
     /// Simulates a draw.
@@ -224,7 +258,8 @@ impl Simulator {
     {
         let config = &self.config;
         let shader = shader.with_near_cut(config.cores.near_cut);
-        let mut state = draw_state(draw, shader, tests, config, self.variant.het());
+        let updating = passes::batches(draw.len(), self.passes).len() > 1;
+        let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
         state.maps = self.watch.maps.then(|| Box::new(Maps::new(layout.quads())));
@@ -242,6 +277,7 @@ impl Simulator {
                 owner,
                 layout,
                 lines: lines.clone(),
+                updating,
             };
             gpc(&parts)
         });
@@ -252,10 +288,8 @@ impl Simulator {
             keep_timelines(&mut chain);
             state.memory.keep_timelines();
         }
-        for splat in 0..draw.len() {
-            chain.offer(splat, 0, &mut state);
-        }
-        chain.end(0, &mut state);
-        SimulationResult::collect(self.variant, &mut chain, state)
+        let gap = config.passes.draw_gap_cycles;
+        let passes = passes::run(&mut chain, &mut state, self.passes, gap);
+        SimulationResult::collect(self.variant, passes, &mut chain, state)
     }
 }

@@ -76,6 +76,10 @@ pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, 
     let cycles = outcome.cycles();
     let of_method = match outcome {
         Outcome::Pipeline(outcome) => pipeline(outcome, config),
+        Outcome::MultiPass(_, outcome) => joined([
+            pipeline(outcome, config),
+            json!({ "passes": outcome.passes }),
+        ]),
         Outcome::Compute(outcome) => json!({
             "fragments": { "blended": outcome.lanes.blended },
             "compute": outcome,

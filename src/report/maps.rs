@@ -67,9 +67,9 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (kind, [name, title, nothing]) in MAPS {
         // Counts range over decades, times do not.
         let curve = kind.map_or(Curve::Linear, |_| Curve::SquareRoot);
-        let runs = simulated.pipelines().map(|(_, outcome)| outcome);
+        let runs = simulated.pipelines();
         let counted: Vec<_> = runs
-            .filter_map(|outcome| Some((outcome.variant.to_string(), counts(kind, outcome)?)))
+            .filter_map(|(run, outcome)| Some((run.name(), counts(kind, outcome)?)))
             .collect();
         let scales = counted
             .iter()
@@ -79,7 +79,8 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
         };
         let size = [simulated.view.width, simulated.view.height];
         for (variant, counts) in &counted {
-            let stem = format!("{}.{variant}.{}", simulated.view.name, name);
+            let file = variant.replace(':', "-");
+            let stem = format!("{}.{file}.{name}", simulated.view.name);
             files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
             let picture = heat::picture(&HeatMap {
                 title: format!("{variant}: {title}"),

@@ -87,6 +87,9 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
         let times = ratio(run, |r| r.quads);
         format!("{} {times}", short(run.1.quads.blended))
     });
+    if runs.iter().any(|(_, outcome)| outcome.passes.len() > 1) {
+        text.push_str(&rows_of_passes(runs));
+    }
     row(&mut text, "limited by", runs, |run| {
         let critical = run.1.critical_unit();
         critical.map_or("-".to_owned(), limit)
@@ -98,6 +101,34 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
             critical.map_or("-".to_owned(), bar)
         });
     }
+    text
+}
+
+/// Rows about the passes of each run: their number, the cycles of the stencil updates and of the gaps between
+/// draws, and the pixels that the updates terminated. Empty for runs of a single pass.
+fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
+    let mut text = String::new();
+    let mut of_passes = |label: &str, count: fn(&SimulationResult) -> u64| {
+        row(&mut text, label, runs, |(_, outcome)| {
+            if outcome.passes.len() > 1 {
+                short(count(outcome))
+            } else {
+                String::new()
+            }
+        });
+    };
+    of_passes("passes", |outcome| outcome.passes.len() as u64);
+    of_passes("update cycles", |outcome| {
+        outcome.passes.iter().map(|pass| pass.update_cycles).sum()
+    });
+    of_passes("gap cycles", |outcome| {
+        let drawn = outcome.passes.iter();
+        let drawn = drawn.map(|pass| pass.draw_cycles + pass.update_cycles);
+        outcome.cycles.saturating_sub(drawn.sum())
+    });
+    of_passes("terminated px", |outcome| {
+        outcome.stencil_updates.terminated
+    });
     text
 }
 

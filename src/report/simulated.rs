@@ -7,8 +7,10 @@ use serde::Serialize;
 use crate::gpu::config::Config;
 use crate::gpu::energy::EnergyEstimate;
 use crate::gpu::frame::FrameTimes;
+use crate::gpu::method::Method;
 use crate::gpu::outcome::Outcome;
 use crate::gpu::result::SimulationResult;
+use crate::gpu::variant::Variant;
 
 /// Description of the scene in reports.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -92,9 +94,10 @@ pub struct Simulated<'a> {
 impl Simulated<'_> {
     /// Result of the baseline, if it was run.
     pub(crate) fn baseline(&self) -> Option<&SimulationResult> {
-        let baseline = crate::gpu::variant::Variant::BASELINE;
-        let mut outcomes = self.pipelines().map(|(_, outcome)| outcome);
-        outcomes.find(|outcome| outcome.variant == baseline)
+        let baseline = Method::Pipeline(Variant::BASELINE);
+        let mut runs = self.runs.iter();
+        let run = runs.find(|run| run.outcome.method() == baseline)?;
+        run.outcome.pipeline()
     }
 
     /// Runs of the graphics pipeline, with their results.

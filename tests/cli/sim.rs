@@ -621,6 +621,39 @@ fn software_stands_beside_the_pipeline() {
     assert!(text.contains("variants of the pipeline"), "{text}");
 }
 
+/// The passes of multi-pass rendering in the document add up to its cycles, and the page and the maps name it.
+#[test]
+fn passes_are_reported() {
+    let place = Place::new();
+    let methods = ["--variant", "multipass:4,baseline", "--maps", "maps"];
+    let document = sim(&place, &methods);
+    let multipass = variant(&document, "multipass:4");
+    let passes = multipass["passes"].as_array().unwrap();
+    assert_eq!(passes.len(), 4);
+    let sum = |key: &str| passes.iter().map(|pass| number(pass, key)).sum::<f64>();
+    let drawn = sum("/draw_cycles") + sum("/update_cycles");
+    assert_eq!(drawn + 6.0 * 3060.0, number(multipass, "/cycles"));
+    assert_eq!(
+        sum("/terminated_pixels"),
+        number(multipass, "/terminations")
+    );
+    assert!(variant(&document, "baseline").get("passes").is_none());
+    let cycles = number(variant(&document, "baseline"), "/cycles");
+    let speedup = number(&document, "/ratios/multipass:4/speedup");
+    assert!((speedup - cycles / number(multipass, "/cycles")).abs() < 1e-9);
+    let maps = fs::read_dir(place.path("maps")).unwrap();
+    let names = maps.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.filter(|n| n.contains(".multipass-4.")).count() > 0);
+    let page = place.expect(DONE, &[&VIEW[..], &methods[..2]].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    for line in ["passes", "update cycles", "gap cycles", "terminated px"] {
+        assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
+    }
+    let wrong = place.expect(USAGE, &[&VIEW[..], &["--variant", "multipass:0"]].concat());
+    let text = String::from_utf8(wrong.stderr).unwrap();
+    assert!(text.contains("from 1 to 65536"), "{text}");
+}
+
 /// The accelerator on the page and in the document, in cycles of the emulated GPU.
 #[test]
 fn the_accelerator_stands_beside_the_pipeline() {

@@ -23,6 +23,7 @@ mod hand_worked;
 mod late_fragment;
 mod memory;
 mod microbench;
+mod passes;
 mod reference;
 mod samples;
 mod several_gpcs;

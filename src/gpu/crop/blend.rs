@@ -91,7 +91,7 @@ fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: 
 
 /// Fragments whose alpha has reached the threshold.
 #[inline(always)]
-fn at_least(colour: &QuadColour, threshold: f32) -> u8 {
+pub(crate) fn at_least(colour: &QuadColour, threshold: f32) -> u8 {
     let mut mask = 0;
     for (bit, &alpha) in colour[3].iter().enumerate() {
         mask |= u8::from(alpha >= threshold) << bit;

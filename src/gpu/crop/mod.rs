@@ -1,4 +1,4 @@
 //! CROP: the colour raster operation unit with blending.
 
-mod blend;
+pub(crate) mod blend;
 pub mod unit;

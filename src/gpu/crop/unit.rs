@@ -123,6 +123,33 @@ fn place(first: u64, bytes: u64) -> (u8, u8) {
     )
 }
 
+/// Places of quads in the colour buffer's memory.
+#[derive(Debug)]
+pub(crate) struct ColourPlaces {
+    /// Lines of a screen tile.
+    lines_per_tile: u32,
+    /// Line in the tile and sectors, by position.
+    places: [(u8, u8); QUADS_PER_TILE as usize],
+}
+
+impl ColourPlaces {
+    /// The places in a colour buffer of a format.
+    pub(crate) fn new(format: ColourFormat) -> Self {
+        let bytes = bytes_per_quad(format);
+        Self {
+            lines_per_tile: lines_of(u64::from(QUADS_PER_TILE) * bytes),
+            places: Z_ORDER.map(|order| place(u64::from(order) * bytes, bytes)),
+        }
+    }
+
+    /// Line and sectors of a quad, counted from the first line of the buffer.
+    #[inline]
+    pub(crate) fn of(&self, tile: u32, position: u8) -> (u32, u8) {
+        let (line, sectors) = self.places[usize::from(position) % self.places.len()];
+        (tile * self.lines_per_tile + u32::from(line), sectors)
+    }
+}
+
 /// The colour raster operation unit.
 #[derive(Debug)]
 pub struct Crop {
@@ -130,10 +157,7 @@ pub struct Crop {
     /// Threshold and delay of termination, when it is on.
     termination: Option<Termination>,
     gpc: usize,
-    /// Lines of a screen tile.
-    lines_per_tile: u32,
-    /// Line in the tile and sectors, by position.
-    places: [(u8, u8); QUADS_PER_TILE as usize],
+    places: ColourPlaces,
     lookup: RateLimiter,
     blend: RateLimiter,
     waiting: Queue,
@@ -166,8 +190,7 @@ impl Crop {
         Self {
             termination,
             gpc,
-            lines_per_tile: lines_of(u64::from(QUADS_PER_TILE) * bytes),
-            places: Z_ORDER.map(|order| place(u64::from(order) * bytes, bytes)),
+            places: ColourPlaces::new(spec.format),
             lookup: port.clone(),
             blend: port,
             waiting: Queue::new(spec.wait_queue),
@@ -177,13 +200,6 @@ impl Crop {
             counters: CropCounters::default(),
             spec: spec.clone(),
         }
-    }
-
-    /// Line and sectors of a quad in the colour buffer.
-    #[inline]
-    fn address(&self, tile: u32, position: u8) -> (u32, u8) {
-        let (line, sectors) = self.places[usize::from(position) % self.places.len()];
-        (tile * self.lines_per_tile + u32::from(line), sectors)
     }
 
     /// Times a quad; returns the cycles of its lookup and of the end of its blend.
@@ -197,7 +213,7 @@ impl Crop {
     ) -> (Cycle, Cycle) {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
-        let (line, sectors) = self.address(tile, position);
+        let (line, sectors) = self.places.of(tile, position);
         let (slot, ready) = self
             .cache
             .access(line, sectors, true, looked_up, &mut state.memory);
@@ -269,7 +285,7 @@ impl<'m> Stage<DrawState<'m>> for Crop {
     ) -> Cycle {
         let mut last_line = None;
         for quad in &warp.quads {
-            let (line, _) = self.address(warp.tile, quad.position);
+            let (line, _) = self.places.of(warp.tile, quad.position);
             if last_line.replace(line) != Some(line) {
                 self.cache.prefetch_behind(line, &state.memory);
             }
@@ -293,6 +309,19 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         }
         self.counters.fragments += blended.fragments();
         left
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        state: &mut DrawState<'m>,
+        _next: &mut impl Sink<(), DrawState<'m>>,
+    ) -> Cycle {
+        let done = at.max(self.last_done);
+        if state.update.write_back_colours {
+            return self.cache.write_back_all(done, &mut state.memory);
+        }
+        done
     }
 
     fn done(&self) -> Cycle {

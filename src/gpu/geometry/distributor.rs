@@ -131,10 +131,17 @@ where
     }
 
     fn end(&mut self, at: Cycle, state: &mut M) {
-        let done = self.geometry.iter().fold(at, |at, units| {
-            at.max(Stage::<M>::done(&units.vertex))
-                .max(Stage::<M>::done(&units.assembly))
-        });
+        let mut done = at;
+        for (gpc, units) in self.geometry.iter_mut().enumerate() {
+            let mut next = BehindVertex {
+                queue: &mut units.assembly_queue,
+                assembly: &mut units.assembly,
+                next: self.crossbar.source(gpc),
+            };
+            done = done
+                .max(units.vertex.drain(at, state, &mut next))
+                .max(Stage::<M>::done(&units.assembly));
+        }
         if self.items > 0 {
             self.end_batch(done);
         }

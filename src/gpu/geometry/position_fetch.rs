@@ -148,6 +148,17 @@ impl<'m> Stage<DrawState<'m>> for FetchedVertices {
         vertex.accept(splat, arrival, state, &mut Behind { in_flight, next })
     }
 
+    fn drain(
+        &mut self,
+        at: Cycle,
+        state: &mut DrawState<'m>,
+        next: &mut impl Sink<Primitive, DrawState<'m>>,
+    ) -> Cycle {
+        let Self { vertex, in_flight } = self;
+        let done = vertex.drain(at, state, &mut Behind { in_flight, next });
+        done.max(in_flight.left)
+    }
+
     fn done(&self) -> Cycle {
         self.vertex.done().max(self.in_flight.left)
     }

@@ -75,6 +75,8 @@ pub struct VertexShading {
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
+    /// Cycle at which the last primitive left.
+    left_at: Cycle,
     /// End of the bubble, see [`Draw::bubble`](crate::gpu::draw::Draw::bubble).
     held_until: Cycle,
     /// Statistics so far.
@@ -93,6 +95,7 @@ impl VertexShading {
             left_in_warp: 0,
             results_at: 0,
             dispatched_at: 0,
+            left_at: 0,
             held_until: 0,
             counters: VertexCounters::default(),
             pipe: IssuePort::new(spec.primitives_per_cycle, 0),
@@ -119,7 +122,9 @@ impl VertexShading {
         );
         let splats = self.spec.splats_per_warp;
         let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
-        buffer.dispatch(u64::from(first) + splats, dispatch);
+        if first < state.draw.len() {
+            buffer.dispatch(u64::from(first) + splats, dispatch);
+        }
         self.results_at = buffer.write(splats, data + self.spec.latency_cycles, memory);
         self.dispatched_at = dispatch;
         self.counters.warps += 1;
@@ -160,12 +165,27 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
             let start = self.pipe.free();
             left = self.pipe.issue(primitive, start, 1, state, next);
         }
+        self.left_at = left;
         self.left_in_warp -= 1;
         if self.left_in_warp == 0 {
             self.in_flight.leave(left);
         }
         // Splats come from an index stream in memory: taking one is not what holds it back.
         arrival
+    }
+
+    /// The next draw begins a warp of its own.
+    fn drain(
+        &mut self,
+        at: Cycle,
+        _state: &mut DrawState<'m>,
+        _next: &mut impl Sink<Primitive, DrawState<'m>>,
+    ) -> Cycle {
+        if self.left_in_warp > 0 {
+            self.left_in_warp = 0;
+            self.in_flight.leave(self.left_at);
+        }
+        at.max(self.pipe.done())
     }
 
     fn done(&self) -> Cycle {

@@ -70,11 +70,13 @@ impl VertexBuffer {
         self.read(splat, self.entry.attributes, at, memory)
     }
 
-    /// Records that `splat` is in use at `at`.
+    /// Records that `splat` is in use at `at`. The rectangle of a stencil update, which is numbered behind the
+    /// splats, is not counted.
     #[inline]
     pub fn keep_until(&mut self, splat: u32, at: Cycle) {
-        let last = &mut self.last_reads[splat as usize];
-        *last = at.max(*last);
+        if let Some(last) = self.last_reads.get_mut(splat as usize) {
+            *last = at.max(*last);
+        }
     }
 
     fn read(&mut self, splat: u32, bytes: u64, at: Cycle, memory: &mut Memory) -> Cycle {

@@ -27,6 +27,7 @@ use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;
 use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
+use super::update::UpdateShader;
 
 spec! {
     /// The shader cores of one GPC.
@@ -121,6 +122,8 @@ pub struct Cores {
     program: Program,
     /// Caches of attributes, if the shader reads any.
     attributes: Option<AttributeCaches>,
+    /// Shader of stencil updates, if there are any.
+    update: Option<UpdateShader>,
     /// Slots and schedulers.
     pub schedule: Schedule,
     /// Results of the current warp.
@@ -145,6 +148,7 @@ impl Cores {
             },
             schedule: spec.schedule(),
             attributes: None,
+            update: None,
             shaded: [ShadedQuad::default(); WARP_QUADS],
             counters: CoresCounters::default(),
         }
@@ -157,6 +161,12 @@ impl Cores {
             attributes: AttributeCaches::new(spec.first_level(), spec.cores, attribute_bytes),
             ..self
         }
+    }
+
+    /// Lets the cores run the shader of stencil updates.
+    #[must_use]
+    pub fn updating(self, update: Option<UpdateShader>) -> Self {
+        Self { update, ..self }
     }
 
     /// Places the cores in GPC `gpc`; they are in the first otherwise.
@@ -249,6 +259,9 @@ impl Unit for Cores {
         if let Some(attributes) = &self.attributes {
             visitor.statistics("l1", &attributes.counters);
         }
+        if let Some(update) = &self.update {
+            visitor.statistics("update", &update.counters);
+        }
     }
 }
 
@@ -263,6 +276,11 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         state: &mut DrawState<'m>,
         next: &mut impl Sink<ShadedWarp, DrawState<'m>>,
     ) -> Cycle {
+        if state.update.active
+            && let Some(update) = &mut self.update
+        {
+            return update.run(&warp, arrival, self.gpc, &mut self.schedule, state);
+        }
         for quad in &warp.quads {
             let quad = quad_index(warp.tile, quad.position);
             state.framebuffer.prefetch(quad);

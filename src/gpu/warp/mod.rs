@@ -7,3 +7,4 @@ pub mod fragment;
 pub mod issue;
 pub mod launch;
 pub mod schedule;
+pub mod update;

@@ -3,7 +3,7 @@
 use crate::gpu::zrop::framebuffer::Failed;
 use crate::gpu::zrop::termination::Updates;
 use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::Quad;
+use crate::pipeline::packets::{Beat, Quad};
 use crate::pipeline::timing::Cycle;
 
 /// The shared state as ZROP sees it.
@@ -19,6 +19,20 @@ pub trait EarlyTests {
 
     /// L2 and DRAM.
     fn memory(&mut self) -> &mut Memory;
+
+    /// Whether stencil values are written after shading, and nothing is tested before it.
+    fn writes_late(&self) -> bool {
+        false
+    }
+
+    /// Removes the next stencil write of GPC `gpc` behind the shader cores; returns it with the cycle of its
+    /// arrival.
+    fn next_late_write(&mut self, _gpc: usize) -> Option<(Beat, Cycle)> {
+        None
+    }
+
+    /// Records that the last stencil write of GPC `gpc` leaves its queue at `at`.
+    fn leave_late(&mut self, _gpc: usize, _at: Cycle) {}
 
     /// Tests the fragments of a quad and performs the updates that follow.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;

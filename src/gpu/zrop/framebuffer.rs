@@ -196,6 +196,14 @@ impl Framebuffer {
         mask
     }
 
+    /// Fragments of a quad whose termination bit is written at any time so far.
+    pub(crate) fn terminated_at_end(&self, quad: usize) -> u8 {
+        let times = self.terminated_at.get(quad).into_iter().flatten();
+        times.enumerate().fold(0, |mask, (bit, &time)| {
+            mask | u8::from(time != NEVER) << bit
+        })
+    }
+
     /// Writes the termination bits of the fragments in `mask` at cycle `at`.
     #[inline]
     pub fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {

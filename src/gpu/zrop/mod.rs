@@ -3,6 +3,7 @@
 
 pub mod early;
 pub mod framebuffer;
+pub mod late;
 pub mod prop;
 pub mod termination;
 pub mod unit;

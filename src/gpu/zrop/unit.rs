@@ -19,7 +19,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::QUADS_PER_TILE;
+use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 
 use super::early::EarlyTests;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
@@ -176,6 +176,29 @@ impl Zrop {
         }
     }
 
+    /// Performs the stencil writes that the shader cores have sent.
+    fn write_late(&mut self, state: &mut impl EarlyTests) {
+        while let Some((beat, arrival)) = state.next_late_write(self.gpc) {
+            let entered = self.lookup.serve(self.waiting.entry(arrival));
+            let ready = self.fetch(&beat, entered, state);
+            let mut start = self.pipe.start(arrival);
+            self.pipe.hold_for_data(arrival, ready);
+            for quads in beat.quads.chunks(self.width) {
+                start = self.pipe.free().max(ready).max(start);
+                for quad in quads {
+                    let index = quad_index(beat.tile, quad.position);
+                    state.terminate(index, quad.mask, start);
+                }
+                self.pipe.work(start, quads.len() as u64);
+            }
+            self.waiting.leave(start);
+            for slot in self.slots.drain(..) {
+                self.cache.used(slot, start + self.spec.latency_cycles);
+            }
+            state.leave_late(self.gpc, entered);
+        }
+    }
+
     /// Performs the termination updates that can be performed by `cycle`; returns the cycle at which the
     /// port is free. An update whose stencil values are on their way holds up no test.
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
@@ -307,6 +330,11 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
+        if state.writes_late() {
+            let taken = next.offer(beat, arrival, state);
+            self.write_late(state);
+            return taken;
+        }
         let mut left = arrival;
         let mut ready = arrival;
         let tests = self.terminating || state.has_tests();

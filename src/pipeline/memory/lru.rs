@@ -76,6 +76,12 @@ impl<L: Default> LruLines<L> {
         self.contents.iter()
     }
 
+    /// The resident lines with their contents, by slot.
+    pub(crate) fn resident(&mut self) -> impl Iterator<Item = (u32, &mut L)> {
+        let slots = self.lines.iter().copied().zip(&mut self.contents);
+        slots.filter(|(line, _)| *line != NONE)
+    }
+
     /// Moves the content of a line, if it is resident, into the host's cache.
     #[inline]
     pub(crate) fn prefetch(&self, line: u32) {

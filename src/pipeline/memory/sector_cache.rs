@@ -48,7 +48,7 @@ pub(super) fn sectors_in(mask: u8) -> u64 {
 
 /// The sectors in a mask.
 #[inline]
-pub(super) fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
+pub(crate) fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let sector = (mask != 0).then(|| mask.trailing_zeros() as usize % LINE_SECTORS);
         mask &= mask.wrapping_sub(1);
@@ -227,6 +227,25 @@ impl SectorCache {
             free_at: if used { at.max(content.used_until) } else { at },
             evicted,
         }
+    }
+
+    /// Marks every line as clean; returns the lines that had dirty sectors, in the order of their numbers.
+    pub(super) fn clean(&mut self) -> Vec<Evicted> {
+        let mut cleaned = Vec::new();
+        for (number, line) in self.lines.resident() {
+            let dirty = std::mem::take(&mut line.dirty);
+            if dirty != 0 {
+                cleaned.push(Evicted {
+                    line: number,
+                    dirty,
+                    writer: line.writer,
+                });
+            }
+        }
+        cleaned.sort_unstable_by_key(|evicted| evicted.line);
+        let sectors = cleaned.iter().map(|evicted| sectors_in(evicted.dirty));
+        self.written_back += sectors.sum::<u64>();
+        cleaned
     }
 
     /// State of the line in a slot.

@@ -146,6 +146,15 @@ impl UnitCache {
         all_ready
     }
 
+    /// Writes all dirty sectors to the L2 from `at` on; the lines stay resident. Returns the cycle at which
+    /// the L2 has accepted the last of them.
+    pub fn write_back_all(&mut self, at: Cycle, memory: &mut Memory) -> Cycle {
+        for line in self.tags.clean() {
+            self.write_back(line, at, memory);
+        }
+        self.accepted.max(at)
+    }
+
     /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
     fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
         self.in_memory[evicted.line as usize] |= evicted.dirty;
@@ -208,6 +217,31 @@ mod tests {
             cache.used(slot, 80);
             assert_eq!(cache.access(1, 1, false, at, &mut memory).1, ready);
         }
+    }
+
+    /// Two lines of 128 dirty bytes each pass the port of the L2, a byte per cycle, in cycles 304 to 559.
+    /// They stay resident: nothing is fetched when they are read again, and nothing is dirty.
+    #[test]
+    fn lines_that_are_written_back_stay_resident() {
+        let (_, mut memory) = one_line(4);
+        let spec = UnitCacheSpec {
+            client: Client::Colour,
+            bytes: 256,
+            ways: 2,
+            l2_bytes_per_cycle: 4096,
+            write_buffer: 4,
+            fast_clear: true,
+        };
+        let mut cache = UnitCache::new(&spec, 0..8);
+        for line in [5, 2] {
+            cache.access(line, WHOLE_LINE, true, 0, &mut memory);
+        }
+        assert_eq!(cache.write_back_all(304, &mut memory), 559);
+        assert_eq!(cache.write_back_all(600, &mut memory), 600);
+        cache.access(5, WHOLE_LINE, false, 700, &mut memory);
+        let counters = cache.counters();
+        assert_eq!((counters.fetched, counters.written_back), (0, 8));
+        assert_eq!(counters.dirty_at_end_bytes, 0);
     }
 
     /// Written back and read again: the sector, and no other of its line.

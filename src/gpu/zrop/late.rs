@@ -1,0 +1,95 @@
+//! Stencil writes after shading: what the shader of a stencil update sends to ZROP when the early tests are
+//! off, and the state of the update itself (VR-Pipe, section IV-B).
+
+use std::collections::VecDeque;
+
+use crate::math::index;
+use crate::pipeline::packets::Beat;
+use crate::pipeline::timing::Cycle;
+
+/// Fewest places of a [`LateQueue`]: a beat of quads makes two warps at most, which are sent before ZROP
+/// takes the first.
+const LEAST_PLACES: u64 = 2;
+
+/// Quads from the shader cores of a GPC to its ZROP, in order, in a queue of finite depth.
+#[derive(Debug)]
+pub struct LateQueue {
+    waiting: VecDeque<(Beat, Cycle)>,
+    /// Cycle at which each of the last quads left, in turn.
+    left_at: Box<[Cycle]>,
+    /// Beats offered and taken so far.
+    offered: usize,
+    taken: usize,
+}
+
+impl LateQueue {
+    /// Creates an empty queue for `depth` beats, at least two.
+    #[must_use]
+    pub fn new(depth: u64) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            left_at: vec![0; index(depth.max(LEAST_PLACES))].into(),
+            offered: 0,
+            taken: 0,
+        }
+    }
+
+    /// Offers a beat at `at`; returns the cycle at which it enters.
+    pub fn offer(&mut self, beat: Beat, at: Cycle) -> Cycle {
+        let entered = at.max(self.left_at[self.offered % self.left_at.len()]);
+        self.offered += 1;
+        self.waiting.push_back((beat, entered));
+        entered
+    }
+
+    /// Removes the next beat; returns it with the cycle at which it entered.
+    pub fn take(&mut self) -> Option<(Beat, Cycle)> {
+        self.waiting.pop_front()
+    }
+
+    /// Records that the beat taken last leaves at `cycle`.
+    pub fn leave(&mut self, cycle: Cycle) {
+        let places = self.left_at.len();
+        self.left_at[self.taken % places] = cycle;
+        self.taken += 1;
+    }
+}
+
+/// State of a rendering in several passes.
+#[derive(Debug, Default)]
+pub struct StencilUpdate {
+    /// Whether the draw is a stencil update: its fragments pass no early test and reach no CROP.
+    pub active: bool,
+    /// Whether CROP writes its dirty colours to the L2 at the end of the draw, for a shader that reads
+    /// them.
+    pub write_back_colours: bool,
+    /// Pixels terminated by all updates so far.
+    pub terminated_pixels: u64,
+    /// Stencil writes on their way, by GPC.
+    pub writes: Vec<LateQueue>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::packets::Quad;
+
+    /// Two places: the third beat enters when the first has left, and the fourth when the second has.
+    #[test]
+    fn a_beat_enters_when_there_is_a_place() {
+        let beat = || Beat {
+            tile: 0,
+            quads: [Quad::default()].into_iter().collect(),
+            pairs: 0,
+            last: true,
+        };
+        let mut queue = LateQueue::new(1);
+        assert_eq!([queue.offer(beat(), 3), queue.offer(beat(), 4)], [3, 4]);
+        for left in [10, 20] {
+            assert!(queue.take().is_some());
+            queue.leave(left);
+        }
+        assert_eq!([queue.offer(beat(), 5), queue.offer(beat(), 25)], [10, 25]);
+        assert_eq!(queue.take().map(|(_, entered)| entered), Some(10));
+    }
+}
