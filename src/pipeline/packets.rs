@@ -138,7 +138,7 @@ pub fn fragments(mask: u8) -> u64 {
 pub(crate) struct MaskCounter(u32);
 
 impl MaskCounter {
-    /// Adds a mask, the ninth in place of the first.
+    /// Adds a mask. A ninth mask replaces the first.
     #[inline(always)]
     pub(crate) fn add(&mut self, mask: u8) {
         self.0 = self.0.rotate_left(4) & !15 | u32::from(mask & 15);

@@ -1,6 +1,8 @@
 //! `sim --frame` and `sim --energy`: keys, sums, pages, and fields that change estimates alone.
+
 use serde_json::Value;
 
+use crate::sim::{number, variant};
 use crate::support::program::{DONE, Place, USAGE};
 
 /// The project's own scene, and its cameras.
@@ -21,17 +23,6 @@ const VIEW: [&str; 8] = [
 fn sim(place: &Place, arguments: &[&str]) -> Value {
     let all = [&VIEW[..], &["-q", "--json"], arguments].concat();
     place.document(&all)["views"][0].clone()
-}
-
-fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
-    let mut variants = document["variants"].as_array().unwrap().iter();
-    variants.find(|v| v["name"] == name).unwrap()
-}
-
-fn number(value: &Value, path: &str) -> f64 {
-    let found = value.pointer(path).and_then(Value::as_f64);
-    assert!(found.is_some(), "no number at {path} of {value}");
-    found.unwrap()
 }
 
 fn is_near(found: f64, expected: f64) -> bool {

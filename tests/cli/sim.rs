@@ -34,12 +34,14 @@ fn sim(place: &Place, arguments: &[&str]) -> Value {
     views.remove(0)
 }
 
-fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
+/// The record of a method in a document.
+pub(crate) fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
     let mut variants = document["variants"].as_array().unwrap().iter();
     variants.find(|v| v["name"] == name).unwrap()
 }
 
-fn number(value: &Value, path: &str) -> f64 {
+/// The number at a JSON pointer.
+pub(crate) fn number(value: &Value, path: &str) -> f64 {
     let found = value.pointer(path).and_then(Value::as_f64);
     assert!(found.is_some(), "no number at {path} of {value}");
     found.unwrap()

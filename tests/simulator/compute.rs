@@ -1,6 +1,4 @@
 //! The software renderer on the shader cores: tile lists, blocks, time, by hand and by what must not change.
-use std::collections::BTreeMap;
-use std::fs;
 
 use nalgebra::Vector3;
 use quadrille::gpu::compute::assign::{TileLists, TileTest, key_bits};
@@ -19,13 +17,13 @@ use quadrille::{
     Camera, Intrinsics, Profile, ProjectedSplat, RenderSettings, SimdLevel, Splats, StopRule,
     render_reference,
 };
-use serde_json::Value;
 
 use crate::support::emulated::config;
 use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
 use crate::support::shared;
 use crate::support::tolerances::{bound, hold};
+use crate::trained_scenes::{Expected, expected};
 
 /// Views of trained scenes, over all scenes.
 const VIEWS: usize = 14;
@@ -463,38 +461,6 @@ fn a_block_alone_waits_for_its_chain() {
         &["cores.schedulers=1", set[0], set[2], set[3], set[4], set[5]],
     );
     assert!(one.cycles >= 2 * one.instructions);
-}
-
-/// A view and its fragments under each stop rule.
-struct Expected {
-    name: String,
-    camera: Camera,
-    blended: BTreeMap<String, u64>,
-}
-
-fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
-    let counts = fs::read_to_string(shared::path("scenes/reference/counts.jsonl")?).unwrap();
-    let mut scenes: BTreeMap<String, Vec<Expected>> = BTreeMap::new();
-    for line in counts.lines() {
-        let row: Value = serde_json::from_str(line).unwrap();
-        let scene = row["scene"].as_str().unwrap();
-        let name = format!("{scene}_{}", row["index"]);
-        let views = scenes.entry(scene.to_owned()).or_default();
-        if views.last().is_none_or(|v| v.name != name) {
-            let file = row["camera_file"].as_str().unwrap();
-            let cameras = shared::cameras(&format!("scenes/reference/{file}"))?;
-            let index = usize::try_from(row["index"].as_u64().unwrap()).unwrap();
-            views.push(Expected {
-                name,
-                camera: cameras[index].clone(),
-                blended: BTreeMap::new(),
-            });
-        }
-        let blended = row["counts"]["fragments_blended"].as_u64().unwrap();
-        let stop = row["stop"].as_str().unwrap().to_owned();
-        views.last_mut().unwrap().blended.insert(stop, blended);
-    }
-    Some(scenes)
 }
 
 fn compute(view: &PreparedView<'_>, name: &str) -> ComputeResult {

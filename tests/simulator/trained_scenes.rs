@@ -1,5 +1,6 @@
 //! The emulated pipeline on trained scenes: fragments against an independent renderer's counts,
 //! pictures against the reference renderer's.
+
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -30,40 +31,36 @@ const COUNTS: f64 = 1e-3;
 const LEAST_DB: [f64; 2] = [60.0, 54.0];
 const HELD: [&str; 4] = ["truck", "statue", "robot", "showroom"];
 
-/// A view and its fragments: over the cut, and blended until alpha reaches 0.996.
-struct Expected {
-    name: String,
-    camera: Camera,
-    over_cut: u64,
-    terminated: u64,
+/// A view, and the fragments that the independent renderer blends under each stop rule: with `none`, all
+/// over the cut; with `hw:0.996`, until alpha reaches 0.996.
+pub(crate) struct Expected {
+    pub(crate) name: String,
+    pub(crate) camera: Camera,
+    pub(crate) blended: BTreeMap<String, u64>,
 }
 
-fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
+/// The views of each scene; nothing where they are missing.
+pub(crate) fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
     let counts = fs::read_to_string(shared::path("scenes/reference/counts.jsonl")?).unwrap();
     let mut scenes: BTreeMap<String, Vec<Expected>> = BTreeMap::new();
     for line in counts.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         let scene = row["scene"].as_str().unwrap();
         let name = format!("{scene}_{}", row["index"]);
-        let file = row["camera_file"].as_str().unwrap();
         let views = scenes.entry(scene.to_owned()).or_default();
         if views.last().is_none_or(|v| v.name != name) {
+            let file = row["camera_file"].as_str().unwrap();
             let cameras = shared::cameras(&format!("scenes/reference/{file}"))?;
             let index = usize::try_from(row["index"].as_u64().unwrap()).unwrap();
             views.push(Expected {
                 name,
                 camera: cameras[index].clone(),
-                over_cut: 0,
-                terminated: 0,
+                blended: BTreeMap::new(),
             });
         }
-        let view = views.last_mut().unwrap();
-        let count = |key: &str| row["counts"][key].as_u64().unwrap();
-        match row["stop"].as_str().unwrap() {
-            "none" => view.over_cut = count("fragments_over_cut"),
-            "hw:0.996" => view.terminated = count("fragments_blended"),
-            _ => {}
-        }
+        let blended = row["counts"]["fragments_blended"].as_u64().unwrap();
+        let stop = row["stop"].as_str().unwrap().to_owned();
+        views.last_mut().unwrap().blended.insert(stop, blended);
     }
     Some(scenes)
 }
@@ -107,7 +104,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
     );
     let over_cut = exact.fragments.rasterized - exact.fragments.pruned;
     let of_reference = more(over_cut, counts.fragments_blended);
-    let of_counts = more(over_cut, expected.over_cut);
+    let of_counts = more(over_cut, expected.blended["none"]);
     hold(
         of_counts.abs() <= COUNTS,
         format!("{over_cut} fragments over the cut"),
@@ -117,7 +114,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
         let config = config(&["zrop.feedback=ideal", &format!("crop.format={format}")]);
         more(
             run(&view, &config, Variant::HET).fragments.blended,
-            expected.terminated,
+            expected.blended["hw:0.996"],
         )
     };
     let (ideal_f32, ideal_f16) = (ideal("rgba32f"), ideal("rgba16f"));
