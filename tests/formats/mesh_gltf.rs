@@ -306,6 +306,22 @@ fn materials_are_read() {
     assert!(parse(&document).is_err());
 }
 
+#[test]
+fn blended_materials_have_an_opacity() {
+    let mut document = with("/meshes/0/primitives/0/material", json!(0));
+    let opacity = |document: &mut Value, mode: &str, alpha: f32| {
+        let rough = json!({"baseColorFactor": [1, 1, 1, alpha]});
+        let material = json!({"alphaMode": mode, "pbrMetallicRoughness": rough});
+        set(document, "/materials", json!([material]));
+        let loaded = parse(document).unwrap();
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        loaded.mesh.materials[0].opacity
+    };
+    assert_eq!(opacity(&mut document, "BLEND", 0.25), Some(0.25));
+    assert_eq!(opacity(&mut document, "BLEND", 3.0), Some(1.0));
+    assert_eq!(opacity(&mut document, "OPAQUE", 0.25), None);
+}
+
 /// A GLB of a claimed length beyond the real one, and of chunks.
 fn glb(beyond: i32, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();

@@ -466,6 +466,40 @@ fn levels_for_known_scales() {
     assert!(pyramid.level([0.0; 2], [0.0; 2]) < 0.0);
 }
 
+/// The alpha of a texture counts only where the material is blended.
+#[test]
+fn opacity_is_that_of_material_and_texture() {
+    let texture = Texture {
+        texels: vec![[255, 255, 255, 51]; 4],
+        width: 2,
+        height: 2,
+    };
+    let corners = plane_triangle(1.0);
+    let opacity = |opacity: Option<f32>, base_texture: Option<u32>| {
+        let material = Material {
+            opacity,
+            base_texture,
+            ..Material::default()
+        };
+        let scene = Scene::of(material, std::slice::from_ref(&texture));
+        let planes = TrianglePlanes::new(corners.each_ref(), &view()).unwrap();
+        let inputs = quad_inputs(corners.each_ref(), &planes);
+        scene.shader().quad_with_opacity(&inputs)[0][3]
+    };
+    for (given, texture, expected) in [
+        (None, None, 1.0),
+        (None, Some(0), 1.0),
+        (Some(0.5), None, 0.5),
+        (Some(0.5), Some(0), 0.1),
+    ] {
+        let found = opacity(given, texture);
+        assert!(
+            (found - expected).abs() < 1e-5,
+            "{given:?} {texture:?}: {found}"
+        );
+    }
+}
+
 #[test]
 fn fine_checks_become_grey_in_linear_light() {
     let checks = grey(64, 64, |x, y| if (x + y) % 2 == 0 { 255 } else { 0 });

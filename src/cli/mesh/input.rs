@@ -223,6 +223,10 @@ impl MeshInputFlags {
             for effect in &self.shader_effects {
                 effect.set(&mut material.effects);
             }
+            if material.opacity.is_some() {
+                let name = &material.name;
+                verbosity.warn(&format!("material {name:?} is blended: it is drawn opaque"));
+            }
             if material.alpha_cutoff.is_some() {
                 verbosity.warn(&format!(
                     "material {:?} discards transparent fragments: it is drawn opaque, and the pixel \

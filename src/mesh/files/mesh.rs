@@ -126,6 +126,10 @@ pub struct Material {
     pub two_sided: bool,
     /// Alpha below which fragments are discarded, if the material discards any.
     pub alpha_cutoff: Option<f32>,
+    /// Opacity of a material that is blended with what lies behind it, 0 to 1; the alpha of the colour
+    /// texture multiplies it. `None` for an opaque material. The frames of [`crate::mesh`] draw blended
+    /// materials opaque.
+    pub opacity: Option<f32>,
     /// Effects of the pixel shader other than its colour.
     pub effects: ShaderEffects,
 }
@@ -140,6 +144,7 @@ impl Default for Material {
             shininess: 0.0,
             two_sided: false,
             alpha_cutoff: None,
+            opacity: None,
             effects: ShaderEffects::default(),
         }
     }

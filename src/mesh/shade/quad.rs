@@ -86,7 +86,15 @@ impl Shader<'_> {
     /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading
     /// pixel is sampled at its centre, whichever triangles the inputs come from, else corrected for
     /// the sampling points.
+    #[inline]
     pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
+        self.quad_with_opacity(inputs).map(|[r, g, b, _]| [r, g, b])
+    }
+
+    /// Colours as [`Shader::quad`] gives them, each followed by the opacity there: that of the material
+    /// times the alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels
+    /// that are not wanted.
+    pub fn quad_with_opacity(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
         // Positions are relative to a corner: f32 would lose their small differences across a quad
         // far from the world's origin.
         let origin = inputs.triangles[0].vertices[0].position;
@@ -119,7 +127,7 @@ impl Shader<'_> {
         let mut colours = self.light(self.material(inputs.material), &points);
         for (k, colour) in colours.iter_mut().enumerate() {
             if inputs.wanted >> k & 1 == 0 {
-                *colour = [0.0; 3];
+                *colour = [0.0; 4];
             }
         }
         colours

@@ -141,27 +141,27 @@ pub(super) struct SurfacePoints {
 impl SurfacePoints {
     /// Samples a texture at each wanted point, at `scale` times the texture coordinates.
     #[inline]
-    fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 3] {
+    fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 4] {
         let [dx, dy] = self
             .uv_slopes
             .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
         let uv = self.uv.map(|v| v.map(|v| v * scale));
         let levels: Lanes =
             std::array::from_fn(|k| texture.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]));
-        let mut texels = [[0.0; 4]; 3];
+        let mut texels = [[0.0; 4]; 4];
         for k in (0..4).filter(|k| self.wanted >> k & 1 == 1) {
             let texel = texture.sample([uv[0][k], uv[1][k]], levels[k]);
-            (0..3).for_each(|c| texels[c][k] = texel[c]);
+            (0..4).for_each(|c| texels[c][k] = texel[c]);
         }
         texels
     }
 }
 
 impl Shader<'_> {
-    /// Colours in linear light, 0 to 1; black where they would be NaN, unspecified for points that are
-    /// not wanted.
+    /// Colours in linear light, 0 to 1, and opacities; black where a colour would be NaN, unspecified for
+    /// points that are not wanted.
     #[inline]
-    pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 3]; 4] {
+    pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 4]; 4] {
         let albedo = self.albedo(material, points);
         let normal = self.normal(material, points);
         let facing = self.lights.map(|l| {
@@ -181,7 +181,7 @@ impl Shader<'_> {
             })
         };
         let [r, g, b] = [channel(0), channel(1), channel(2)];
-        std::array::from_fn(|k| [r[k], g[k], b[k]])
+        std::array::from_fn(|k| [r[k], g[k], b[k], albedo[3][k]])
     }
 
     /// Share of the key light in the highlight (Blinn-Phong); `facing` is the cosine of the angle to
@@ -208,17 +208,22 @@ impl Shader<'_> {
         })
     }
 
+    /// Colour without light, and opacity.
     #[inline]
-    fn albedo(&self, material: &Material, points: &SurfacePoints) -> [Lanes; 3] {
-        let base = material.base_colour;
+    fn albedo(&self, material: &Material, points: &SurfacePoints) -> [Lanes; 4] {
+        let [r, g, b] = material.base_colour;
+        let base = [r, g, b, material.opacity.unwrap_or(1.0)];
         let own = material.base_texture.and_then(|t| self.textures.get(t));
         let own = own.map(|texture| (texture, 1.0));
         let checker = self.checker.as_ref();
         match own.or(checker.map(|(texture, scale)| (texture, *scale))) {
             None => base.map(|v| [v; 4]),
             Some((texture, scale)) => {
-                let texels = points.sample(texture, scale);
-                [0, 1, 2].map(|c| texels[c].map(|v| v * base[c]))
+                let mut texels = points.sample(texture, scale);
+                if material.opacity.is_none() {
+                    texels[3] = [1.0; 4];
+                }
+                [0, 1, 2, 3].map(|c| texels[c].map(|v| v * base[c]))
             }
         }
     }
@@ -259,9 +264,10 @@ fn perturbed(
     normal: &Vectors,
     away: &Vectors,
     points: &SurfacePoints,
-    texels: &Vectors,
+    texels: &[Lanes; 4],
 ) -> Vectors {
-    let mapped = texels.map(|c| c.map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO)));
+    let mapped =
+        [0, 1, 2].map(|c| texels[c].map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO)));
     // The cotangent frame, up to a factor: the directions in which u and v rise fastest on the surface
     // (Schueler, "Normal Mapping Without Precomputed Tangents", ShaderX5).
     let ([dx, dy], [du, dv]) = (&points.position_slopes, &points.uv_slopes);

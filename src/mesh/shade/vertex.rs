@@ -69,6 +69,7 @@ impl Shader<'_> {
             is_front,
             wanted: 1,
         };
-        self.light(self.material(material), &points)[0]
+        let [r, g, b, _] = self.light(self.material(material), &points)[0];
+        [r, g, b]
     }
 }

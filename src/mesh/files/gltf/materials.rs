@@ -91,7 +91,7 @@ impl<'a> Materials<'a> {
                 material.alpha_cutoff = Some((cutoff / alpha.max(f32::MIN_POSITIVE)).min(2.0));
                 material.effects.discards = true;
             }
-            Some("BLEND") => builder.warn("transparent materials are drawn opaque"),
+            Some("BLEND") => material.opacity = Some(alpha.min(1.0)),
             _ => {}
         }
         let mut texture = |info: &Option<TextureInfo>| match info {
