@@ -42,11 +42,12 @@
 //!
 //! # Extending the emulator
 //!
-//! Four modules are public beside the items of the root, since custom machines are built from their
+//! Five modules are public beside the items of the root, since custom machines are built from their
 //! parts: [`pipeline`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
-//! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring, and
-//! [`mesh`] the mesh path. `examples/add_a_unit.rs` adds a stage and a flush policy from outside.
-//! [`suite`] runs many views in many configurations, on one machine or several.
+//! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring,
+//! [`mesh`] the mesh path, and [`deferred`] stochastic raster with sort-based deferred shading.
+//! `examples/add_a_unit.rs` adds a stage and a flush policy from outside. [`suite`] runs many views in
+//! many configurations, on one machine or several.
 //!
 //! # Terms
 //!
@@ -65,6 +66,7 @@
 #[doc(hidden)]
 pub mod cli;
 mod cpu;
+pub mod deferred;
 mod error;
 pub mod gpu;
 mod image;

@@ -1,0 +1,65 @@
+//! Hits of the raster in submission order, before any depth test.
+
+/// The hits of one primitive in a block of 2x2 pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuadHits {
+    /// Number of the primitive in submission order, from 1.
+    pub primitive: u32,
+    /// Column and row of the block of 2x2 pixels, in blocks.
+    pub place: [u16; 2],
+    /// Samples hit, not zero: bit `c * samples + s` for sample `s` of pixel `c` (0 top left, 1 top
+    /// right, 2 bottom left, 3 bottom right).
+    pub coverage: u64,
+    /// Index into [`HitChunk::hits`] of the first hit; the others follow in the order of the bits of
+    /// `coverage`.
+    pub first: u64,
+}
+
+/// A sample that a primitive covers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Depth: the near plane's distance over that of the surface. Greater is nearer.
+    pub depth: f32,
+    /// Position in the primitive's shading grid, as in
+    /// [`Spid::morton`](super::shading::spid::Spid::morton).
+    pub morton: u32,
+}
+
+/// Consecutive hits of the raster.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HitChunk {
+    /// Blocks with hits, primitive by primitive; those of a primitive tile by tile of 8x8 pixels, and
+    /// those of a tile in Morton order. No primitive has two blocks at the same place.
+    pub quads: Vec<QuadHits>,
+    /// Hits of all blocks.
+    pub hits: Vec<Hit>,
+}
+
+impl HitChunk {
+    /// The hits of a block, in the order of the bits of its coverage.
+    #[inline]
+    pub fn of(&self, quad: &QuadHits) -> &[Hit] {
+        let first = usize::try_from(quad.first).unwrap_or(usize::MAX);
+        &self.hits[first..first + quad.coverage.count_ones() as usize]
+    }
+
+    /// Removes all hits, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.quads.clear();
+        self.hits.clear();
+    }
+}
+
+/// A source of hits in submission order.
+pub trait HitStream: Sync {
+    /// Width and height of the picture in pixels. Blocks at the right and bottom border may reach
+    /// beyond it, their hits do not.
+    fn size(&self) -> [u32; 2];
+
+    /// Samples per pixel, 1 to 16.
+    fn samples(&self) -> u32;
+
+    /// Calls `consume` with all hits of opaque primitives, in submission order and cut into chunks of
+    /// bounded size. Each call gives the same chunks.
+    fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk));
+}

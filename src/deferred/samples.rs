@@ -1,0 +1,36 @@
+//! The buffer of identifiers and depths that samples show after the raster: the result of the first
+//! pass (section 4.1).
+
+use super::shading::spid::Spid;
+
+/// Identifier and depth of every sample of the picture.
+///
+/// Samples are stored block by block of 2x2 pixels, blocks row by row; in a block pixel by pixel (0 top
+/// left, 1 top right, 2 bottom left, 3 bottom right), in a pixel sample by sample. With 16 samples per
+/// pixel, a block is 64 consecutive values, 256 bytes of each of the three 32-bit buffers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VisibleSamples {
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
+    /// Samples per pixel, 1 to 16.
+    pub samples: u32,
+    /// Identifier of each sample.
+    pub spids: Vec<Spid>,
+    /// Depth of each sample: the near plane's distance over that of the surface, 0 for the background.
+    pub depths: Vec<f32>,
+}
+
+impl VisibleSamples {
+    /// Columns and rows of blocks of 2x2 pixels.
+    pub fn blocks(&self) -> [u32; 2] {
+        self.size.map(|px| px.div_ceil(2))
+    }
+
+    /// Index of the first sample of the block at a column and row of blocks.
+    #[inline]
+    pub fn block(&self, place: [u16; 2]) -> usize {
+        let [column, row] = place.map(usize::from);
+        let across = self.size[0].div_ceil(2) as usize;
+        (row * across + column) * 4 * self.samples as usize
+    }
+}

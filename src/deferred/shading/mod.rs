@@ -1,0 +1,3 @@
+//! Shading space: identifiers of shading points.
+
+pub mod spid;
