@@ -19,6 +19,8 @@
 //! which the pipelines that shade during the raster consume. [`samples`] holds the identifier and
 //! depth that each sample shows in the end, which the sorted back end consumes.
 
+pub mod backend;
 pub mod hits;
+pub mod memory;
 pub mod samples;
 pub mod shading;

@@ -1,0 +1,319 @@
+//! Radix sort of the identifiers of a tile (section 4.3).
+//!
+//! The unit sorts by digits of 8 bits, lowest first, between two buffers on chip. Keys lie in byte
+//! planes, so that the histogram of a digit reads one plane. Planes in which all identifiers of the tile
+//! are 0 take no pass and are not moved: the load of the tile finds the greatest primitive and the
+//! greatest position in shading space. The value beside a key is the sample's index in the tile.
+//!
+//! The host sorts entries of 12 bytes, which gives the same order, and counts the bytes that the unit
+//! moves.
+
+use std::ops::AddAssign;
+
+use crate::deferred::memory::bits::{BLOCK_WORDS, Block, significant_bits};
+use crate::deferred::memory::codec::integer_bits;
+use crate::deferred::shading::spid::Spid;
+
+/// Bits of a digit.
+const DIGIT_BITS: u32 = 8;
+/// Values of a digit.
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// Bits of a key: primitive and position.
+const KEY_BITS: u64 = 64;
+
+/// An identifier and the sample that shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SortEntry {
+    /// Shading point that the sample shows.
+    pub spid: Spid,
+    /// Index of the sample in the tile: `(y * tile + x) * samples + sample`.
+    pub value: u32,
+}
+
+/// Counters of the sort.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SortCounters {
+    /// Tiles sorted.
+    pub tiles: u64,
+    /// Passes over all tiles, each of a histogram and a shuffle.
+    pub passes: u64,
+    /// Identifiers sorted.
+    pub identifiers: u64,
+    /// Bytes read and written on chip without compression.
+    pub raw_bytes: u64,
+    /// Bytes read and written on chip with every stream of a plane packed by 64 values; 0 if they were
+    /// not measured.
+    pub packed_bytes: u64,
+}
+
+impl SortCounters {
+    /// Passes per tile; 0 without tiles.
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    pub fn passes_mean(&self) -> f64 {
+        self.passes as f64 / self.tiles.max(1) as f64
+    }
+}
+
+impl AddAssign for SortCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.tiles += other.tiles;
+        self.passes += other.passes;
+        self.identifiers += other.identifiers;
+        self.raw_bytes += other.raw_bytes;
+        self.packed_bytes += other.packed_bytes;
+    }
+}
+
+/// Bits of the value beside a key: enough for the samples of a square tile.
+pub fn value_bits(tile_samples: u64) -> u32 {
+    u64::BITS - tile_samples.saturating_sub(1).leading_zeros()
+}
+
+/// Bits of a tile's buffer on chip: a key and a value per sample. In-place sorting needs one buffer;
+/// this sort moves the identifiers between two.
+pub fn buffer_bits(tile_samples: u64) -> u64 {
+    tile_samples * (KEY_BITS + u64::from(value_bits(tile_samples)))
+}
+
+/// The digits of a tile's keys that are not always 0, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Digits {
+    /// Bytes of the positions.
+    morton: u32,
+    /// Bytes of the primitives.
+    primitive: u32,
+}
+
+impl Digits {
+    fn of(entries: &[SortEntry]) -> Self {
+        let (mut primitive, mut morton) = (0, 0);
+        for entry in entries {
+            primitive |= entry.spid.primitive;
+            morton |= entry.spid.morton;
+        }
+        let bytes = |all: u32| significant_bits(all).div_ceil(DIGIT_BITS);
+        Self {
+            morton: bytes(morton),
+            primitive: bytes(primitive),
+        }
+    }
+
+    fn count(self) -> u32 {
+        self.morton + self.primitive
+    }
+
+    /// Digit `number` of a key, 0 for the lowest.
+    #[inline]
+    fn digit(self, spid: Spid, number: u32) -> usize {
+        let word = match number.checked_sub(self.morton) {
+            None => spid.morton >> (DIGIT_BITS * number),
+            Some(number) => spid.primitive >> (DIGIT_BITS * number),
+        };
+        word as usize % DIGITS
+    }
+}
+
+/// The sort of tiles, with its buffers.
+#[derive(Debug, Default)]
+pub struct RadixSort {
+    other: Vec<SortEntry>,
+    /// Whether packed bytes are measured, which takes longer than the sort.
+    measures_packed: bool,
+}
+
+impl RadixSort {
+    /// Creates the unit. `measures_packed` tells whether it counts packed bytes too.
+    pub fn new(measures_packed: bool) -> Self {
+        Self {
+            other: Vec::new(),
+            measures_packed,
+        }
+    }
+
+    /// Sorts the entries of a tile by identifier; entries of equal identifiers keep their order.
+    /// `value_bits` are the bits of a value on chip.
+    pub fn sort(&mut self, entries: &mut Vec<SortEntry>, value_bits: u32) -> SortCounters {
+        let digits = Digits::of(entries);
+        let count = entries.len() as u64;
+        let mut counters = SortCounters {
+            tiles: 1,
+            passes: digits.count().into(),
+            identifiers: count,
+            ..SortCounters::default()
+        };
+        // A pass reads one plane for the histogram, and reads and writes all planes and the values. The
+        // buffer is a whole number of bytes.
+        let moved_bits = u64::from(digits.count() * DIGIT_BITS + value_bits);
+        let pass_bits = count * (u64::from(DIGIT_BITS) + 2 * moved_bits);
+        counters.raw_bytes = u64::from(digits.count()) * pass_bits.div_ceil(8);
+        let mut before = self.measured(entries, digits, value_bits);
+        self.other.clear();
+        self.other.resize(entries.len(), SortEntry::default());
+        for number in 0..digits.count() {
+            shuffle(entries, &mut self.other, |spid| digits.digit(spid, number));
+            std::mem::swap(entries, &mut self.other);
+            let after = self.measured(entries, digits, value_bits);
+            let histogram = before.planes[number as usize];
+            let bits = histogram + before.total() + after.total();
+            counters.packed_bytes += bits.div_ceil(8);
+            before = after;
+        }
+        counters
+    }
+
+    fn measured(&self, entries: &[SortEntry], digits: Digits, value_bits: u32) -> StreamBits {
+        match self.measures_packed {
+            true => StreamBits::of(entries, digits, value_bits),
+            false => StreamBits::default(),
+        }
+    }
+}
+
+/// Moves entries from `from` to `to`, ordered by a digit and otherwise as they are.
+fn shuffle(from: &[SortEntry], to: &mut [SortEntry], digit: impl Fn(Spid) -> usize) {
+    let mut next = [0_usize; DIGITS];
+    for entry in from {
+        next[digit(entry.spid)] += 1;
+    }
+    let mut start = 0;
+    for slot in &mut next {
+        start += std::mem::replace(slot, start);
+    }
+    for entry in from {
+        let slot = &mut next[digit(entry.spid)];
+        to[*slot] = *entry;
+        *slot += 1;
+    }
+}
+
+/// Bits of the packed streams of a tile: each plane of a digit and the values, 64 entries at a time.
+#[derive(Debug, Clone, Copy, Default)]
+struct StreamBits {
+    planes: [u64; 8],
+    values: u64,
+}
+
+impl StreamBits {
+    fn of(entries: &[SortEntry], digits: Digits, value_bits: u32) -> Self {
+        let mut bits = Self::default();
+        for chunk in entries.chunks(BLOCK_WORDS) {
+            for number in 0..digits.count() {
+                let digit = |entry: &SortEntry| digits.digit(entry.spid, number);
+                let values = chunk.iter().map(digit);
+                let values = values.map(|digit| u32::try_from(digit).unwrap_or(0));
+                bits.planes[number as usize] += packed_bits(values, chunk.len(), DIGIT_BITS);
+            }
+            let values = chunk.iter().map(|entry| entry.value);
+            bits.values += packed_bits(values, chunk.len(), value_bits);
+        }
+        bits
+    }
+
+    fn total(&self) -> u64 {
+        self.planes.iter().sum::<u64>() + self.values
+    }
+}
+
+/// Bits of up to 64 values of `width` bits: packed, or raw if that is smaller. An incomplete block is
+/// filled with its last value.
+fn packed_bits(values: impl Iterator<Item = u32>, count: usize, width: u32) -> u64 {
+    let mut block: Block = [0; BLOCK_WORDS];
+    let mut last = 0;
+    for (slot, value) in block.iter_mut().zip(values) {
+        *slot = value;
+        last = value;
+    }
+    block[count..].fill(last);
+    let raw = count as u64 * u64::from(width);
+    raw.min(integer_bits(&block).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// Sizes that section 4.3 states: "2.6 MB" for a tile, "144 MB" for a frame.
+    #[test]
+    fn sizes_are_the_published_ones() {
+        let tile = 128 * 128 * 16;
+        assert_eq!(value_bits(tile), 18);
+        let mebibytes = |bits: u64| bits as f64 / 8.0 / f64::from(1 << 20);
+        assert_eq!(mebibytes(buffer_bits(tile)), 2.5625);
+        let frame = 1280 * 720 * 16;
+        let frame_bits = frame * (buffer_bits(tile) / tile);
+        assert!((mebibytes(frame_bits) - 144.1).abs() < 0.05);
+        // The colours of the tile, RGBA16F, fit into the second buffer.
+        assert!(64 * tile <= buffer_bits(tile) && mebibytes(64 * tile) == 2.0);
+    }
+
+    fn random_entries(count: u32, primitive: u32, morton: u32, seed: u64) -> Vec<SortEntry> {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let entry = |value| SortEntry {
+            spid: Spid {
+                primitive: rng.random_range(0..=primitive),
+                morton: rng.random_range(0..=morton),
+            },
+            value,
+        };
+        (0..count).map(entry).collect()
+    }
+
+    #[test]
+    fn order_is_that_of_a_stable_sort() {
+        let mut sort = RadixSort::new(true);
+        for (seed, (primitive, morton, passes)) in (0..).zip([
+            (0, 0, 0),
+            (1, 0, 1),
+            (0, 255, 1),
+            (0, 256, 2),
+            (200, 70_000, 4),
+            (65_535, 65_535, 4),
+            (u32::MAX, u32::MAX, 8),
+        ]) {
+            for count in [0, 1, 2, 63, 64, 65, 5000] {
+                let mut entries = random_entries(count, primitive, morton, seed);
+                if let Some(first) = entries.first_mut() {
+                    first.spid = Spid { primitive, morton };
+                }
+                let mut expected = entries.clone();
+                expected.sort_by_key(|entry| entry.spid.key());
+                let counters = sort.sort(&mut entries, 18);
+                assert_eq!(entries, expected);
+                let passes = if count == 0 { 0 } else { passes };
+                assert_eq!((counters.tiles, counters.passes), (1, passes));
+                assert!(counters.packed_bytes <= counters.raw_bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_pass_reads_one_plane_and_moves_all() {
+        let mut entries = random_entries(4096, 0xffff, 0xff_ffff, 7);
+        let counters = RadixSort::new(false).sort(&mut entries, 18);
+        // Five planes and 18 bits: 1 + 2 * (5 + 2.25) bytes per entry and pass.
+        assert_eq!((counters.passes, counters.identifiers), (5, 4096));
+        assert_eq!(counters.raw_bytes * 2, 5 * 4096 * 31);
+        assert_eq!(counters.packed_bytes, 0, "not measured");
+    }
+
+    #[test]
+    fn coherent_tiles_pack_well_and_random_ones_do_not() {
+        let mut sort = RadixSort::new(true);
+        let share =
+            |counters: SortCounters| counters.packed_bytes as f64 / counters.raw_bytes as f64;
+        let mut random = random_entries(1 << 14, 0xffff, 0xffff, 1);
+        assert!(share(sort.sort(&mut random, 18)) > 0.7);
+        let coherent = |value: u32| SortEntry {
+            spid: Spid {
+                primitive: 7000 + value / 500,
+                morton: value / 8,
+            },
+            value,
+        };
+        let mut coherent: Vec<SortEntry> = (0..1 << 14).map(coherent).collect();
+        assert!(share(sort.sort(&mut coherent, 18)) < 0.35);
+    }
+}

@@ -1,0 +1,348 @@
+//! Lossless compression of blocks: every codec that suits a buffer tries, and the smallest result is
+//! stored (section 5.3).
+//!
+//! Two control bits outside the block tell whether it is clear, packed or raw. A packed block of
+//! colours or identifiers begins with 4 bits: the codec and the size on the bus. Depth has one codec,
+//! and its size stands in the header of the block.
+
+use super::bits::{BLOCK_BYTES, BLOCK_WORDS, BitReader, BitWriter, Block};
+use super::colour_offset::{ChannelLayout, ColourOffset};
+use super::depth_offset::DepthOffset;
+use super::min_max::MinMax;
+use super::palette::Palette;
+use super::spec::MemorySpec;
+
+/// Bits that name a codec, and those that hold the size.
+const CODEC_BITS: u32 = 2;
+const SIZE_BITS: u32 = 2;
+const PREFIX_BITS: u32 = CODEC_BITS + SIZE_BITS;
+/// Numbers of the codecs.
+const OFFSET: u32 = 0;
+const MIN_MAX: u32 = 1;
+const PALETTE: u32 = 2;
+/// Bits of a raw block.
+#[allow(clippy::cast_possible_truncation, reason = "2048")]
+pub const RAW_BITS: u32 = 8 * BLOCK_BYTES as u32;
+/// Values in a block of integers.
+#[allow(clippy::cast_possible_truncation, reason = "64")]
+const VALUES: u32 = BLOCK_WORDS as u32;
+
+/// Content of the blocks of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockFormat {
+    /// One half of shading point identifiers: primitives or positions in shading space.
+    Identifiers,
+    /// 8 bits per channel.
+    Rgba8,
+    /// 16-bit floats.
+    Rgba16F,
+    /// Depths as integers of 24 bits.
+    Depth24,
+    /// Depths as the bits of floats of 32 bits.
+    Depth32F,
+}
+
+impl BlockFormat {
+    fn layout(self) -> ChannelLayout {
+        match self {
+            Self::Rgba8 => ChannelLayout::Rgba8,
+            Self::Rgba16F => ChannelLayout::Rgba16F,
+            Self::Identifiers | Self::Depth24 | Self::Depth32F => ChannelLayout::U32,
+        }
+    }
+
+    /// Bits of a depth; `None` for other contents.
+    fn depth_bits(self) -> Option<u32> {
+        match self {
+            Self::Depth24 => Some(24),
+            Self::Depth32F => Some(32),
+            Self::Identifiers | Self::Rgba8 | Self::Rgba16F => None,
+        }
+    }
+}
+
+/// How a block is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codec {
+    /// Offsets from one reference per channel.
+    Offset,
+    /// Offsets from the nearer of two references.
+    MinMax,
+    /// Indices into a palette.
+    Palette,
+    /// Offsets of depths from the nearer of two references, without clear samples.
+    Depth,
+    /// Not compressed.
+    Raw,
+}
+
+/// Size of a stored block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackedSize {
+    /// How it is stored.
+    pub codec: Codec,
+    /// Bits of its content.
+    pub bits: u32,
+    /// Bytes that it moves over the bus.
+    pub bytes: u64,
+}
+
+/// A stored block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedBlock {
+    /// Its codec and size.
+    pub size: PackedSize,
+    words: Block,
+}
+
+/// The codec with the fewest bits, the first one among equals, and its bits with the prefix.
+#[inline]
+fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
+    let offset = PREFIX_BITS + ColourOffset::of(block, layout).bits();
+    let mut best = (Codec::Offset, offset);
+    if layout != ChannelLayout::U32 {
+        return best;
+    }
+    let range = PREFIX_BITS + MinMax::of(block).bits(VALUES, u32::BITS);
+    if range < best.1 {
+        best = (Codec::MinMax, range);
+    }
+    let most = best.1.min(RAW_BITS) - PREFIX_BITS - 1;
+    if let Some(palette) = Palette::of(block, most) {
+        best = (Codec::Palette, PREFIX_BITS + palette.bits());
+    }
+    best
+}
+
+/// Bits of the smallest encoding of 64 integers, at most those of the raw block.
+#[inline]
+pub fn integer_bits(block: &Block) -> u32 {
+    smallest(block, ChannelLayout::U32).1.min(RAW_BITS)
+}
+
+impl PackedSize {
+    fn new(spec: &MemorySpec, codec: Codec, bits: u32) -> Self {
+        let bytes = spec.bus_bytes_of(bits);
+        if bytes < BLOCK_BYTES as u64 {
+            return Self { codec, bits, bytes };
+        }
+        Self {
+            codec: Codec::Raw,
+            bits: RAW_BITS,
+            bytes: BLOCK_BYTES as u64,
+        }
+    }
+
+    /// Determines how a block is stored. `clear` marks the clear samples of a depth block, a bit per
+    /// sample; blocks of other contents have none.
+    #[inline]
+    pub fn of(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
+        match format.depth_bits() {
+            Some(bits) => {
+                let depths = DepthOffset::of(block, clear);
+                Self::new(spec, Codec::Depth, depths.bits(bits))
+            }
+            None => {
+                let (codec, bits) = smallest(block, format.layout());
+                Self::new(spec, codec, bits)
+            }
+        }
+    }
+}
+
+impl PackedBlock {
+    /// Encodes a block with the codec and the size that [`PackedSize::of`] determines.
+    pub fn encode(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
+        let mut out = BitWriter::default();
+        let size = match format.depth_bits() {
+            Some(bits) => {
+                let depths = DepthOffset::of(block, clear);
+                depths.write(bits, &mut out);
+                PackedSize::new(spec, Codec::Depth, out.bits())
+            }
+            None => {
+                let (codec, bits) = smallest(block, format.layout());
+                let transfers = spec.bus_bytes_of(bits).min(BLOCK_BYTES as u64) / spec.bus_bytes;
+                let size = u32::try_from(transfers).map_or(0, |t| t.saturating_sub(1));
+                let number = match codec {
+                    Codec::MinMax => MIN_MAX,
+                    Codec::Palette => PALETTE,
+                    Codec::Offset | Codec::Depth | Codec::Raw => OFFSET,
+                };
+                out.put(number | size << CODEC_BITS, PREFIX_BITS);
+                match (codec, Palette::of(block, RAW_BITS)) {
+                    (Codec::MinMax, _) => MinMax::of(block).write(block, u32::BITS, &mut out),
+                    (Codec::Palette, Some(palette)) => palette.write(block, &mut out),
+                    _ => ColourOffset::of(block, format.layout()).write(block, &mut out),
+                }
+                PackedSize::new(spec, codec, out.bits())
+            }
+        };
+        let words = match size.codec {
+            Codec::Raw => *block,
+            _ => out.into_words(),
+        };
+        Self { size, words }
+    }
+
+    /// Decodes the block; clear samples of depths become `clear_value`.
+    pub fn decode(&self, format: BlockFormat, clear: u64, clear_value: u32) -> Block {
+        if self.size.codec == Codec::Raw {
+            return self.words;
+        }
+        let mut from = BitReader::new(&self.words);
+        if let Some(bits) = format.depth_bits() {
+            return DepthOffset::read(clear, clear_value, bits, &mut from);
+        }
+        let codec = from.take(CODEC_BITS);
+        from.take(SIZE_BITS);
+        match codec {
+            MIN_MAX => {
+                let mut block = [0; BLOCK_WORDS];
+                MinMax::read(&mut block, u32::BITS, &mut from);
+                block
+            }
+            PALETTE => Palette::read(&mut from),
+            _ => ColourOffset::read(format.layout(), &mut from),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    const FORMATS: [BlockFormat; 5] = [
+        BlockFormat::Identifiers,
+        BlockFormat::Rgba8,
+        BlockFormat::Rgba16F,
+        BlockFormat::Depth24,
+        BlockFormat::Depth32F,
+    ];
+
+    /// Encodes and decodes a block; returns its size.
+    fn round_trip(block: &Block, format: BlockFormat, clear: u64) -> PackedSize {
+        let spec = MemorySpec::default();
+        let packed = PackedBlock::encode(&spec, block, format, clear);
+        assert_eq!(packed.size, PackedSize::of(&spec, block, format, clear));
+        assert!(packed.size.bytes <= 256 && packed.size.bits <= RAW_BITS);
+        assert!(u64::from(packed.size.bits) <= 8 * packed.size.bytes);
+        let clear_value = 7;
+        let expected: Block = std::array::from_fn(|at| match clear >> at & 1 {
+            0 => block[at],
+            _ => clear_value,
+        });
+        let decoded = packed.decode(format, clear, clear_value);
+        // A raw block of depths holds its clear samples too; the mask replaces them.
+        let decoded = std::array::from_fn(|at| match clear >> at & 1 {
+            0 => decoded[at],
+            _ => clear_value,
+        });
+        assert_eq!(expected, decoded, "{format:?} {:?}", packed.size);
+        packed.size
+    }
+
+    /// A block of random values of a kind that buffers hold: few or many values, in one range or two.
+    fn random_block(rng: &mut Pcg64) -> Block {
+        let bits = rng.random_range(0..=32_u32);
+        let mask = u32::MAX.checked_shr(32 - bits).unwrap_or(0);
+        let bases: [u32; 2] = [rng.random(), rng.random()];
+        let palette: [u32; 8] = std::array::from_fn(|_| rng.random::<u32>() & mask);
+        let kind = rng.random_range(0..4_u8);
+        std::array::from_fn(|_| {
+            let random: u32 = rng.random();
+            match kind {
+                0 => palette[(random % 8) as usize],
+                1 => bases[0].wrapping_add(random & mask),
+                2 => bases[(random >> 31) as usize].wrapping_add(random & mask),
+                _ => random & mask,
+            }
+        })
+    }
+
+    #[test]
+    fn a_million_random_blocks_come_back() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        let mut found = Vec::new();
+        for round in 0..200_000 {
+            let block = random_block(&mut rng);
+            for format in FORMATS {
+                let clear = match format.depth_bits() {
+                    None => 0,
+                    Some(_) if round % 2 == 0 => 0,
+                    Some(_) => rng.random::<u64>() | rng.random::<u64>(),
+                };
+                let block = match format {
+                    BlockFormat::Depth24 => block.map(|word| word & 0xff_ffff),
+                    _ => block,
+                };
+                let codec = round_trip(&block, format, clear).codec;
+                if !found.contains(&codec) {
+                    found.push(codec);
+                }
+            }
+        }
+        assert_eq!(found.len(), 5, "every codec is used: {found:?}");
+    }
+
+    #[test]
+    fn constant_blocks_take_one_transfer() {
+        for format in FORMATS {
+            for value in [0, 1, 0xff_ffff] {
+                let size = round_trip(&[value; BLOCK_WORDS], format, 0);
+                assert_eq!(size.bytes, 64, "{format:?} {value}");
+            }
+        }
+        for format in [BlockFormat::Depth24, BlockFormat::Depth32F] {
+            assert_eq!(round_trip(&[9; BLOCK_WORDS], format, u64::MAX).bytes, 0);
+        }
+    }
+
+    /// A block of the values that `value` returns for 0 to 63.
+    fn block_of(value: impl FnMut(u32) -> u32) -> Block {
+        let values: Vec<u32> = (0..VALUES).map(value).collect();
+        values.try_into().unwrap()
+    }
+
+    /// The sizes at which each codec needs another transfer, from their formats.
+    #[test]
+    fn sizes_follow_from_the_formats() {
+        let bytes = |block: &Block, codec: Codec| {
+            let size = round_trip(block, BlockFormat::Identifiers, 0);
+            assert_eq!(size.codec, codec);
+            size.bytes
+        };
+        // Two ranges at both ends of all numbers, with distances of b bits.
+        let ranges = |b: u32| {
+            block_of(|at| {
+                let distance = match at {
+                    0 | 1 => 0,
+                    2 | 3 => 1 << (b - 1),
+                    _ => (at * 0x0765_4321) & ((1 << b) - 1),
+                };
+                [distance, u32::MAX - distance][at as usize % 2]
+            })
+        };
+        for (b, expected) in [(5, 64), (6, 128), (13, 128), (14, 192), (21, 192)] {
+            assert_eq!(bytes(&ranges(b), Codec::MinMax), expected, "{b}");
+        }
+        // 48 + 9 * 32 + 64 * 4 bits.
+        let few = block_of(|at| (at % 9) * 0x1999_9999);
+        let size = round_trip(&few, BlockFormat::Identifiers, 0);
+        assert_eq!((size.codec, size.bits), (Codec::Palette, 592));
+        // 4 + 4 * 21 + 32 * 5 bits: one channel moves by up to 31.
+        let colours = block_of(|at| match at % 2 {
+            0 => 0x3c00_3800 + at / 2,
+            _ => 0x3c00_3000,
+        });
+        let size = round_trip(&colours, BlockFormat::Rgba16F, 0);
+        assert_eq!((size.codec, size.bits), (Codec::Offset, 248));
+        // 53 + 32 * (1 + 0) bits: half of the samples are clear, the others are two depths.
+        let depths = block_of(|at| if at % 4 < 2 { 1000 } else { 0xff_0000 });
+        let size = round_trip(&depths, BlockFormat::Depth24, 0xaaaa_aaaa_aaaa_aaaa);
+        assert_eq!((size.codec, size.bits), (Codec::Depth, 85));
+    }
+}

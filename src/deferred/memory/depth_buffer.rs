@@ -1,0 +1,288 @@
+//! Depth buffer with its headers, caches and compression: the depth test as the pipelines run it
+//! during the raster (section 5.3).
+
+use super::bits::{BLOCK_WORDS, Block};
+use super::cache::{Access, BlockCache, Capacity};
+use super::codec::{BlockFormat, PackedSize};
+use super::headers::DepthHeaders;
+use super::spec::MemorySpec;
+use super::traffic::BufferTraffic;
+use crate::deferred::hits::Hit;
+
+/// Format in which depths are stored. Tests always use the depths of the hits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum DepthFormat {
+    /// 24 bits of 1 less the depth
+    #[default]
+    D24,
+    /// Floats of 32 bits
+    D32f,
+}
+
+/// Rule by which a hit passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepthRule {
+    /// A nearer hit passes and writes its depth.
+    Nearer,
+    /// A nearer hit passes and writes nothing, as blended draws do.
+    NearerWithoutWrite,
+    /// A hit at the stored depth passes, behind a pass that has drawn all depths.
+    Equal,
+}
+
+/// Greatest depth as an integer of 24 bits.
+const GREATEST_24: f64 = 16_777_215.0;
+
+impl DepthFormat {
+    fn block_format(self) -> BlockFormat {
+        match self {
+            Self::D24 => BlockFormat::Depth24,
+            Self::D32f => BlockFormat::Depth32F,
+        }
+    }
+
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 to 2^24 - 1"
+    )]
+    fn stored(self, depth: f32) -> u32 {
+        match self {
+            Self::D24 => ((1.0 - f64::from(depth)) * GREATEST_24 + 0.5) as u32,
+            Self::D32f => depth.to_bits(),
+        }
+    }
+}
+
+/// Depths of all samples, in blocks of 64.
+#[derive(Debug)]
+pub struct DepthBuffer {
+    depths: Vec<[f32; BLOCK_WORDS]>,
+    headers: DepthHeaders,
+    cache: BlockCache,
+    spec: MemorySpec,
+    format: DepthFormat,
+}
+
+impl DepthBuffer {
+    /// Creates a clear buffer for `samples` samples behind caches of the specified sizes.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks.
+    pub fn new(
+        spec: &MemorySpec,
+        format: DepthFormat,
+        samples: usize,
+    ) -> crate::error::Result<Self> {
+        let blocks = super::blocks_of(samples)?;
+        let headers = Capacity::Bytes(spec.header_cache_bytes);
+        Ok(Self {
+            depths: vec![[0.0; BLOCK_WORDS]; blocks as usize],
+            headers: DepthHeaders::new(spec, headers, blocks),
+            cache: BlockCache::new(Capacity::Bytes(spec.depth_cache_bytes), blocks),
+            spec: spec.clone(),
+            format,
+        })
+    }
+
+    /// Tests hits of a block of 2x2 pixels, whose first sample has the index `first`. `coverage` has a
+    /// bit for each hit, counted from that sample, and `hits` are in the order of the bits. Returns the
+    /// bits of those that pass.
+    #[inline]
+    pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
+        let [block, shift] = [first / BLOCK_WORDS, first % BLOCK_WORDS];
+        let Ok(block) = u32::try_from(block) else {
+            return 0;
+        };
+        if shift == 0 {
+            return self.test_block(block, coverage, hits, rule);
+        }
+        // Pixels with a number of samples that is no power of two straddle blocks of memory.
+        let [low, high] = [coverage << shift, coverage >> (BLOCK_WORDS - shift)];
+        let (hits, beyond) = hits.split_at(low.count_ones() as usize);
+        let mut passed = 0;
+        if low != 0 {
+            passed |= self.test_block(block, low, hits, rule) >> shift;
+        }
+        if high != 0 {
+            passed |= self.test_block(block + 1, high, beyond, rule) << (BLOCK_WORDS - shift);
+        }
+        passed
+    }
+
+    fn test_block(&mut self, block: u32, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
+        let header = self.headers.read(block);
+        let nearest = hits.iter().fold(0.0_f32, |near, hit| near.max(hit.depth));
+        let is_hidden = match rule {
+            DepthRule::Equal => nearest < header.far,
+            DepthRule::Nearer | DepthRule::NearerWithoutWrite => nearest <= header.far,
+        };
+        if is_hidden {
+            return 0;
+        }
+        if header.clear != u64::MAX {
+            self.access(block, Access::Read);
+        }
+        let depths = &mut self.depths[block as usize];
+        let (mut passed, mut left) = (0, coverage);
+        for hit in hits {
+            let at = left.trailing_zeros() as usize;
+            let passes = match rule {
+                #[allow(clippy::float_cmp, reason = "the same bits, drawn before")]
+                DepthRule::Equal => hit.depth == depths[at],
+                DepthRule::Nearer | DepthRule::NearerWithoutWrite => hit.depth > depths[at],
+            };
+            if passes {
+                passed |= left & left.wrapping_neg();
+                if rule == DepthRule::Nearer {
+                    depths[at] = hit.depth;
+                }
+            }
+            left &= left.wrapping_sub(1);
+        }
+        if passed != 0 && rule == DepthRule::Nearer {
+            let header = header.after(passed, depths);
+            self.headers.write(block, header);
+            let is_whole = passed == u64::MAX;
+            let access = if is_whole {
+                Access::WriteWhole
+            } else {
+                Access::Write
+            };
+            self.access(block, access);
+        }
+        passed
+    }
+
+    fn access(&mut self, block: u32, access: Access) {
+        let pack = packer(&self.spec, self.format, &self.depths, &self.headers);
+        self.cache.access(block, access, pack);
+    }
+
+    /// Writes back all that has changed.
+    pub fn flush(&mut self) {
+        let pack = packer(&self.spec, self.format, &self.depths, &self.headers);
+        self.cache.flush(pack);
+        self.headers.flush();
+    }
+
+    /// Transfers of the depths so far.
+    pub fn traffic(&self) -> BufferTraffic {
+        self.cache.traffic()
+    }
+
+    /// Transfers of the headers so far.
+    pub fn header_traffic(&self) -> BufferTraffic {
+        self.headers.traffic()
+    }
+
+    /// Depth of a sample.
+    #[inline]
+    pub fn depth(&self, sample: usize) -> f32 {
+        self.depths[sample / BLOCK_WORDS][sample % BLOCK_WORDS]
+    }
+
+    /// Bytes in memory of the block of a sample.
+    pub fn stored_bytes(&self, block: u32) -> u64 {
+        self.cache.stored_bytes(block)
+    }
+}
+
+/// Function that returns the packed size of a depth block's present content.
+fn packer<'a>(
+    spec: &'a MemorySpec,
+    format: DepthFormat,
+    depths: &'a [[f32; BLOCK_WORDS]],
+    headers: &'a DepthHeaders,
+) -> impl FnMut(u32) -> u64 + 'a {
+    move |block| {
+        let stored: Block = depths[block as usize].map(|depth| format.stored(depth));
+        let clear = headers.clear_mask(block);
+        PackedSize::of(spec, &stored, format.block_format(), clear).bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(samples: usize) -> DepthBuffer {
+        DepthBuffer::new(&MemorySpec::default(), DepthFormat::D24, samples).unwrap()
+    }
+
+    fn hits(depths: &[f32]) -> Vec<Hit> {
+        let hit = |&depth| Hit { depth, morton: 0 };
+        depths.iter().map(hit).collect()
+    }
+
+    #[test]
+    fn hits_pass_where_they_are_nearer() {
+        let mut buffer = buffer(64);
+        let near = hits(&[0.5, 0.25]);
+        assert_eq!(buffer.test(0, 0b1010, &near, DepthRule::Nearer), 0b1010);
+        let more = hits(&[0.1, 0.5, 0.1, 0.3]);
+        let found = buffer.test(0, 0b1111, &more, DepthRule::NearerWithoutWrite);
+        assert_eq!(found, 0b1101 & !0b10);
+        assert_eq!(buffer.test(0, 0b1111, &more, DepthRule::Nearer), 0b1101);
+        assert_eq!(buffer.test(0, 0b1111, &more, DepthRule::Nearer), 0);
+        assert_eq!(buffer.test(0, 0b1111, &more, DepthRule::Equal), 0b1111);
+        assert_eq!(
+            (buffer.depth(1), buffer.depth(3), buffer.depth(4)),
+            (0.5, 0.3, 0.0)
+        );
+    }
+
+    /// Samples of a block of pixels may lie in two blocks of memory.
+    #[test]
+    fn blocks_of_three_samples_per_pixel_straddle() {
+        let mut buffer = buffer(12 * 6);
+        let twelve = hits(&[0.5; 12]);
+        let all = (1 << 12) - 1;
+        assert_eq!(buffer.test(60, all, &twelve, DepthRule::Nearer), all);
+        assert_eq!(
+            buffer.test(60, 0b11_0000_1000, &twelve[..3], DepthRule::Equal),
+            0b11_0000_1000
+        );
+        assert_eq!(buffer.test(48, all, &twelve, DepthRule::Equal), 0);
+        assert_eq!(
+            (buffer.depth(59), buffer.depth(60), buffer.depth(71)),
+            (0.0, 0.5, 0.5)
+        );
+        buffer.flush();
+        assert_eq!(buffer.traffic().write, 128);
+    }
+
+    #[test]
+    fn hidden_hits_and_clear_blocks_read_no_depths() {
+        // A cache of one block, so that other blocks push it out.
+        let spec = MemorySpec {
+            depth_cache_bytes: 256,
+            ..MemorySpec::default()
+        };
+        let mut buffer = DepthBuffer::new(&spec, DepthFormat::D24, 128).unwrap();
+        let full = hits(&[0.5; 64]);
+        for first in [0, 64] {
+            assert_eq!(
+                buffer.test(first, u64::MAX, &full, DepthRule::Nearer),
+                u64::MAX
+            );
+        }
+        assert_eq!((buffer.traffic().read, buffer.traffic().write), (0, 64));
+        assert_eq!(buffer.test(0, 1, &hits(&[0.4]), DepthRule::Nearer), 0);
+        assert_eq!(buffer.test(0, 1, &hits(&[0.4]), DepthRule::Equal), 0);
+        assert_eq!(buffer.traffic().read, 0, "the header answers");
+        assert_eq!(buffer.test(0, 1, &hits(&[0.6]), DepthRule::Nearer), 1);
+        assert_eq!((buffer.traffic().read, buffer.traffic().write), (64, 128));
+        buffer.flush();
+        assert_eq!(buffer.header_traffic().write, 64);
+    }
+
+    #[test]
+    fn depths_of_24_bits_span_the_range() {
+        let stored = [1.0, 0.5, 0.0].map(|depth| DepthFormat::D24.stored(depth));
+        assert_eq!(stored, [0, 1 << 23, (1 << 24) - 1]);
+        assert_eq!(DepthFormat::D32f.stored(1.0), 0x3f80_0000);
+    }
+}

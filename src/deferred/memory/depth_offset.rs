@@ -1,0 +1,67 @@
+//! Depth offset codec: the min/max offset codec over the samples that the clear mask of the block's
+//! header does not mark as clear (Hasselgren and Akenine-Möller 2006; section 5.3).
+
+use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block};
+use super::min_max::MinMax;
+
+/// Encoding of the values that are not clear.
+#[derive(Debug, Clone)]
+pub struct DepthOffset {
+    /// The values, in order.
+    values: [u32; BLOCK_WORDS],
+    count: u32,
+    range: MinMax,
+}
+
+impl DepthOffset {
+    /// Determines the encoding of a block, of whose values those with a bit in `clear` are left out.
+    #[inline]
+    pub fn of(block: &Block, clear: u64) -> Self {
+        let mut values = [0; BLOCK_WORDS];
+        let mut count = 0;
+        let mut left = !clear;
+        while left != 0 {
+            values[count] = block[left.trailing_zeros() as usize];
+            count += 1;
+            left &= left - 1;
+        }
+        let range = MinMax::of(&values[..count]);
+        let count = (!clear).count_ones();
+        Self {
+            values,
+            count,
+            range,
+        }
+    }
+
+    /// Size of the encoding of values of `value_bits` bits; 0 if all are clear.
+    #[inline]
+    pub fn bits(&self, value_bits: u32) -> u32 {
+        match self.count {
+            0 => 0,
+            count => self.range.bits(count, value_bits),
+        }
+    }
+
+    /// Appends the encoding.
+    pub fn write(&self, value_bits: u32, out: &mut BitWriter) {
+        if self.count > 0 {
+            let values = &self.values[..self.count as usize];
+            self.range.write(values, value_bits, out);
+        }
+    }
+
+    /// Reads a block, with `clear_value` for the values that are clear.
+    pub fn read(clear: u64, clear_value: u32, value_bits: u32, from: &mut BitReader<'_>) -> Block {
+        let mut values = [0; BLOCK_WORDS];
+        let count = (!clear).count_ones() as usize;
+        if count > 0 {
+            MinMax::read(&mut values[..count], value_bits, from);
+        }
+        let mut values = values.into_iter();
+        std::array::from_fn(|at| match clear >> at & 1 {
+            0 => values.next().unwrap_or(clear_value),
+            _ => clear_value,
+        })
+    }
+}

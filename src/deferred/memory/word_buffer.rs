@@ -1,0 +1,233 @@
+//! Buffers of colours and of shading point identifiers behind the colour cache (section 5.3).
+
+use super::bits::{BLOCK_BYTES, BLOCK_WORDS, Block};
+use super::cache::{Access, BlockCache, Capacity};
+use super::codec::{BlockFormat, Codec, PackedSize};
+use super::spec::MemorySpec;
+use super::traffic::{BufferTraffic, CodecCounts};
+use crate::error::Result;
+
+/// A buffer of 32-bit words, one or more per sample.
+#[derive(Debug)]
+pub struct WordBuffer {
+    blocks: Vec<Block>,
+    cache: BlockCache,
+    packer: Packer,
+}
+
+/// Packs blocks and counts the codecs used.
+#[derive(Debug)]
+struct Packer {
+    spec: MemorySpec,
+    format: BlockFormat,
+    codecs: CodecCounts,
+}
+
+impl Packer {
+    fn pack(&mut self, block: &Block) -> u64 {
+        let size = PackedSize::of(&self.spec, block, self.format, 0);
+        let codecs = &mut self.codecs;
+        *match size.codec {
+            Codec::Offset => &mut codecs.offset,
+            Codec::MinMax => &mut codecs.min_max,
+            Codec::Palette => &mut codecs.palette,
+            Codec::Depth => &mut codecs.depth,
+            Codec::Raw => &mut codecs.raw,
+        } += 1;
+        size.bytes
+    }
+}
+
+impl WordBuffer {
+    /// Creates a buffer of `words` words, in blocks that are clear: they hold repetitions of
+    /// `clear_value`, whose length divides 64.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks.
+    pub fn new(
+        spec: &MemorySpec,
+        format: BlockFormat,
+        words: usize,
+        clear_value: &[u32],
+    ) -> Result<Self> {
+        let blocks = super::blocks_of(words)?;
+        let values = clear_value.iter().cycle().copied();
+        let mut clear = [0; BLOCK_WORDS];
+        clear.iter_mut().zip(values).for_each(|(word, v)| *word = v);
+        Ok(Self {
+            blocks: vec![clear; blocks as usize],
+            cache: BlockCache::new(Capacity::Bytes(spec.colour_cache_bytes), blocks),
+            packer: Packer {
+                spec: spec.clone(),
+                format,
+                codecs: CodecCounts::default(),
+            },
+        })
+    }
+
+    /// Changes samples of `W` words each. Bit `k` of `mask` stands for the sample whose first word has
+    /// the index `first + k * W`; `value` returns a sample's new words from `k` and the old words.
+    #[inline]
+    fn change<const W: usize>(
+        &mut self,
+        first: usize,
+        mask: u64,
+        is_blended: bool,
+        mut value: impl FnMut(u32, [u32; W]) -> [u32; W],
+    ) {
+        let mut left = mask;
+        while left != 0 {
+            let number = (first + left.trailing_zeros() as usize * W) / BLOCK_WORDS;
+            let end = ((number + 1) * BLOCK_WORDS).saturating_sub(first) / W;
+            let in_block = match end {
+                64.. => left,
+                end => left & ((1 << end) - 1),
+            };
+            left &= !in_block;
+            let is_whole = in_block.count_ones() as usize * W == BLOCK_WORDS;
+            let block = &mut self.blocks[number];
+            let mut samples = in_block;
+            while samples != 0 {
+                let k = samples.trailing_zeros();
+                let at = (first + k as usize * W) % BLOCK_WORDS;
+                let old = std::array::from_fn(|w| block[at + w]);
+                block[at..at + W].copy_from_slice(&value(k, old));
+                samples &= samples - 1;
+            }
+            let access = match is_whole && !is_blended {
+                true => Access::WriteWhole,
+                false => Access::Write,
+            };
+            let (blocks, packer) = (&self.blocks, &mut self.packer);
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            self.cache
+                .access(number, access, |block| packer.pack(&blocks[block as usize]));
+        }
+    }
+
+    /// Writes samples of `W` words each, `W` a divisor of 64 that also divides `first`. Bit `k` of
+    /// `mask` stands for the sample whose first word has the index `first + k * W`; `value` returns its
+    /// words.
+    #[inline]
+    pub fn write<const W: usize>(
+        &mut self,
+        first: usize,
+        mask: u64,
+        mut value: impl FnMut(u32) -> [u32; W],
+    ) {
+        self.change(first, mask, false, |k, _| value(k));
+    }
+
+    /// Blends samples as [`WordBuffer::write`] writes them; `value` also takes the old words, which are
+    /// read.
+    #[inline]
+    pub fn blend<const W: usize>(
+        &mut self,
+        first: usize,
+        mask: u64,
+        value: impl FnMut(u32, [u32; W]) -> [u32; W],
+    ) {
+        self.change(first, mask, true, value);
+    }
+
+    /// Words of a sample.
+    #[inline]
+    pub fn sample<const W: usize>(&self, first: usize) -> [u32; W] {
+        let block = &self.blocks[first / BLOCK_WORDS];
+        std::array::from_fn(|w| block[first % BLOCK_WORDS + w])
+    }
+
+    /// Writes back all that has changed.
+    pub fn flush(&mut self) {
+        let (blocks, packer) = (&self.blocks, &mut self.packer);
+        self.cache
+            .flush(|block| packer.pack(&blocks[block as usize]));
+    }
+
+    /// Transfers of a read of the blocks in a range from memory, without the cache: each block once, and
+    /// clear ones not at all.
+    pub fn read_from_memory(&self, blocks: impl IntoIterator<Item = u32>) -> BufferTraffic {
+        let mut traffic = BufferTraffic::default();
+        for block in blocks {
+            let bytes = self.cache.stored_bytes(block);
+            if bytes > 0 {
+                traffic.add_read(bytes, BLOCK_BYTES as u64);
+            }
+        }
+        traffic
+    }
+
+    /// Number of blocks.
+    #[allow(clippy::cast_possible_truncation, reason = "checked in `new`")]
+    pub fn block_count(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
+    /// Content of a block.
+    pub fn block(&self, number: u32) -> &Block {
+        &self.blocks[number as usize]
+    }
+
+    /// Transfers through the cache so far.
+    pub fn traffic(&self) -> BufferTraffic {
+        self.cache.traffic()
+    }
+
+    /// Blocks written so far, by codec.
+    pub fn codecs(&self) -> CodecCounts {
+        self.packer.codecs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colours(cache_blocks: u64) -> WordBuffer {
+        let spec = MemorySpec {
+            colour_cache_bytes: 256 * cache_blocks,
+            ..MemorySpec::default()
+        };
+        WordBuffer::new(&spec, BlockFormat::Rgba16F, 4 * BLOCK_WORDS, &[7, 8]).unwrap()
+    }
+
+    #[test]
+    fn samples_of_two_words_fill_two_blocks() {
+        let mut buffer = colours(1);
+        buffer.write(128, u64::MAX, |k| [k, k + 1]);
+        assert_eq!(buffer.sample::<2>(126), [7, 8]);
+        assert_eq!(buffer.sample::<2>(128 + 2 * 63), [63, 64]);
+        // Both blocks are written whole: the first has left, and nothing was read.
+        assert_eq!(buffer.traffic().read, 0);
+        assert_eq!(buffer.traffic().raw, 256);
+        buffer.write(128, 1, |_| [0, 0]);
+        assert!(buffer.traffic().read > 0, "the rest of the block is needed");
+        buffer.flush();
+        let read = buffer.read_from_memory(0..4);
+        assert_eq!((read.raw, read.write), (512, 0));
+        let written = buffer.codecs();
+        assert_eq!(written.offset + written.raw, 3);
+    }
+
+    #[test]
+    fn blending_reads_also_what_it_covers_wholly() {
+        let mut buffer = colours(1);
+        buffer.blend(0, u64::MAX, |_, [a, b]| [a + 1, b + 1]);
+        assert_eq!(buffer.traffic().read, 0, "clear blocks");
+        buffer.blend(0, u64::MAX >> 32, |_, [a, b]| [a + 1, b + 1]);
+        assert_eq!(buffer.traffic().read, 64);
+        assert_eq!((buffer.sample(0), buffer.sample(64)), ([9, 10], [8, 9]));
+    }
+
+    #[test]
+    fn masks_are_cut_at_blocks() {
+        let spec = MemorySpec::default();
+        let mut buffer = WordBuffer::new(&spec, BlockFormat::Identifiers, 256, &[0]).unwrap();
+        buffer.write(60, 0xfff, |k| [k + 1]);
+        let words: Vec<u32> = (59..73).map(|at| buffer.sample::<1>(at)[0]).collect();
+        assert_eq!(words, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0]);
+        assert_eq!((buffer.block_count(), buffer.block(1)[0]), (4, 5));
+        buffer.flush();
+        assert_eq!(buffer.traffic().write, 128);
+    }
+}
