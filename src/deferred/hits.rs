@@ -62,4 +62,8 @@ pub trait HitStream: Sync {
     /// Calls `consume` with all hits of opaque primitives, in submission order and cut into chunks of
     /// bounded size. Each call gives the same chunks.
     fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk));
+
+    /// Calls `consume` with all hits of blended primitives, in the same manner. They are drawn behind all
+    /// opaque ones.
+    fn each_blended_chunk(&self, _consume: &mut dyn FnMut(&HitChunk)) {}
 }

@@ -20,7 +20,10 @@
 //! depth that each sample shows in the end, which the sorted back end consumes.
 
 pub mod backend;
+pub mod forward;
 pub mod hits;
 pub mod memory;
 pub mod samples;
 pub mod shading;
+pub mod simulate;
+pub mod spid_traffic;

@@ -163,6 +163,24 @@ impl<T> AssociativeMemory<T> {
         slot
     }
 
+    /// Makes an entry the newest one, without a change of its slot.
+    #[inline]
+    pub(crate) fn renew(&mut self, slot: u32) {
+        let Links { before, after, .. } = self.links[slot as usize];
+        if after == NONE {
+            return;
+        }
+        match before {
+            NONE => self.oldest = after,
+            before => self.links[before as usize].after = after,
+        }
+        self.links[after as usize].before = before;
+        self.links[self.newest as usize].after = slot;
+        let links = &mut self.links[slot as usize];
+        (links.before, links.after) = (self.newest, NONE);
+        self.newest = slot;
+    }
+
     /// Removes an entry. Its value stays readable until the next entry is added.
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
@@ -220,5 +238,20 @@ mod tests {
         assert!(ages.is_sorted() && memory.len() == 0);
         memory.push(5, 1);
         assert_eq!(of(&memory, 5), [1]);
+    }
+
+    #[test]
+    fn renewed_entries_are_the_newest() {
+        let mut memory = AssociativeMemory::new(None);
+        let slots: Vec<u32> = (0..4_u64).map(|k| memory.push(k, k)).collect();
+        for k in [2, 0, 3, 3] {
+            memory.renew(slots[k]);
+        }
+        let mut ages = Vec::new();
+        while let Some(slot) = memory.oldest() {
+            ages.push(*memory.get(slot));
+            memory.remove(slot);
+        }
+        assert_eq!(ages, [1, 2, 0, 3]);
     }
 }

@@ -1,0 +1,118 @@
+//! Colours of samples as words of a colour buffer.
+
+use half::f16;
+
+use crate::deferred::memory::codec::BlockFormat;
+use crate::image::srgb::{decode_srgb, encode_srgb};
+use crate::image::{from_8_bit, to_8_bit};
+
+/// Format of the colours of samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum SampleColour {
+    /// 16-bit floats
+    #[default]
+    Rgba16f,
+    /// 8 bits per channel
+    Rgba8,
+}
+
+impl SampleColour {
+    /// Format of blocks.
+    pub fn block_format(self) -> BlockFormat {
+        match self {
+            Self::Rgba16f => BlockFormat::Rgba16F,
+            Self::Rgba8 => BlockFormat::Rgba8,
+        }
+    }
+
+    /// Words of a sample.
+    pub fn words(self) -> usize {
+        match self {
+            Self::Rgba16f => 2,
+            Self::Rgba8 => 1,
+        }
+    }
+}
+
+impl SampleColour {
+    /// Words of a colour in linear light; a format of one word leaves the second one 0. 8-bit colours are
+    /// stored in sRGB.
+    #[inline]
+    pub fn encode(self, colour: [f32; 4]) -> [u32; 2] {
+        match self {
+            Self::Rgba16f => {
+                let [r, g, b, a] = colour.map(|c| u32::from(f16::from_f32(c).to_bits()));
+                [r | g << 16, b | a << 16]
+            }
+            Self::Rgba8 => {
+                let [r, g, b, a] = colour;
+                let [r, g, b] = encode_srgb([r, g, b]);
+                let bytes = [r, g, b, a].map(to_8_bit);
+                [u32::from_le_bytes(bytes), 0]
+            }
+        }
+    }
+
+    /// Colour in linear light that words stand for.
+    #[inline]
+    pub fn decode(self, words: [u32; 2]) -> [f32; 4] {
+        match self {
+            Self::Rgba16f => {
+                #[allow(clippy::cast_possible_truncation, reason = "halves of words")]
+                let half = |word: u32, shift: u32| f16::from_bits((word >> shift) as u16).to_f32();
+                let [low, high] = words;
+                [half(low, 0), half(low, 16), half(high, 0), half(high, 16)]
+            }
+            Self::Rgba8 => {
+                let [r, g, b, a] = words[0].to_le_bytes().map(from_8_bit);
+                let [r, g, b] = decode_srgb([r, g, b]);
+                [r, g, b, a]
+            }
+        }
+    }
+
+    /// Words of a colour blended over a stored one. The fourth channel of `colour` is its opacity.
+    #[inline]
+    pub fn blend(self, colour: [f32; 4], stored: [u32; 2]) -> [u32; 2] {
+        let below = self.decode(stored);
+        let [r, g, b, opacity] = colour;
+        let over = |c: f32, below: f32| c * opacity + below * (1.0 - opacity);
+        let alpha = opacity + below[3] * (1.0 - opacity);
+        self.encode([
+            over(r, below[0]),
+            over(g, below[1]),
+            over(b, below[2]),
+            alpha,
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_come_back() {
+        let colour = [0.0, 0.25, 1.0, 0.5];
+        for (format, limit) in [(SampleColour::Rgba16f, 1e-6), (SampleColour::Rgba8, 5e-3)] {
+            let words = format.encode(colour);
+            let back = format.decode(words);
+            assert!(
+                (0..4).all(|c| (back[c] - colour[c]).abs() < limit),
+                "{back:?}"
+            );
+            assert_eq!(format.encode(back), words);
+            assert!(format.words() == 2 || words[1] == 0);
+        }
+    }
+
+    #[test]
+    fn blending_weighs_by_opacity() {
+        let format = SampleColour::Rgba16f;
+        let below = format.encode([1.0, 0.5, 0.0, 1.0]);
+        let blended = format.decode(format.blend([0.0, 1.0, 0.0, 0.5], below));
+        assert_eq!(blended, [0.5, 0.75, 0.0, 1.0]);
+        assert_eq!(format.blend([0.3, 0.2, 0.1, 0.0], below), below);
+    }
+}

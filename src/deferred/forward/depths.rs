@@ -1,0 +1,60 @@
+//! Depth test of a pipeline, with or without the memory behind it.
+
+use super::place::{SampleOrder, each_bit};
+use crate::deferred::hits::Hit;
+use crate::deferred::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};
+use crate::deferred::memory::spec::MemorySpec;
+use crate::error::Result;
+
+/// Depths of all samples.
+#[derive(Debug)]
+pub enum SampleDepths {
+    /// Without traffic.
+    Plain(Vec<f32>),
+    /// Behind caches, headers and compression.
+    Modelled(Box<DepthBuffer>),
+}
+
+impl SampleDepths {
+    /// Creates clear depths; with a format, their traffic is measured.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+    pub fn new(order: SampleOrder, measured: Option<(&MemorySpec, DepthFormat)>) -> Result<Self> {
+        let samples = order.count();
+        Ok(match measured {
+            None => Self::Plain(vec![0.0; samples]),
+            Some((spec, format)) => {
+                Self::Modelled(Box::new(DepthBuffer::new(spec, format, samples)?))
+            }
+        })
+    }
+
+    /// Tests hits as [`DepthBuffer::test`] does.
+    #[inline]
+    pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
+        let depths = match self {
+            Self::Modelled(buffer) => return buffer.test(first, coverage, hits, rule),
+            Self::Plain(depths) => depths,
+        };
+        let (mut passed, mut hits) = (0, hits.iter());
+        each_bit(coverage, |bit| {
+            let Some(hit) = hits.next() else {
+                return;
+            };
+            let stored = &mut depths[first + bit as usize];
+            let passes = match rule {
+                #[allow(clippy::float_cmp, reason = "the same bits, drawn before")]
+                DepthRule::Equal => hit.depth == *stored,
+                DepthRule::Nearer | DepthRule::NearerWithoutWrite => hit.depth > *stored,
+            };
+            if passes {
+                passed |= 1 << bit;
+                if rule == DepthRule::Nearer {
+                    *stored = hit.depth;
+                }
+            }
+        });
+        passed
+    }
+}

@@ -1,0 +1,47 @@
+//! Shader executions per pixel: the cost of a quad, shared out to the samples that it gave a colour
+//! (section 5.2).
+
+/// Executions of the shader for a quad.
+pub const EXECUTIONS_PER_QUAD: u32 = 4;
+
+/// Shader executions per pixel.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HeatShares {
+    /// Executions, row by row.
+    pub executions: Vec<f64>,
+}
+
+impl HeatShares {
+    /// Creates a map of `pixels` pixels without executions.
+    pub fn new(pixels: usize) -> Self {
+        Self {
+            executions: vec![0.0; pixels],
+        }
+    }
+
+    /// Adds a quad that gave colours to some samples: pixels, each with a number of samples.
+    pub fn add(&mut self, served: &[(u32, u32)]) {
+        let samples: u32 = served.iter().map(|(_, samples)| samples).sum();
+        let cost = f64::from(EXECUTIONS_PER_QUAD) / f64::from(samples.max(1));
+        for &(pixel, samples) in served {
+            if let Some(executions) = self.executions.get_mut(pixel as usize) {
+                *executions += cost * f64::from(samples);
+            }
+        }
+    }
+
+    /// Executions of all pixels.
+    pub fn sum(&self) -> f64 {
+        self.executions.iter().sum()
+    }
+}
+
+/// Appends samples of a pixel to a list of pixels, of which the last may be the same.
+#[inline]
+pub fn serve(served: &mut Vec<(u32, u32)>, pixel: usize) {
+    let pixel = u32::try_from(pixel).unwrap_or(u32::MAX);
+    match served.last_mut() {
+        Some((last, samples)) if *last == pixel => *samples += 1,
+        _ => served.push((pixel, 1)),
+    }
+}

@@ -1,0 +1,294 @@
+//! Cached decoupled sampling (Ragan-Kelley and others 2011): samples past the depth test look their
+//! shading quad up in a memo, and a miss shades it at once (section 6). With a depth prepass, only what
+//! stays visible is shaded.
+
+use super::colour::SampleColour;
+use super::depths::SampleDepths;
+use super::heat_shares::{HeatShares, serve};
+use super::memo::Memo;
+use super::place::{SampleOrder, each_bit};
+use super::{HitConsumer, PipelineOutcome, QuadShading};
+use crate::deferred::hits::{HitChunk, QuadHits};
+use crate::deferred::memory::bits::BLOCK_WORDS;
+use crate::deferred::memory::depth_buffer::{DepthFormat, DepthRule};
+use crate::deferred::memory::spec::MemorySpec;
+use crate::deferred::memory::traffic::{BufferTraffic, Traffic};
+use crate::deferred::memory::word_buffer::WordBuffer;
+use crate::deferred::shading::spid::Spid;
+use crate::error::Result;
+
+/// Settings of the pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JrkSettings {
+    /// Quads in the memo; `None` for no limit.
+    pub memo_quads: Option<u32>,
+    /// Whether a depth prepass comes first.
+    pub has_prepass: bool,
+    /// Whether executions per pixel are wanted.
+    pub wants_heat: bool,
+    /// Whether the identifier of each sample is wanted.
+    pub wants_spids: bool,
+}
+
+/// What measures traffic.
+#[derive(Clone, Copy)]
+pub struct MeasuredMemory<'a> {
+    /// Caches and bus.
+    pub spec: &'a MemorySpec,
+    /// Format of stored depths.
+    pub depth: DepthFormat,
+    /// Format of the colours of samples.
+    pub colour: SampleColour,
+    /// Shader, since the size of packed colours depends on the colours.
+    pub shading: &'a dyn QuadShading,
+}
+
+/// A quad in the memo.
+#[derive(Debug)]
+struct ShadedQuad {
+    /// Colours of its points with opacities, if traffic is measured.
+    colours: [[f32; 4]; 4],
+    /// The same as words of the colour buffer.
+    words: [[u32; 2]; 4],
+    /// Pixels that it serves, each with a number of samples, if heat is wanted.
+    served: Vec<(u32, u32)>,
+}
+
+/// Colours behind their cache, and the shader that makes them.
+struct Colours<'a> {
+    buffer: WordBuffer,
+    format: SampleColour,
+    shader: Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + 'a>,
+    resolved_pixel_bytes: u64,
+}
+
+/// The pipeline with cached decoupled sampling.
+pub struct Jrk<'a> {
+    order: SampleOrder,
+    depths: SampleDepths,
+    memo: Memo<ShadedQuad>,
+    colours: Option<Colours<'a>>,
+    /// Samples of each block of pixels that have been shaded behind the prepass. Of two hits at the same
+    /// depth the first one is visible, as without a prepass.
+    shaded: Option<Vec<u64>>,
+    heat: Option<HeatShares>,
+    spids: Option<Vec<Spid>>,
+}
+
+impl<'a> Jrk<'a> {
+    /// Creates the pipeline of a picture; with `memory`, its traffic is measured.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+    pub fn new(
+        order: SampleOrder,
+        settings: &JrkSettings,
+        memory: Option<MeasuredMemory<'a>>,
+    ) -> Result<Self> {
+        let colours = match memory {
+            None => None,
+            Some(m) => Some(Colours {
+                buffer: WordBuffer::new(
+                    m.spec,
+                    m.colour.block_format(),
+                    order.count() * m.colour.words(),
+                    &[0],
+                )?,
+                format: m.colour,
+                shader: m.shading.shader(),
+                resolved_pixel_bytes: m.spec.resolved_pixel_bytes,
+            }),
+        };
+        let [columns, rows] = order.blocks().map(|n| n as usize);
+        Ok(Self {
+            order,
+            depths: SampleDepths::new(order, memory.map(|m| (m.spec, m.depth)))?,
+            memo: Memo::new(settings.memo_quads),
+            colours,
+            shaded: settings.has_prepass.then(|| vec![0; columns * rows]),
+            heat: settings.wants_heat.then(|| HeatShares::new(order.pixels())),
+            spids: (settings.wants_spids).then(|| vec![Spid::BACKGROUND; order.count()]),
+        })
+    }
+
+    fn draw(&mut self, chunk: &HitChunk, rule: DepthRule) {
+        for quad in &chunk.quads {
+            let first = self.order.first(quad.place);
+            let mut passed = self.depths.test(first, quad.coverage, chunk.of(quad), rule);
+            if let (Some(shaded), DepthRule::Equal) = (&mut self.shaded, rule) {
+                let block = first / (4 * self.order.samples as usize);
+                passed &= !shaded[block];
+                shaded[block] |= passed;
+            }
+            if passed != 0 {
+                self.shade(chunk, quad, passed, rule == DepthRule::NearerWithoutWrite);
+            }
+        }
+    }
+
+    /// Gives the samples in `passed` their colours. Each shading quad is looked up once per block of
+    /// pixels.
+    fn shade(&mut self, chunk: &HitChunk, quad: &QuadHits, passed: u64, is_blended: bool) {
+        let mut mortons = [0_u32; BLOCK_WORDS];
+        let mut hits = chunk.of(quad).iter();
+        each_bit(quad.coverage, |bit| {
+            mortons[bit as usize] = hits.next().map_or(0, |hit| hit.morton);
+        });
+        let first = self.order.first(quad.place);
+        if let Some(spids) = self.spids.as_mut().filter(|_| !is_blended) {
+            each_bit(passed, |bit| {
+                spids[first + bit as usize] = Spid {
+                    primitive: quad.primitive,
+                    morton: mortons[bit as usize],
+                };
+            });
+        }
+        let mut colours = [[0.0; 4]; BLOCK_WORDS];
+        let mut words = [[0; 2]; BLOCK_WORDS];
+        let mut left = passed;
+        while left != 0 {
+            let wanted = mortons[left.trailing_zeros() as usize] >> 2;
+            let mut same = 0_u64;
+            each_bit(left, |bit| {
+                same |= u64::from(mortons[bit as usize] >> 2 == wanted) << bit;
+            });
+            left &= !same;
+            let (order, heat, target) = (self.order, &mut self.heat, &mut self.colours);
+            let has_heat = heat.is_some();
+            let entry = self.memo.look_up(
+                (quad.primitive, wanted),
+                || ShadedQuad::new(target.as_mut(), quad.primitive, wanted),
+                |old| {
+                    if let Some(heat) = heat {
+                        heat.add(&old.served);
+                    }
+                },
+            );
+            each_bit(same, |bit| {
+                let point = (mortons[bit as usize] & 3) as usize;
+                words[bit as usize] = entry.words[point];
+                colours[bit as usize] = entry.colours[point];
+                if has_heat {
+                    serve(&mut entry.served, order.pixel(quad.place, bit));
+                }
+            });
+        }
+        if let Some(target) = &mut self.colours {
+            target.store(first, passed, &words, is_blended.then_some(&colours));
+        }
+    }
+}
+
+impl ShadedQuad {
+    fn new(target: Option<&mut Colours<'_>>, primitive: u32, quad: u32) -> Self {
+        let mut shaded = Self {
+            colours: [[0.0; 4]; 4],
+            words: [[0; 2]; 4],
+            served: Vec::new(),
+        };
+        if let Some(target) = target {
+            shaded.colours = (target.shader)(primitive, quad);
+            shaded.words = shaded
+                .colours
+                .map(|[r, g, b, _]| target.format.encode([r, g, b, 1.0]));
+        }
+        shaded
+    }
+}
+
+impl Colours<'_> {
+    /// Writes samples of a block of pixels, or blends colours over them.
+    #[inline]
+    fn store(
+        &mut self,
+        first: usize,
+        mask: u64,
+        words: &[[u32; 2]; BLOCK_WORDS],
+        blended: Option<&[[f32; 4]; BLOCK_WORDS]>,
+    ) {
+        let (format, buffer) = (self.format, &mut self.buffer);
+        let one = |bit: u32| [words[bit as usize][0]];
+        match (format, blended) {
+            (SampleColour::Rgba16f, None) => {
+                buffer.write(2 * first, mask, |bit| words[bit as usize]);
+            }
+            (SampleColour::Rgba8, None) => buffer.write(first, mask, one),
+            (SampleColour::Rgba16f, Some(colours)) => buffer.blend(2 * first, mask, |bit, old| {
+                format.blend(colours[bit as usize], old)
+            }),
+            (SampleColour::Rgba8, Some(colours)) => buffer.blend(first, mask, |bit, [old]| {
+                [format.blend(colours[bit as usize], [old, 0])[0]]
+            }),
+        }
+    }
+
+    /// Ends the frame: writes back what has changed, then resolves all samples.
+    fn resolve(&mut self, pixels: usize) -> [BufferTraffic; 2] {
+        self.buffer.flush();
+        let blocks = 0..self.buffer.block_count();
+        let mut resolve = self.buffer.read_from_memory(blocks);
+        let written = pixels as u64 * self.resolved_pixel_bytes;
+        resolve.add_write(written, written);
+        [self.buffer.traffic(), resolve]
+    }
+}
+
+impl HitConsumer for Jrk<'_> {
+    fn has_prepass(&self) -> bool {
+        self.shaded.is_some()
+    }
+
+    fn prepass(&mut self, chunk: &HitChunk) {
+        for quad in &chunk.quads {
+            let first = self.order.first(quad.place);
+            let hits = chunk.of(quad);
+            self.depths
+                .test(first, quad.coverage, hits, DepthRule::Nearer);
+        }
+    }
+
+    fn opaque(&mut self, chunk: &HitChunk) {
+        let rule = match self.shaded {
+            Some(_) => DepthRule::Equal,
+            None => DepthRule::Nearer,
+        };
+        self.draw(chunk, rule);
+    }
+
+    fn blended(&mut self, chunk: &HitChunk) {
+        self.draw(chunk, DepthRule::NearerWithoutWrite);
+    }
+
+    fn finish(mut self: Box<Self>) -> PipelineOutcome {
+        let heat = &mut self.heat;
+        self.memo.clear(|quad| {
+            if let Some(heat) = heat {
+                heat.add(&quad.served);
+            }
+        });
+        let pixels = self.order.pixels();
+        let traffic = match (&mut self.depths, &mut self.colours) {
+            (SampleDepths::Modelled(depths), Some(colours)) => {
+                depths.flush();
+                let [colour, resolve] = colours.resolve(pixels);
+                Some(Traffic {
+                    depth: depths.traffic(),
+                    headers: depths.header_traffic(),
+                    colour,
+                    resolve,
+                    ..Traffic::default()
+                })
+            }
+            _ => None,
+        };
+        let memo = self.memo.counters();
+        PipelineOutcome {
+            quads: memo.misses,
+            memo: Some(memo),
+            traffic,
+            heat: self.heat,
+            spids: self.spids,
+            ..PipelineOutcome::default()
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Memo of shaded quads: the cache of cached decoupled sampling (Ragan-Kelley and others 2011), fully
+//! associative with least-recently-used replacement.
+
+use serde::Serialize;
+
+use crate::mesh::merge::associative::AssociativeMemory;
+
+/// Counters of a memo.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct MemoCounters {
+    /// Look-ups that found their quad.
+    pub hits: u64,
+    /// Look-ups that did not: quads shaded.
+    pub misses: u64,
+}
+
+/// Shaded quads, each with a value.
+#[derive(Debug)]
+pub struct Memo<T> {
+    entries: AssociativeMemory<T>,
+    /// Largest number of quads; `None` for no limit.
+    capacity: Option<u32>,
+    counters: MemoCounters,
+}
+
+impl<T> Memo<T> {
+    /// Creates an empty memo for `capacity` quads, at least 1, or without a limit.
+    pub fn new(capacity: Option<u32>) -> Self {
+        let capacity = capacity.map(|quads| quads.max(1));
+        Self {
+            entries: AssociativeMemory::new(capacity),
+            capacity,
+            counters: MemoCounters::default(),
+        }
+    }
+
+    /// Looks a quad up. If it is not there, it is made with `shade`, in place of the least recently used
+    /// one when the memo is full; `evict` takes the value of that.
+    #[inline]
+    pub fn look_up(
+        &mut self,
+        (primitive, quad): (u32, u32),
+        shade: impl FnOnce() -> T,
+        evict: impl FnOnce(&T),
+    ) -> &mut T {
+        let key = u64::from(primitive) << 32 | u64::from(quad);
+        let found = self.entries.of(key).next();
+        let slot = match found {
+            Some(slot) => {
+                self.counters.hits += 1;
+                self.entries.renew(slot);
+                slot
+            }
+            None => {
+                self.counters.misses += 1;
+                let is_full = self.capacity.is_some_and(|most| self.entries.len() >= most);
+                if let Some(oldest) = self.entries.oldest().filter(|_| is_full) {
+                    evict(self.entries.get(oldest));
+                    self.entries.remove(oldest);
+                }
+                self.entries.push(key, shade())
+            }
+        };
+        self.entries.get_mut(slot)
+    }
+
+    /// Removes all quads, the least recently used one first.
+    pub fn clear(&mut self, mut evict: impl FnMut(&T)) {
+        while let Some(oldest) = self.entries.oldest() {
+            evict(self.entries.get(oldest));
+            self.entries.remove(oldest);
+        }
+    }
+
+    /// Counters so far.
+    pub fn counters(&self) -> MemoCounters {
+        self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    #[test]
+    fn the_least_recently_used_quad_makes_room() {
+        let mut memo = Memo::new(Some(2));
+        let mut evicted = Vec::new();
+        for quad in [1, 2, 1, 3, 2] {
+            memo.look_up((1, quad), || quad, |old| evicted.push(*old));
+        }
+        assert_eq!(evicted, [2, 1]);
+        assert_eq!(memo.counters(), MemoCounters { hits: 1, misses: 4 });
+        memo.clear(|old| evicted.push(*old));
+        assert_eq!(evicted, [2, 1, 3, 2]);
+        memo.look_up((1, 3), || 0, |_| unreachable!());
+        assert_eq!(memo.counters().misses, 5);
+    }
+
+    /// A memo of least recently used quads holds all that a smaller one does.
+    #[test]
+    fn misses_fall_with_the_size() {
+        let mut rng = Pcg64::seed_from_u64(5);
+        let quad = |number: u32| (number / 300, number / 60 % 16 + rng.random_range(0..12_u32));
+        let quads: Vec<_> = (0..30_000).map(quad).collect();
+        let misses = |capacity| {
+            let mut memo = Memo::new(capacity);
+            for quad in &quads {
+                memo.look_up(*quad, || (), |()| ());
+            }
+            memo.counters().misses
+        };
+        let sizes = [
+            Some(0),
+            Some(1),
+            Some(4),
+            Some(16),
+            Some(64),
+            Some(4096),
+            None,
+        ];
+        let misses = sizes.map(misses);
+        assert!(misses.is_sorted_by(|a, b| a >= b), "{misses:?}");
+        assert_eq!(misses[0], misses[1], "at least one quad");
+        let mut distinct = quads.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(misses[6], distinct.len() as u64);
+        assert!(misses[1] > 4 * misses[6]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Pipelines that shade during the raster, over the hits in submission order: multisampling, and cached
+//! decoupled sampling with and without a depth prepass (section 6).
+
+pub mod colour;
+pub mod depths;
+pub mod heat_shares;
+pub mod jrk;
+pub mod memo;
+pub mod msaa;
+pub mod place;
+
+use super::hits::HitChunk;
+use heat_shares::HeatShares;
+use memo::MemoCounters;
+
+use super::memory::traffic::{CodecCounts, Traffic};
+use super::shading::spid::Spid;
+
+/// Shading of quads by their names.
+pub trait QuadShading: Sync {
+    /// Creates a shader, a function from a primitive and the number of a quad in its grid
+    /// ([`Spid::quad`]) to the colours of the quad's four points in linear light, each followed by its
+    /// opacity.
+    fn shader(&self) -> Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + '_>;
+}
+
+/// A pipeline, as a consumer of the ordered hits.
+pub trait HitConsumer: Send {
+    /// Whether the opaque hits are drawn twice, first by depth alone.
+    fn has_prepass(&self) -> bool {
+        false
+    }
+
+    /// Takes opaque hits of the prepass.
+    fn prepass(&mut self, _chunk: &HitChunk) {}
+
+    /// Takes opaque hits.
+    fn opaque(&mut self, chunk: &HitChunk);
+
+    /// Takes hits of blended draws, behind all opaque ones.
+    fn blended(&mut self, chunk: &HitChunk);
+
+    /// Ends the frame.
+    fn finish(self: Box<Self>) -> PipelineOutcome;
+}
+
+/// Result of a pipeline.
+#[derive(Debug, Clone, Default)]
+pub struct PipelineOutcome {
+    /// Quads that the shader ran for, four executions each; 0 for the front end of the sorted back end,
+    /// which shades nothing.
+    pub quads: u64,
+    /// The memo's counters, if the pipeline has one.
+    pub memo: Option<MemoCounters>,
+    /// Transfers of the buffers, if they were measured.
+    pub traffic: Option<Traffic>,
+    /// Compression of the identifiers, if the pipeline stores them and traffic was measured.
+    pub spid_blocks: Option<CodecCounts>,
+    /// Shader executions per pixel, row by row, if they were wanted.
+    pub heat: Option<HeatShares>,
+    /// Identifier of each sample in the order of [`VisibleSamples`](super::samples::VisibleSamples), if
+    /// they were wanted.
+    pub spids: Option<Vec<Spid>>,
+}

@@ -1,0 +1,386 @@
+//! All pipelines over the same ordered hits, side by side.
+
+use rayon::prelude::*;
+
+use super::forward::colour::SampleColour;
+use super::forward::jrk::{Jrk, JrkSettings, MeasuredMemory};
+use super::forward::msaa::Msaa;
+use super::forward::place::SampleOrder;
+use super::forward::{HitConsumer, PipelineOutcome, QuadShading};
+use super::hits::HitStream;
+use super::memory::depth_buffer::DepthFormat;
+use super::memory::spec::MemorySpec;
+use super::spid_traffic::SpidTraffic;
+use crate::error::Result;
+
+/// A pipeline to simulate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PipelineRun {
+    /// Multisampling; counts only.
+    Msaa,
+    /// Cached decoupled sampling.
+    Jrk {
+        /// Quads in the memo; `None` for no limit.
+        memo_quads: Option<u32>,
+        /// Whether a depth prepass comes first.
+        has_prepass: bool,
+    },
+    /// Traffic of sort-based deferred shading. Its shading is that of the back end.
+    Sds {
+        /// Side of the tiles in pixels; `None` for one tile.
+        tile_px: Option<u32>,
+    },
+}
+
+/// What to measure.
+#[derive(Clone, Copy)]
+pub struct SimulationSettings<'a> {
+    /// Caches and bus.
+    pub memory: &'a MemorySpec,
+    /// Format of stored depths.
+    pub depth: DepthFormat,
+    /// Format of the colours of samples.
+    pub colour: SampleColour,
+    /// Shader of the pipelines that store colours, to measure traffic; `None` for counts alone.
+    pub shading: Option<&'a dyn QuadShading>,
+    /// Whether executions per pixel are wanted.
+    pub wants_heat: bool,
+    /// Whether the identifier of each sample is wanted.
+    pub wants_spids: bool,
+}
+
+impl<'a> SimulationSettings<'a> {
+    fn pipeline(&self, run: PipelineRun, order: SampleOrder) -> Result<Box<dyn HitConsumer + 'a>> {
+        Ok(match run {
+            PipelineRun::Msaa => Box::new(Msaa::new(order, self.wants_heat)),
+            PipelineRun::Jrk {
+                memo_quads,
+                has_prepass,
+            } => {
+                let settings = JrkSettings {
+                    memo_quads,
+                    has_prepass,
+                    wants_heat: self.wants_heat,
+                    wants_spids: self.wants_spids,
+                };
+                let memory = self.shading.map(|shading| MeasuredMemory {
+                    spec: self.memory,
+                    depth: self.depth,
+                    colour: self.colour,
+                    shading,
+                });
+                Box::new(Jrk::new(order, &settings, memory)?)
+            }
+            PipelineRun::Sds { tile_px } => {
+                let (memory, keeps) = (self.memory, self.wants_spids);
+                Box::new(SpidTraffic::new(order, memory, self.depth, tile_px, keeps)?)
+            }
+        })
+    }
+}
+
+/// Runs pipelines over the hits of a frame; outcomes are in the order of `runs`.
+///
+/// Each pipeline takes the hits sequentially, and different pipelines run side by side, so the result
+/// does not depend on the number of threads.
+///
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) when the specification of the memory is out of its bounds,
+/// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+pub fn simulate(
+    stream: &dyn HitStream,
+    runs: &[PipelineRun],
+    settings: &SimulationSettings<'_>,
+) -> Result<Vec<PipelineOutcome>> {
+    settings.memory.validate()?;
+    let order = SampleOrder {
+        size: stream.size(),
+        samples: stream.samples(),
+    };
+    let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));
+    let mut pipelines = pipelines.collect::<Result<Vec<_>>>()?;
+    stream.each_chunk(&mut |chunk| {
+        pipelines
+            .par_iter_mut()
+            .for_each(|pipeline| match pipeline.has_prepass() {
+                true => pipeline.prepass(chunk),
+                false => pipeline.opaque(chunk),
+            });
+    });
+    if pipelines.iter().any(|pipeline| pipeline.has_prepass()) {
+        stream.each_chunk(&mut |chunk| {
+            let prepassed = pipelines.par_iter_mut().filter(|p| p.has_prepass());
+            prepassed.for_each(|pipeline| pipeline.opaque(chunk));
+        });
+    }
+    stream.each_blended_chunk(&mut |chunk| {
+        pipelines
+            .par_iter_mut()
+            .for_each(|pipeline| pipeline.blended(chunk));
+    });
+    Ok(pipelines.into_par_iter().map(HitConsumer::finish).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use crate::deferred::hits::{Hit, HitChunk, QuadHits};
+    use crate::deferred::shading::spid::Spid;
+
+    /// Rectangles in random order of depth, some of them at equal depths, and blended ones behind them.
+    struct Rectangles {
+        size: [u32; 2],
+        samples: u32,
+        opaque: u32,
+        blended: u32,
+    }
+
+    const SMALL: Rectangles = Rectangles {
+        size: [75, 51],
+        samples: 16,
+        opaque: 80,
+        blended: 6,
+    };
+
+    impl Rectangles {
+        fn chunk(&self, primitives: std::ops::Range<u32>) -> HitChunk {
+            let mut chunk = HitChunk::default();
+            let blocks = self.size.map(|px| px.div_ceil(2));
+            for primitive in primitives {
+                let mut rng = Pcg64::seed_from_u64(primitive.into());
+                let depth = f32::from(rng.random_range(1..20_u8)) / 20.0;
+                let range = |rng: &mut Pcg64, blocks: u32| {
+                    let from = rng.random_range(0..blocks);
+                    from..blocks.min(from + rng.random_range(2..16))
+                };
+                let (columns, rows) = (range(&mut rng, blocks[0]), range(&mut rng, blocks[1]));
+                for row in rows {
+                    for column in columns.clone() {
+                        let place = [column, row].map(|at| u16::try_from(at).unwrap());
+                        let mut coverage = rng.random::<u64>() | rng.random::<u64>();
+                        if rng.random_range(0..2_u8) == 0 {
+                            coverage = u64::MAX;
+                        }
+                        coverage &= u64::MAX >> (64 - 4 * self.samples);
+                        let inside = |bit: u32| {
+                            let corner = bit / self.samples;
+                            let [x, y] = [2 * column + (corner & 1), 2 * row + (corner >> 1)];
+                            x < self.size[0] && y < self.size[1]
+                        };
+                        (0..64)
+                            .filter(|bit| !inside(*bit))
+                            .for_each(|bit| coverage &= !(1 << bit));
+                        if coverage == 0 {
+                            continue;
+                        }
+                        let first = chunk.hits.len() as u64;
+                        chunk.quads.push(QuadHits {
+                            primitive,
+                            place,
+                            coverage,
+                            first,
+                        });
+                        for _ in 0..coverage.count_ones() {
+                            let point = place.map(|at| 2 * at + rng.random_range(0..6_u16));
+                            let morton = Spid::new(primitive, point).morton;
+                            let depth = depth - f32::from(place[0]) * 1e-4;
+                            chunk.hits.push(Hit { depth, morton });
+                        }
+                    }
+                }
+            }
+            chunk
+        }
+    }
+
+    impl HitStream for Rectangles {
+        fn size(&self) -> [u32; 2] {
+            self.size
+        }
+        fn samples(&self) -> u32 {
+            self.samples
+        }
+        fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
+            let middle = self.opaque / 2;
+            consume(&self.chunk(1..middle));
+            consume(&self.chunk(middle..self.opaque + 1));
+        }
+        fn each_blended_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
+            consume(&self.chunk(self.opaque + 1..self.opaque + 1 + self.blended));
+        }
+    }
+
+    /// Colours that differ from quad to quad, half transparent.
+    struct Plain;
+
+    impl QuadShading for Plain {
+        fn shader(&self) -> Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + '_> {
+            Box::new(|primitive, quad| {
+                let shade = (primitive * 37 + quad * 11) % 256;
+                [0.0, 0.01, 0.02, 0.03].map(|c| [shade as f32 / 256.0 + c, c, 0.5, 0.5])
+            })
+        }
+    }
+
+    fn run(stream: &Rectangles, runs: &[PipelineRun]) -> Vec<PipelineOutcome> {
+        let settings = SimulationSettings {
+            memory: &MemorySpec::default(),
+            depth: DepthFormat::D24,
+            colour: SampleColour::Rgba16f,
+            shading: Some(&Plain),
+            wants_heat: true,
+            wants_spids: true,
+        };
+        simulate(stream, runs, &settings).unwrap()
+    }
+
+    const fn jrk(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
+        PipelineRun::Jrk {
+            memo_quads,
+            has_prepass,
+        }
+    }
+
+    #[test]
+    fn all_pipelines_with_identifiers_show_the_same() {
+        for samples in [1, 3, 16] {
+            let stream = Rectangles { samples, ..SMALL };
+            let runs = [
+                PipelineRun::Sds { tile_px: Some(32) },
+                PipelineRun::Sds { tile_px: None },
+                jrk(Some(1), false),
+                jrk(Some(64), true),
+                jrk(None, false),
+            ];
+            let outcomes = run(&stream, &runs);
+            let shown = outcomes[0].spids.as_ref().unwrap();
+            assert!(shown.iter().any(|spid| !spid.is_background()));
+            for outcome in &outcomes {
+                assert_eq!(outcome.spids.as_ref(), Some(shown), "{samples}");
+            }
+        }
+    }
+
+    #[test]
+    fn shading_falls_with_the_memo_to_what_is_visible() {
+        let stream = Rectangles {
+            blended: 0,
+            ..SMALL
+        };
+        let memos = [Some(1), Some(4), Some(16), Some(64), Some(1024), None];
+        for has_prepass in [false, true] {
+            let outcomes = run(&stream, &memos.map(|memo| jrk(memo, has_prepass)));
+            let quads: Vec<u64> = outcomes.iter().map(|o| o.quads).collect();
+            assert!(quads.is_sorted_by(|a, b| a >= b), "{quads:?}");
+            let mut visible: Vec<_> = outcomes[5].spids.as_ref().unwrap().clone();
+            visible.retain(|spid| !spid.is_background());
+            let mut visible: Vec<_> = visible.iter().map(|spid| spid.quad()).collect();
+            visible.sort_unstable();
+            visible.dedup();
+            let least = visible.len() as u64;
+            match has_prepass {
+                true => assert_eq!(quads[5], least),
+                false => assert!(quads[5] > least),
+            }
+        }
+    }
+
+    #[test]
+    fn heat_sums_to_the_executions() {
+        let runs = [PipelineRun::Msaa, jrk(Some(16), false), jrk(None, true)];
+        for outcome in run(&SMALL, &runs) {
+            let heat = outcome.heat.unwrap();
+            let executions = 4.0 * outcome.quads as f64;
+            assert!((heat.sum() - executions).abs() < 1e-6 * executions);
+            assert!(heat.executions.iter().all(|e| *e >= 0.0));
+        }
+    }
+
+    /// A depth prepass reads and writes more depths and fewer colours.
+    #[test]
+    fn a_prepass_moves_traffic_from_colour_to_depth() {
+        let outcomes = run(&SMALL, &[jrk(Some(64), false), jrk(Some(64), true)]);
+        let [plain, prepass] = [0, 1].map(|i: usize| outcomes[i].traffic.unwrap());
+        assert!(prepass.depth.read >= plain.depth.read);
+        assert!(prepass.colour.bytes() < plain.colour.bytes());
+        for traffic in [plain, prepass] {
+            assert_eq!(traffic.resolve.write, 75 * 51 * 4);
+            assert!(traffic.resolve.read > 0 && traffic.raw() > traffic.total());
+            assert_eq!(traffic.spid, Default::default());
+        }
+    }
+
+    #[test]
+    fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
+        let stream = Rectangles {
+            blended: 0,
+            ..SMALL
+        };
+        let runs = [Some(16), Some(32), None].map(|tile_px| PipelineRun::Sds { tile_px });
+        let outcomes = run(&stream, &runs);
+        let traffic: Vec<_> = outcomes.iter().map(|o| o.traffic.unwrap()).collect();
+        // With 16 samples a block of memory is one of 2x2 pixels, so tiles share none.
+        assert_eq!((traffic[0], traffic[1]), (traffic[2], traffic[2]));
+        let spid = traffic[0].spid;
+        assert!(spid.read > 0 && spid.ratio().unwrap() < 1.0);
+        assert_eq!(traffic[0].colour, Default::default());
+        let blocks = outcomes[0].spid_blocks.unwrap();
+        let written = blocks.offset + blocks.min_max + blocks.palette + blocks.raw;
+        assert!(written * 64 <= spid.write && spid.write <= written * 256);
+        // With one sample blocks of memory are 32 pixels wide: narrow tiles load them several times.
+        let stream = Rectangles {
+            samples: 1,
+            ..stream
+        };
+        let outcomes = run(&stream, &runs);
+        let read: Vec<_> = outcomes
+            .iter()
+            .map(|o| o.traffic.unwrap().spid.read)
+            .collect();
+        assert!(read[0] > read[1] && read[1] >= read[2], "{read:?}");
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_threads() {
+        let runs = [
+            PipelineRun::Msaa,
+            jrk(Some(64), false),
+            jrk(Some(64), true),
+            PipelineRun::Sds { tile_px: Some(32) },
+        ];
+        let all = [1, 2, 7].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.unwrap().install(|| run(&SMALL, &runs))
+        });
+        for outcomes in &all[1..] {
+            for (one, other) in all[0].iter().zip(outcomes) {
+                assert_eq!(
+                    (one.quads, one.memo, one.traffic),
+                    (other.quads, other.memo, other.traffic)
+                );
+                assert_eq!((&one.heat, &one.spids), (&other.heat, &other.spids));
+            }
+        }
+    }
+
+    #[test]
+    fn a_specification_out_of_bounds_is_refused() {
+        let memory = MemorySpec {
+            bus_bytes: 1,
+            ..MemorySpec::default()
+        };
+        let settings = SimulationSettings {
+            memory: &memory,
+            depth: DepthFormat::D32f,
+            colour: SampleColour::Rgba8,
+            shading: None,
+            wants_heat: false,
+            wants_spids: false,
+        };
+        let error = simulate(&SMALL, &[PipelineRun::Msaa], &settings).unwrap_err();
+        assert!(error.to_string().contains("memory.bus_bytes"), "{error}");
+    }
+}

@@ -1,0 +1,168 @@
+//! Memory traffic of sort-based deferred shading: identifiers and depths that the first pass writes,
+//! and what the tiles of the second pass load and store (sections 4.1 and 4.2).
+
+use super::forward::depths::SampleDepths;
+use super::forward::place::{SampleOrder, each_bit};
+use super::forward::{HitConsumer, PipelineOutcome};
+use super::hits::{Hit, HitChunk, QuadHits};
+use super::memory::bits::BLOCK_WORDS;
+use super::memory::codec::BlockFormat;
+use super::memory::depth_buffer::{DepthFormat, DepthRule};
+use super::memory::spec::MemorySpec;
+use super::memory::traffic::{BufferTraffic, Traffic};
+use super::memory::word_buffer::WordBuffer;
+use super::shading::spid::Spid;
+use crate::error::Result;
+
+/// The first pass and the loads of the second one.
+#[derive(Debug)]
+pub struct SpidTraffic {
+    order: SampleOrder,
+    depths: SampleDepths,
+    /// Primitives of all samples, then positions in shading space. Both halves begin at a block.
+    spids: WordBuffer,
+    /// Index of the first position.
+    second_half: usize,
+    /// Side of the tiles of the second pass, in blocks of 2x2 pixels.
+    tile_blocks: u32,
+    /// Blended hits, which the second pass draws tile by tile.
+    blended: Vec<(u32, QuadHits, Vec<Hit>)>,
+    resolved_pixel_bytes: u64,
+    keeps_spids: bool,
+}
+
+impl SpidTraffic {
+    /// Creates the pass of a picture with tiles of `tile_px` pixels, an even number, or one tile for
+    /// `None`.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+    pub fn new(
+        order: SampleOrder,
+        spec: &MemorySpec,
+        depth: DepthFormat,
+        tile_px: Option<u32>,
+        keeps_spids: bool,
+    ) -> Result<Self> {
+        let second_half = order.count().next_multiple_of(BLOCK_WORDS);
+        let words = 2 * second_half;
+        Ok(Self {
+            order,
+            depths: SampleDepths::new(order, Some((spec, depth)))?,
+            spids: WordBuffer::new(spec, BlockFormat::Identifiers, words, &[0])?,
+            second_half,
+            tile_blocks: tile_px.map_or(u32::MAX, |px| (px / 2).max(1)),
+            blended: Vec::new(),
+            resolved_pixel_bytes: spec.resolved_pixel_bytes,
+            keeps_spids,
+        })
+    }
+
+    /// Number of the tile, row by row, of a block of 2x2 pixels.
+    fn tile(&self, place: [u16; 2]) -> u32 {
+        let across = self.order.blocks()[0].div_ceil(self.tile_blocks);
+        let [column, row] = place.map(|at| u32::from(at) / self.tile_blocks);
+        row * across + column
+    }
+
+    /// Loads of the identifiers by all tiles. A tile loads each block that holds a sample of it once.
+    fn loads(&self) -> BufferTraffic {
+        let [columns, rows] = self.order.blocks();
+        let side = self.tile_blocks.min(columns.max(rows)).max(1) as usize;
+        let per_place = 4 * self.order.samples as usize;
+        let mut loads = BufferTraffic::default();
+        let mut blocks = Vec::new();
+        for top in (0..rows as usize).step_by(side) {
+            for left in (0..columns as usize).step_by(side) {
+                blocks.clear();
+                for row in top..(top + side).min(rows as usize) {
+                    let first = row * columns as usize + left;
+                    let end = row * columns as usize + (left + side).min(columns as usize);
+                    let samples = first * per_place..end * per_place;
+                    for half in [0, self.second_half] {
+                        let words = half + samples.start..half + samples.end;
+                        let range = words.start / BLOCK_WORDS..words.end.div_ceil(BLOCK_WORDS);
+                        blocks.extend(range.filter_map(|block| u32::try_from(block).ok()));
+                    }
+                }
+                blocks.sort_unstable();
+                blocks.dedup();
+                loads += self.spids.read_from_memory(blocks.iter().copied());
+            }
+        }
+        loads
+    }
+
+    /// Tests the blended hits against the depths that the tiles of the second pass load.
+    fn test_blended(&mut self) {
+        let mut blended = std::mem::take(&mut self.blended);
+        blended.sort_by_key(|(tile, ..)| *tile);
+        for (_, quad, hits) in &blended {
+            let first = self.order.first(quad.place);
+            let rule = DepthRule::NearerWithoutWrite;
+            self.depths.test(first, quad.coverage, hits, rule);
+        }
+    }
+
+    fn identifiers(&self) -> Vec<Spid> {
+        let spid = |sample: usize| Spid {
+            primitive: self.spids.sample::<1>(sample)[0],
+            morton: self.spids.sample::<1>(self.second_half + sample)[0],
+        };
+        (0..self.order.count()).map(spid).collect()
+    }
+}
+
+impl HitConsumer for SpidTraffic {
+    fn opaque(&mut self, chunk: &HitChunk) {
+        for quad in &chunk.quads {
+            let first = self.order.first(quad.place);
+            let hits = chunk.of(quad);
+            let rule = DepthRule::Nearer;
+            let passed = self.depths.test(first, quad.coverage, hits, rule);
+            if passed == 0 {
+                continue;
+            }
+            let mut mortons = [0; BLOCK_WORDS];
+            let mut hits = hits.iter();
+            each_bit(quad.coverage, |bit| {
+                mortons[bit as usize] = hits.next().map_or(0, |hit| hit.morton);
+            });
+            self.spids.write(first, passed, |_| [quad.primitive]);
+            let second = self.second_half + first;
+            self.spids
+                .write(second, passed, |bit| [mortons[bit as usize]]);
+        }
+    }
+
+    fn blended(&mut self, chunk: &HitChunk) {
+        let quads = chunk.quads.iter();
+        let hits = quads.map(|quad| (self.tile(quad.place), *quad, chunk.of(quad).to_vec()));
+        let hits: Vec<_> = hits.collect();
+        self.blended.extend(hits);
+    }
+
+    fn finish(mut self: Box<Self>) -> PipelineOutcome {
+        self.spids.flush();
+        let mut spid = self.spids.traffic();
+        spid += self.loads();
+        self.test_blended();
+        let mut traffic = Traffic {
+            spid,
+            ..Traffic::default()
+        };
+        if let SampleDepths::Modelled(depths) = &mut self.depths {
+            depths.flush();
+            traffic.depth = depths.traffic();
+            traffic.headers = depths.header_traffic();
+        }
+        let written = self.order.pixels() as u64 * self.resolved_pixel_bytes;
+        traffic.resolve.add_write(written, written);
+        PipelineOutcome {
+            traffic: Some(traffic),
+            spid_blocks: Some(self.spids.codecs()),
+            spids: self.keeps_spids.then(|| self.identifiers()),
+            ..PipelineOutcome::default()
+        }
+    }
+}
