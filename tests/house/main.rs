@@ -45,7 +45,7 @@ const IMPORTS: [(&str, &[&str]); 17] = [
             "error", "math", "image", "shading", "raster", "scene", "pipeline", "gpu",
         ],
     ),
-    ("deferred", &["error", "pipeline"]),
+    ("deferred", &["error", "image", "pipeline", "mesh"]),
     ("report", &["error", "image", "pipeline", "gpu", "mesh"]),
     (
         "suite",
