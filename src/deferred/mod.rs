@@ -20,10 +20,20 @@
 //! depth that each sample shows in the end, which the sorted back end consumes.
 
 pub mod backend;
+pub mod camera;
 pub mod forward;
+pub mod frame;
+pub mod geometry;
+mod hit_stream;
 pub mod hits;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod invariants;
 pub mod memory;
+pub mod raster;
+pub mod sample;
 pub mod samples;
+pub mod settings;
 pub mod shading;
 pub mod simulate;
 pub mod spid_traffic;

@@ -33,4 +33,12 @@ impl VisibleSamples {
         let across = self.size[0].div_ceil(2) as usize;
         (row * across + column) * 4 * self.samples as usize
     }
+
+    /// Index of the first sample of a pixel.
+    #[inline]
+    pub fn pixel(&self, x: u32, y: u32) -> usize {
+        let across = self.size[0].div_ceil(2) as usize;
+        let block = (y / 2) as usize * across + (x / 2) as usize;
+        (block * 4 + (y % 2 * 2 + x % 2) as usize) * self.samples as usize
+    }
 }

@@ -45,7 +45,12 @@ const IMPORTS: [(&str, &[&str]); 17] = [
             "error", "math", "image", "shading", "raster", "scene", "pipeline", "gpu",
         ],
     ),
-    ("deferred", &["error", "image", "pipeline", "mesh"]),
+    (
+        "deferred",
+        &[
+            "error", "math", "image", "raster", "scene", "pipeline", "mesh",
+        ],
+    ),
     ("report", &["error", "image", "pipeline", "gpu", "mesh"]),
     (
         "suite",
@@ -79,7 +84,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 11] = [
+const LANES_ELSEWHERE: [(&str, &str); 16] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -95,6 +100,23 @@ const LANES_ELSEWHERE: [(&str, &str); 11] = [
     (
         "mesh/pipeline/depth.rs",
         "chooses the level of the same depth test in the pipeline in cycles",
+    ),
+    (
+        "deferred/raster/lanes.rs",
+        "16 samples per pixel in five dimensions: a hundred million tests per frame",
+    ),
+    (
+        "deferred/raster/traverse.rs",
+        "selects the samples of a pixel for the same tests",
+    ),
+    (
+        "deferred/shading/grid.rs",
+        "maps the hits of a pixel to shading points, beside its definition",
+    ),
+    ("deferred/frame.rs", "the depth test of the same samples"),
+    (
+        "deferred/hit_stream.rs",
+        "chooses the level of the same tests once per part of the raster",
     ),
     (
         "gpu/warp/fragment.rs",

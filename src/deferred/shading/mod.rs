@@ -1,3 +1,5 @@
-//! Shading space: identifiers of shading points.
+//! Shading space: identifiers of shading points, and the grids whose points they name.
 
+pub mod adaptive;
+pub mod grid;
 pub mod spid;

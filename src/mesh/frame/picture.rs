@@ -212,7 +212,12 @@ impl VisibleFrame {
 }
 
 /// Returns a pixel from the sum of the colours of its covered samples and their number.
-fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
+pub(crate) fn finish(
+    sum: [f32; 3],
+    covered: f32,
+    share: f32,
+    behind: Option<[f32; 3]>,
+) -> [f32; 4] {
     let alpha = covered * share;
     if let Some(behind) = behind {
         let mean = [0, 1, 2].map(|k| sum[k] * share + behind[k] * (1.0 - alpha));

@@ -15,7 +15,7 @@
 use nalgebra::Vector3;
 
 use crate::math::narrow;
-use crate::mesh::camera::MeshCamera;
+use crate::mesh::camera::{HomogeneousPoint, MeshCamera};
 use crate::mesh::grid::GridVertex;
 
 /// Determinant over the product of the corners' lengths below which a triangle has no area: a few
@@ -56,7 +56,13 @@ impl TrianglePlanes {
     /// lies wholly behind the eye.
     #[inline]
     pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
-        let corners = vertices.map(|v| view.project(v.position));
+        Self::from_seen(vertices.map(|v| view.project(v.position)))
+    }
+
+    /// Creates the planes of a triangle whose corners are projected; `None` as in
+    /// [`TrianglePlanes::new`].
+    #[inline]
+    pub fn from_seen(corners: [HomogeneousPoint; 3]) -> Option<Self> {
         let farthest = corners
             .iter()
             .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });

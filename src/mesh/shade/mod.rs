@@ -13,7 +13,7 @@ mod texture;
 mod vertex;
 
 pub use interpolate::{Barycentrics, TrianglePlanes};
-pub use quad::{QuadInputs, Sampling, TriangleRef, sampling_point};
+pub use quad::{QuadInputs, QuadPoints, Sampling, TriangleRef, sampling_point};
 pub use shader::{Albedo, ShadeSettings, Shader};
 pub use texture::{MipChain, TextureRole, Textures};
 pub use vertex::VertexStep;

@@ -1,7 +1,7 @@
 //! Shading of a quad: four shading pixels, each with inputs from a triangle of its own.
 
 use super::derivatives::Stencil;
-use super::interpolate::TrianglePlanes;
+use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::shader::{Shader, SurfacePoints};
 use crate::mesh::grid::GridVertex;
 use crate::raster::geometry::SUBPIXEL_BITS;
@@ -80,6 +80,21 @@ pub struct QuadInputs<'a> {
     pub is_front: bool,
 }
 
+/// Four points of surfaces of one material, the corners of a cell of a grid, row by row.
+#[derive(Debug, Clone, Copy)]
+pub struct QuadPoints<'a> {
+    /// For each point: the corners of its triangle.
+    pub vertices: [[&'a GridVertex; 3]; 4],
+    /// For each point: its place on the triangle.
+    pub at: [Barycentrics; 4],
+    /// Points whose colour is used, bit `k` for point `k`. The others only serve derivatives.
+    pub wanted: u8,
+    /// Index of the material.
+    pub material: u32,
+    /// Whether the triangles face the viewer.
+    pub is_front: bool,
+}
+
 impl Shader<'_> {
     /// Colours of the shading pixels in linear light, 0 to 1; black for those not wanted.
     ///
@@ -95,24 +110,45 @@ impl Shader<'_> {
     /// times the alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels
     /// that are not wanted.
     pub fn quad_with_opacity(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
+        let at = std::array::from_fn(|k| {
+            let [x, y] = inputs.points_px[k];
+            inputs.triangles[k].planes.at(x.into(), y.into())
+        });
+        let points = QuadPoints {
+            vertices: inputs.triangles.map(|triangle| triangle.vertices),
+            at,
+            wanted: inputs.wanted,
+            material: inputs.material,
+            is_front: inputs.is_front,
+        };
+        self.lit(&points, &stencil(inputs.points_px, inputs.side_px as f32))
+    }
+
+    /// Colours and opacities, as in [`Shader::quad_with_opacity`], of four points of any grid over a
+    /// surface. Derivatives are plain differences between neighbours of the grid, so that textures are
+    /// filtered as wide as its cells.
+    pub fn grid_quad(&self, points: &QuadPoints) -> [[f32; 4]; 4] {
+        self.lit(points, &Stencil::PLAIN)
+    }
+
+    #[inline(always)]
+    fn lit(&self, inputs: &QuadPoints, stencil: &Stencil) -> [[f32; 4]; 4] {
         // Positions are relative to a corner: f32 would lose their small differences across a quad
         // far from the world's origin.
-        let origin = inputs.triangles[0].vertices[0].position;
+        let origin = inputs.vertices[0][0].position;
         let relative = |v: &GridVertex| [0, 1, 2].map(|c| v.position[c] - origin[c]);
         let to_eye = self.eye_from(origin);
         let mut positions = [[0.0; 4]; 3];
         let mut normal = [[0.0; 4]; 3];
         let mut uv = [[0.0; 4]; 2];
-        for (k, (triangle, point)) in inputs.triangles.iter().zip(inputs.points_px).enumerate() {
-            let at = triangle.planes.at(point[0].into(), point[1].into());
-            let [x, y, z] = at.mix(triangle.vertices.map(relative));
-            let [nx, ny, nz] = at.mix(triangle.vertices.map(|v| v.normal));
-            let [u, v] = at.mix(triangle.vertices.map(|v| v.uv));
+        for (k, (vertices, at)) in inputs.vertices.iter().zip(&inputs.at).enumerate() {
+            let [x, y, z] = at.mix(vertices.map(relative));
+            let [nx, ny, nz] = at.mix(vertices.map(|v| v.normal));
+            let [u, v] = at.mix(vertices.map(|v| v.uv));
             [positions[0][k], positions[1][k], positions[2][k]] = [x, y, z];
             [normal[0][k], normal[1][k], normal[2][k]] = [nx, ny, nz];
             [uv[0][k], uv[1][k]] = [u, v];
         }
-        let stencil = stencil(inputs.points_px, inputs.side_px as f32);
         let [x, y, z] = positions.map(|values| stencil.apply(values));
         let [u, v] = uv.map(|values| stencil.apply(values));
         let points = SurfacePoints {

@@ -1,0 +1,115 @@
+//! Late shading of vertex attributes: when the scan finds a new primitive, its vertices are fetched and
+//! its interpolation is set up (section 4.3).
+
+use nalgebra::Vector3;
+
+use crate::deferred::frame::StochasticFrame;
+use crate::deferred::geometry::PrimitiveRef;
+use crate::deferred::shading::grid::ShadingGrid;
+use crate::math::narrow;
+use crate::mesh::grid::GridVertex;
+use crate::mesh::shade::{Barycentrics, TrianglePlanes};
+use crate::pipeline::spec::spec;
+
+spec! {
+    /// The vertex cache of the shading back end.
+    VertexCacheSpec in "vertex_cache" {
+        /// Vertices that the cache holds, first in, first out.
+        vertices: u32 = 32, 1..=65_536, Assumed "the size of post-transform caches of GPUs";
+    }
+}
+
+/// A primitive that is set up for shading.
+#[derive(Debug, Clone)]
+pub struct ShadingTriangle {
+    /// Its corners half-way through the exposure.
+    pub vertices: [GridVertex; 3],
+    /// Index of the material.
+    pub material: u32,
+    /// Whether its front shows in shading space.
+    pub is_front: bool,
+    grid: ShadingGrid,
+    planes: Option<TrianglePlanes>,
+}
+
+impl ShadingTriangle {
+    /// Sets up a primitive by its number.
+    pub fn new(frame: &StochasticFrame, primitive: u32) -> Self {
+        Self::of(frame, &frame.geometry.find(primitive), primitive)
+    }
+
+    /// Sets up a primitive.
+    pub(crate) fn of(frame: &StochasticFrame, found: &PrimitiveRef<'_>, primitive: u32) -> Self {
+        let moving = found.moving(&frame.view, primitive);
+        let grid = ShadingGrid::new(&moving, &frame.grid_view());
+        let [_, middle, _] = found.chunk.placements;
+        let corners = found.grid.topology.triangles[usize::from(found.triangle)];
+        let vertices = corners.map(|c| {
+            let vertex = found.grid.vertices[usize::from(c)];
+            let wide = |v: [f32; 3]| Vector3::from(v.map(f64::from));
+            let position = middle.point(wide(vertex.position));
+            let normal = middle.direction(wide(vertex.normal));
+            GridVertex {
+                position: position.map(narrow).into(),
+                normal: normal.map(narrow).into(),
+                ..vertex
+            }
+        });
+        Self {
+            vertices,
+            material: found.grid.material,
+            is_front: grid.is_front(),
+            planes: grid.planes(),
+            grid,
+        }
+    }
+
+    /// The points of a quad of the shading grid, by the quad's column and row; `None` for a triangle
+    /// without an area.
+    pub fn points(&self, [column, row]: [u16; 2]) -> Option<[Barycentrics; 4]> {
+        let planes = self.planes.as_ref()?;
+        let [column, row] = [column, row].map(|v| 2 * i32::from(v));
+        Some([[0, 0], [1, 0], [0, 1], [1, 1]].map(|[right, down]| {
+            let [x, y] = self.grid.place([column + right, row + down]);
+            planes.at(x, y)
+        }))
+    }
+}
+
+/// First-in-first-out cache of shaded vertices.
+#[derive(Debug, Clone)]
+pub struct VertexCache {
+    held: Vec<u64>,
+    next: usize,
+    /// Vertices shaded.
+    pub misses: u64,
+}
+
+impl VertexCache {
+    /// Creates an empty cache.
+    pub fn new(spec: &VertexCacheSpec) -> Self {
+        Self {
+            held: vec![u64::MAX; spec.vertices as usize],
+            next: 0,
+            misses: 0,
+        }
+    }
+
+    /// Forgets all vertices.
+    pub fn clear(&mut self) {
+        self.held.fill(u64::MAX);
+        self.next = 0;
+    }
+
+    /// Fetches the vertices of a primitive; `first` is the number of the first primitive of its grid.
+    pub(crate) fn fetch(&mut self, found: &PrimitiveRef<'_>, first: u32) {
+        for corner in found.grid.topology.triangles[usize::from(found.triangle)] {
+            let key = u64::from(first) << 16 | u64::from(corner);
+            if !self.held.contains(&key) {
+                self.misses += 1;
+                self.held[self.next] = key;
+                self.next = (self.next + 1) % self.held.len();
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Resolve of the samples of a pixel, with a box filter.
+
+use crate::image::srgb::decode_srgb;
+use crate::mesh::frame::picture::finish;
+
+/// Background of a picture; samples are averaged with it in linear light.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Background {
+    /// Colour in sRGB; `None` keeps premultiplied alpha.
+    srgb: Option<[f32; 3]>,
+    linear: Option<[f32; 3]>,
+}
+
+impl Background {
+    /// Takes a colour in sRGB, or none for a picture with premultiplied alpha.
+    pub fn new(srgb: Option<[f32; 3]>) -> Self {
+        Self {
+            srgb,
+            linear: srgb.map(decode_srgb),
+        }
+    }
+
+    /// A pixel without covered samples.
+    pub fn pixel(&self) -> [f32; 4] {
+        self.srgb.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0])
+    }
+
+    /// A pixel from the colours of its covered samples, of `count` samples in all.
+    pub fn resolve(&self, colours: impl Iterator<Item = [f32; 3]>, count: u32) -> [f32; 4] {
+        let (mut sum, mut covered) = ([0.0_f32; 3], 0.0_f32);
+        for colour in colours {
+            (0..3).for_each(|k| sum[k] += colour[k]);
+            covered += 1.0;
+        }
+        if covered == 0.0 {
+            return self.pixel();
+        }
+        let share = 1.0 / f32::from(u16::try_from(count).unwrap_or(1));
+        finish(sum, covered, share, self.linear)
+    }
+}

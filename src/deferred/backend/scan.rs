@@ -1,0 +1,96 @@
+//! Scan of the sorted identifiers of a tile: a state machine that finds primitives and shading quads
+//! (section 4.3).
+
+use super::radix::SortEntry;
+
+/// A shading quad and the sorted entries of the samples that it gives a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShadingQuad {
+    /// Number of the primitive.
+    pub primitive: u32,
+    /// Morton position of the quad in the primitive's grid.
+    pub quad: u32,
+    /// Index of its first entry.
+    pub first: u32,
+    /// Number of its entries.
+    pub count: u32,
+}
+
+impl ShadingQuad {
+    /// Its entries.
+    #[inline]
+    pub fn entries<'a>(&self, sorted: &'a [SortEntry]) -> &'a [SortEntry] {
+        &sorted[self.first as usize..][..self.count as usize]
+    }
+
+    /// The points of the quad that give a colour, bit `k` for place `k`.
+    #[inline]
+    pub fn wanted(&self, sorted: &[SortEntry]) -> u8 {
+        let entries = self.entries(sorted).iter();
+        entries.fold(0, |wanted, entry| wanted | 1 << entry.spid.place())
+    }
+}
+
+/// The shading quads of sorted entries, in the order of the primitives and, within each, of Morton
+/// positions. The background has none.
+pub fn quads(sorted: &[SortEntry]) -> impl Iterator<Item = ShadingQuad> + '_ {
+    let mut first = sorted.partition_point(|entry| entry.spid.is_background());
+    std::iter::from_fn(move || {
+        let (primitive, quad) = sorted.get(first)?.spid.quad();
+        let rest = &sorted[first..];
+        let same = rest
+            .iter()
+            .take_while(|entry| entry.spid.quad() == (primitive, quad));
+        let count = same.count();
+        let narrow = |v: usize| u32::try_from(v).unwrap_or(u32::MAX);
+        let found = ShadingQuad {
+            primitive,
+            quad,
+            first: narrow(first),
+            count: narrow(count),
+        };
+        first += count;
+        Some(found)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deferred::shading::spid::Spid;
+
+    #[test]
+    fn every_covered_sample_is_in_one_list_and_primitives_ascend() {
+        let points = [
+            (2, [5, 5]),
+            (1, [0, 0]),
+            (1, [1, 1]),
+            (1, [2, 0]),
+            (2, [4, 5]),
+            (0, [0, 0]),
+        ];
+        let mut entries: Vec<SortEntry> = points
+            .into_iter()
+            .zip(0..)
+            .map(|((primitive, point), value)| SortEntry {
+                spid: Spid::new(primitive, point),
+                value,
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.spid);
+        let found: Vec<_> = quads(&entries).collect();
+        let shape: Vec<_> = found.iter().map(|q| (q.primitive, q.count)).collect();
+        assert_eq!(shape, [(1, 2), (1, 1), (2, 2)]);
+        let mut values: Vec<u32> = found
+            .iter()
+            .flat_map(|q| q.entries(&entries))
+            .map(|e| e.value)
+            .collect();
+        values.sort_unstable();
+        assert_eq!(values, [0, 1, 2, 3, 4]);
+        assert_eq!(found[0].wanted(&entries), 0b1001);
+        assert_eq!(found[2].wanted(&entries), 0b1100);
+        assert_eq!(quads(&entries[..1]).count(), 0, "the background");
+        assert_eq!(quads(&[]).count(), 0);
+    }
+}

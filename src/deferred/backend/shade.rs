@@ -1,0 +1,55 @@
+//! Shading of quads of the shading grid, for any pipeline.
+
+use super::attributes::ShadingTriangle;
+use crate::deferred::frame::StochasticFrame;
+use crate::deferred::shading::spid::Spid;
+use crate::mesh::shade::{QuadPoints, Shader};
+
+/// Colours of the points of a shading quad in linear light, each followed by its opacity.
+pub type QuadColours = [[f32; 4]; 4];
+
+/// Shades quads by their names. The set-up of the last primitive is kept.
+#[derive(Debug)]
+pub struct QuadShader<'a> {
+    frame: &'a StochasticFrame,
+    shader: &'a Shader<'a>,
+    last: Option<(u32, ShadingTriangle)>,
+}
+
+impl<'a> QuadShader<'a> {
+    /// Creates the shader of a frame. `shader` is that of the view half-way through the exposure.
+    pub fn new(frame: &'a StochasticFrame, shader: &'a Shader<'a>) -> Self {
+        Self {
+            frame,
+            shader,
+            last: None,
+        }
+    }
+
+    /// Shades a quad of a primitive's grid. The colour of a point does not depend on which others are
+    /// `wanted` (bit `k` for place `k`); those not wanted are 0.
+    pub fn shade(&mut self, primitive: u32, quad: u32, wanted: u8) -> QuadColours {
+        let triangle = match &mut self.last {
+            Some((last, triangle)) if *last == primitive => triangle,
+            last => {
+                let triangle = ShadingTriangle::new(self.frame, primitive);
+                &mut last.insert((primitive, triangle)).1
+            }
+        };
+        let place = Spid {
+            primitive,
+            morton: quad,
+        };
+        let Some(at) = triangle.points(place.point()) else {
+            return QuadColours::default();
+        };
+        let [a, b, c] = &triangle.vertices;
+        self.shader.grid_quad(&QuadPoints {
+            vertices: [[a, b, c]; 4],
+            at,
+            wanted,
+            material: triangle.material,
+            is_front: triangle.is_front,
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! The second pass of a frame, tile by tile on all cores: load, sort, scan, shade, scatter, resolve
+//! (section 4.3, figure 6).
+
+use rayon::prelude::*;
+
+use super::attributes::{VertexCache, VertexCacheSpec};
+use super::radix::{RadixSort, SortCounters, SortEntry, value_bits};
+use super::resolve::Background;
+use super::scan::quads;
+use super::shade::QuadShader;
+use crate::deferred::frame::StochasticFrame;
+use crate::image::Frame;
+use crate::mesh::shade::Shader;
+
+/// Executions of the shader for a quad (section 5.2).
+pub const EXECUTIONS_PER_QUAD: u32 = 4;
+
+/// What the second pass makes beside its counters.
+#[derive(Debug, Clone, Copy)]
+pub struct TiledPass<'a> {
+    /// Side of the tiles in pixels; `None` for one tile with the whole picture.
+    pub tile_px: Option<u32>,
+    /// The shader of the view half-way through the exposure and the background, for a picture.
+    pub picture: Option<(&'a Shader<'a>, Background)>,
+    /// Whether shader executions are counted per pixel.
+    pub heat: bool,
+    /// Whether the sort measures its packed bytes.
+    pub measures_packed: bool,
+    /// The vertex cache.
+    pub vertex_cache: &'a VertexCacheSpec,
+}
+
+/// Counters of the second pass.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TiledCounters {
+    /// Quads shaded; four executions each.
+    pub quads: u64,
+    /// Primitives found, once per tile that shows them.
+    pub primitives: u64,
+    /// Vertices whose attributes are shaded.
+    pub vertices: u64,
+    /// Draws that show in a tile, summed over the tiles.
+    pub draws_shown: u64,
+    /// Draws skipped, since no primitive of theirs shows in a tile, summed over the tiles.
+    pub draws_skipped: u64,
+    /// Samples that show a primitive.
+    pub samples_covered: u64,
+    /// Pixels with such a sample.
+    pub pixels_covered: u64,
+    /// The sort's counters.
+    pub sort: SortCounters,
+}
+
+impl TiledCounters {
+    fn add(&mut self, other: &Self) {
+        self.quads += other.quads;
+        self.primitives += other.primitives;
+        self.vertices += other.vertices;
+        self.draws_shown += other.draws_shown;
+        self.draws_skipped += other.draws_skipped;
+        self.samples_covered += other.samples_covered;
+        self.pixels_covered += other.pixels_covered;
+        self.sort += other.sort;
+    }
+}
+
+/// Result of the second pass.
+#[derive(Debug)]
+pub struct TiledOutcome {
+    /// Counters.
+    pub counters: TiledCounters,
+    /// The picture, if it was requested.
+    pub picture: Option<Frame>,
+    /// Shader executions per pixel, row by row, if they were requested: the cost of a quad is shared
+    /// out evenly to the samples that it gives a colour.
+    pub heat: Option<Vec<f64>>,
+}
+
+/// Result of a tile.
+struct TileOutcome {
+    rect: TileRect,
+    counters: TiledCounters,
+    pixels: Vec<[f32; 4]>,
+    heat: Vec<f64>,
+}
+
+/// Pixels of a tile.
+#[derive(Debug, Clone, Copy)]
+struct TileRect {
+    corner: [u32; 2],
+    size: [u32; 2],
+}
+
+impl StochasticFrame {
+    /// Runs the second pass.
+    pub fn tiled(&self, pass: &TiledPass<'_>) -> TiledOutcome {
+        let [width, height] = self.view.size();
+        let side = pass.tile_px.unwrap_or(u32::MAX);
+        let tile = [side.min(width), side.min(height)];
+        let [across, down] = [width.div_ceil(tile[0]), height.div_ceil(tile[1])];
+        let draws = self.draws();
+        let tiles = (0..across * down).into_par_iter();
+        let outcomes: Vec<_> = tiles
+            .map_init(
+                || Backend::new(self, pass, draws),
+                |backend, at| {
+                    let corner = [at % across * tile[0], at / across * tile[1]];
+                    let size = [
+                        tile[0].min(width - corner[0]),
+                        tile[1].min(height - corner[1]),
+                    ];
+                    backend.run(TileRect { corner, size }, tile)
+                },
+            )
+            .collect();
+        let mut counters = TiledCounters::default();
+        outcomes
+            .iter()
+            .for_each(|tile| counters.add(&tile.counters));
+        let picture = pass.picture.map(|_| {
+            let pixels = assembled([width, height], &outcomes, |tile| &tile.pixels);
+            Frame::from_pixels(width, height, pixels)
+        });
+        let heat = pass
+            .heat
+            .then(|| assembled([width, height], &outcomes, |tile| &tile.heat));
+        TiledOutcome {
+            counters,
+            picture,
+            heat,
+        }
+    }
+
+    /// Number of draws.
+    fn draws(&self) -> u64 {
+        let mut draws: Vec<u32> = self.geometry.chunks.iter().map(|c| c.draw).collect();
+        draws.dedup();
+        draws.len() as u64
+    }
+}
+
+/// Puts values of the pixels of tiles into the order of the picture.
+fn assembled<'t, T: Copy + Default + 't>(
+    [width, height]: [u32; 2],
+    tiles: &'t [TileOutcome],
+    values: impl Fn(&'t TileOutcome) -> &'t [T],
+) -> Vec<T> {
+    let mut all = vec![T::default(); width as usize * height as usize];
+    for tile in tiles {
+        let [columns, _] = tile.rect.size.map(|v| v as usize);
+        for (row, values) in values(tile).chunks_exact(columns).enumerate() {
+            let y = tile.rect.corner[1] as usize + row;
+            let first = y * width as usize + tile.rect.corner[0] as usize;
+            all[first..first + columns].copy_from_slice(values);
+        }
+    }
+    all
+}
+
+/// The back end of one task, with its buffers.
+struct Backend<'a> {
+    frame: &'a StochasticFrame,
+    pass: &'a TiledPass<'a>,
+    draws: u64,
+    sorter: RadixSort,
+    entries: Vec<SortEntry>,
+    /// Colour of each sample, red below 0 for the background.
+    colours: Vec<[f32; 3]>,
+    vertices: VertexCache,
+}
+
+/// A sample without a colour.
+const NO_COLOUR: [f32; 3] = [-1.0; 3];
+
+impl<'a> Backend<'a> {
+    fn new(frame: &'a StochasticFrame, pass: &'a TiledPass<'a>, draws: u64) -> Self {
+        Self {
+            frame,
+            pass,
+            draws,
+            sorter: RadixSort::new(pass.measures_packed),
+            entries: Vec::new(),
+            colours: Vec::new(),
+            vertices: VertexCache::new(pass.vertex_cache),
+        }
+    }
+
+    /// Shades a tile; `tile` is the size of tiles that do not end at the picture's border.
+    fn run(&mut self, rect: TileRect, tile: [u32; 2]) -> TileOutcome {
+        let samples = self.frame.visible.samples;
+        let mut counters = TiledCounters::default();
+        self.load(rect, tile[0]);
+        let bits = value_bits(u64::from(tile[0]) * u64::from(tile[1]) * u64::from(samples));
+        counters.sort = self.sorter.sort(&mut self.entries, bits);
+        let count = tile[0] as usize * rect.size[1] as usize * samples as usize;
+        self.colours.clear();
+        if self.pass.picture.is_some() {
+            self.colours.resize(count, NO_COLOUR);
+        }
+        let mut heat = Vec::new();
+        if self.pass.heat {
+            heat.resize(rect.size[0] as usize * rect.size[1] as usize, 0.0);
+        }
+        self.shade(rect, tile[0], &mut counters, &mut heat);
+        counters.draws_skipped = self.draws - counters.draws_shown;
+        TileOutcome {
+            rect,
+            counters,
+            pixels: self.resolve(rect, tile[0]),
+            heat,
+        }
+    }
+
+    /// Loads the identifiers of a tile of `width` columns.
+    fn load(&mut self, rect: TileRect, width: u32) {
+        let visible = &self.frame.visible;
+        let samples = visible.samples;
+        self.entries.clear();
+        for y in 0..rect.size[1] {
+            for x in 0..rect.size[0] {
+                let [column, row] = [rect.corner[0] + x, rect.corner[1] + y];
+                let first = visible.pixel(column, row);
+                let value = (y * width + x) * samples;
+                let spids = &visible.spids[first..first + samples as usize];
+                let entries = spids.iter().zip(value..);
+                self.entries
+                    .extend(entries.map(|(&spid, value)| SortEntry { spid, value }));
+            }
+        }
+    }
+
+    /// Scans the sorted identifiers, and shades and scatters their quads.
+    fn shade(
+        &mut self,
+        rect: TileRect,
+        width: u32,
+        counters: &mut TiledCounters,
+        heat: &mut [f64],
+    ) {
+        let frame = self.frame;
+        let samples = frame.visible.samples;
+        let mut shader = self
+            .pass
+            .picture
+            .as_ref()
+            .map(|(s, _)| QuadShader::new(frame, s));
+        let (mut last, mut last_draw) = (0, None);
+        self.vertices.clear();
+        let before = self.vertices.misses;
+        for quad in quads(&self.entries) {
+            counters.quads += 1;
+            counters.samples_covered += u64::from(quad.count);
+            if quad.primitive != last {
+                last = quad.primitive;
+                counters.primitives += 1;
+                let found = frame.geometry.find(quad.primitive);
+                self.vertices
+                    .fetch(&found, quad.primitive - u32::from(found.triangle));
+                if last_draw != Some(found.chunk.draw) {
+                    last_draw = Some(found.chunk.draw);
+                    counters.draws_shown += 1;
+                }
+            }
+            let entries = quad.entries(&self.entries);
+            if let Some(shader) = &mut shader {
+                let wanted = quad.wanted(&self.entries);
+                let colours = shader.shade(quad.primitive, quad.quad, wanted);
+                for entry in entries {
+                    let [r, g, b, _] = colours[usize::from(entry.spid.place())];
+                    self.colours[entry.value as usize] = [r, g, b];
+                }
+            }
+            if self.pass.heat {
+                let share = f64::from(EXECUTIONS_PER_QUAD) / f64::from(quad.count);
+                for entry in entries {
+                    let pixel = entry.value / samples;
+                    let (x, y) = (pixel % width, pixel / width);
+                    heat[(y * rect.size[0] + x) as usize] += share;
+                }
+            }
+        }
+        counters.vertices = self.vertices.misses - before;
+        counters.pixels_covered = self.pixels_covered(rect);
+    }
+
+    fn pixels_covered(&self, rect: TileRect) -> u64 {
+        let visible = &self.frame.visible;
+        let pixels = (0..rect.size[0] * rect.size[1]).filter(|at| {
+            let [x, y] = [at % rect.size[0], at / rect.size[0]];
+            let first = visible.pixel(rect.corner[0] + x, rect.corner[1] + y);
+            let spids = &visible.spids[first..first + visible.samples as usize];
+            spids.iter().any(|spid| !spid.is_background())
+        });
+        pixels.count() as u64
+    }
+
+    /// Averages the samples of each pixel.
+    fn resolve(&self, rect: TileRect, width: u32) -> Vec<[f32; 4]> {
+        let Some((_, background)) = &self.pass.picture else {
+            return Vec::new();
+        };
+        let samples = self.frame.visible.samples;
+        let pixels = (0..rect.size[1]).flat_map(|y| (0..rect.size[0]).map(move |x| [x, y]));
+        let pixels = pixels.map(|[x, y]| {
+            let first = ((y * width + x) * samples) as usize;
+            let colours = &self.colours[first..first + samples as usize];
+            let covered = colours.iter().copied().filter(|c| c[0] >= 0.0);
+            background.resolve(covered, samples)
+        });
+        pixels.collect()
+    }
+}

@@ -1,0 +1,258 @@
+//! Rigid motion of the camera and of draws while the shutter is open, from time 0 to 1.
+
+use std::ops::Range;
+
+use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
+
+use crate::error::{Error, Result};
+use crate::scene::Camera;
+
+/// A rotation about an axis through a point, at a constant rate, and a displacement at a constant
+/// velocity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RigidMotion {
+    /// Displacement from time 0 to 1, in world units.
+    pub displacement: Vector3<f64>,
+    /// Axis of the rotation times its angle from time 0 to 1, in radians.
+    pub rotation: Vector3<f64>,
+    /// Point on the axis.
+    pub centre: Vector3<f64>,
+}
+
+impl RigidMotion {
+    /// No motion.
+    pub const NONE: Self = Self {
+        displacement: Vector3::new(0.0, 0.0, 0.0),
+        rotation: Vector3::new(0.0, 0.0, 0.0),
+        centre: Vector3::new(0.0, 0.0, 0.0),
+    };
+
+    /// Whether it moves nothing.
+    pub fn is_none(&self) -> bool {
+        self.displacement == Vector3::zeros() && self.rotation == Vector3::zeros()
+    }
+
+    /// The motion up to a time.
+    pub fn until(&self, time: f64) -> Placement {
+        Placement {
+            rotation: turned(self.rotation, time),
+            centre: self.centre,
+            displacement: self.displacement * time,
+        }
+    }
+}
+
+/// A moved draw.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placement {
+    rotation: Matrix3<f64>,
+    centre: Vector3<f64>,
+    displacement: Vector3<f64>,
+}
+
+impl Placement {
+    /// Moves a point.
+    #[inline]
+    pub fn point(&self, p: Vector3<f64>) -> Vector3<f64> {
+        self.rotation * (p - self.centre) + self.centre + self.displacement
+    }
+
+    /// Turns a direction.
+    #[inline]
+    pub fn direction(&self, d: Vector3<f64>) -> Vector3<f64> {
+        self.rotation * d
+    }
+}
+
+/// The rotation by `share` of an axis times an angle; the identity exactly where there is none.
+fn turned(rotation: Vector3<f64>, share: f64) -> Matrix3<f64> {
+    let angle = rotation.norm() * share;
+    match Unit::try_new(rotation, 0.0) {
+        Some(axis) if angle != 0.0 => *Rotation3::from_axis_angle(&axis, angle).matrix(),
+        _ => Matrix3::identity(),
+    }
+}
+
+/// Motion of the camera.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CameraMotion {
+    /// Displacement from time 0 to 1 in the world, in world units.
+    pub displacement: Vector3<f64>,
+    /// Axis of the rotation in view space (x right, y down, z forward) times the angle from time 0 to 1,
+    /// in radians, by which the world turns in front of the camera.
+    pub rotation: Vector3<f64>,
+}
+
+impl CameraMotion {
+    /// No motion.
+    pub const NONE: Self = Self {
+        displacement: Vector3::new(0.0, 0.0, 0.0),
+        rotation: Vector3::new(0.0, 0.0, 0.0),
+    };
+
+    /// The share `shutter` of the way from one camera to another one. The lens stays that of the first.
+    pub fn towards(from: &Camera, to: &Camera, shutter: f64) -> Self {
+        let relative = to.view_from_world * from.view_from_world.transpose();
+        let relative = Rotation3::from_matrix(&relative);
+        Self {
+            displacement: (eye(to) - eye(from)) * shutter,
+            rotation: relative.scaled_axis() * shutter,
+        }
+    }
+
+    /// A displacement along the camera's own axes (right, down, forward), in world units, and a turn of the
+    /// camera in degrees: to the right, up, and clockwise about the view axis.
+    pub fn in_view(from: &Camera, displacement: [f64; 3], turn_degrees: [f64; 3]) -> Self {
+        let [yaw, pitch, roll] = turn_degrees.map(f64::to_radians);
+        // The world turns against the camera. y points down.
+        let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), -roll)
+            * Rotation3::from_axis_angle(&Vector3::x_axis(), -pitch)
+            * Rotation3::from_axis_angle(&Vector3::y_axis(), -yaw);
+        Self {
+            displacement: from.view_from_world.transpose() * Vector3::from(displacement),
+            rotation: turn.scaled_axis(),
+        }
+    }
+
+    /// One motion after the other one at the same time: displacements and rotations add up.
+    pub fn and(&self, other: &Self) -> Self {
+        Self {
+            displacement: self.displacement + other.displacement,
+            rotation: self.rotation + other.rotation,
+        }
+    }
+
+    /// Position and orientation of `camera` at a time.
+    pub fn camera_at(&self, camera: &Camera, time: f64) -> Camera {
+        if time == 0.0 || *self == Self::NONE {
+            return camera.clone();
+        }
+        let view_from_world = turned(self.rotation, time) * camera.view_from_world;
+        let eye = eye(camera) + self.displacement * time;
+        Camera {
+            view_from_world,
+            translation_in_view: -(view_from_world * eye),
+            ..camera.clone()
+        }
+    }
+}
+
+fn eye(camera: &Camera) -> Vector3<f64> {
+    -(camera.view_from_world.transpose() * camera.translation_in_view)
+}
+
+/// Motion of everything in a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SceneMotion {
+    /// Motion of the camera.
+    pub camera: CameraMotion,
+    /// Motion of ranges of draws. The first range that holds a draw gives its motion; draws in none stand
+    /// still.
+    pub draws: Vec<(Range<u32>, RigidMotion)>,
+}
+
+impl SceneMotion {
+    /// Nothing moves.
+    pub const NONE: Self = Self {
+        camera: CameraMotion::NONE,
+        draws: Vec::new(),
+    };
+
+    /// Motion of a draw.
+    pub fn of(&self, draw: u32) -> RigidMotion {
+        let found = self.draws.iter().find(|(range, _)| range.contains(&draw));
+        found.map_or(RigidMotion::NONE, |(_, motion)| *motion)
+    }
+
+    /// Checks that all numbers are finite.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] that names the motion.
+    pub fn validate(&self) -> Result<()> {
+        let camera = [self.camera.displacement, self.camera.rotation];
+        let draws = self.draws.iter();
+        let draws = draws.flat_map(|(_, m)| [m.displacement, m.rotation, m.centre]);
+        let named = camera.into_iter().map(|v| ("motion of the camera", v));
+        for (what, v) in named.chain(draws.map(|v| ("motion of draws", v))) {
+            if !v.iter().all(|c| c.is_finite()) {
+                return Err(Error::argument(what, "finite numbers", format!("{v:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest rotation, in radians. Vertices move along chords, which are far from the arcs of
+    /// rotations by a quarter turn and more.
+    pub fn largest_turn(&self) -> f64 {
+        let draws = self.draws.iter().map(|(_, m)| m.rotation.norm());
+        draws.fold(self.camera.rotation.norm(), f64::max)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::scene::Intrinsics;
+
+    fn camera(turn: f64, eye: Vector3<f64>) -> Camera {
+        let rotation = *Rotation3::from_axis_angle(&Vector3::y_axis(), turn).matrix();
+        let lens = Intrinsics::from_vertical_fov(64, 36, 1.0);
+        Camera::new("test", lens, rotation, -(rotation * eye)).unwrap()
+    }
+
+    #[test]
+    fn the_whole_way_ends_at_the_next_camera() {
+        let from = camera(0.2, Vector3::new(1.0, 2.0, 3.0));
+        let to = camera(-0.5, Vector3::new(-1.0, 2.5, 0.0));
+        let motion = CameraMotion::towards(&from, &to, 1.0);
+        let end = motion.camera_at(&from, 1.0);
+        assert!((end.view_from_world - to.view_from_world).amax() < 1e-12);
+        assert!((end.translation_in_view - to.translation_in_view).amax() < 1e-12);
+        assert_eq!(motion.camera_at(&from, 0.0), from);
+        let half = CameraMotion::towards(&from, &to, 0.5).camera_at(&from, 1.0);
+        let middle = motion.camera_at(&from, 0.5);
+        assert!((half.view_from_world - middle.view_from_world).amax() < 1e-12);
+    }
+
+    #[test]
+    fn a_camera_that_turns_right_sees_the_world_move_left() {
+        let from = camera(0.0, Vector3::zeros());
+        let end = CameraMotion::in_view(&from, [0.0; 3], [10.0, 0.0, 0.0]).camera_at(&from, 1.0);
+        let ahead = end.view_from_world * Vector3::new(0.0, 0.0, 1.0);
+        assert!(ahead.x < -0.1 && ahead.z > 0.9, "{ahead:?}");
+        let end = CameraMotion::in_view(&from, [0.0; 3], [0.0, 10.0, 0.0]).camera_at(&from, 1.0);
+        let ahead = end.view_from_world * Vector3::new(0.0, 0.0, 1.0);
+        assert!(ahead.y > 0.1, "up is -y: the world moves down: {ahead:?}");
+    }
+
+    #[test]
+    fn draws_move_by_their_first_range() {
+        let spin = RigidMotion {
+            displacement: Vector3::new(0.0, 0.0, 2.0),
+            rotation: Vector3::new(0.0, 0.0, std::f64::consts::FRAC_PI_2),
+            centre: Vector3::new(1.0, 0.0, 0.0),
+        };
+        let motion = SceneMotion {
+            camera: CameraMotion::NONE,
+            draws: vec![(3..5, spin), (4..9, RigidMotion::NONE)],
+        };
+        assert!(motion.of(2).is_none() && motion.of(6).is_none());
+        let p = motion.of(4).until(1.0).point(Vector3::new(2.0, 0.0, 0.0));
+        assert!((p - Vector3::new(1.0, 1.0, 2.0)).amax() < 1e-12, "{p:?}");
+        let still = RigidMotion::NONE
+            .until(0.7)
+            .point(Vector3::new(0.1, 0.2, 0.3));
+        assert_eq!(still, Vector3::new(0.1, 0.2, 0.3));
+        assert!((motion.largest_turn() - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+        let wild = RigidMotion {
+            displacement: Vector3::new(f64::NAN, 0.0, 0.0),
+            ..spin
+        };
+        let wild = SceneMotion {
+            camera: CameraMotion::NONE,
+            draws: vec![(0..1, wild)],
+        };
+        assert!(wild.validate().is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! The view at both ends of the shutter, and projection relative to the picture's centre.
+
+use nalgebra::Vector3;
+
+use super::lens::{Lens, LensShear};
+use super::motion::{CameraMotion, Placement, RigidMotion, SceneMotion};
+use crate::error::Result;
+use crate::mesh::camera::MeshCamera;
+use crate::scene::Camera;
+
+/// A camera with a lens and everything's motion while its shutter is open.
+#[derive(Debug, Clone)]
+pub struct ShutterView {
+    /// The view when the shutter opens and when it closes.
+    ends: [MeshCamera; 2],
+    /// The view in between.
+    middle: MeshCamera,
+    lens: Lens,
+    shear: LensShear,
+    motion: SceneMotion,
+}
+
+/// A point in homogeneous picture coordinates, whose origin is the picture's centre: column and row in
+/// pixels times `Z`, and `Z`.
+pub type CentredPoint = [f64; 3];
+
+impl ShutterView {
+    /// Opens the shutter of a camera whose near plane lies at distance `near`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for motion that is not finite.
+    pub fn new(camera: &Camera, near: f64, lens: Lens, motion: SceneMotion) -> Result<Self> {
+        motion.validate()?;
+        let at = |time| MeshCamera::new(motion.camera.camera_at(camera, time), near);
+        Ok(Self {
+            ends: [at(0.0), at(1.0)],
+            middle: at(0.5),
+            lens,
+            shear: lens.shear(camera.focal_px),
+            motion,
+        })
+    }
+
+    /// The view half-way between the opening and the closing of the shutter.
+    pub fn middle(&self) -> &MeshCamera {
+        &self.middle
+    }
+
+    /// The lens.
+    pub fn lens(&self) -> Lens {
+        self.lens
+    }
+
+    /// Shear of the lens on the picture.
+    pub fn shear(&self) -> &LensShear {
+        &self.shear
+    }
+
+    /// Width and height of the picture in pixels.
+    pub fn size(&self) -> [u32; 2] {
+        [self.middle.camera.width, self.middle.camera.height]
+    }
+
+    /// Column and row of the picture's centre, in pixels.
+    pub fn centre_px(&self) -> [f64; 2] {
+        self.size().map(|px| f64::from(px) / 2.0)
+    }
+
+    /// Distance of the near plane in world units.
+    pub fn near(&self) -> f64 {
+        self.middle.near
+    }
+
+    /// Motion of a draw: its placement when the shutter opens, half-way, and when it closes.
+    pub fn placements(&self, draw: u32) -> [Placement; 3] {
+        let motion: RigidMotion = self.motion.of(draw);
+        [0.0, 0.5, 1.0].map(|time| motion.until(time))
+    }
+
+    /// Whether nothing moves.
+    pub fn is_still(&self) -> bool {
+        self.motion.camera == CameraMotion::NONE
+            && self.motion.draws.iter().all(|(_, m)| m.is_none())
+    }
+
+    /// A point of a draw when the shutter opens and when it closes, seen through the centre of the lens.
+    #[inline]
+    pub fn project(&self, placements: &[Placement; 3], position: [f32; 3]) -> [CentredPoint; 2] {
+        let p = Vector3::from(position.map(f64::from));
+        let end = |view: &MeshCamera, placement: &Placement| {
+            let camera = &view.camera;
+            let p = camera.view_from_world * placement.point(p) + camera.translation_in_view;
+            let [x, y] = [
+                camera.principal_px[0] - f64::from(camera.width) / 2.0,
+                camera.principal_px[1] - f64::from(camera.height) / 2.0,
+            ];
+            [
+                camera.focal_px[0] * p.x + x * p.z,
+                camera.focal_px[1] * p.y + y * p.z,
+                p.z,
+            ]
+        };
+        [
+            end(&self.ends[0], &placements[0]),
+            end(&self.ends[1], &placements[2]),
+        ]
+    }
+}

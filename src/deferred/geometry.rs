@@ -1,0 +1,268 @@
+//! The geometry of a frame: grids in submission order, their triangles while the shutter is open, and the
+//! numbers of primitives.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::camera::motion::Placement;
+use super::camera::shutter::{CentredPoint, ShutterView};
+use super::raster::cost::RasterCounters;
+use super::raster::triangle::{Cull, MovingTriangle, SetUpView};
+use crate::error::{Error, Result};
+use crate::mesh::camera::MeshCamera;
+use crate::mesh::files::Material;
+use crate::mesh::frame::Faces;
+use crate::mesh::grid::{Grid, GridSource};
+
+/// Number of chunks of a frame, if it has as many batches.
+const CHUNKS: usize = 256;
+/// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.
+const MAX_PRIMITIVES: u64 = u32::MAX as u64;
+/// Side in pixels of the picture for which a scene is tessellated if its blur has no bound.
+const UNBOUNDED_PX: f64 = 16_777_216.0;
+
+/// A grid and the number of its first triangle in its chunk.
+#[derive(Debug)]
+pub(crate) struct PlacedGrid {
+    pub(crate) grid: Grid,
+    pub(crate) first: u32,
+}
+
+/// Batches of one draw.
+#[derive(Debug)]
+pub(crate) struct GeometryChunk {
+    pub(crate) draw: u32,
+    /// Placement of the draw when the shutter opens, half-way, and when it closes.
+    pub(crate) placements: [Placement; 3],
+    /// Primitives before those of the chunk.
+    pub(crate) first: u32,
+    /// Grids of which a triangle is not culled.
+    pub(crate) grids: Vec<PlacedGrid>,
+    /// Triangles that are not culled.
+    pub(crate) triangles: Vec<MovingTriangle>,
+    counters: RasterCounters,
+}
+
+/// The geometry of a frame.
+#[derive(Debug)]
+pub struct Geometry {
+    pub(crate) chunks: Vec<GeometryChunk>,
+    /// Counters of the set-up.
+    pub counters: RasterCounters,
+}
+
+/// A primitive: its grid and its triangle there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PrimitiveRef<'a> {
+    pub(crate) chunk: &'a GeometryChunk,
+    pub(crate) grid: &'a Grid,
+    pub(crate) triangle: u16,
+}
+
+impl Geometry {
+    /// Tessellates a scene for the middle of the exposure, and sets up its triangles. Parts of the scene that
+    /// no blur can bring into the picture may be left out, and so may be parts that are behind the
+    /// camera half-way through the exposure.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] when there are 2^32 primitives or more.
+    pub fn new(source: &dyn GridSource, view: &ShutterView, faces: Faces) -> Result<Self> {
+        let tessellation_view = widened(view, source.bounds(), source);
+        let mut chunks: Vec<_> = runs(source)
+            .into_par_iter()
+            .map(|batches| GeometryChunk::new(source, batches, view, &tessellation_view, faces))
+            .collect();
+        let mut primitives: u64 = 0;
+        let mut counters = RasterCounters::default();
+        for chunk in &mut chunks {
+            chunk.first = u32::try_from(primitives).unwrap_or(u32::MAX);
+            primitives += chunk.counters.triangles;
+            counters.add(&chunk.counters);
+        }
+        Error::check_limit("primitives of a frame", MAX_PRIMITIVES, primitives)?;
+        chunks.par_iter_mut().for_each(|chunk| {
+            for triangle in &mut chunk.triangles {
+                triangle.primitive += chunk.first;
+            }
+        });
+        Ok(Self { chunks, counters })
+    }
+
+    /// Number of primitives, culled or not.
+    pub fn primitives(&self) -> u64 {
+        self.counters.triangles
+    }
+
+    /// Finds a primitive that is not culled, by its number.
+    pub(crate) fn find(&self, primitive: u32) -> PrimitiveRef<'_> {
+        let index = primitive - 1;
+        let chunk = self.chunks.partition_point(|c| c.first <= index) - 1;
+        let chunk = &self.chunks[chunk];
+        let index = index - chunk.first;
+        let grid = chunk.grids.partition_point(|g| g.first <= index) - 1;
+        let grid = &chunk.grids[grid];
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "grids have at most 512 triangles"
+        )]
+        let triangle = (index - grid.first) as u16;
+        PrimitiveRef {
+            chunk,
+            grid: &grid.grid,
+            triangle,
+        }
+    }
+}
+
+impl PrimitiveRef<'_> {
+    /// The primitive while the shutter is open.
+    pub(crate) fn moving(&self, view: &ShutterView, primitive: u32) -> MovingTriangle {
+        let corners = self.grid.topology.triangles[usize::from(self.triangle)];
+        let corners = corners.map(|c| {
+            view.project(
+                &self.chunk.placements,
+                self.grid.vertices[usize::from(c)].position,
+            )
+        });
+        MovingTriangle::unculled(corners, primitive)
+    }
+}
+
+impl GeometryChunk {
+    fn new(
+        source: &dyn GridSource,
+        batches: Range<usize>,
+        view: &ShutterView,
+        tessellation_view: &MeshCamera,
+        faces: Faces,
+    ) -> Self {
+        let draw = source.draw(batches.start);
+        let mut chunk = Self {
+            draw,
+            placements: view.placements(draw),
+            first: 0,
+            grids: Vec::new(),
+            triangles: Vec::new(),
+            counters: RasterCounters::default(),
+        };
+        let set_up = SetUpView {
+            shear: *view.shear(),
+            size: view.size(),
+            near: view.near(),
+        };
+        let mut grids = Vec::new();
+        let mut points = Vec::new();
+        for batch in batches {
+            source.grids(batch, tessellation_view, &mut grids);
+            for grid in grids.drain(..) {
+                let material: &Material = &source.materials()[grid.material as usize];
+                let draws_backs = material.two_sided || faces == Faces::Both;
+                let vertices = grid.vertices.iter();
+                points.clear();
+                points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
+                chunk.add(grid, &points, &set_up, draws_backs);
+            }
+        }
+        chunk
+    }
+
+    fn add(
+        &mut self,
+        grid: Grid,
+        points: &[[CentredPoint; 2]],
+        set_up: &SetUpView,
+        draws_backs: bool,
+    ) {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "frames of 2^32 primitives are refused before numbers are used"
+        )]
+        let first = self.counters.triangles as u32;
+        let before = self.triangles.len();
+        for (corners, number) in grid.topology.triangles.iter().zip(1_u32..) {
+            self.counters.triangles += 1;
+            let corners = corners.map(|c| points[usize::from(c)]);
+            let number = first.wrapping_add(number);
+            match MovingTriangle::set_up(corners, set_up, number, draws_backs) {
+                Ok(triangle) => self.triangles.push(triangle),
+                Err(Cull::Frustum) => self.counters.outside += 1,
+                Err(Cull::Facing) => self.counters.turned_away += 1,
+                Err(Cull::NotFinite) => self.counters.not_finite += 1,
+            }
+        }
+        if self.triangles.len() > before {
+            self.grids.push(PlacedGrid { grid, first });
+        }
+    }
+}
+
+/// Cuts the batches into runs of one draw each.
+fn runs(source: &dyn GridSource) -> Vec<Range<usize>> {
+    let length = source.batches().div_ceil(CHUNKS).max(1);
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for batch in 0..source.batches() {
+        match runs.last_mut() {
+            Some(run) if run.len() < length && source.draw(run.start) == source.draw(batch) => {
+                run.end = batch + 1;
+            }
+            _ => runs.push(batch..batch + 1),
+        }
+    }
+    runs
+}
+
+/// The view half-way through the exposure, with a picture that is larger by the largest blur of the
+/// corners of the bounding box of any draw's content: what lies outside never shows. The picture has no
+/// borders if a corner comes near the eye.
+fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -> MeshCamera {
+    let mut wide = view.middle().clone();
+    let draws = (0..source.batches()).map(|batch| source.draw(batch));
+    let mut margin = 0.0_f64;
+    if !(view.is_still() && view.shear().is_pinhole()) {
+        let mut last = None;
+        for draw in draws {
+            if last == Some(draw) {
+                continue;
+            }
+            last = Some(draw);
+            margin = margin.max(blur_px(view, &view.placements(draw), bounds));
+        }
+    }
+    let margin = margin.ceil().min(UNBOUNDED_PX);
+    let camera = &mut wide.camera;
+    camera.principal_px = camera.principal_px.map(|px| px + margin);
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most 2^24"
+    )]
+    let margin = margin as u32;
+    camera.width += 2 * margin;
+    camera.height += 2 * margin;
+    wide
+}
+
+/// The largest distance on the picture, in pixels, of a corner of a box from its place half-way, at any time
+/// and from any point of the lens; infinite if one comes nearer than the near plane.
+fn blur_px(view: &ShutterView, placements: &[Placement; 3], bounds: [[f32; 3]; 2]) -> f64 {
+    let corners = (0..8_usize)
+        .map(|corner| std::array::from_fn(|axis| bounds[corner >> axis & 1][axis]))
+        .map(|position| view.project(placements, position));
+    corners
+        .map(|[start, end]| {
+            let middle = [0, 1, 2].map(|k| f64::midpoint(start[k], end[k]));
+            let blurs = [start, end, middle].map(|p| {
+                if p[2] <= view.near() {
+                    return f64::INFINITY;
+                }
+                let shear = view.shear().at(p[2]);
+                let off = |k: usize| {
+                    (p[k] / p[2] - middle[k] / middle[2]).abs() + (shear[k] / p[2]).abs()
+                };
+                off(0).max(off(1))
+            });
+            blurs.into_iter().fold(0.0, f64::max)
+        })
+        .fold(0.0, f64::max)
+}

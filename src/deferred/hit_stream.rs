@@ -1,0 +1,169 @@
+//! The hits of a frame in submission order.
+
+use std::ops::Range;
+
+use fearless_simd::{Simd, dispatch, prelude::*};
+use rayon::prelude::*;
+
+use super::frame::StochasticFrame;
+use super::hits::{Hit, HitChunk, HitStream, QuadHits};
+use super::raster::cost::RasterCounters;
+use super::raster::lanes::PixelHits;
+use super::raster::traverse::{HitSink, TILE_PX, traverse};
+use super::raster::triangle::MovingTriangle;
+use super::sample::pattern::LANES;
+use super::shading::grid::{GridView, ShadingGrid};
+
+/// Pixels of the boxes of the triangles of a part of the raster, at most: its hits then take at most
+/// 34 MB.
+const PART_PX: u64 = 1 << 18;
+/// Parts that are rasterized at the same time, per thread.
+const PARTS_PER_THREAD: usize = 4;
+
+/// Consecutive triangles of a chunk, or some rows of tiles of one triangle.
+#[derive(Debug, Clone)]
+struct RasterPart {
+    chunk: usize,
+    triangles: Range<usize>,
+    rows: Range<u32>,
+}
+
+impl HitStream for StochasticFrame {
+    fn size(&self) -> [u32; 2] {
+        self.view.size()
+    }
+
+    fn samples(&self) -> u32 {
+        self.settings.samples
+    }
+
+    fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
+        let parts = self.parts();
+        let window = PARTS_PER_THREAD * rayon::current_num_threads();
+        for parts in parts.chunks(window) {
+            let chunks: Vec<_> = parts.par_iter().map(|part| self.hits_of(part)).collect();
+            chunks.iter().for_each(&mut *consume);
+        }
+    }
+}
+
+impl StochasticFrame {
+    /// Cuts the raster into parts of bounded size.
+    fn parts(&self) -> Vec<RasterPart> {
+        let bottom = self.view.size()[1];
+        let mut parts: Vec<RasterPart> = Vec::new();
+        for (chunk, geometry) in self.geometry.chunks.iter().enumerate() {
+            let mut pixels = PART_PX;
+            for (at, triangle) in geometry.triangles.iter().enumerate() {
+                let [x0, y0, x1, y1] = triangle.area.map(u32::from);
+                let width = u64::from(x1 - x0);
+                let own = width * u64::from(y1 - y0);
+                pixels = pixels.saturating_add(own);
+                if own > PART_PX {
+                    let rows = PART_PX / (width * u64::from(TILE_PX));
+                    let step = TILE_PX * u32::try_from(rows).unwrap_or(u32::MAX).max(1);
+                    let first = y0 / TILE_PX * TILE_PX;
+                    parts.extend((first..y1).step_by(step as usize).map(|row| RasterPart {
+                        chunk,
+                        triangles: at..at + 1,
+                        rows: row..(row + step).min(y1),
+                    }));
+                    continue;
+                }
+                match parts.last_mut() {
+                    Some(part) if part.chunk == chunk && pixels <= PART_PX => {
+                        part.triangles.end = at + 1;
+                    }
+                    _ => {
+                        pixels = own;
+                        parts.push(RasterPart {
+                            chunk,
+                            triangles: at..at + 1,
+                            rows: 0..bottom,
+                        });
+                    }
+                }
+            }
+        }
+        parts
+    }
+
+    fn hits_of(&self, part: &RasterPart) -> HitChunk {
+        let level = self.settings.level.level();
+        let mut chunk = HitChunk::default();
+        dispatch!(level, simd => self.raster_part(simd, part, &mut chunk));
+        chunk
+    }
+
+    #[inline(always)]
+    fn raster_part<S: Simd>(&self, simd: S, part: &RasterPart, chunk: &mut HitChunk) {
+        let (view, grids) = (self.raster_view(), self.grid_view());
+        let area = [0, part.rows.start, self.view.size()[0], part.rows.end];
+        // The frame has counted the same tests already.
+        let mut counters = RasterCounters::default();
+        let triangles = &self.geometry.chunks[part.chunk].triangles[part.triangles.clone()];
+        for triangle in triangles {
+            let mut sink = Recorder {
+                chunk,
+                triangle,
+                grids: &grids,
+                grid: None,
+                samples: self.settings.samples,
+            };
+            traverse(simd, &view, triangle, area, &mut counters, &mut sink);
+        }
+    }
+}
+
+/// Records the hits of a triangle.
+struct Recorder<'a> {
+    chunk: &'a mut HitChunk,
+    triangle: &'a MovingTriangle,
+    grids: &'a GridView,
+    /// Made at the first hit.
+    grid: Option<ShadingGrid>,
+    samples: u32,
+}
+
+impl<S: Simd> HitSink<S> for Recorder<'_> {
+    #[inline(always)]
+    fn pixel(&mut self, [x, y]: [u32; 2], hits: &PixelHits<S>) {
+        let (triangle, grids) = (self.triangle, self.grids);
+        let grid = self
+            .grid
+            .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
+        let mut mortons = [0; LANES];
+        grid.map_lanes(hits.depth.token(), hits.weights)
+            .store_slice(&mut mortons);
+        let mut depths = [0.0; LANES];
+        hits.depth.store_slice(&mut depths);
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "pictures have at most 2^15 pixels per side"
+        )]
+        let place = [x / 2, y / 2].map(|v| v as u16);
+        let pixel = (y % 2) * 2 + x % 2;
+        let coverage = u64::from(hits.hits) << (pixel * self.samples);
+        let primitive = triangle.primitive;
+        match self.chunk.quads.last_mut() {
+            Some(quad) if quad.place == place && quad.primitive == primitive => {
+                quad.coverage |= coverage;
+            }
+            _ => self.chunk.quads.push(QuadHits {
+                primitive,
+                place,
+                coverage,
+                first: self.chunk.hits.len() as u64,
+            }),
+        }
+        let mut left = hits.hits;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            self.chunk.hits.push(Hit {
+                depth: depths[lane],
+                morton: mortons[lane],
+            });
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Properties of whole frames, on random scenes.
+
+mod instants;
+mod scenes;
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+use super::backend::attributes::VertexCacheSpec;
+use super::backend::resolve::Background;
+use super::backend::tiles::{TiledOutcome, TiledPass};
+use super::camera::lens::Lens;
+use super::camera::motion::SceneMotion;
+use super::frame::StochasticFrame;
+use super::hits::HitStream;
+use super::raster::oracle::exact;
+use super::raster::sample_test::{Sample, sample_test};
+use super::raster::triangle::{MovingTriangle, SetUpView};
+use super::sample::pattern::PixelPattern;
+use super::settings::DeferredSettings;
+use super::shading::grid::{GridRule, ShadingGrid};
+use super::shading::spid::Spid;
+use crate::math::SimdLevel;
+use crate::mesh::camera::MeshCamera;
+use crate::mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
+use crate::mesh::shade::{Albedo, ShadeSettings, Shader, Textures};
+use crate::mesh::triangles::Triangles;
+use crate::raster::sample_depth::NO_OWNER;
+use crate::raster::samples::SamplePattern;
+use scenes::{Random, blurs, camera, frame, mesh, soup};
+
+/// All triangles of a frame as set up, with their numbers.
+fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
+    let chunks = frame.geometry.chunks.iter();
+    chunks.flat_map(|c| c.triangles.iter().copied()).collect()
+}
+
+fn each_sample(frame: &StochasticFrame, mut visit: impl FnMut(usize, Sample)) {
+    let [width, height] = frame.view.size();
+    let view = frame.raster_view();
+    for y in 0..height {
+        for x in 0..width {
+            for lane in 0..frame.settings.samples as usize {
+                let at = frame.visible.pixel(x, y) + lane;
+                visit(
+                    at,
+                    view.test.sample([x, y], frame.pattern.pixel(x, y), lane),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_show_what_the_definition_and_exact_arithmetic_say() {
+    for (seed, size) in [(1, 0.3), (2, 1.5)] {
+        let source = soup(seed, 60, size);
+        for blur in blurs() {
+            let frame = frame(
+                &source,
+                [45, 37],
+                blur,
+                &DeferredSettings {
+                    faces: Faces::Both,
+                    seed,
+                    ..DeferredSettings::default()
+                },
+            );
+            let triangles = triangles(&frame);
+            assert!(triangles.len() > 30);
+            let (test, grids) = (frame.raster_view().test, frame.grid_view());
+            let grid: HashMap<u32, ShadingGrid> = triangles
+                .iter()
+                .map(|t| (t.primitive, ShadingGrid::new(t, &grids)))
+                .collect();
+            let (mut covered, mut close) = (0, 0);
+            each_sample(&frame, |at, sample| {
+                let (mut depth, mut spid) = (0.0, Spid::BACKGROUND);
+                let (mut exact_depth, mut owner, mut is_close) = (0.0, 0, false);
+                for triangle in &triangles {
+                    let hit = sample_test(triangle, &test.shear, test.near, &sample);
+                    if let Some(hit) = hit.filter(|hit| hit.depth > depth) {
+                        depth = hit.depth;
+                        let primitive = triangle.primitive;
+                        let morton = grid[&primitive].map(hit.weights);
+                        spid = Spid { primitive, morton };
+                    }
+                    let hit = exact(triangle, &test.shear, test.near.into(), &sample);
+                    is_close |= hit.is_close;
+                    if hit.is_hit {
+                        is_close |= (hit.depth - exact_depth).abs() < 1e-5;
+                        if hit.depth > exact_depth {
+                            exact_depth = hit.depth;
+                            owner = triangle.primitive;
+                        }
+                    }
+                }
+                let found = frame.visible.spids[at];
+                assert_eq!(
+                    (found, frame.visible.depths[at]),
+                    (spid, depth),
+                    "{sample:?}"
+                );
+                if is_close {
+                    close += 1;
+                } else {
+                    assert_eq!(found.primitive, owner, "{sample:?}");
+                }
+                covered += u32::from(!found.is_background());
+            });
+            assert!(covered > 5000, "{covered} covered, {close} close");
+            assert!(close < 2000, "{close}");
+        }
+    }
+}
+
+#[test]
+fn culled_triangles_have_no_hits() {
+    let source = soup(5, 80, 0.8);
+    for blur in blurs() {
+        let frame = frame(&source, [24, 16], blur, &DeferredSettings::default());
+        let kept: BTreeSet<u32> = triangles(&frame).iter().map(|t| t.primitive).collect();
+        let test = frame.raster_view().test;
+        let set_up = SetUpView {
+            shear: *frame.view.shear(),
+            size: frame.view.size(),
+            near: frame.view.near(),
+        };
+        let total = u32::try_from(frame.geometry.primitives()).unwrap();
+        let mut culled = 0;
+        let chunks = &frame.geometry.chunks;
+        for chunk in chunks {
+            for placed in &chunk.grids {
+                for (number, corners) in (1_u32..).zip(&placed.grid.topology.triangles) {
+                    let primitive = chunk.first + placed.first + number;
+                    let corners = corners.map(|c| {
+                        let position = placed.grid.vertices[usize::from(c)].position;
+                        frame.view.project(&chunk.placements, position)
+                    });
+                    if kept.contains(&primitive) {
+                        continue;
+                    }
+                    culled += 1;
+                    let mut triangle = MovingTriangle::unculled(corners, primitive);
+                    triangle.faces.back = false;
+                    each_sample(&frame, |_, sample| {
+                        let hit = exact(&triangle, &test.shear, test.near.into(), &sample);
+                        assert!(!hit.is_hit || hit.is_close, "{primitive} {sample:?}");
+                    });
+                    assert!(MovingTriangle::set_up(corners, &set_up, 1, false).is_err());
+                }
+            }
+        }
+        assert!(culled > 10 && total == 80, "{culled}");
+    }
+}
+
+fn passes(frame: &StochasticFrame, source: &Triangles, tile_px: Option<u32>) -> TiledOutcome {
+    use crate::mesh::grid::GridSource;
+    let textures = Textures::new(source.textures(), source.materials());
+    let shade = ShadeSettings {
+        albedo: Albedo::Checker { scale: 8.0 },
+    };
+    let shader = Shader::new(source.materials(), &textures, frame.view.middle(), shade);
+    frame.tiled(&TiledPass {
+        tile_px,
+        picture: Some((&shader, Background::new(Some([0.1, 0.2, 0.3])))),
+        heat: true,
+        measures_packed: false,
+        vertex_cache: &VertexCacheSpec::default(),
+    })
+}
+
+#[test]
+fn pictures_do_not_depend_on_tiles_threads_or_vectors() {
+    let source = soup(3, 120, 0.4);
+    for (blur, grid) in blurs().into_iter().zip([
+        GridRule::Pixel,
+        GridRule::Pixel,
+        GridRule::Adaptive { quality: 0.5 },
+        GridRule::Adaptive { quality: 0.5 },
+    ]) {
+        let settings = DeferredSettings {
+            faces: Faces::Both,
+            grid,
+            ..DeferredSettings::default()
+        };
+        let first = frame(&source, [70, 67], blur.clone(), &settings);
+        let whole = passes(&first, &source, None);
+        for tile in [8, 20, 64] {
+            let tiled = passes(&first, &source, Some(tile));
+            assert_eq!(tiled.picture, whole.picture, "tiles of {tile}");
+            assert!(tiled.counters.quads >= whole.counters.quads);
+            assert_eq!(
+                tiled.counters.samples_covered,
+                whole.counters.samples_covered
+            );
+            assert_eq!(tiled.counters.pixels_covered, whole.counters.pixels_covered);
+            let heat: f64 = tiled.heat.unwrap().iter().sum();
+            assert!((heat - 4.0 * tiled.counters.quads as f64).abs() < 1e-6 * heat);
+        }
+        for (threads, level) in [(1, None), (2, None), (7, None)]
+            .into_iter()
+            .chain(SimdLevel::all().into_iter().map(|level| (2, Some(level))))
+        {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let settings = DeferredSettings {
+                level: level.unwrap_or_default(),
+                ..settings
+            };
+            let again = pool.install(|| frame(&source, [70, 67], blur.clone(), &settings));
+            assert!(again.visible == first.visible, "{threads} {level:?}");
+            assert_eq!(again.counters, first.counters);
+            let tiled = pool.install(|| passes(&again, &source, Some(20)));
+            assert_eq!(tiled.picture, whole.picture);
+        }
+    }
+}
+
+#[test]
+fn the_ordered_hits_lead_to_the_same_samples() {
+    let source = soup(4, 90, 0.7);
+    for blur in blurs() {
+        let frame = frame(
+            &source,
+            [61, 42],
+            blur,
+            &DeferredSettings {
+                faces: Faces::Both,
+                samples: 8,
+                ..DeferredSettings::default()
+            },
+        );
+        let mut spids = vec![Spid::BACKGROUND; frame.visible.spids.len()];
+        let mut depths = vec![0.0; spids.len()];
+        let (mut hits, mut last) = (0, 0);
+        frame.each_chunk(&mut |chunk| {
+            for quad in &chunk.quads {
+                assert!(quad.primitive >= last && quad.coverage != 0);
+                last = quad.primitive;
+                let first = frame.visible.block(quad.place);
+                let mut left = quad.coverage;
+                for hit in chunk.of(quad) {
+                    let at = first + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    hits += 1;
+                    if hit.depth > depths[at] {
+                        depths[at] = hit.depth;
+                        spids[at] = Spid {
+                            primitive: quad.primitive,
+                            morton: hit.morton,
+                        };
+                    }
+                }
+            }
+        });
+        assert_eq!(hits, frame.counters.hits);
+        assert!(spids == frame.visible.spids && depths == frame.visible.depths);
+    }
+}
+
+#[test]
+fn adaptive_grids_without_blur_are_pixel_grids() {
+    let source = soup(6, 60, 0.5);
+    let of = |grid| {
+        let settings = DeferredSettings {
+            grid,
+            ..DeferredSettings::default()
+        };
+        frame(
+            &source,
+            [40, 40],
+            (Lens::PINHOLE, SceneMotion::NONE),
+            &settings,
+        )
+        .visible
+    };
+    assert!(of(GridRule::Pixel) == of(GridRule::Adaptive { quality: 0.5 }));
+}
+
+#[test]
+fn moving_sheets_have_neither_cracks_nor_double_hits() {
+    // A sheet of triangles that fills the picture at all times, with a lens in front.
+    let mut text = String::new();
+    let mut random = Random(9);
+    let cells = 12;
+    for y in 0..=cells {
+        for x in 0..=cells {
+            let [x, y] = [x, y].map(|v| f64::from(v) / f64::from(cells) * 8.0 - 4.0);
+            let off = [0.12, 0.12, 0.4].map(|v| random.next(-v, v));
+            writeln!(text, "v {} {} {}", x + off[0], y + off[1], 3.0 + off[2]).unwrap();
+        }
+    }
+    for y in 0..cells {
+        for x in 0..cells {
+            let a = y * (cells + 1) + x + 1;
+            let (b, c, d) = (a + 1, a + cells + 2, a + cells + 1);
+            writeln!(text, "f {a} {b} {c}\nf {a} {c} {d}").unwrap();
+        }
+    }
+    let source = mesh(&text);
+    for pattern in [PixelPattern::Sobol, PixelPattern::Standard] {
+        for blur in blurs() {
+            let frame = frame(
+                &source,
+                [48, 36],
+                blur,
+                &DeferredSettings {
+                    faces: Faces::Both,
+                    pattern,
+                    ..DeferredSettings::default()
+                },
+            );
+            let samples = u64::from(48_u32 * 36 * 16);
+            assert_eq!(frame.counters.hits, samples, "{pattern:?}");
+            assert!(frame.visible.spids.iter().all(|s| !s.is_background()));
+        }
+    }
+}
+
+#[test]
+fn without_blur_quads_are_those_of_multisampling() {
+    let source = soup(7, 150, 0.4);
+    let settings = DeferredSettings {
+        pattern: PixelPattern::Standard,
+        ..DeferredSettings::default()
+    };
+    let size = [80, 60];
+    let frame = frame(&source, size, (Lens::PINHOLE, SceneMotion::NONE), &settings);
+    let quads = passes(&frame, &source, None).counters.quads;
+    let view = MeshCamera::new(camera(size), 0.05);
+    let visible = VisibleFrame::new(
+        &source,
+        &view,
+        &view,
+        &FrameSettings {
+            size,
+            pattern: SamplePattern::standard(16).unwrap().shared(),
+            faces: Faces::Front,
+            cull: Cull::Quads,
+            level: SimdLevel::best(),
+        },
+    )
+    .unwrap();
+    // A quad of a triangle is a fragment; triangles that share nothing are shaded apart.
+    let owners = visible.bins.iter().flat_map(|bin| &bin.samples);
+    let owners: BTreeSet<u32> = owners.copied().filter(|o| *o != NO_OWNER).collect();
+    let difference = quads.abs_diff(owners.len() as u64) as f64 / owners.len() as f64;
+    // Vertices are snapped to 1/256 px there and not here.
+    assert!(
+        difference < 0.01 && owners.len() > 500,
+        "{quads} {}",
+        owners.len()
+    );
+}

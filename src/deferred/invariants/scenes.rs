@@ -1,0 +1,89 @@
+//! Random scenes and cameras.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::deferred::camera::lens::Lens;
+use crate::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
+use crate::deferred::camera::shutter::ShutterView;
+use crate::deferred::frame::StochasticFrame;
+use crate::deferred::settings::DeferredSettings;
+use crate::mesh::triangles::Triangles;
+use crate::scene::{Camera, Intrinsics};
+
+/// A generator of numbers for scenes.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self, least: f64, greatest: f64) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        least + (greatest - least) * ((self.0 >> 33) as f64 / 2_147_483_648.0)
+    }
+}
+
+pub(super) fn mesh(text: &str) -> Triangles {
+    let no_files = &mut |name: &str| unreachable!("{name}");
+    let loaded = crate::mesh::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
+    Triangles::new(loaded.unwrap().mesh)
+}
+
+/// Triangles at random places in front of the camera, of both orientations; some cross its plane.
+pub(super) fn soup(seed: u64, count: usize, size: f64) -> Triangles {
+    let mut random = Random(seed);
+    let mut text = String::new();
+    for k in 0..count {
+        let z = random.next(1.0, 6.0);
+        let centre = [random.next(-0.8, 0.8) * z, random.next(-0.6, 0.6) * z, z];
+        let reach = if k % 11 == 0 { 4.0 * size } else { size };
+        for _ in 0..3 {
+            let [x, y, z] = centre.map(|c| c + random.next(-reach, reach));
+            writeln!(text, "v {x} {y} {z}").unwrap();
+        }
+        let first = 3 * k + 1;
+        writeln!(text, "g {k}\nf {first} {} {}", first + 1, first + 2).unwrap();
+    }
+    mesh(&text)
+}
+
+pub(super) fn camera(size: [u32; 2]) -> Camera {
+    let lens = Intrinsics::from_vertical_fov(size[0], size[1], 1.1);
+    Camera::new("test", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
+}
+
+pub(super) fn moving() -> SceneMotion {
+    let spin = RigidMotion {
+        displacement: Vector3::new(0.3, -0.1, 0.2),
+        rotation: Vector3::new(0.1, 0.2, -0.3),
+        centre: Vector3::new(0.0, 0.0, 3.0),
+    };
+    SceneMotion {
+        camera: CameraMotion::in_view(&camera([8, 8]), [0.1, 0.0, 0.3], [2.0, -1.0, 3.0]),
+        draws: vec![(0..1, spin)],
+    }
+}
+
+/// Sharp, motion, defocus, both.
+pub(super) fn blurs() -> [(Lens, SceneMotion); 4] {
+    let lens = Lens::new(0.08, 3.0).unwrap();
+    [
+        (Lens::PINHOLE, SceneMotion::NONE),
+        (Lens::PINHOLE, moving()),
+        (lens, SceneMotion::NONE),
+        (lens, moving()),
+    ]
+}
+
+pub(super) fn frame(
+    source: &Triangles,
+    size: [u32; 2],
+    (lens, motion): (Lens, SceneMotion),
+    settings: &DeferredSettings,
+) -> StochasticFrame {
+    let view = ShutterView::new(&camera(size), 0.05, lens, motion).unwrap();
+    StochasticFrame::new(source, view, settings).unwrap()
+}

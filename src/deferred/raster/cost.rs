@@ -1,0 +1,84 @@
+//! The cost of the raster in arithmetic operations (section 5.1).
+
+use crate::pipeline::spec::spec;
+
+spec! {
+    /// Arithmetic operations of the raster's steps.
+    RasterCost in "raster" {
+        /// Operations of the set-up of a triangle.
+        set_up_ops: u32 = 250, 0..=1_000_000, Assumed "edge polynomials in time and on the lens, and both culls";
+        /// Operations of the test of a tile or of a block of 2x2 pixels.
+        tile_ops: u32 = 200, 0..=1_000_000, Assumed "bounds of four sides in time and on the lens, and three edges";
+        /// Operations of the test of a sample.
+        sample_ops: u32 = 25, 0..=1_000_000, Published "Laine et al. 2011: 25 fused multiply-adds per test";
+        /// Operations of the interpolation of depth and barycentrics of a hit.
+        hit_ops: u32 = 10, 0..=1_000_000, Assumed "15 % of the published operations at the published efficiency are 9.8 per hit";
+    }
+}
+
+/// Counters of the raster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RasterCounters {
+    /// Triangles submitted.
+    pub triangles: u64,
+    /// Triangles dropped because they are never in the picture.
+    pub outside: u64,
+    /// Triangles dropped because they never show a side that is drawn.
+    pub turned_away: u64,
+    /// Triangles dropped because a coordinate is beyond the range of f32.
+    pub not_finite: u64,
+    /// Tests of tiles of 8x8 pixels and of blocks of 2x2 pixels.
+    pub tile_tests: u64,
+    /// Samples tested.
+    pub sample_tests: u64,
+    /// Samples hit.
+    pub hits: u64,
+}
+
+/// Operations by step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RasterOps {
+    /// Of the set-up of triangles.
+    pub set_up: u64,
+    /// Of tests of tiles and blocks.
+    pub tile: u64,
+    /// Of tests of samples.
+    pub sample: u64,
+    /// Of hits.
+    pub hit: u64,
+}
+
+impl RasterCounters {
+    /// Triangles dropped before the raster.
+    pub fn culled(&self) -> u64 {
+        self.outside + self.turned_away + self.not_finite
+    }
+
+    /// Adds the counters of another part of the frame.
+    pub fn add(&mut self, other: &Self) {
+        self.triangles += other.triangles;
+        self.outside += other.outside;
+        self.turned_away += other.turned_away;
+        self.not_finite += other.not_finite;
+        self.tile_tests += other.tile_tests;
+        self.sample_tests += other.sample_tests;
+        self.hits += other.hits;
+    }
+
+    /// Operations of the raster.
+    pub fn ops(&self, cost: &RasterCost) -> RasterOps {
+        RasterOps {
+            set_up: self.triangles * u64::from(cost.set_up_ops),
+            tile: self.tile_tests * u64::from(cost.tile_ops),
+            sample: self.sample_tests * u64::from(cost.sample_ops),
+            hit: self.hits * u64::from(cost.hit_ops),
+        }
+    }
+}
+
+impl RasterOps {
+    /// Operations of all steps.
+    pub fn total(&self) -> u64 {
+        self.set_up + self.tile + self.sample + self.hit
+    }
+}

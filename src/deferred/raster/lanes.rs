@@ -1,0 +1,130 @@
+//! The test of all samples of a pixel at once, with the same bits as [`sample_test`].
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use super::sample_test::{Sample, sample_test};
+use super::triangle::MovingTriangle;
+use crate::deferred::camera::lens::LensShear;
+use crate::deferred::sample::pattern::{LANES, PixelSamples};
+use crate::math::lanes::mask_bits;
+
+/// What all sample tests of a frame share.
+#[derive(Debug, Clone, Copy)]
+pub struct TestView {
+    /// Shear of the lens.
+    pub shear: LensShear,
+    /// Distance of the near plane.
+    pub near: f32,
+    /// Column and row of the picture's centre, in pixels.
+    pub centre: [f32; 2],
+}
+
+impl TestView {
+    /// A sample of a pixel.
+    pub fn sample(&self, [x, y]: [u32; 2], samples: &PixelSamples, lane: usize) -> Sample {
+        let [left, top] = self.corner([x, y]);
+        Sample {
+            xy: [left + samples.x[lane], top + samples.y[lane]],
+            uv: [samples.u[lane], samples.v[lane]],
+            t: samples.t[lane],
+        }
+    }
+
+    /// The top left corner of a pixel, from the picture's centre.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "pictures have at most 2^15 pixels per side"
+    )]
+    #[inline(always)]
+    fn corner(&self, [x, y]: [u32; 2]) -> [f32; 2] {
+        [x as f32 - self.centre[0], y as f32 - self.centre[1]]
+    }
+}
+
+/// Hits of the samples of a pixel.
+#[derive(Debug, Clone, Copy)]
+pub struct PixelHits<S: Simd> {
+    /// Samples that are hit.
+    pub hits: u16,
+    /// Weights of the corners, as in [`TriangleHit::weights`](super::sample_test::TriangleHit); valid where
+    /// a sample is hit.
+    pub weights: [f32x16<S>; 3],
+    /// Depths, valid where a sample is hit.
+    pub depth: f32x16<S>,
+}
+
+/// Tests the samples of a pixel that are in `wanted`.
+#[inline(always)]
+pub fn test_pixel<S: Simd>(
+    simd: S,
+    triangle: &MovingTriangle,
+    view: &TestView,
+    (pixel, samples): ([u32; 2], &PixelSamples),
+    wanted: u16,
+) -> PixelHits<S> {
+    let load = |lanes: &[f32; LANES]| f32x16::from_slice(simd, lanes);
+    let t = load(&samples.t);
+    let uv = [load(&samples.u), load(&samples.v)];
+    let corner = view.corner(pixel);
+    let xy = [load(&samples.x) + corner[0], load(&samples.y) + corner[1]];
+    let along = [
+        uv[0] * view.shear.a[0] - xy[0],
+        uv[1] * view.shear.a[1] - xy[1],
+    ];
+    let aside = [uv[0] * view.shear.b[0], uv[1] * view.shear.b[1]];
+    let moved = |i: usize, k: usize| {
+        let start = f32x16::splat(simd, triangle.start[i][k]);
+        start + t * triangle.change[i][k]
+    };
+    let z = [moved(0, 2), moved(1, 2), moved(2, 2)];
+    let place = |i: usize, k: usize| (moved(i, k) + aside[k]) + along[k] * z[i];
+    let x = [place(0, 0), place(1, 0), place(2, 0)];
+    let y = [place(0, 1), place(1, 1), place(2, 1)];
+    let edge = |j: usize, k: usize| x[j] * y[k] - x[k] * y[j];
+    let weights = [edge(1, 2), edge(2, 0), edge(0, 1)];
+    let zero = f32x16::splat(simd, 0.0);
+    let below = weights.map(|w| mask_bits(w.simd_lt(zero)));
+    let above = weights.map(|w| mask_bits(w.simd_gt(zero)));
+    let mut hits = 0;
+    if triangle.faces.front {
+        hits |= below[0] & below[1] & below[2];
+    }
+    if triangle.faces.back {
+        hits |= above[0] & above[1] & above[2];
+    }
+    let sum = (weights[0] + weights[1]) + weights[2];
+    let distance = (weights[0] * z[0] + weights[1] * z[1]) + weights[2] * z[2];
+    let depth = sum * view.near / distance;
+    let mut found = PixelHits {
+        hits: hits & wanted,
+        weights,
+        depth,
+    };
+    if found.hits != 0 {
+        let is_in_front = depth.simd_gt(zero) & depth.simd_le(f32x16::splat(simd, 1.0));
+        found.hits &= mask_bits(is_in_front);
+    }
+    // Samples on an edge, or with a weight that is not a number, are rare.
+    let signed = (below[0] | above[0]) & (below[1] | above[1]) & (below[2] | above[2]);
+    let unsigned = !signed & wanted;
+    if unsigned != 0 {
+        found.hits |= on_edges(triangle, view, (pixel, samples), unsigned);
+    }
+    found
+}
+
+/// The hits among samples that lie on edges.
+#[cold]
+fn on_edges(
+    triangle: &MovingTriangle,
+    view: &TestView,
+    (pixel, samples): ([u32; 2], &PixelSamples),
+    wanted: u16,
+) -> u16 {
+    let is_hit = |lane: &usize| {
+        let sample = view.sample(pixel, samples, *lane);
+        sample_test(triangle, &view.shear, view.near, &sample).is_some()
+    };
+    let lanes = (0..LANES).filter(|lane| wanted >> lane & 1 == 1);
+    lanes.filter(is_hit).fold(0, |bits, lane| bits | 1 << lane)
+}

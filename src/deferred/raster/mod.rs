@@ -1,0 +1,15 @@
+//! Stochastic raster: coverage in the picture, on the lens and in time.
+//!
+//! [`sample_test`] defines what a hit is. [`traverse`] finds the hits of a triangle without testing all
+//! samples of the picture: tiles of 8x8 pixels and blocks of 2x2 pixels are culled by bounds in time and
+//! on the lens and by the triangle's edges, and the samples of a pixel are tested together.
+
+pub mod bounds;
+pub mod cost;
+pub mod edges;
+pub mod lanes;
+#[cfg(test)]
+pub(super) mod oracle;
+pub mod sample_test;
+pub mod traverse;
+pub mod triangle;

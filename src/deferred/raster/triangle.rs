@@ -1,0 +1,303 @@
+//! Triangle set-up: vertices that move linearly in homogeneous picture coordinates, culls, and the box of
+//! pixels that a triangle may cover.
+
+use crate::deferred::camera::lens::LensShear;
+use crate::deferred::camera::shutter::CentredPoint;
+use crate::math::narrow;
+
+/// Pixels by which a box is larger than the exact hull, for rounding.
+const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
+
+/// A triangle while the shutter is open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MovingTriangle {
+    /// Corners when the shutter opens: column and row from the picture's centre in pixels times `Z`, and
+    /// `Z`.
+    pub start: [[f32; 3]; 3],
+    /// Their changes until the shutter closes.
+    pub change: [[f32; 3]; 3],
+    /// Pixels that it may cover: first column and row, and those after the last ones.
+    pub area: [u16; 4],
+    /// Number in submission order, from 1.
+    pub primitive: u32,
+    /// The sides that are drawn and that may show.
+    pub faces: FaceSet,
+}
+
+/// A set of sides of a triangle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaceSet {
+    /// Whether the front is in the set.
+    pub front: bool,
+    /// Whether the back is in the set.
+    pub back: bool,
+}
+
+impl FaceSet {
+    /// Both sides.
+    pub const BOTH: Self = Self {
+        front: true,
+        back: true,
+    };
+
+    /// Whether no side is in the set.
+    pub fn is_empty(self) -> bool {
+        !(self.front || self.back)
+    }
+}
+
+/// Reason why a triangle is dropped before the raster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cull {
+    /// It is never in the picture and in front of the near plane.
+    Frustum,
+    /// It never shows a side that is drawn, or never has an area.
+    Facing,
+    /// A coordinate is beyond the range of f32.
+    NotFinite,
+}
+
+/// The camera as triangle set-up sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct SetUpView {
+    /// Shear of the lens.
+    pub shear: LensShear,
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
+    /// Distance of the near plane.
+    pub near: f64,
+}
+
+impl MovingTriangle {
+    /// Sets up a triangle from its corners when the shutter opens and when it closes.
+    ///
+    /// # Errors
+    /// The reason why it is culled.
+    pub fn set_up(
+        corners: [[CentredPoint; 2]; 3],
+        view: &SetUpView,
+        primitive: u32,
+        draws_backs: bool,
+    ) -> Result<Self, Cull> {
+        let mut triangle = Self::unculled(corners, primitive);
+        let finite = |points: &[[f32; 3]; 3]| points.iter().flatten().all(|v| v.is_finite());
+        if !(finite(&triangle.start) && finite(&triangle.change) && finite(&triangle.end())) {
+            return Err(Cull::NotFinite);
+        }
+        triangle.area = triangle.pixels(view).ok_or(Cull::Frustum)?;
+        let shown = triangle.sides(&view.shear);
+        triangle.faces = FaceSet {
+            front: shown.front,
+            back: shown.back && draws_backs,
+        };
+        if triangle.faces.is_empty() {
+            return Err(Cull::Facing);
+        }
+        Ok(triangle)
+    }
+
+    /// The triangle without culls and without a box.
+    pub fn unculled(corners: [[CentredPoint; 2]; 3], primitive: u32) -> Self {
+        Self {
+            start: corners.map(|[start, _]| start.map(narrow)),
+            change: corners.map(|[start, end]| [0, 1, 2].map(|k| narrow(end[k] - start[k]))),
+            area: [0; 4],
+            primitive,
+            faces: FaceSet::BOTH,
+        }
+    }
+
+    /// Corners when the shutter closes.
+    #[inline]
+    pub fn end(&self) -> [[f32; 3]; 3] {
+        self.at(1.0)
+    }
+
+    /// Corners at a time.
+    #[inline]
+    pub fn at(&self, time: f32) -> [[f32; 3]; 3] {
+        [0, 1, 2].map(|i| [0, 1, 2].map(|k| self.start[i][k] + time * self.change[i][k]))
+    }
+
+    /// Whether its corners move.
+    pub fn moves(&self) -> bool {
+        self.change.iter().flatten().any(|v| *v != 0.0)
+    }
+
+    /// The pixels that it may cover; `None` if there are none.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the picture, whose sides have at most 2^15 pixels"
+    )]
+    fn pixels(&self, view: &SetUpView) -> Option<[u16; 4]> {
+        let points = [self.start, self.end()];
+        let points = points.iter().flatten().map(|p| p.map(f64::from));
+        if points.clone().all(|[.., z]| z < view.near * (1.0 - 1e-5)) {
+            return None;
+        }
+        let size = view.size.map(f64::from);
+        let mut least = [0.0, 0.0];
+        let mut greatest = size;
+        if points.clone().all(|[.., z]| z > view.near) {
+            least = [f64::INFINITY; 2];
+            greatest = [f64::NEG_INFINITY; 2];
+            for p in points {
+                let shear = view.shear.at(p[2]);
+                for axis in 0..2 {
+                    let [position, blur] = [p[axis] / p[2], shear[axis].abs() / p[2]];
+                    least[axis] = f64::min(least[axis], position - blur);
+                    greatest[axis] = f64::max(greatest[axis], position + blur);
+                }
+            }
+            for axis in 0..2 {
+                let margin = BOX_MARGIN_PX + 1e-6 * least[axis].abs().max(greatest[axis].abs());
+                least[axis] += size[axis] / 2.0 - margin;
+                greatest[axis] += size[axis] / 2.0 + margin;
+            }
+        }
+        let from = [0, 1].map(|k| least[k].floor().clamp(0.0, size[k]) as u16);
+        let to = [0, 1].map(|k| (greatest[k].floor() + 1.0).clamp(0.0, size[k]) as u16);
+        let [x0, y0, x1, y1] = [from[0], from[1], to[0], to[1]];
+        (x0 < x1 && y0 < y1).then_some([x0, y0, x1, y1])
+    }
+
+    /// The sides that it may show at any time through any point of the lens.
+    ///
+    /// Its orientation is the sign of the determinant of its corners, which is cubic in time and affine
+    /// in the lens coordinates: in Bernstein form its values lie between its coefficients.
+    fn sides(&self, shear: &LensShear) -> FaceSet {
+        let ends = [self.start, self.end()].map(|points| points.map(|p| p.map(f64::from)));
+        let corners_of_lens: &[[f64; 2]] = if shear.is_pinhole() {
+            &[[0.0, 0.0]]
+        } else {
+            &[[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]
+        };
+        let moves = self.moves();
+        let mut shown = FaceSet {
+            front: false,
+            back: false,
+        };
+        for [u, v] in corners_of_lens {
+            // The part of the shear that is proportional to Z leaves the determinant as it is.
+            let [across, down] = [u * f64::from(shear.b[0]), v * f64::from(shear.b[1])];
+            let determinant = |which: [usize; 3]| {
+                let p = [0, 1, 2].map(|i| {
+                    let [x, y, z] = ends[which[i]][i];
+                    [x + across, y + down, z]
+                });
+                determinant(p)
+            };
+            let mut coefficients = [determinant([0, 0, 0]), 0.0, 0.0, 0.0];
+            if moves {
+                let three = |a, b, c| (determinant(a) + determinant(b) + determinant(c)) / 3.0;
+                coefficients[1] = three([1, 0, 0], [0, 1, 0], [0, 0, 1]);
+                coefficients[2] = three([0, 1, 1], [1, 0, 1], [1, 1, 0]);
+                coefficients[3] = determinant([1, 1, 1]);
+            }
+            shown.front |= coefficients.iter().any(|c| *c < 0.0);
+            shown.back |= coefficients.iter().any(|c| *c > 0.0);
+        }
+        shown
+    }
+}
+
+/// Determinant of three rows.
+fn determinant([a, b, c]: [[f64; 3]; 3]) -> f64 {
+    a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+        + a[2] * (b[0] * c[1] - b[1] * c[0])
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const VIEW: SetUpView = SetUpView {
+        shear: LensShear {
+            a: [0.0; 2],
+            b: [0.0; 2],
+        },
+        size: [64, 32],
+        near: 0.1,
+    };
+
+    /// Corners in pixels from the centre at distance 1, and their displacement.
+    fn triangle(px: [[f64; 2]; 3], by: [f64; 2]) -> [[CentredPoint; 2]; 3] {
+        px.map(|[x, y]| [[x, y, 1.0], [x + by[0], y + by[1], 1.0]])
+    }
+
+    /// Counter-clockwise on the picture, as fronts are.
+    const FRONT: [[f64; 2]; 3] = [[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]];
+
+    #[test]
+    fn boxes_hold_both_ends_and_the_blur() {
+        let set_up = |by, view| MovingTriangle::set_up(triangle(FRONT, by), &view, 1, false);
+        assert_eq!(set_up([0.0; 2], VIEW).unwrap().area, [31, 15, 37, 21]);
+        assert_eq!(set_up([-8.0, 0.5], VIEW).unwrap().area, [23, 15, 37, 21]);
+        let blurred = SetUpView {
+            shear: LensShear {
+                a: [0.0; 2],
+                b: [3.0, 2.0],
+            },
+            ..VIEW
+        };
+        assert_eq!(set_up([0.0; 2], blurred).unwrap().area, [28, 13, 40, 23]);
+        assert_eq!(set_up([400.0, 0.0], VIEW).unwrap().area, [31, 15, 64, 21]);
+        let away = triangle(FRONT.map(|[x, y]| [x + 90.0, y]), [0.0; 2]);
+        assert_eq!(
+            MovingTriangle::set_up(away, &VIEW, 1, false),
+            Err(Cull::Frustum)
+        );
+    }
+
+    #[test]
+    fn corners_behind_the_eye_give_the_whole_picture() {
+        let mut corners = triangle(FRONT, [0.0; 2]);
+        corners[1][1][2] = -1.0;
+        let found = MovingTriangle::set_up(corners, &VIEW, 1, true).unwrap();
+        assert_eq!(found.area, [0, 0, 64, 32]);
+        let behind = corners.map(|ends| ends.map(|[x, y, _]| [x, y, -2.0]));
+        assert_eq!(
+            MovingTriangle::set_up(behind, &VIEW, 1, true),
+            Err(Cull::Frustum)
+        );
+        corners[0][0][0] = f64::NAN;
+        assert_eq!(
+            MovingTriangle::set_up(corners, &VIEW, 1, true),
+            Err(Cull::NotFinite)
+        );
+        corners[0][0][0] = 1e300;
+        assert_eq!(
+            MovingTriangle::set_up(corners, &VIEW, 1, true),
+            Err(Cull::NotFinite)
+        );
+    }
+
+    #[test]
+    fn sides_that_never_show_are_culled() {
+        let [a, b, c] = FRONT;
+        let still = |px, backs| MovingTriangle::set_up(triangle(px, [1.0, 0.0]), &VIEW, 1, backs);
+        assert!(still([a, b, c], false).unwrap().faces.front);
+        assert_eq!(still([a, c, b], false), Err(Cull::Facing));
+        let back = still([a, c, b], true).unwrap().faces;
+        assert!(back.back && !back.front);
+        assert_eq!(still([a, b, b], true), Err(Cull::Facing), "no area");
+        // A corner that crosses the opposite edge turns the triangle.
+        let turning = [
+            [[0.0, 0.0, 1.0]; 2],
+            [[0.0, 4.0, 1.0]; 2],
+            [[4.0, 0.0, 1.0], [-4.0, 0.0, 1.0]],
+        ];
+        let faces = MovingTriangle::set_up(turning, &VIEW, 1, true)
+            .unwrap()
+            .faces;
+        assert_eq!(faces, FaceSet::BOTH);
+        assert!(
+            !MovingTriangle::set_up(turning, &VIEW, 1, false)
+                .unwrap()
+                .faces
+                .back
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! Settings of a frame.
+
+use super::sample::pattern::PixelPattern;
+use super::shading::grid::GridRule;
+use crate::math::SimdLevel;
+use crate::mesh::frame::Faces;
+
+/// Settings of a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct DeferredSettings {
+    /// Samples per pixel: 1, 2, 4, 8 or 16.
+    pub samples: u32,
+    /// Positions of the samples in the pixel.
+    pub pattern: PixelPattern,
+    /// Seed of the samples.
+    pub seed: u64,
+    /// Cells of the shading grids.
+    pub grid: GridRule,
+    /// Which sides of triangles are drawn.
+    pub faces: Faces,
+    /// The host's SIMD level, which changes no result.
+    pub level: SimdLevel,
+}
+
+impl Default for DeferredSettings {
+    /// 16 Sobol samples per pixel, pixel grids, fronts alone.
+    fn default() -> Self {
+        Self {
+            samples: 16,
+            pattern: PixelPattern::Sobol,
+            seed: 0,
+            grid: GridRule::Pixel,
+            faces: Faces::Front,
+            level: SimdLevel::best(),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Cells of shading grids that grow with blur (after Vaidyanathan et al., "Adaptive Image Space Shading
+//! for Motion and Defocus Blur", 2012).
+//!
+//! Blur over a disc of diameter `c` (defocus) has the variance of a box of side `sqrt(3/4) c` along each
+//! axis, and motion along a segment of length `m` that of a box of side `m`. The cells have the variance
+//! of pixel and blur together, scaled by a quality; a pixel is a box of side 1.
+
+use crate::deferred::camera::lens::LensShear;
+use crate::deferred::raster::triangle::MovingTriangle;
+
+/// Greatest spacing of shading points, in pixels.
+const MOST_PX: f64 = 16.0;
+/// Greatest spacing after doubling, in pixels.
+const LARGEST_PX: f64 = 1e12;
+/// Motion below which a direction is not taken from it, in pixels.
+const LEAST_MOTION_PX: f64 = 1e-3;
+
+/// Distances of shading points along two perpendicular directions of the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spacing {
+    /// Unit vector of the first direction: that of the motion, or to the right.
+    direction: [f64; 2],
+    /// Distances along the first direction and across it, in pixels.
+    px: [f64; 2],
+}
+
+impl Spacing {
+    /// The pixel grid.
+    pub const PIXEL: Self = Self {
+        direction: [1.0, 0.0],
+        px: [1.0; 2],
+    };
+
+    /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
+    pub fn basis(&self) -> [[f64; 2]; 2] {
+        let [x, y] = self.direction;
+        [
+            [x / self.px[0], y / self.px[0]],
+            [-y / self.px[1], x / self.px[1]],
+        ]
+    }
+
+    /// Twice the distances.
+    pub fn doubled(&self) -> Self {
+        Self {
+            px: self.px.map(|px| 2.0 * px),
+            ..*self
+        }
+    }
+
+    /// Whether the distances are as large as they may get.
+    pub fn is_largest(&self) -> bool {
+        self.px[0] > LARGEST_PX
+    }
+}
+
+/// The spacing of a triangle's shading points. The blur is the least over the corners at both ends of the
+/// shutter, so that no part of the triangle is shaded more coarsely than its own blur allows; there is no
+/// defocus where the plane in focus cuts the triangle.
+pub fn spacing(triangle: &MovingTriangle, shear: &LensShear, quality: f64) -> Spacing {
+    let ends = [triangle.start, triangle.end()].map(|corners| corners.map(|p| p.map(f64::from)));
+    let corners = || ends.iter().flatten();
+    if corners().any(|p| p[2] <= 0.0) {
+        return Spacing::PIXEL;
+    }
+    let blur = |p: &[f64; 3]| 2.0 * shear.at(p[2])[0] / p[2];
+    let changes_sign = corners().any(|p| blur(p) > 0.0) && corners().any(|p| blur(p) < 0.0);
+    let coc = if changes_sign {
+        0.0
+    } else {
+        corners()
+            .map(|p| blur(p).abs())
+            .fold(f64::INFINITY, f64::min)
+    };
+    let moves = [0, 1, 2]
+        .map(|i| [0, 1].map(|k| ends[1][i][k] / ends[1][i][2] - ends[0][i][k] / ends[0][i][2]));
+    let length = |m: &[f64; 2]| m[0].hypot(m[1]);
+    let mean = [0, 1].map(|k| (moves[0][k] + moves[1][k] + moves[2][k]) / 3.0);
+    let direction = if length(&mean) > LEAST_MOTION_PX {
+        mean.map(|v| v / length(&mean))
+    } else {
+        [1.0, 0.0]
+    };
+    // Only the part of each corner's motion along the common direction blurs along it.
+    let along = moves.map(|m| (m[0] * direction[0] + m[1] * direction[1]).max(0.0));
+    let motion = along.iter().copied().fold(f64::INFINITY, f64::min);
+    let defocus = 1.0 + 0.75 * coc * coc;
+    let size = |variance: f64| (quality * variance.sqrt()).clamp(1.0, MOST_PX);
+    let px = [size(defocus + motion * motion), size(defocus)];
+    #[allow(clippy::float_cmp, reason = "clamped to exactly 1")]
+    if px == [1.0; 2] {
+        return Spacing::PIXEL;
+    }
+    Spacing { direction, px }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triangle(by: [f64; 2], z: f64) -> MovingTriangle {
+        let px = [[0.0, 0.0], [0.0, 8.0], [8.0, 0.0]];
+        MovingTriangle::unculled(
+            px.map(|[x, y]| [[x * z, y * z, z], [(x + by[0]) * z, (y + by[1]) * z, z]]),
+            1,
+        )
+    }
+
+    fn px(by: [f64; 2], shear: &LensShear) -> [f64; 2] {
+        spacing(&triangle(by, 2.0), shear, 0.5).px
+    }
+
+    #[test]
+    fn cells_grow_along_the_motion_and_with_defocus() {
+        let sharp = LensShear::default();
+        assert_eq!(
+            spacing(&triangle([0.0; 2], 2.0), &sharp, 0.5),
+            Spacing::PIXEL
+        );
+        assert_eq!(px([0.5, 0.0], &sharp), [1.0; 2]);
+        let [along, across] = px([0.0, 8.0], &sharp);
+        assert!((along - 0.5 * 65.0_f64.sqrt()).abs() < 1e-6 && across == 1.0);
+        let basis = spacing(&triangle([0.0, 8.0], 2.0), &sharp, 0.5).basis();
+        assert!(
+            (basis[0][1] - 1.0 / along).abs() < 1e-6 && basis[1][0] == -1.0,
+            "{basis:?}"
+        );
+        // 2 |a + b / z| = 8.
+        let lens = LensShear {
+            a: [0.0; 2],
+            b: [-8.0; 2],
+        };
+        let [along, across] = px([0.0; 2], &lens);
+        assert!(
+            (across - 3.5).abs() < 1e-6 && along == across,
+            "{along} {across}"
+        );
+        assert_eq!(px([1000.0, 0.0], &sharp), [MOST_PX, 1.0]);
+    }
+
+    #[test]
+    fn the_least_blur_counts() {
+        let sharp = LensShear::default();
+        let mut one_still = triangle([8.0, 0.0], 2.0);
+        one_still.change[0] = [0.0; 3];
+        assert_eq!(spacing(&one_still, &sharp, 0.5), Spacing::PIXEL);
+        // In focus at z = 2, between the corners.
+        let lens = LensShear {
+            a: [8.0; 2],
+            b: [-16.0; 2],
+        };
+        let mut cut = triangle([0.0; 2], 2.0);
+        cut.start[0][2] = 1.0;
+        cut.start[1][2] = 9.0;
+        assert_eq!(spacing(&cut, &lens, 0.5), Spacing::PIXEL);
+        cut.start[0][2] = -1.0;
+        assert_eq!(spacing(&cut, &lens, 0.5), Spacing::PIXEL);
+    }
+}

@@ -1,0 +1,382 @@
+//! The shading grid of a triangle: from barycentrics to the nearest grid point, and back (section 3,
+//! figure 3).
+//!
+//! A hit is moved to where its point of the triangle is half-way through the exposure, seen through the
+//! centre of the lens, and takes the colour of the grid cell there. The pixel grid has the pixels of the
+//! picture as cells, so that a triangle without blur is shaded as by multisampling.
+
+use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
+
+use super::adaptive::{Spacing, spacing};
+use super::spid::{MAX_GRID_SIDE, Spid};
+use crate::deferred::camera::lens::LensShear;
+use crate::deferred::raster::triangle::MovingTriangle;
+use crate::math::narrow;
+use crate::mesh::camera::HomogeneousPoint;
+use crate::mesh::shade::TrianglePlanes;
+
+/// Subpixel positions per pixel to which places are rounded. Samples on the border of two pixels, which
+/// standard patterns have, must not fall to either side by chance.
+const SUBPIXELS: f32 = 256.0;
+/// Cells along the sides of grids in barycentric coordinates.
+const BARYCENTRIC_CELLS: f32 = 2048.0;
+/// Least height in pixels at which a triangle's cells are cells of the picture: below it, rounding moves
+/// the shading points off the triangle.
+const LEAST_HEIGHT_PX: f64 = 1.0 / 1024.0;
+
+/// The rule by which the cells of a grid are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GridRule {
+    /// The pixels of the picture.
+    Pixel,
+    /// Adaptive anisotropic shading: larger cells where blur hides detail.
+    Adaptive {
+        /// Scale of the cells: about the cell's side over the width of the blur.
+        quality: f64,
+    },
+}
+
+/// What the grids of all triangles of a frame share.
+#[derive(Debug, Clone, Copy)]
+pub struct GridView {
+    /// The rule of the cells.
+    pub rule: GridRule,
+    /// Shear of the lens.
+    pub shear: LensShear,
+    /// Distance of the near plane.
+    pub near: f32,
+    /// Column and row of the picture's centre, in pixels.
+    pub centre: [f64; 2],
+}
+
+/// The shading grid of a triangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShadingGrid {
+    /// Corners in shading space: column and row in pixels from the picture's centre, times `Z`, and `Z`.
+    corners: [[f32; 3]; 3],
+    /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
+    basis: [[f32; 2]; 2],
+    /// The first column and row, in cells from the picture's centre.
+    first: [f32; 2],
+    /// Number of columns and rows, less one.
+    last: [f32; 2],
+    /// Whether the grid is one of barycentric coordinates, since the triangle has no place on the
+    /// picture.
+    pub is_barycentric: bool,
+    /// Whether the cells are larger than requested, since there would be too many.
+    pub is_coarsened: bool,
+}
+
+impl ShadingGrid {
+    /// The grid of a triangle: half-way through the exposure or, if a corner is nearer than the near plane
+    /// then or the triangle is seen edge on, at one of its ends. If it has no place then either, its
+    /// barycentrics are divided into 2048x2048 cells.
+    pub fn new(triangle: &MovingTriangle, view: &GridView) -> Self {
+        let times = [0.5, 0.0, 1.0].into_iter();
+        let mut places = times.map(|time| triangle.at(time));
+        let is_good = |corners: &[[f32; 3]; 3]| {
+            let is_in_front = corners.iter().all(|p| p[2] >= view.near);
+            is_in_front && height_px(corners) >= LEAST_HEIGHT_PX
+        };
+        let Some(corners) = places.find(is_good) else {
+            let side = BARYCENTRIC_CELLS;
+            return Self {
+                corners: [[0.0, 0.0, 1.0], [side, 0.0, 1.0], [0.0, side, 1.0]],
+                basis: [[1.0, 0.0], [0.0, 1.0]],
+                first: [0.0; 2],
+                last: [side - 1.0; 2],
+                is_barycentric: true,
+                is_coarsened: false,
+            };
+        };
+        let spacing = match view.rule {
+            GridRule::Pixel => Spacing::PIXEL,
+            GridRule::Adaptive { quality } => spacing(triangle, &view.shear, quality),
+        };
+        Self::over(corners, &spacing, view.centre)
+    }
+
+    /// The grid of cells with a spacing over the picture that holds the corners.
+    fn over(corners: [[f32; 3]; 3], spacing: &Spacing, centre: [f64; 2]) -> Self {
+        // Cells of the pixel grid are pixels, also if the picture's centre lies inside one.
+        let offset = if *spacing == Spacing::PIXEL {
+            centre
+        } else {
+            [0.0; 2]
+        };
+        let mut spacing = *spacing;
+        let mut is_coarsened = false;
+        loop {
+            let basis = spacing.basis();
+            let places = corners.map(|[x, y, z]| {
+                let round = |v: f64| (v * f64::from(SUBPIXELS)).round() / f64::from(SUBPIXELS);
+                let p = [x, y].map(|v| round(f64::from(v) / f64::from(z)));
+                [0, 1].map(|k| basis[k][0] * p[0] + basis[k][1] * p[1] + offset[k])
+            });
+            let bound = |k: usize, pick: fn(f64, f64) -> f64| {
+                pick(pick(places[0][k], places[1][k]), places[2][k])
+            };
+            let first = [0, 1].map(|k| 2.0 * (bound(k, f64::min) / 2.0).floor());
+            let cells = [0, 1].map(|k| bound(k, f64::max).floor() - first[k]);
+            if cells.iter().all(|c| *c < f64::from(MAX_GRID_SIDE)) || spacing.is_largest() {
+                let most = f64::from(MAX_GRID_SIDE - 1);
+                return Self {
+                    corners,
+                    basis: basis.map(|row| row.map(narrow)),
+                    first: [0, 1].map(|k| narrow(first[k] - offset[k])),
+                    last: cells.map(|c| narrow(c.clamp(0.0, most))),
+                    is_barycentric: false,
+                    is_coarsened,
+                };
+            }
+            is_coarsened = true;
+            spacing = spacing.doubled();
+        }
+    }
+
+    /// The grid point nearest to a hit, given the weights of the triangle's corners up to a common factor,
+    /// as a Morton position ([`Spid::morton`]).
+    pub fn map(&self, weights: [f32; 3]) -> u32 {
+        let mix = |k: usize| {
+            (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
+                + weights[2] * self.corners[2][k]
+        };
+        let z = mix(2);
+        let place = [mix(0) / z, mix(1) / z].map(|v| (v * SUBPIXELS + 0.5).floor() / SUBPIXELS);
+        let cell = [0, 1].map(|k| {
+            let along = self.basis[k][0] * place[0] + self.basis[k][1] * place[1];
+            let cell = (along - self.first[k]).floor();
+            // Comparisons instead of `clamp`, since they make 0 of NaN as the lanes do.
+            let cell = if cell > 0.0 { cell } else { 0.0 };
+            if cell < self.last[k] {
+                cell
+            } else {
+                self.last[k]
+            }
+        });
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to the grid"
+        )]
+        let cell = cell.map(|c| c as u16);
+        Spid::new(0, cell).morton
+    }
+
+    /// [`ShadingGrid::map`] of the hits of a pixel.
+    #[inline(always)]
+    pub fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
+        let mix = |k: usize| {
+            (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
+                + weights[2] * self.corners[2][k]
+        };
+        let z = mix(2);
+        let round = |v: f32x16<S>| (v * SUBPIXELS + 0.5).floor() / SUBPIXELS;
+        let place = [round(mix(0) / z), round(mix(1) / z)];
+        let zero = f32x16::splat(simd, 0.0);
+        let cell = |k: usize| {
+            let along = place[0] * self.basis[k][0] + place[1] * self.basis[k][1];
+            let cell = (along - self.first[k]).floor();
+            let cell = cell.simd_gt(zero).select(cell, zero);
+            let last = f32x16::splat(simd, self.last[k]);
+            spread(cell.simd_lt(last).select(cell, last).to_int::<u32x16<S>>())
+        };
+        cell(0) | cell(1) << 1
+    }
+
+    /// Place of a grid point in shading space: column and row in pixels from the picture's centre. The
+    /// point may lie beyond the grid.
+    pub fn place(&self, point: [i32; 2]) -> [f64; 2] {
+        let w = [0, 1].map(|k| f64::from(self.first[k]) + f64::from(point[k]) + 0.5);
+        let [[a, b], [c, d]] = self.basis.map(|row| row.map(f64::from));
+        let determinant = a * d - b * c;
+        [
+            (d * w[0] - b * w[1]) / determinant,
+            (a * w[1] - c * w[0]) / determinant,
+        ]
+    }
+
+    /// Barycentrics as functions of the place in shading space; `None` for a triangle without an area.
+    pub fn planes(&self) -> Option<TrianglePlanes> {
+        TrianglePlanes::from_seen(self.corners.map(|p| {
+            let [xz, yz, z] = p.map(f64::from);
+            HomogeneousPoint { xz, yz, z }
+        }))
+    }
+
+    /// Whether the front shows in shading space; of grids of barycentrics it is unknown, and taken to show.
+    pub fn is_front(&self) -> bool {
+        self.is_barycentric || area(&self.corners) < 0.0
+    }
+}
+
+/// Moves each bit of numbers of 16 bits to twice its position.
+#[inline(always)]
+fn spread<S: Simd>(v: u32x16<S>) -> u32x16<S> {
+    let v = (v | v << 8) & 0x00ff_00ff_u32;
+    let v = (v | v << 4) & 0x0f0f_0f0f_u32;
+    let v = (v | v << 2) & 0x3333_3333_u32;
+    (v | v << 1) & 0x5555_5555_u32
+}
+
+/// Corners on the picture, in pixels.
+fn on_picture(corners: &[[f32; 3]; 3]) -> [[f64; 2]; 3] {
+    corners.map(|[x, y, z]| [x, y].map(|v| f64::from(v) / f64::from(z)))
+}
+
+/// Twice the area on the picture, negative for a front.
+fn area(corners: &[[f32; 3]; 3]) -> f64 {
+    let [a, b, c] = on_picture(corners);
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// Height of a triangle over its longest side on the picture, in pixels.
+fn height_px(corners: &[[f32; 3]; 3]) -> f64 {
+    let [a, b, c] = on_picture(corners);
+    let length = |p: [f64; 2], q: [f64; 2]| (p[0] - q[0]).hypot(p[1] - q[1]);
+    let longest = length(a, b).max(length(b, c)).max(length(c, a));
+    if longest > 0.0 {
+        area(corners).abs() / longest
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use fearless_simd::dispatch;
+
+    use super::*;
+    use crate::math::SimdLevel;
+
+    const VIEW: GridView = GridView {
+        rule: GridRule::Pixel,
+        shear: LensShear {
+            a: [0.0; 2],
+            b: [0.0; 2],
+        },
+        near: 0.5,
+        centre: [32.0, 16.5],
+    };
+
+    fn triangle(corners: [[[f64; 3]; 2]; 3]) -> MovingTriangle {
+        MovingTriangle::unculled(corners, 1)
+    }
+
+    fn still() -> MovingTriangle {
+        triangle([
+            [[-7.5, 3.0, 2.0]; 2],
+            [[2.0, 40.0, 4.0]; 2],
+            [[30.0, 2.0, 3.0]; 2],
+        ])
+    }
+
+    #[test]
+    fn cells_are_pixels_and_points_come_back() {
+        let grid = ShadingGrid::new(&still(), &VIEW);
+        let planes = grid.planes().unwrap();
+        #[allow(clippy::cast_possible_truncation, reason = "at most 2^16")]
+        let [columns, rows] = grid.last.map(|v| v as i32);
+        assert!(columns > 10 && rows > 5);
+        let mut inside = 0;
+        for row in 0..rows {
+            for column in 0..columns {
+                let [x, y] = grid.place([column, row]);
+                // Centres of pixels of the picture.
+                assert_eq!([x, y].map(f64::fract).map(f64::abs), [0.5, 0.0]);
+                let at = planes.at(x, y);
+                if at.weights.iter().all(|w| *w > 0.01) {
+                    inside += 1;
+                    let point = Spid {
+                        primitive: 1,
+                        morton: grid.map(at.weights.map(narrow)),
+                    }
+                    .point();
+                    assert_eq!(point.map(i32::from), [column, row]);
+                }
+            }
+        }
+        assert!(inside > 20, "{inside}");
+        let corner = grid.place([0, 0]);
+        // Quads of shading points are quads of the picture.
+        let picture = [corner[0] + 32.0 - 0.5, corner[1] + 16.5 - 0.5];
+        assert!(picture.iter().all(|v| v % 2.0 == 0.0), "{picture:?}");
+    }
+
+    #[test]
+    fn grids_of_moving_triangles_lie_half_way() {
+        let [a, b, c] = still().start.map(|p| p.map(f64::from));
+        let by = |[x, y, z]: [f64; 3]| [[x, y, z], [x + 8.0 * z, y, z]];
+        let moving = ShadingGrid::new(&triangle([by(a), by(b), by(c)]), &VIEW);
+        let grid = ShadingGrid::new(&still(), &VIEW);
+        assert_eq!(moving.first[0], grid.first[0] + 4.0);
+        assert_eq!(moving.last, grid.last);
+        // Half-way it is nearer than the near plane.
+        let near = [a, b, c].map(|[x, y, z]| [[x, y, z], [x, y, -1.5]]);
+        let at_start = ShadingGrid::new(&triangle(near), &VIEW);
+        assert_eq!(at_start.corners, grid.corners);
+        let never = [a, b, c].map(|[x, y, _]| [[x, y, 0.1], [x, y, 0.2]]);
+        let never = ShadingGrid::new(&triangle(never), &VIEW);
+        assert!(never.is_barycentric && never.is_front());
+        let middle = Spid {
+            primitive: 1,
+            morton: never.map([1.0, 1.0, 2.0]),
+        };
+        assert_eq!(middle.point(), [512, 1024]);
+        let edge_on = [a, b, b].map(|p| [p, p]);
+        assert!(ShadingGrid::new(&triangle(edge_on), &VIEW).is_barycentric);
+    }
+
+    #[test]
+    fn huge_grids_are_coarsened() {
+        let huge = triangle([
+            [[-1e6, 0.0, 1.0]; 2],
+            [[0.0, 1e5, 1.0]; 2],
+            [[1e6, 0.0, 1.0]; 2],
+        ]);
+        let grid = ShadingGrid::new(&huge, &VIEW);
+        assert!(grid.is_coarsened && grid.last[0] < 65_536.0);
+        let point = Spid {
+            primitive: 1,
+            morton: grid.map([0.0, 0.0, 1.0]),
+        }
+        .point();
+        assert!(
+            f32::from(point[0]) + 1.0 >= grid.last[0],
+            "{point:?} {:?}",
+            grid.last
+        );
+    }
+
+    #[test]
+    fn lanes_map_to_the_same_points() {
+        let grids = [
+            ShadingGrid::new(&still(), &VIEW),
+            ShadingGrid {
+                basis: [[0.3, 0.1], [-0.2, 0.6]],
+                ..ShadingGrid::new(&still(), &VIEW)
+            },
+        ];
+        for level in SimdLevel::all() {
+            for grid in &grids {
+                for round in 0..64_u32 {
+                    let weight = |k: u32, lane: usize| {
+                        let v = (round * 977 + k * 313 + u32::try_from(lane).unwrap() * 71) % 1009;
+                        if v == 5 { f32::NAN } else { -(v as f32) / 17.0 }
+                    };
+                    let lanes =
+                        [0, 1, 2].map(|k| -> [f32; 16] { std::array::from_fn(|l| weight(k, l)) });
+                    let mut found = [0_u32; 16];
+                    dispatch!(level.level(), simd => {
+                        let lanes = lanes.map(|l| f32x16::from_slice(simd, &l));
+                        grid.map_lanes(simd, lanes).store_slice(&mut found);
+                    });
+                    let expected: [u32; 16] =
+                        std::array::from_fn(|l| grid.map(lanes.map(|w| w[l])));
+                    assert_eq!(found, expected, "{}", level.name());
+                }
+            }
+        }
+    }
+}
