@@ -252,7 +252,8 @@ pub(super) struct EmulationFlags {
     /// (early termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), other combinations
     /// joined by +, or all. Software on the shader cores: compute (tile lists by oriented box) or
     /// compute-aabb (by square), with the profile's stop rule or, as in compute:none and compute:hw,
-    /// without or with that of the hardware. gscore: an accelerator. paper: all of these.
+    /// without or with that of the hardware. Blending in the fragment shader: shader-blend (without order)
+    /// or interlock (in critical sections). gscore: an accelerator. paper: all of these.
     /// multipass:N: the baseline in N passes, with a stencil update between two passes that terminates
     /// pixels
     #[arg(

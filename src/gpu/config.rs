@@ -21,7 +21,9 @@ use super::raster::hi_z::HiZSpec;
 use super::raster::setup::SetupSpec;
 use super::tile_owner::{TileMap, TileMapping};
 use super::warp::cores::CoresSpec;
+use super::warp::interlock::InterlockSpec;
 use super::warp::launch::LaunchSpec;
+use super::warp::shader_blend::ShaderBlendSpec;
 use super::warp::update::PassesSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
@@ -104,6 +106,8 @@ config! {
     cores: CoresSpec,
     crop: CropSpec,
     passes: PassesSpec,
+    shader_blend: ShaderBlendSpec,
+    interlock: InterlockSpec,
     l2: L2Spec,
     dram: DramSpec,
     compute: ComputeSpec,

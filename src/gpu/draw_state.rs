@@ -4,6 +4,7 @@
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
 use super::warp::fragment::{FragmentShader, ShadedQuad};
+use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
 use super::zrop::termination::Updates;
@@ -41,6 +42,8 @@ pub struct DrawState<'a> {
     pub updates: Vec<Updates>,
     /// Stencil updates between passes.
     pub update: StencilUpdate,
+    /// Contents of the pixels, if shaders blend without order.
+    pub race: Option<Box<RacedPicture>>,
     /// Counts per pixel, if kept.
     pub maps: Option<Box<Maps>>,
 }
@@ -66,6 +69,7 @@ impl<'a> DrawState<'a> {
             shader_issue,
             updates,
             update: StencilUpdate::default(),
+            race: None,
             maps: None,
         }
     }

@@ -5,6 +5,7 @@ use super::compute::kernels::{Workload, draw_kernels};
 use super::compute::outcome::ComputeResult;
 use super::compute::program::{BLEND_LOADS, ENTRY_LOADS};
 use super::config::Config;
+use super::crop::unit::CropCounters;
 use super::energy::{EnergyEstimate, EnergyEvents};
 use super::frame::FrameTimes;
 use super::outcome::Outcome;
@@ -20,7 +21,9 @@ use crate::pipeline::memory::sector_cache::CacheCounters;
 pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
     let clock = config.gpu.clock_mhz;
     match outcome {
-        Outcome::Pipeline(result) | Outcome::MultiPass(_, result) => {
+        Outcome::Pipeline(result)
+        | Outcome::MultiPass(_, result)
+        | Outcome::InShader(_, result) => {
             let [preprocess, sort] = draw_kernels(work, config).map(|kernel| kernel.cycles);
             Some(FrameTimes::new([preprocess, sort, result.cycles], clock))
         }
@@ -43,7 +46,9 @@ pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Optio
 #[must_use]
 pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let events = match outcome {
-        Outcome::Pipeline(result) | Outcome::MultiPass(_, result) => of_draw(result, config),
+        Outcome::Pipeline(result)
+        | Outcome::MultiPass(_, result)
+        | Outcome::InShader(_, result) => of_draw(result, config),
         Outcome::Compute(result) => of_kernel(result, config),
         Outcome::Gscore(_) => return None,
     };
@@ -54,6 +59,7 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
 /// Events of a draw through the graphics pipeline.
 fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let cores: CoresCounters = result.statistics.of("cores");
+    let crop: CropCounters = result.statistics.of("crop");
     let entry = config.vertex.attribute_bytes.div_ceil(SECTOR_BYTES);
     let l1 = &result.l1;
     // A miss writes the entry before it is read.
@@ -67,7 +73,8 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
         instructions: cores.instructions + vertices + result.stencil_updates.instructions,
         special: cores.warps * config.energy.fragment_special,
         unit_sectors: attributes + colours + tests,
-        quads_blended: result.quads.blended,
+        // Those that the shader blends are among its instructions.
+        quads_blended: crop.quads,
         raster_tiles: result.raster.tiles,
         bin_entries: result.tc.items + result.tgc.items + 2 * qru.pairs + qru.singles,
         ..of_l2(&result.l2, result.dram_bytes)

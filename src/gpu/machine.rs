@@ -11,6 +11,7 @@ use super::method::Method;
 use super::outcome::Outcome;
 use super::variant::Variant;
 use super::view::PreparedView;
+use super::warp::shader_blend::ShaderOrder;
 use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
 use crate::error::Result;
@@ -22,6 +23,8 @@ pub enum Machine {
     Pipeline(Box<Simulator>),
     /// The graphics pipeline in this number of passes.
     MultiPass(u32, Box<Simulator>),
+    /// The graphics pipeline whose fragment shader blends in this order.
+    InShader(ShaderOrder, Box<Simulator>),
     /// The shader cores, for the software renderer.
     Compute(Box<ComputeRenderer>),
     /// The accelerator GSCore.
@@ -51,6 +54,10 @@ impl Machine {
                 let simulator = Simulator::new(config, Variant::BASELINE)?.in_passes(passes);
                 Self::MultiPass(passes, Box::new(simulator.watching(watch)))
             }
+            Method::InShader(order) => {
+                let simulator = Simulator::blending_in_shader(config, order)?;
+                Self::InShader(order, Box::new(simulator.watching(watch)))
+            }
             Method::Compute(method) => {
                 Self::Compute(Box::new(ComputeRenderer::new(config, method)?))
             }
@@ -76,6 +83,10 @@ impl Machine {
             Self::MultiPass(passes, simulator) => {
                 let result = view.run(simulator, &Tests::default()).outcome;
                 Outcome::MultiPass(*passes, Box::new(result))
+            }
+            Self::InShader(order, simulator) => {
+                let result = view.run(simulator, &Tests::default()).outcome;
+                Outcome::InShader(*order, Box::new(result))
             }
             Self::Compute(renderer) => {
                 let scene = view.scene_counts();

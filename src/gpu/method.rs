@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::compute::outcome::ComputeMethod;
 use super::variant::Variant;
+use super::warp::shader_blend::ShaderOrder;
 use crate::error::{Error, Result};
 
 /// Name of the accelerator.
@@ -22,6 +23,8 @@ pub enum Method {
     /// The conventional pipeline in this number of passes, with stencil updates between them that terminate
     /// pixels.
     MultiPass(u32),
+    /// The conventional pipeline up to the shader cores, whose fragment shader blends in this order.
+    InShader(ShaderOrder),
     /// Software on the shader cores.
     Compute(ComputeMethod),
     /// The accelerator GSCore.
@@ -29,9 +32,9 @@ pub enum Method {
 }
 
 impl Method {
-    /// Every method that the paper compares: all variants of the pipeline, and the software renderer with
-    /// and without early termination and with squares, and the accelerator. Rendering in several passes, which
-    /// has a number to choose, is not among them.
+    /// Every method that the paper compares: all variants of the pipeline, blending in the shader without and
+    /// with order, the software renderer with and without early termination and with squares, and the
+    /// accelerator. Rendering in several passes, which has a number to choose, is not among them.
     #[must_use]
     pub fn paper() -> Vec<Self> {
         let software = [
@@ -42,6 +45,7 @@ impl Method {
         let software = software.map(Self::Compute).into_iter();
         Self::defaults()
             .into_iter()
+            .chain(ShaderOrder::ALL.map(Self::InShader))
             .chain(software)
             .chain([Self::Gscore])
             .collect()
@@ -81,6 +85,10 @@ impl Method {
         if text == GSCORE {
             return Ok(Self::Gscore);
         }
+        let mut orders = ShaderOrder::ALL.into_iter();
+        if let Some(order) = orders.find(|order| order.name() == text) {
+            return Ok(Self::InShader(order));
+        }
         Variant::parse(text).map(Self::Pipeline)
     }
 
@@ -111,14 +119,17 @@ impl Method {
     pub fn variant(self) -> Option<Variant> {
         match self {
             Self::Pipeline(variant) => Some(variant),
-            Self::MultiPass(_) | Self::Compute(_) | Self::Gscore => None,
+            Self::MultiPass(_) | Self::InShader(_) | Self::Compute(_) | Self::Gscore => None,
         }
     }
 
     /// Whether the method runs on the graphics pipeline.
     #[must_use]
     pub fn is_pipeline(self) -> bool {
-        matches!(self, Self::Pipeline(_) | Self::MultiPass(_))
+        matches!(
+            self,
+            Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_)
+        )
     }
 }
 
@@ -133,6 +144,7 @@ impl fmt::Display for Method {
         match self {
             Self::Pipeline(variant) => variant.fmt(f),
             Self::MultiPass(passes) => write!(f, "{MULTI_PASS}{passes}"),
+            Self::InShader(order) => f.write_str(order.name()),
             Self::Compute(method) => method.fmt(f),
             Self::Gscore => f.write_str(GSCORE),
         }
@@ -154,6 +166,7 @@ mod tests {
         assert_eq!(parsed(&["all"]).unwrap(), all);
         let paper = [
             &all[..],
+            &["shader-blend", "interlock"],
             &["compute", "compute:none", "compute-aabb", "gscore"],
         ]
         .concat();

@@ -16,8 +16,9 @@
 //! [`SimulationResult`](result::SimulationResult) holds the picture, the cycles and the counters. The
 //! raster units and ZROP are generic over the shared state, so that the mesh path uses them too.
 //!
-//! Other [`Method`](method::Method)s draw the same splats: [`compute`] is the software renderer on the
-//! shader cores, [`gscore`] an accelerator. A [`Machine`](machine::Machine) runs any of them.
+//! Other [`Method`](method::Method)s draw the same splats: [`passes`] terminates pixels in software,
+//! [`shader_blend`](warp::shader_blend) blends in the fragment shader, [`compute`] is the software renderer on
+//! the shader cores, [`gscore`] an accelerator. A [`Machine`](machine::Machine) runs any of them.
 //!
 //! # Time
 //!
@@ -58,6 +59,7 @@ pub mod estimates;
 pub mod frame;
 pub mod geometry;
 pub mod gscore;
+pub mod in_shader;
 pub mod machine;
 pub mod method;
 pub mod microbench;

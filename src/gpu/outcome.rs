@@ -4,6 +4,7 @@ use super::compute::outcome::ComputeResult;
 use super::gscore::accelerator::GscoreResult;
 use super::method::Method;
 use super::result::SimulationResult;
+use super::warp::shader_blend::ShaderOrder;
 use crate::image::Frame;
 use crate::pipeline::collect::UnitCycles;
 use crate::pipeline::timing::Cycle;
@@ -15,6 +16,8 @@ pub enum Outcome {
     Pipeline(Box<SimulationResult>),
     /// Of the conventional pipeline in this number of passes, or in as many as there are splats.
     MultiPass(u32, Box<SimulationResult>),
+    /// Of the pipeline whose fragment shader blends in this order.
+    InShader(ShaderOrder, Box<SimulationResult>),
     /// Of the software renderer.
     Compute(Box<ComputeResult>),
     /// Of the accelerator.
@@ -28,6 +31,7 @@ impl Outcome {
         match self {
             Self::Pipeline(result) => Method::Pipeline(result.variant),
             Self::MultiPass(passes, _) => Method::MultiPass(*passes),
+            Self::InShader(order, _) => Method::InShader(*order),
             Self::Compute(result) => Method::Compute(result.method),
             Self::Gscore(_) => Method::Gscore,
         }
@@ -38,7 +42,9 @@ impl Outcome {
     #[must_use]
     pub fn cycles(&self) -> Cycle {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) => result.cycles,
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                result.cycles
+            }
             Self::Compute(result) => result.cycles,
             Self::Gscore(result) => result.gpu_cycles(),
         }
@@ -48,7 +54,9 @@ impl Outcome {
     #[must_use]
     pub fn fragments_blended(&self) -> u64 {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) => result.fragments.blended,
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                result.fragments.blended
+            }
             Self::Compute(result) => result.lanes.blended,
             Self::Gscore(result) => result.fragments_blended,
         }
@@ -58,7 +66,9 @@ impl Outcome {
     #[must_use]
     pub fn pipeline(&self) -> Option<&SimulationResult> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) => Some(result),
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                Some(result)
+            }
             Self::Compute(_) | Self::Gscore(_) => None,
         }
     }
@@ -67,7 +77,9 @@ impl Outcome {
     #[must_use]
     pub fn units(&self) -> Vec<UnitCycles> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) => result.units.clone(),
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                result.units.clone()
+            }
             Self::Compute(result) => result.units(),
             Self::Gscore(_) => Vec::new(),
         }
@@ -77,7 +89,9 @@ impl Outcome {
     #[must_use]
     pub fn frame(&self) -> Frame {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) => result.frame(),
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                result.frame()
+            }
             Self::Compute(result) => result.frame.clone(),
             Self::Gscore(result) => result.frame.clone(),
         }
@@ -87,7 +101,9 @@ impl Outcome {
     #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) => result.discrepancies(),
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                result.discrepancies()
+            }
             Self::Compute(result) => result.discrepancies(),
             Self::Gscore(result) => result.discrepancies(),
         }

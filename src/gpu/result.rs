@@ -9,6 +9,7 @@ use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
 use super::geometry::vertex::VertexCounters;
 use super::geometry::vertex_buffer::VertexBufferPeaks;
+use super::in_shader::InShader;
 use super::outcome_counts::{FragmentCounts, PrimitiveCounts, QuadCounts};
 use super::passes::Pass;
 use super::raster::coarse::CoarseCounters;
@@ -19,6 +20,7 @@ use super::variant::Variant;
 use super::warp::attribute_cache::AttributeCounters;
 use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
+use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
 use super::warp::update::UpdateCounters;
 use super::zrop::framebuffer::Framebuffer;
 use super::zrop::unit::ZropCounters;
@@ -86,6 +88,9 @@ pub struct SimulationResult {
     /// Work of the stencil updates between the passes, whose fragments and quads no other count holds.
     #[serde(skip)]
     pub stencil_updates: UpdateCounters,
+    /// Counts of blending in the shader, if CROP did not blend.
+    #[serde(skip)]
+    pub in_shader: Option<InShader>,
     /// Cycles by port, in pipeline order.
     pub units: Vec<UnitCycles>,
     /// Statistics of all units.
@@ -99,9 +104,10 @@ pub struct SimulationResult {
 }
 
 impl SimulationResult {
-    /// Collects the results of a chain of units and of the shared state.
+    /// Collects the results of a chain of units and of the shared state, in which CROP blended or the shader
+    /// did in order `blending`.
     pub(super) fn collect(
-        variant: Variant,
+        (variant, blending): (Variant, Option<ShaderOrder>),
         passes: Vec<Pass>,
         units: &mut impl Unit,
         state: DrawState<'_>,
@@ -117,6 +123,10 @@ impl SimulationResult {
         let cores: CoresCounters = of.of("cores");
         let crop: CropCounters = of.of("crop");
         let stencil_updates: UpdateCounters = of.of("update");
+        let shader_blend: ShaderBlendCounters = of.of(ShaderBlendSpec::UNIT);
+        let tc: Flushes = of.of("tc");
+        let (framebuffer, race) = (state.framebuffer, state.race.as_deref());
+        let in_shader = blending.map(|order| InShader::collect(order, of, &tc, &framebuffer, race));
         Self {
             variant,
             cycles: run.cycles,
@@ -131,7 +141,7 @@ impl SimulationResult {
                 pruned: cores.fragments_pruned,
                 merged: cores.fragments_merged,
                 dropped: crop.fragments_dropped,
-                blended: crop.fragments,
+                blended: crop.fragments + shader_blend.fragments,
                 late: crop.late,
             },
             quads: QuadCounts {
@@ -142,7 +152,7 @@ impl SimulationResult {
                 pruned: cores.quads_pruned,
                 merged_pairs: cores.quads_merged,
                 dropped: crop.quads_dropped,
-                blended: crop.quads,
+                blended: crop.quads + shader_blend.quads,
             },
             raster: PrimitiveCounts {
                 splats: u64::from(state.draw.len()),
@@ -158,7 +168,7 @@ impl SimulationResult {
             warps: of.of::<LaunchCounters>("launch").warps,
             vertex_warps: of.of::<VertexCounters>("vertex").warps,
             tgc: of.of("tgc"),
-            tc: of.of("tc"),
+            tc,
             qru: of.of("qru"),
             terminations: crop.terminations + stencil_updates.terminated,
             updates: zrop.updates,
@@ -169,10 +179,11 @@ impl SimulationResult {
             l2: state.memory.l2.counters(),
             dram_bytes: state.memory.dram.bytes(),
             traffic: state.memory.l2.traffic,
-            framebuffer: state.framebuffer,
+            framebuffer,
             maps: state.maps,
             passes,
             stencil_updates,
+            in_shader,
             units: [run.units, state.memory.units(run.cycles)].concat(),
             statistics: run.statistics,
         }

@@ -11,6 +11,8 @@ use super::frame::FrameSpec;
 use super::gscore::spec::GscoreSpec;
 use super::variant::Variant;
 use super::view::PreparedView;
+use super::warp::interlock::InterlockSpec;
+use super::warp::shader_blend::ShaderBlendSpec;
 use super::wiring::Simulator;
 use super::zrop::framebuffer::Tests;
 use crate::error::Result;
@@ -18,12 +20,14 @@ use crate::pipeline::spec::{Field, Source};
 use crate::pipeline::timing::Cycle;
 
 /// Units that no variant of the pipeline reads.
-const OTHER_UNITS: [&str; 5] = [
+const OTHER_UNITS: [&str; 7] = [
     ComputeSpec::UNIT,
     KernelsSpec::UNIT,
     GscoreSpec::UNIT,
     FrameSpec::UNIT,
     EnergySpec::UNIT,
+    ShaderBlendSpec::UNIT,
+    InterlockSpec::UNIT,
 ];
 
 /// A changed value of a field, and the cycles that follow.

@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::method::Method;
 use super::variant::Variant;
+use super::warp::shader_blend::ShaderOrder;
 
 /// Fields, or whole units, that only some runs read.
 struct Conditional {
@@ -18,12 +19,17 @@ fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
     method.variant().is_some_and(addition)
 }
 
+/// Whether CROP blends the fragments of a method.
+fn blends_in_crop(method: Method) -> bool {
+    method.is_pipeline() && !matches!(method, Method::InShader(_))
+}
+
 /// Whether a method has stencil updates between passes.
 fn is_in_passes(method: Method) -> bool {
     matches!(method, Method::MultiPass(2..))
 }
 
-const CONDITIONAL: [Conditional; 12] = [
+const CONDITIONAL: [Conditional; 15] = [
     Conditional {
         names: &["tgc"],
         is_read: |_, method| has(method, Variant::tgc),
@@ -47,6 +53,33 @@ const CONDITIONAL: [Conditional; 12] = [
         names: &["passes"],
         is_read: |_, method| is_in_passes(method),
         lacks: "several passes (multipass:N)",
+    },
+    Conditional {
+        names: &["shader_blend"],
+        is_read: |_, method| matches!(method, Method::InShader(_)),
+        lacks: "blending in the shader (shader-blend or interlock)",
+    },
+    Conditional {
+        names: &["interlock"],
+        is_read: |_, method| method == Method::InShader(ShaderOrder::Interlocked),
+        lacks: "critical sections (interlock)",
+    },
+    Conditional {
+        names: &[
+            "crop.queue",
+            "crop.bytes_per_cycle",
+            "crop.quads_per_cycle",
+            "crop.cache_bytes",
+            "crop.cache_ways",
+            "crop.l2_bytes_per_cycle",
+            "crop.write_buffer",
+            "crop.fast_clear",
+            "crop.wait_queue",
+            "crop.blend_cycles",
+            "cores.warps_out_per_cycle",
+        ],
+        is_read: |_, method| blends_in_crop(method),
+        lacks: "blending in CROP",
     },
     Conditional {
         names: &[
@@ -107,7 +140,6 @@ const CONDITIONAL: [Conditional; 12] = [
             "pack",
             "launch",
             "crop",
-            "cores.warps_out_per_cycle",
             "cores.fragment_instructions",
             "cores.fragment_latency_cycles",
             "cores.l1_bytes",
@@ -197,6 +229,22 @@ mod tests {
         };
         assert_eq!(in_passes(&passes, 2), [false; 2]);
         assert_eq!(in_passes(&passes, 1), [true; 2]);
+        let in_shader = ["crop.queue=9", "crop.format=rgba8", "interlock.regions=9"];
+        let in_shader = in_shader
+            .into_iter()
+            .try_fold(base.clone(), |c, a| c.with(a));
+        let unread_by = |method: Method| {
+            let unused = in_shader.as_ref().unwrap().unused_by(&[method], &base);
+            unused
+                .into_iter()
+                .map(|field| field.name)
+                .collect::<Vec<_>>()
+        };
+        let baseline = Method::from(Variant::BASELINE);
+        assert_eq!(unread_by(baseline), ["interlock.regions"]);
+        let [raced, locked] = ShaderOrder::ALL.map(Method::InShader).map(unread_by);
+        assert_eq!(raced, ["crop.queue", "interlock.regions"]);
+        assert_eq!(locked, ["crop.queue"]);
         let two = config.with("gpu.gpcs=2").unwrap();
         assert_eq!(names(&two, &Variant::ALL), <[&str; 0]>::default());
         assert_eq!(

@@ -27,6 +27,8 @@ use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
 use super::warp::issue::ShaderIssue;
 use super::warp::launch::Launch;
+use super::warp::raced_picture::RacedPicture;
+use super::warp::shader_blend::{BlendingCores, ShaderBlend, ShaderOrder};
 use super::warp::update::{UpdateCores, UpdateShader};
 use super::zrop::framebuffer::{Framebuffer, FramebufferLines, Tests};
 use super::zrop::late::{LateQueue, StencilUpdate};
@@ -61,6 +63,8 @@ pub struct Gpc<'c> {
     lines: FramebufferLines,
     /// Whether stencil updates between passes terminate pixels.
     updating: bool,
+    /// Order in which the shader blends; `None` if CROP does.
+    blending: Option<ShaderOrder>,
 }
 
 impl Gpc<'_> {
@@ -98,8 +102,10 @@ impl Gpc<'_> {
     ) -> impl Sink<RasterTile, DrawState<'m>> + Unit + use<'m, P, N> {
         let (c, lines) = (self.config, self.lines.tests.clone());
         let gpc = self.owner.gpc as usize;
+        let tc = TileCoalescing::new(&c.tc, policy, self.layout.tiles());
+        let pixels_once = self.blending == Some(ShaderOrder::Interlocked);
         chain! {
-            c.tc.queue => TileCoalescing::new(&c.tc, policy, self.layout.tiles()),
+            c.tc.queue => tc.holding_pixels_once(&c.tc, pixels_once),
             c.prop.queue => Prop::new(&c.prop),
             c.zrop.queue => Zrop::new(&c.zrop, self.variant.het() || self.updating, gpc, lines),
             next
@@ -130,14 +136,34 @@ impl Gpc<'_> {
         let update = self.updating.then(|| UpdateShader::new(&c.passes, on));
         let lines = self.lines.colour.clone();
         let gpc = self.owner.gpc as usize;
+        let blending = self.blending.map(|order| self.shader_blend(order));
+        let cores_queue = if blending.is_some() {
+            1
+        } else {
+            c.cores.slots()
+        };
         chain! {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            c.cores.slots() => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.attribute_bytes).updating(update),
+            cores_queue => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.attribute_bytes).updating(update).blending(blending),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
+    }
+
+    /// Blending by the shader.
+    fn shader_blend(&self, order: ShaderOrder) -> ShaderBlend {
+        let c = self.config;
+        let on = BlendingCores {
+            cores: c.cores.cores,
+            schedulers: c.cores.all_schedulers(),
+            slots: c.cores.slots(),
+            l2_bytes_per_cycle: c.cores.l1_bytes_per_cycle,
+            format: c.crop.format,
+            tiles: self.layout.tiles(),
+        };
+        ShaderBlend::new(&c.shader_blend, &c.interlock, order, on)
     }
 }
 
@@ -185,6 +211,8 @@ pub struct Simulator {
     variant: Variant,
     /// Number of passes.
     passes: u32,
+    /// Order in which the shader blends; `None` if CROP does.
+    blending: Option<ShaderOrder>,
     watch: Watch,
 }
 
@@ -211,6 +239,7 @@ impl Simulator {
             config: config.clone(),
             variant,
             passes: 1,
+            blending: None,
             watch: Watch::default(),
         }
     }
@@ -235,6 +264,18 @@ impl Simulator {
     #[must_use]
     pub fn in_passes(self, passes: u32) -> Self {
         Self { passes, ..self }
+    }
+
+    /// Creates a simulator of the conventional pipeline up to the shader cores, whose fragment shader blends
+    /// in `order` instead of CROP (VR-Pipe, section IV-A).
+    ///
+    /// # Errors
+    /// As [`Simulator::new`].
+    pub fn blending_in_shader(config: &Config, order: ShaderOrder) -> Result<Self> {
+        Ok(Self {
+            blending: Some(order),
+            ..Self::new(config, Variant::BASELINE)?
+        })
     }
 
     /// Simulates a draw.
@@ -262,6 +303,10 @@ impl Simulator {
         let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
+        if self.blending == Some(ShaderOrder::Unordered) {
+            let picture = RacedPicture::new(layout.quads(), config.crop.format);
+            state.race = Some(Box::new(picture));
+        }
         state.maps = self.watch.maps.then(|| Box::new(Maps::new(layout.quads())));
         let map = config.gpu.tile_map();
         let geometry = map.owners().map(|owner| {
@@ -278,6 +323,7 @@ impl Simulator {
                 layout,
                 lines: lines.clone(),
                 updating,
+                blending: self.blending,
             };
             gpc(&parts)
         });
@@ -290,6 +336,6 @@ impl Simulator {
         }
         let gap = config.passes.draw_gap_cycles;
         let passes = passes::run(&mut chain, &mut state, self.passes, gap);
-        SimulationResult::collect(self.variant, passes, &mut chain, state)
+        SimulationResult::collect((self.variant, self.blending), passes, &mut chain, state)
     }
 }

@@ -86,6 +86,8 @@ pub struct Warp {
     /// Pairs for quad merging: bit `n` marks the quads at offsets `2n` (older) and `2n + 1`, which
     /// have the same position.
     pub merge: u8,
+    /// Whether the warp is the first of its flush of tile coalescing; in the mesh path, of its draw.
+    pub begins_flush: bool,
 }
 
 /// A shaded quad on its way to the colour buffer.

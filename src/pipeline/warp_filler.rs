@@ -47,6 +47,8 @@ pub struct WarpFiller {
     clock: RateClock,
     quads: ArrayVec<Quad, WARP_QUADS>,
     merge: u8,
+    /// Whether the next warp is the first of its flush.
+    begins_flush: bool,
     /// Cycle in which the last quad passed the port.
     passed: Cycle,
     /// Accounting of the port.
@@ -62,6 +64,7 @@ impl WarpFiller {
             clock: RateClock::new(quads_per_cycle),
             quads: ArrayVec::new(),
             merge: 0,
+            begins_flush: true,
             passed: 0,
             input: Activity::of_rate(quads_per_cycle),
             output: IssuePort::new(Rate::ONE, spec.latency_cycles),
@@ -120,6 +123,12 @@ impl WarpFiller {
         self.merge |= pairs & PAIRS;
     }
 
+    /// Starts the next flush: none of its quads has passed.
+    #[inline]
+    pub fn begin_flush(&mut self) {
+        self.begins_flush = true;
+    }
+
     /// Emits the warp, of screen tile `tile`, at or after `at`, and holds the port until then.
     pub fn emit<M>(&mut self, tile: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         self.counters.warps += 1;
@@ -128,6 +137,7 @@ impl WarpFiller {
             tile,
             quads: self.quads.take(),
             merge: std::mem::take(&mut self.merge),
+            begins_flush: std::mem::take(&mut self.begins_flush),
         };
         let start = self.output.start(at.max(self.passed));
         self.output.issue(warp, start, 1, state, next);

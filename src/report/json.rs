@@ -10,6 +10,7 @@ use super::ratios::{Ratios, merge_ratio, ratio, shaded_ratio};
 use super::simulated::{Simulated, VariantRun};
 use crate::gpu::coalesce::bins::Flushes;
 use crate::gpu::config::Config;
+use crate::gpu::in_shader::InShader;
 use crate::gpu::outcome::Outcome;
 use crate::gpu::result::SimulationResult;
 use crate::gpu::variant::Variant;
@@ -80,6 +81,10 @@ pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, 
             pipeline(outcome, config),
             json!({ "passes": outcome.passes }),
         ]),
+        Outcome::InShader(_, outcome) => joined([
+            pipeline(outcome, config),
+            outcome.in_shader.as_ref().map_or(Value::Null, in_shader),
+        ]),
         Outcome::Compute(outcome) => json!({
             "fragments": { "blended": outcome.lanes.blended },
             "compute": outcome,
@@ -142,6 +147,14 @@ fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
         "counters": outcome.statistics,
         "storage_bytes_per_gpc": storage_bytes_per_gpc(config, outcome.variant),
     })
+}
+
+/// What a draw whose shader blends reports beside the counts of every draw.
+fn in_shader(counts: &InShader) -> Value {
+    match counts {
+        InShader::Unordered(counts) => json!({ "shader_blend": counts }),
+        InShader::Interlocked(counts) => json!({ "interlock": counts }),
+    }
 }
 
 fn flushes(counts: &Flushes) -> Value {

@@ -10,6 +10,7 @@ use super::ratios::Ratios;
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use super::software;
 use crate::gpu::config::Config;
+use crate::gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use crate::gpu::result::SimulationResult;
 use crate::pipeline::collect::UnitCycles;
 
@@ -90,6 +91,9 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
     if runs.iter().any(|(_, outcome)| outcome.passes.len() > 1) {
         text.push_str(&rows_of_passes(runs));
     }
+    if runs.iter().any(|(_, outcome)| outcome.in_shader.is_some()) {
+        text.push_str(&rows_of_blending_in_shaders(runs));
+    }
     row(&mut text, "limited by", runs, |run| {
         let critical = run.1.critical_unit();
         critical.map_or("-".to_owned(), limit)
@@ -130,6 +134,51 @@ fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
         outcome.stencil_updates.terminated
     });
     text
+}
+
+/// Rows about blending in the shader: what is lost without order, and what order costs.
+fn rows_of_blending_in_shaders(runs: &[(&VariantRun, &SimulationResult)]) -> String {
+    let mut text = String::new();
+    let mut of_counts = |label: &str, cell: fn(&InShader) -> Option<String>| {
+        let cells = runs.iter().map(|(_, outcome)| outcome.in_shader.as_ref());
+        let cells: Vec<_> = cells.map(|counts| counts.and_then(cell)).collect();
+        if cells.iter().any(Option::is_some) {
+            row(&mut text, label, &cells, |cell| {
+                cell.clone().unwrap_or_default()
+            });
+        }
+    };
+    of_counts("lost updates", |counts| {
+        Some(short(unordered(counts)?.lost_updates))
+    });
+    of_counts("vs baseline", |counts| {
+        let psnr_db = unordered(counts)?.psnr_vs_baseline_db;
+        Some(psnr_db.map_or("   exact".to_owned(), |db| format!("{db:>8.1} dB")))
+    });
+    of_counts("conflicts", |counts| {
+        Some(short(interlocked(counts)?.conflict_flushes))
+    });
+    of_counts("handoffs", |counts| {
+        Some(short(interlocked(counts)?.handoffs))
+    });
+    of_counts("wait cycles", |counts| {
+        Some(short(interlocked(counts)?.wait_cycles))
+    });
+    text
+}
+
+fn unordered(counts: &InShader) -> Option<&ShaderBlendOutcome> {
+    match counts {
+        InShader::Unordered(counts) => Some(counts),
+        InShader::Interlocked(_) => None,
+    }
+}
+
+fn interlocked(counts: &InShader) -> Option<&InterlockOutcome> {
+    match counts {
+        InShader::Interlocked(counts) => Some(counts),
+        InShader::Unordered(_) => None,
+    }
 }
 
 /// The first line: scene, view, GPU, and the meaning of the bars.

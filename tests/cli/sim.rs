@@ -656,6 +656,68 @@ fn passes_are_reported() {
     assert!(text.contains("from 1 to 65536"), "{text}");
 }
 
+/// Both methods that blend in the shader, on the page, in the document, with estimates, maps and pictures.
+#[test]
+fn blending_in_shaders_is_reported() {
+    let place = Place::new();
+    let methods = ["--variant", "baseline,shader-blend,interlock"];
+    let more = [
+        "--maps",
+        "maps",
+        "--frame",
+        "--energy",
+        "-o",
+        "{variant}.npy",
+    ];
+    let document = sim(&place, &[&methods[..], &more].concat());
+    let [baseline, raced, locked] =
+        ["baseline", "shader-blend", "interlock"].map(|name| variant(&document, name));
+    for method in [raced, locked] {
+        for key in ["/fragments/blended", "/quads/blended", "/fragments/shaded"] {
+            assert_eq!(number(method, key), number(baseline, key), "{key}");
+        }
+        assert_eq!(number(method, "/units/crop/busy"), 0.0);
+        let preprocess = "/frame/preprocess_ms";
+        assert_eq!(number(method, preprocess), number(baseline, preprocess));
+        assert_eq!(number(method, "/energy_events/quads_blended"), 0.0);
+        let instructions = "/energy_events/instructions";
+        assert!(number(method, instructions) > number(baseline, instructions));
+    }
+    let lost = number(raced, "/shader_blend/lost_updates");
+    assert!(lost > 0.0 && lost < number(raced, "/fragments/blended"));
+    assert!(number(raced, "/shader_blend/psnr_vs_baseline_db") > 10.0);
+    assert_eq!(number(raced, "/flushes/tc/conflict"), 0.0);
+    let conflicts = number(locked, "/interlock/conflict_flushes");
+    assert_eq!(conflicts, number(locked, "/flushes/tc/conflict"));
+    assert!(conflicts > 0.0 && number(locked, "/interlock/wait_cycles") > 0.0);
+    assert!(number(locked, "/interlock/handoffs") <= number(locked, "/interlock/tickets"));
+    for (method, other) in [(baseline, "interlock"), (baseline, "shader_blend")] {
+        assert!(method.get(other).is_none(), "{other}");
+    }
+    let read = |name: &str| fs::read(place.path(name)).unwrap();
+    assert!(read("interlock.npy") == read("baseline.npy"));
+    assert!(read("shader-blend.npy") != read("baseline.npy"));
+    let page = place.expect(DONE, &[&VIEW[..], &methods].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    for line in [
+        "lost updates",
+        "vs baseline",
+        "conflicts",
+        "handoffs",
+        "wait cycles",
+    ] {
+        assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
+    }
+    let unread = ["--variant", "shader-blend", "--set", "crop.wait_queue=9"];
+    let warned = place.expect(DONE, &[&VIEW[..6], &unread].concat());
+    let text = String::from_utf8(warned.stderr).unwrap();
+    assert!(text.contains("no run has blending in CROP"), "{text}");
+    let none = ["--variant", "interlock", "--set", "interlock.regions=0"];
+    let refused = place.expect(USAGE, &[&VIEW[..], &none].concat());
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("interlock.regions"), "{text}");
+}
+
 /// The accelerator on the page and in the document, in cycles of the emulated GPU.
 #[test]
 fn the_accelerator_stands_beside_the_pipeline() {

@@ -261,6 +261,7 @@ fn warp(n: u32) -> Warp {
         tile: tile_of(n),
         quads: quads.into_iter().collect(),
         merge: 0,
+        begins_flush: false,
     }
 }
 

@@ -20,6 +20,7 @@ mod estimates;
 mod exact;
 mod gscore;
 mod hand_worked;
+mod in_shader;
 mod late_fragment;
 mod memory;
 mod microbench;

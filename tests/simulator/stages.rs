@@ -158,6 +158,7 @@ fn warp(n: u32) -> Warp {
         tile: tile_of(n),
         quads: quads(n),
         merge: 0,
+        begins_flush: false,
     }
 }
 

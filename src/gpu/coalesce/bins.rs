@@ -28,6 +28,8 @@ statistics! {
         pub timeout: u64,
         /// Flushes at the end of the draw.
         pub end: u64,
+        /// Flushes before an item that its bin must not hold beside the others.
+        pub conflict: u64,
         /// Items flushed. Divided by the number of flushes, this is the mean occupancy.
         pub items: u64,
     }
@@ -36,7 +38,7 @@ statistics! {
 impl Flushes {
     /// Number of flushes.
     pub fn total(&self) -> u64 {
-        self.full + self.evicted + self.timeout + self.end
+        self.full + self.evicted + self.timeout + self.end + self.conflict
     }
 }
 
@@ -47,6 +49,7 @@ pub(super) enum Reason {
     Evicted,
     Timeout,
     End,
+    Conflict,
 }
 
 impl Flushes {
@@ -57,6 +60,7 @@ impl Flushes {
             Reason::Evicted => &mut self.evicted,
             Reason::Timeout => &mut self.timeout,
             Reason::End => &mut self.end,
+            Reason::Conflict => &mut self.conflict,
         } += 1;
     }
 }

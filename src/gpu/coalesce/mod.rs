@@ -3,6 +3,7 @@
 
 pub mod bins;
 pub mod flush_policy;
+mod held_pixels;
 pub mod quad_reorder;
 pub mod tile_coalescing;
 pub mod tile_grid_coalescing;

@@ -6,7 +6,8 @@
 //! fit into a cycle goes on in the next. A bin is flushed when it is full, when all bins are
 //! occupied and a quad of another tile arrives, at its deadline, and at the end of the draw. A
 //! [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free again when the
-//! quad has left.
+//! quad has left. For shaders that blend in critical sections, the unit also flushes a bin before a quad
+//! that covers a pixel which the bin holds, so that no two fragments of a flush share a pixel.
 
 use crate::math::index;
 use crate::pipeline::issue_port::{IssuePort, beat_width};
@@ -23,6 +24,7 @@ use arrayvec::ArrayVec;
 
 use super::bins::{Bins, Coalescer, Flushes, Reason};
 use super::flush_policy::{Evict, FlushPolicy, Timeout};
+use super::held_pixels::HeldPixels;
 
 spec! {
     /// Tile coalescing.
@@ -70,6 +72,8 @@ pub struct TileCoalescing<P> {
     size: usize,
     /// Lower bound on the deadlines of all bins; spares the search for bins that are due.
     next_deadline: Cycle,
+    /// Pixels in the bins, if a bin holds each at most once.
+    held: Option<HeldPixels>,
 }
 
 impl<P: FlushPolicy> TileCoalescing<P> {
@@ -86,6 +90,16 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             together: beat_width(spec.quads_out_per_cycle) as usize,
             size: index(spec.bin_size),
             next_deadline: Cycle::MAX,
+            held: None,
+        }
+    }
+
+    /// Lets a bin hold each pixel at most once if `once`.
+    #[must_use]
+    pub fn holding_pixels_once(self, spec: &TcSpec, once: bool) -> Self {
+        Self {
+            held: once.then(|| HeldPixels::new(spec.bins)),
+            ..self
         }
     }
 
@@ -103,6 +117,9 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) {
         let mut flushed = self.bins.take(bin, reason);
+        if let Some(held) = &mut self.held {
+            held.clear(bin);
+        }
         let count = flushed.items.len();
         // Padding, so that eight quads can be copied from any index.
         flushed.items.resize(count + BEAT_QUADS, Quad::default());
@@ -196,12 +213,18 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
                 self.flush(victim, Reason::Evicted, at, state, next);
             }
             let bin_index = self.bins.bins.for_key(item.tile);
+            let held = self.held.as_ref();
+            let fitting = held.map_or(quads.len(), |held| held.fitting(bin_index, quads));
+            if fitting == 0 {
+                self.flush(bin_index, Reason::Conflict, at, state, next);
+                continue;
+            }
             let bin = self.bins.bins.bin(bin_index);
             let room = self.size - bin.items.len();
             let now = index(
                 self.bins
                     .input_clock
-                    .left_in_cycle(quads.len().min(room) as u64),
+                    .left_in_cycle(fitting.min(room) as u64),
             );
             let written = at.max(bin.places_free_at(now));
             // Bins fall due while the quads wait for places, and this bin may be one of them.
@@ -216,6 +239,9 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             self.bins.input_clock.pass(now as u64);
             let (first, rest) = quads.split_at(now);
             bin.items.extend_from_slice(first);
+            if let Some(held) = &mut self.held {
+                held.add(bin_index, first);
+            }
             bin.last_arrival = at;
             taken = taken.or(Some(at));
             self.bins.charge_wait(bin_index, at);

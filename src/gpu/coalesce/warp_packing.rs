@@ -57,8 +57,11 @@ impl<M> Stage<M> for WarpPacking {
                 filler.emit(beat.tile, at, state, next);
             }
         }
-        if beat.last && !filler.is_empty() {
-            filler.emit(beat.tile, taken, state, next);
+        if beat.last {
+            if !filler.is_empty() {
+                filler.emit(beat.tile, taken, state, next);
+            }
+            filler.begin_flush();
         }
         taken
     }

@@ -11,19 +11,19 @@ use crate::shading::{ColourFormat, QuadColour, under_lanes};
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Blended {
+pub(crate) struct Blended {
     /// Blended.
-    pub(super) mask: u8,
+    pub(crate) mask: u8,
     /// Not blended, by an ideal termination.
-    pub(super) dropped: u8,
+    pub(crate) dropped: u8,
     /// Fragments with which the pixel reached the threshold.
-    pub(super) reached: u8,
+    pub(crate) reached: u8,
     /// Fragments blended into a pixel that had already reached the threshold.
-    pub(super) late: u8,
+    pub(crate) late: u8,
 }
 
 /// Blends the quads of a warp in order; returns the outcomes of the fragments of each quad.
-pub(super) fn blend_warp(
+pub(crate) fn blend_warp(
     level: SimdLevel,
     framebuffer: &mut Framebuffer,
     warp: &ShadedWarp,
@@ -76,6 +76,16 @@ fn blend_quad<S: Simd>(
         reached: is & !was,
         late: was,
     }
+}
+
+/// Blends `back` behind the colours of `stored` and rounds them to `format`.
+pub(crate) fn blend_behind(
+    level: SimdLevel,
+    format: ColourFormat,
+    stored: &mut QuadColour,
+    back: &QuadColour,
+) {
+    dispatch!(level.level(), simd => blend(simd, format, stored, back));
 }
 
 /// Blends `back` behind the stored colours: `store(under(stored, back))`.

@@ -9,6 +9,9 @@
 //! `issue_cycles`, the oldest warp first. A warp is done when its instructions have been issued behind
 //! those of all older warps of its scheduler, but no earlier than its dependent chain allows. Younger
 //! warps fill the issue slots in which older ones wait, and never delay them.
+//!
+//! A shader that [blends](super::shader_blend) by itself passes nothing on, and its warps leave their slots
+//! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::maps::MapKind;
@@ -27,6 +30,7 @@ use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;
 use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
+use super::shader_blend::ShaderBlend;
 use super::update::UpdateShader;
 
 spec! {
@@ -124,6 +128,8 @@ pub struct Cores {
     attributes: Option<AttributeCaches>,
     /// Shader of stencil updates, if there are any.
     update: Option<UpdateShader>,
+    /// Blending by the shader, if CROP does not blend.
+    blending: Option<Box<ShaderBlend>>,
     /// Slots and schedulers.
     pub schedule: Schedule,
     /// Results of the current warp.
@@ -149,6 +155,7 @@ impl Cores {
             schedule: spec.schedule(),
             attributes: None,
             update: None,
+            blending: None,
             shaded: [ShadedQuad::default(); WARP_QUADS],
             counters: CoresCounters::default(),
         }
@@ -167,6 +174,15 @@ impl Cores {
     #[must_use]
     pub fn updating(self, update: Option<UpdateShader>) -> Self {
         Self { update, ..self }
+    }
+
+    /// Lets the shader blend instead of CROP.
+    #[must_use]
+    pub fn blending(self, blending: Option<ShaderBlend>) -> Self {
+        Self {
+            blending: blending.map(Box::new),
+            ..self
+        }
     }
 
     /// Places the cores in GPC `gpc`; they are in the first otherwise.
@@ -205,6 +221,50 @@ impl Cores {
         } else {
             self.merge(warp, state, out);
         }
+    }
+
+    /// Shades a warp that got to the cores at `arrival`, and blends it with `blending`; returns the cycle at
+    /// which it has got a slot.
+    fn shade_and_blend(
+        &mut self,
+        blending: &mut ShaderBlend,
+        warp: &Warp,
+        arrival: Cycle,
+        state: &mut DrawState<'_>,
+    ) -> Cycle {
+        let mut out = ShadedWarp {
+            tile: warp.tile,
+            quads: ArrayVec::new(),
+        };
+        self.shade(warp, state, &mut out.quads);
+        let (taken, scheduler) = blending.launch(warp.tile, warp.begins_flush, arrival);
+        let owed = state.shader_issue.pay(self.gpc, scheduler);
+        let mut program = self.program(warp, scheduler, taken.at, state);
+        program.instructions += blending.instructions(&out);
+        self.counters.instructions += program.instructions;
+        let schedule = &mut self.schedule;
+        let shaded = schedule.issue(scheduler, taken.at, program, owed, taken.idle_before);
+        blending.run(out, taken, shaded, state);
+        taken.at
+    }
+
+    /// The shader's cost for a warp that got its slot at `at`, with the wait for its attributes.
+    #[inline]
+    fn program(
+        &mut self,
+        warp: &Warp,
+        scheduler: usize,
+        at: Cycle,
+        state: &mut DrawState<'_>,
+    ) -> Program {
+        let mut program = self.program;
+        if let Some(attributes) = &mut self.attributes {
+            let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
+            let ready = attributes.fetch(scheduler, &warp.quads, at, buffer, memory);
+            // Other warps fill the cycles in which this one waits.
+            program.latency += ready - at;
+        }
+        program
     }
 
     /// Merges the pairs of a shaded warp; adds the surviving quads to `out`.
@@ -262,6 +322,9 @@ impl Unit for Cores {
         if let Some(update) = &self.update {
             visitor.statistics("update", &update.counters);
         }
+        if let Some(blending) = &self.blending {
+            blending.visit(visitor);
+        }
     }
 }
 
@@ -286,16 +349,15 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             state.framebuffer.prefetch(quad);
         }
         self.counters.warps += 1;
+        if let Some(mut blending) = self.blending.take() {
+            let got_slot = self.shade_and_blend(&mut blending, &warp, arrival, state);
+            self.blending = Some(blending);
+            return got_slot;
+        }
         self.counters.instructions += self.program.instructions;
         let scheduler = self.schedule.next_scheduler();
         let owed = state.shader_issue.pay(self.gpc, scheduler);
-        let mut program = self.program;
-        if let Some(attributes) = &mut self.attributes {
-            let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
-            let ready = attributes.fetch(scheduler, &warp.quads, arrival, buffer, memory);
-            // Other warps fill the cycles in which this one waits.
-            program.latency += ready - arrival;
-        }
+        let program = self.program(&warp, scheduler, arrival, state);
         let done = self.schedule.run(arrival, program, owed);
         let mut out = ShadedWarp {
             tile: warp.tile,
@@ -306,7 +368,20 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         self.schedule.leave(done, take)
     }
 
+    fn drain(
+        &mut self,
+        at: Cycle,
+        state: &mut DrawState<'m>,
+        _next: &mut impl Sink<ShadedWarp, DrawState<'m>>,
+    ) -> Cycle {
+        if let Some(blending) = &mut self.blending {
+            blending.drain(state);
+        }
+        at.max(self.done())
+    }
+
     fn done(&self) -> Cycle {
-        self.schedule.left_at()
+        let blended = self.blending.as_ref().map_or(0, |blending| blending.done());
+        self.schedule.left_at().max(blended)
     }
 }

@@ -75,6 +75,19 @@ impl Schedule {
             self.next_scheduler = 0;
         }
         let before = self.idle_before(arrival);
+        self.issue(scheduler, arrival, program, owed, before)
+    }
+
+    /// Runs a warp that got a slot of `scheduler` at `arrival`, before which the scheduler was idle for the
+    /// reason `before`, as [`Schedule::run`] does. Slots are kept by the caller.
+    pub(super) fn issue(
+        &mut self,
+        scheduler: usize,
+        arrival: Cycle,
+        program: Program,
+        owed: u64,
+        before: StallReason,
+    ) -> Cycle {
         let free = self.issued[scheduler] + owed;
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;

@@ -254,7 +254,11 @@ impl Framebuffer {
 
     /// The colour buffer as a picture.
     pub fn frame(&self) -> Frame {
-        let colours = self.colours();
+        self.frame_of(self.colours())
+    }
+
+    /// Colours in the order of [`quad_index`] as a picture.
+    pub(crate) fn frame_of(&self, colours: &[QuadColour]) -> Frame {
         let colour = |quad: usize, fragment: usize| colours[quad].map(|c| c[fragment]);
         let pixels = self.layout.rows(colour);
         Frame::from_pixels(self.layout.width, self.layout.height, pixels)

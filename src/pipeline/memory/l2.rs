@@ -77,6 +77,11 @@ impl L2 {
         }
     }
 
+    /// Cycles from a request to its answer.
+    pub(crate) fn latency(&self) -> u64 {
+        self.latency
+    }
+
     /// The port.
     pub fn port(&self) -> &Calendar {
         &self.port

@@ -1,0 +1,100 @@
+//! Counts of draws whose fragment shader blends, beside those that every draw has.
+
+use serde::Serialize;
+
+use super::coalesce::bins::Flushes;
+use super::warp::interlock::{InterlockCounters, InterlockSpec};
+use super::warp::raced_picture::RacedPicture;
+use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
+use super::zrop::framebuffer::Framebuffer;
+use crate::image::metrics::psnr_and_max_abs;
+use crate::pipeline::statistics::StatisticsByUnit;
+
+/// Counts of blending in the shader without order, and what it did to the picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct ShaderBlendOutcome {
+    /// Fragments that were blended and that the picture does not contain: their update was overwritten by a
+    /// fragment that had read the pixel before.
+    pub lost_updates: u64,
+    /// Fragments blended behind a fragment that was drawn after them.
+    pub out_of_order_updates: u64,
+    /// Peak signal-to-noise ratio of the picture against that of the baseline, in decibels; `None` if they
+    /// are the same.
+    pub psnr_vs_baseline_db: Option<f64>,
+    /// Largest difference of a colour channel from the picture of the baseline.
+    pub max_abs_vs_baseline: f64,
+    /// Sectors of colour that shaders read.
+    pub sectors_read: u64,
+    /// Sectors of colour that shaders wrote.
+    pub sectors_written: u64,
+}
+
+/// Counts of blending in critical sections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct InterlockOutcome {
+    /// Flushes of tile coalescing before a quad that covers a pixel which its bin holds.
+    pub conflict_flushes: u64,
+    /// Tickets taken: flushes with at least one warp.
+    pub tickets: u64,
+    /// Tickets that a warp waited for.
+    pub handoffs: u64,
+    /// Warps that waited for their ticket.
+    pub warps_waited: u64,
+    /// Cycles that warps kept their slots while they waited for their ticket, over all warps.
+    pub wait_cycles: u64,
+    /// Sectors of colour that shaders read.
+    pub sectors_read: u64,
+    /// Sectors of colour that shaders wrote.
+    pub sectors_written: u64,
+}
+
+/// Counts of blending in the shader, by its order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum InShader {
+    /// Without order.
+    Unordered(ShaderBlendOutcome),
+    /// In critical sections.
+    Interlocked(InterlockOutcome),
+}
+
+impl InShader {
+    /// The counts of a draw that blended in `order`, with `race` if that was none.
+    pub(super) fn collect(
+        order: ShaderOrder,
+        statistics: &StatisticsByUnit,
+        tc: &Flushes,
+        framebuffer: &Framebuffer,
+        race: Option<&RacedPicture>,
+    ) -> Self {
+        let blended: ShaderBlendCounters = statistics.of(ShaderBlendSpec::UNIT);
+        let [sectors_read, sectors_written] = [blended.sectors_read, blended.sectors_written];
+        match (order, race) {
+            (ShaderOrder::Unordered, Some(race)) => {
+                let in_order = framebuffer.frame_of(race.in_order());
+                // Pictures of one size with at least a pixel can be compared.
+                let compared = psnr_and_max_abs(&framebuffer.frame(), &in_order);
+                let (psnr_db, max_abs) = compared.unwrap_or_default();
+                Self::Unordered(ShaderBlendOutcome {
+                    lost_updates: blended.fragments.saturating_sub(race.fragments()),
+                    out_of_order_updates: race.out_of_order(),
+                    psnr_vs_baseline_db: psnr_db,
+                    max_abs_vs_baseline: max_abs,
+                    sectors_read,
+                    sectors_written,
+                })
+            }
+            _ => {
+                let tickets: InterlockCounters = statistics.of(InterlockSpec::UNIT);
+                Self::Interlocked(InterlockOutcome {
+                    conflict_flushes: tc.conflict,
+                    tickets: tickets.tickets,
+                    handoffs: tickets.handoffs,
+                    warps_waited: tickets.warps_waited,
+                    wait_cycles: tickets.wait_cycles,
+                    sectors_read,
+                    sectors_written,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Loads and stores of warps in emulated time, when no lock orders them: a warp reads its pixels at the cycle
+//! of its load and overwrites them at that of its store, so that updates in between are lost.
+//!
+//! Warps come in launch order, and their loads and stores are due later, in any order. An event takes place
+//! once no warp can come whose events are due earlier.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use arrayvec::ArrayVec;
+
+use super::raced_picture::{QuadVersion, RacedPicture};
+use crate::gpu::zrop::framebuffer::Framebuffer;
+use crate::math::SimdLevel;
+use crate::pipeline::packets::{ShadedWarp, WARP_QUADS};
+use crate::pipeline::timing::Cycle;
+use crate::raster::tiles::quad_index;
+
+/// Kind of an event. In one cycle, loads come before stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Access {
+    Load,
+    Store,
+}
+
+/// An event: its cycle, its kind, the number of its warp, and the place of the warp in [`Race::flying`].
+type Event = (Cycle, Access, u64, usize);
+
+/// A warp between its launch and its store.
+#[derive(Debug)]
+struct Flying {
+    warp: ShadedWarp,
+    /// Versions of its quads that it has loaded.
+    loaded: ArrayVec<QuadVersion, WARP_QUADS>,
+}
+
+/// The loads and stores that one GPC's warps are still to do.
+#[derive(Debug, Default)]
+pub(super) struct Race {
+    events: BinaryHeap<Reverse<Event>>,
+    flying: Vec<Option<Flying>>,
+    /// Free places in `flying`.
+    free: Vec<usize>,
+    /// Warps so far. The first has number 1.
+    warps: u64,
+}
+
+impl Race {
+    /// Adds a warp that loads its pixels at `loads` and stores them at `stores`, no earlier.
+    pub(super) fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {
+        self.warps += 1;
+        let flying = Some(Flying {
+            warp,
+            loaded: ArrayVec::new(),
+        });
+        let place = self.free.pop().unwrap_or(self.flying.len());
+        if place == self.flying.len() {
+            self.flying.push(flying);
+        } else {
+            self.flying[place] = flying;
+        }
+        let event = |at, access| Reverse((at, access, self.warps, place));
+        self.events.push(event(loads, Access::Load));
+        self.events.push(event(stores, Access::Store));
+    }
+
+    /// Performs all loads and stores before cycle `until`, in order. No warp that is added later loads
+    /// earlier.
+    pub(super) fn advance(
+        &mut self,
+        until: Cycle,
+        level: SimdLevel,
+        framebuffer: &mut Framebuffer,
+        picture: &mut RacedPicture,
+    ) {
+        while let Some(&Reverse((at, access, number, place))) = self.events.peek()
+            && at < until
+        {
+            self.events.pop();
+            match access {
+                Access::Load => {
+                    if let Some(flying) = &mut self.flying[place] {
+                        flying.load(framebuffer, picture);
+                    }
+                }
+                Access::Store => {
+                    if let Some(flying) = self.flying[place].take() {
+                        flying.store(number, level, framebuffer, picture);
+                    }
+                    self.free.push(place);
+                }
+            }
+        }
+    }
+}
+
+impl Flying {
+    fn load(&mut self, framebuffer: &Framebuffer, picture: &RacedPicture) {
+        for quad in &self.warp.quads {
+            let index = quad_index(self.warp.tile, quad.position);
+            self.loaded
+                .push(picture.load(index, framebuffer.colour[index]));
+        }
+    }
+
+    /// Stores all quads. Of lanes that write one pixel, the last wins.
+    fn store(
+        self,
+        number: u64,
+        level: SimdLevel,
+        framebuffer: &mut Framebuffer,
+        picture: &mut RacedPicture,
+    ) {
+        for (quad, loaded) in self.warp.quads.iter().zip(self.loaded) {
+            let index = quad_index(self.warp.tile, quad.position);
+            let stored = &mut framebuffer.colour[index];
+            picture.store(level, (index, number), loaded, quad, stored);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::zrop::framebuffer::Tests;
+    use crate::pipeline::packets::ColourQuad;
+    use crate::shading::ColourFormat;
+
+    const NEVER: Cycle = Cycle::MAX;
+
+    /// The top left pixel of a picture of 2x2 pixels, and the state behind it.
+    struct Pixel {
+        race: Race,
+        framebuffer: Framebuffer,
+        picture: RacedPicture,
+    }
+
+    impl Pixel {
+        fn new() -> Self {
+            let format = ColourFormat::Rgba32F;
+            let framebuffer = Framebuffer::new(2, 2, format, &Tests::default(), false);
+            Self {
+                race: Race::default(),
+                picture: RacedPicture::new(framebuffer.layout.quads(), format),
+                framebuffer,
+            }
+        }
+
+        /// A warp with a quad of this red, alpha 0.5 and mask.
+        fn warp(red: f32, mask: u8) -> ShadedWarp {
+            let covered =
+                |value: f32| [0, 1, 2, 3].map(|bit| if mask >> bit & 1 == 1 { value } else { 0.0 });
+            let quad = ColourQuad {
+                position: 0,
+                mask,
+                colour: [red, 0.0, 0.0, 0.5].map(covered),
+            };
+            ShadedWarp {
+                tile: 0,
+                quads: [quad].into_iter().collect(),
+            }
+        }
+
+        fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {
+            let level = SimdLevel::best();
+            self.picture.blend_in_order(level, &warp);
+            self.race.add(warp, loads, stores);
+        }
+
+        fn advance(&mut self, until: Cycle) {
+            let level = SimdLevel::best();
+            let (framebuffer, picture) = (&mut self.framebuffer, &mut self.picture);
+            self.race.advance(until, level, framebuffer, picture);
+        }
+
+        fn reds(&self) -> [f32; 4] {
+            self.framebuffer.colours()[0][0]
+        }
+    }
+
+    /// Reds of 1, 2 and 4 behind each other are 1, 1 + 2/2 and 2 + 4/4 in order. A load in the cycle of a
+    /// store does not see it, in the next cycle it does.
+    #[test]
+    fn an_update_between_load_and_store_is_lost() {
+        for (second_loads, red, in_picture) in [(10, 2.0 + 4.0 * 0.5, 2), (11, 3.0, 3)] {
+            let mut pixel = Pixel::new();
+            pixel.add(Pixel::warp(1.0, 1), 0, 10);
+            pixel.add(Pixel::warp(2.0, 1), second_loads, 20);
+            pixel.advance(11);
+            pixel.add(Pixel::warp(4.0, 1), 30, 40);
+            pixel.advance(NEVER);
+            assert_eq!(pixel.reds()[0].to_bits(), f32::to_bits(red));
+            assert_eq!(pixel.picture.fragments(), in_picture);
+            assert_eq!(pixel.picture.out_of_order(), 0);
+            assert_eq!(pixel.picture.in_order()[0][0][0].to_bits(), 3_f32.to_bits());
+            assert!(pixel.race.events.is_empty());
+        }
+    }
+
+    /// The older warp is the slower one: it reads what the younger one left, and nothing is lost. The pixel
+    /// beside it takes the younger one alone.
+    #[test]
+    fn a_slow_warp_comes_behind_a_younger_one() {
+        let mut pixel = Pixel::new();
+        pixel.add(Pixel::warp(1.0, 0b01), 50, 60);
+        pixel.add(Pixel::warp(2.0, 0b11), 0, 10);
+        pixel.advance(NEVER);
+        assert_eq!(pixel.reds(), [2.5, 2.0, 0.0, 0.0]);
+        assert_eq!(pixel.picture.out_of_order(), 1);
+        assert_eq!(pixel.picture.fragments(), 3);
+    }
+
+    /// Two lanes of a warp that write one pixel: the last one's update stays.
+    #[test]
+    fn lanes_of_a_warp_overwrite_each_other() {
+        let mut pixel = Pixel::new();
+        let mut warp = Pixel::warp(1.0, 0b1111);
+        warp.quads.push(Pixel::warp(2.0, 0b0011).quads[0]);
+        pixel.add(warp, 5, 6);
+        pixel.advance(6);
+        assert_eq!(pixel.reds(), [0.0; 4]);
+        pixel.advance(7);
+        assert_eq!(pixel.reds(), [2.0, 2.0, 1.0, 1.0]);
+        // Six fragments were blended.
+        assert_eq!(pixel.picture.fragments(), 4);
+    }
+}

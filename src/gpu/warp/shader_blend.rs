@@ -1,0 +1,337 @@
+//! Blending in the fragment shader instead of CROP (VR-Pipe, section IV-A, Fig. 10).
+//!
+//! Behind the alpha cut, the surviving fragments of a warp read their pixels' colours from the L2, blend and
+//! write them back. Lines are requested one by one over the port of the warp's core; first-level caches hold
+//! no colours, since other cores change them. Without order (see [`race`](super::race)) a warp ends when its
+//! stores have been accepted. With an [`interlock`](super::interlock) this is a critical section: the warp
+//! waits for its ticket, and leaves when its stores have been acknowledged, an L2 latency later; then its
+//! update of the region's counter takes another L2 latency.
+//!
+//! Warps leave their slots in any order, as no unit takes their results. Colours that were never written are
+//! fetched from DRAM, since a shader knows nothing of cleared states (assumption).
+
+use arrayvec::ArrayVec;
+
+use super::interlock::{Interlock, InterlockSpec};
+use super::race::Race;
+use super::warp_slots::{TakenSlot, WarpSlots};
+use crate::gpu::crop::blend::blend_warp;
+use crate::gpu::crop::unit::ColourPlaces;
+use crate::gpu::draw_state::DrawState;
+use crate::pipeline::maps::MapKind;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::memory::calendar::Calendar;
+use crate::pipeline::memory::line::SECTOR_BYTES;
+use crate::pipeline::memory::traffic::Client;
+use crate::pipeline::packets::{MaskCounter, ShadedWarp, WARP_QUADS};
+use crate::pipeline::spec::spec;
+use crate::pipeline::statistics::statistics;
+use crate::pipeline::timing::Cycle;
+use crate::pipeline::unit::Visitor;
+use crate::raster::tiles::quad_index;
+use crate::shading::ColourFormat;
+
+spec! {
+    /// Blending in the fragment shader.
+    ShaderBlendSpec in "shader_blend" {
+        /// Instructions that a warp with a surviving fragment issues beside those of the shader.
+        instructions: u64 = 6, 0..=100_000, Assumed "load, one minus alpha, a multiply-add for two channels each, pack, store";
+        /// Cycles from the loaded colours to the store.
+        latency_cycles: u64 = 24, 0..=1_000_000, Assumed "six dependent instructions of ALU latency 4";
+    }
+}
+
+statistics! {
+    /// Work of the shader in place of CROP.
+    pub struct ShaderBlendCounters {
+        /// Warps with a surviving fragment.
+        pub warps: u64,
+        /// Quads with a surviving fragment.
+        pub quads: u64,
+        /// Fragments blended.
+        pub fragments: u64,
+        /// Sectors of colour read.
+        pub sectors_read: u64,
+        /// Sectors of colour written.
+        pub sectors_written: u64,
+    }
+}
+
+/// Order of blending in the shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShaderOrder {
+    /// None: updates of a pixel get lost.
+    Unordered,
+    /// Draw order, by critical sections.
+    Interlocked,
+}
+
+impl ShaderOrder {
+    /// Both orders.
+    pub const ALL: [Self; 2] = [Self::Unordered, Self::Interlocked];
+
+    /// Name of the method that blends in this order: `shader-blend` or `interlock`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unordered => "shader-blend",
+            Self::Interlocked => "interlock",
+        }
+    }
+}
+
+/// Size and ports of the cores, and the picture that they blend into.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlendingCores {
+    /// Number of cores.
+    pub(crate) cores: u64,
+    /// Schedulers of all cores.
+    pub(crate) schedulers: u64,
+    /// Warp slots of all cores.
+    pub(crate) slots: u64,
+    /// Bytes per cycle between the L2 and each core, each way.
+    pub(crate) l2_bytes_per_cycle: u64,
+    /// Format of the colour buffer, which begins at the first line of memory.
+    pub(crate) format: ColourFormat,
+    /// Screen tiles of the picture.
+    pub(crate) tiles: usize,
+}
+
+/// What keeps warps in order, if anything does.
+#[derive(Debug)]
+enum Order {
+    Race(Race),
+    Interlock(Interlock),
+}
+
+/// Blending by the shader on the cores of one GPC.
+#[derive(Debug)]
+pub struct ShaderBlend {
+    spec: ShaderBlendSpec,
+    order: Order,
+    slots: WarpSlots,
+    schedulers: usize,
+    ports: ColourPorts,
+    /// Cycle at which all work so far is over.
+    done: Cycle,
+    counters: ShaderBlendCounters,
+}
+
+impl ShaderBlend {
+    /// Creates the idle state of a draw that blends in `order`.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "schedulers are validated to be few"
+    )]
+    pub(crate) fn new(
+        spec: &ShaderBlendSpec,
+        interlock: &InterlockSpec,
+        order: ShaderOrder,
+        on: BlendingCores,
+    ) -> Self {
+        Self {
+            spec: spec.clone(),
+            order: match order {
+                ShaderOrder::Unordered => Order::Race(Race::default()),
+                ShaderOrder::Interlocked => Order::Interlock(Interlock::new(interlock, on.tiles)),
+            },
+            slots: WarpSlots::new(on.slots),
+            schedulers: on.schedulers as usize,
+            ports: ColourPorts::new(on),
+            done: 0,
+            counters: ShaderBlendCounters::default(),
+        }
+    }
+
+    /// Takes a slot for a warp of `tile` that arrived at `arrival`; returns it with the number of its
+    /// scheduler.
+    pub(super) fn launch(
+        &mut self,
+        tile: u32,
+        begins_flush: bool,
+        arrival: Cycle,
+    ) -> (TakenSlot, usize) {
+        if let Order::Interlock(interlock) = &mut self.order
+            && begins_flush
+        {
+            interlock.take_ticket(tile);
+        }
+        let taken = self.slots.take(arrival);
+        (taken, taken.slot % self.schedulers)
+    }
+
+    /// Instructions of a warp beside those of the shader.
+    pub(super) fn instructions(&self, warp: &ShadedWarp) -> u64 {
+        if warp.quads.is_empty() {
+            0
+        } else {
+            self.spec.instructions
+        }
+    }
+
+    /// Blends the surviving quads of a warp that were shaded by `shaded`, and frees its slot.
+    pub(super) fn run(
+        &mut self,
+        warp: ShadedWarp,
+        taken: TakenSlot,
+        shaded: Cycle,
+        state: &mut DrawState<'_>,
+    ) {
+        self.count(&warp, state);
+        let enters = !warp.quads.is_empty();
+        let (end, waited) = match &mut self.order {
+            Order::Race(race) => {
+                advance(race, taken.at, state);
+                let mut stored = shaded;
+                if enters {
+                    stored = self
+                        .ports
+                        .blend(&warp, shaded, &self.spec, &mut state.memory);
+                    if let Some(picture) = &mut state.race {
+                        picture.blend_in_order(state.level, &warp);
+                    }
+                    race.add(warp, shaded, stored);
+                }
+                self.done = self.done.max(stored);
+                (stored, false)
+            }
+            Order::Interlock(interlock) => {
+                let (tile, latency) = (warp.tile, state.memory.l2.latency());
+                let (mut end, mut waited) = (shaded, false);
+                if enters {
+                    let entered = interlock.enter(tile, shaded);
+                    waited = entered > shaded;
+                    let memory = &mut state.memory;
+                    end = self.ports.blend(&warp, entered, &self.spec, memory) + latency;
+                    blend_warp(state.level, &mut state.framebuffer, &warp, None);
+                }
+                let memory = &mut state.memory;
+                let updated = memory.read_kept(Client::Colour, SECTOR_BYTES, end);
+                interlock.update(tile, updated);
+                self.done = self.done.max(updated);
+                (end, waited)
+            }
+        };
+        self.slots.leave(taken.slot, end, waited);
+    }
+
+    fn count(&mut self, warp: &ShadedWarp, state: &mut DrawState<'_>) {
+        self.counters.warps += u64::from(!warp.quads.is_empty());
+        self.counters.quads += warp.quads.len() as u64;
+        let mut blended = MaskCounter::default();
+        for quad in &warp.quads {
+            blended.add(quad.mask);
+            if let Some(maps) = &mut state.maps {
+                let index = quad_index(warp.tile, quad.position);
+                maps.count(MapKind::Blended, index, quad.mask);
+            }
+        }
+        self.counters.fragments += blended.fragments();
+    }
+
+    /// Performs all loads and stores that are left, at the end of the draw.
+    pub(super) fn drain(&mut self, state: &mut DrawState<'_>) {
+        if let Order::Race(race) = &mut self.order {
+            advance(race, Cycle::MAX, state);
+        }
+    }
+
+    /// Cycle at which all work so far is over.
+    pub(super) fn done(&self) -> Cycle {
+        self.done
+    }
+
+    /// Visits the statistics.
+    pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
+        let mut counters = self.counters.clone();
+        [counters.sectors_read, counters.sectors_written] = self.ports.sectors;
+        visitor.statistics(ShaderBlendSpec::UNIT, &counters);
+        if let Order::Interlock(interlock) = &self.order {
+            visitor.statistics(InterlockSpec::UNIT, &interlock.counters);
+        }
+    }
+}
+
+/// Performs the loads and stores before `until`.
+fn advance(race: &mut Race, until: Cycle, state: &mut DrawState<'_>) {
+    if let Some(picture) = &mut state.race {
+        race.advance(until, state.level, &mut state.framebuffer, picture);
+    }
+}
+
+/// Lines of a warp's quads, with the sectors of each.
+type WarpLines = ArrayVec<(u32, u8), WARP_QUADS>;
+
+/// Ports of the cores of a GPC to the L2, through which shaders read and write colours.
+///
+/// Warps wait for each other for a long time, so that requests do not come in time order; the bandwidth of
+/// all cores together is kept in calendars. A warp's own requests also pass the port of its core one after
+/// the other.
+#[derive(Debug)]
+struct ColourPorts {
+    places: ColourPlaces,
+    /// Bytes per cycle of a core's port.
+    bytes_per_cycle: u64,
+    read: Calendar,
+    write: Calendar,
+    /// Sectors read and written so far.
+    sectors: [u64; 2],
+}
+
+impl ColourPorts {
+    fn new(on: BlendingCores) -> Self {
+        let all = on.cores * on.l2_bytes_per_cycle;
+        Self {
+            places: ColourPlaces::new(on.format),
+            bytes_per_cycle: on.l2_bytes_per_cycle,
+            read: Calendar::new(all),
+            write: Calendar::new(all),
+            sectors: [0; 2],
+        }
+    }
+
+    /// Reads the colours of a warp's quads at `at`, blends, and writes them; returns the cycle at which the
+    /// L2 has accepted them.
+    fn blend(
+        &mut self,
+        warp: &ShadedWarp,
+        at: Cycle,
+        spec: &ShaderBlendSpec,
+        memory: &mut Memory,
+    ) -> Cycle {
+        let lines = self.lines(warp);
+        let (mut arrived, mut bytes) = (at, 0);
+        for &(line, sectors) in &lines {
+            let count = u64::from(sectors.count_ones());
+            self.sectors[0] += count;
+            let sent = at + bytes / self.bytes_per_cycle;
+            let sent = self.read.book(count * SECTOR_BYTES, sent);
+            arrived = arrived.max(memory.read(Client::Colour, line, sectors, sent));
+            bytes += count * SECTOR_BYTES;
+        }
+        let blended = arrived + spec.latency_cycles;
+        let (mut accepted, mut bytes) = (blended, 0);
+        for &(line, sectors) in &lines {
+            let count = u64::from(sectors.count_ones());
+            self.sectors[1] += count;
+            let sent = blended + bytes / self.bytes_per_cycle;
+            let sent = self.write.book(count * SECTOR_BYTES, sent);
+            accepted = accepted.max(memory.write(Client::Colour, line, sectors, sent));
+            bytes += count * SECTOR_BYTES;
+        }
+        accepted
+    }
+
+    /// The lines of a warp's quads, each once.
+    fn lines(&self, warp: &ShadedWarp) -> WarpLines {
+        let mut lines = WarpLines::new();
+        for quad in &warp.quads {
+            let (line, sectors) = self.places.of(warp.tile, quad.position);
+            match lines.iter_mut().find(|(other, _)| *other == line) {
+                Some((_, all)) => *all |= sectors,
+                None => lines.push((line, sectors)),
+            }
+        }
+        lines
+    }
+}

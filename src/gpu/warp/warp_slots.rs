@@ -1,0 +1,83 @@
+//! Warp slots that become free in any order: those of a shader whose warps end at the cores, without a unit
+//! behind them that takes their results in launch order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::math::index;
+use crate::pipeline::timing::{Cycle, StallReason};
+
+/// A slot that a warp has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TakenSlot {
+    /// Number of the slot. Slots are numbered so that neighbours belong to different schedulers.
+    pub(super) slot: usize,
+    /// Cycle at which the warp gets it.
+    pub(super) at: Cycle,
+    /// Reason why the slot's scheduler issued nothing before.
+    pub(super) idle_before: StallReason,
+}
+
+/// The slots of one GPC's cores.
+#[derive(Debug)]
+pub(super) struct WarpSlots {
+    /// Slots with the cycle at which they are free, the first to be free on top.
+    free: BinaryHeap<Reverse<(Cycle, usize)>>,
+    /// By slot: whether its last warp waited for other warps.
+    waited: Vec<bool>,
+}
+
+impl WarpSlots {
+    /// Creates `count` free slots, at least 1.
+    pub(super) fn new(count: u64) -> Self {
+        let count = index(count.max(1));
+        Self {
+            free: (0..count).map(|slot| Reverse((0, slot))).collect(),
+            waited: vec![false; count],
+        }
+    }
+
+    /// Takes the slot that is free first, for a warp that arrived at `arrival`. [`WarpSlots::leave`] returns
+    /// it before the next one is taken.
+    pub(super) fn take(&mut self, arrival: Cycle) -> TakenSlot {
+        let Reverse((free, slot)) = self.free.pop().unwrap_or_default();
+        // A warp that came to the front when the slot became free waited behind others for it.
+        let idle_before = match free >= arrival && free > 0 {
+            true if self.waited[slot] => StallReason::Contended,
+            true => StallReason::Full,
+            false => StallReason::Starved,
+        };
+        TakenSlot {
+            slot,
+            at: free.max(arrival),
+            idle_before,
+        }
+    }
+
+    /// Returns a slot whose warp ends at `end`, and `waited` for other warps or not.
+    pub(super) fn leave(&mut self, slot: usize, end: Cycle, waited: bool) {
+        self.free.push(Reverse((end, slot)));
+        self.waited[slot] = waited;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slot_that_is_free_first_is_taken() {
+        let mut slots = WarpSlots::new(2);
+        let mut take = |arrival, end, waited| {
+            let taken = slots.take(arrival);
+            slots.leave(taken.slot, end, waited);
+            (taken.slot, taken.at, taken.idle_before)
+        };
+        assert_eq!(take(0, 100, true), (0, 0, StallReason::Starved));
+        assert_eq!(take(1, 20, false), (1, 1, StallReason::Starved));
+        // The second warp has ended before the first.
+        assert_eq!(take(2, 30, false), (1, 20, StallReason::Full));
+        assert_eq!(take(40, 200, false), (1, 40, StallReason::Starved));
+        assert_eq!(take(50, 300, false), (0, 100, StallReason::Contended));
+    }
+}
