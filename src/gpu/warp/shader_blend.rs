@@ -2,10 +2,10 @@
 //!
 //! Behind the alpha cut, the surviving fragments of a warp read their pixels' colours from the L2, blend and
 //! write them back. Lines are requested one by one over the port of the warp's core; first-level caches hold
-//! no colours, since other cores change them. Without order (see [`race`](super::race)) a warp ends when its
-//! stores have been accepted. With an [`interlock`](super::interlock) this is a critical section: the warp
-//! waits for its ticket, and leaves when its stores have been acknowledged, an L2 latency later; then its
-//! update of the region's counter takes another L2 latency.
+//! no colours, since other cores change them. Without order, updates of a pixel get lost, and a warp ends when
+//! its stores have been accepted. With an [`interlock`](super::interlock) this is a critical section: the
+//! warp waits for its ticket, and leaves when its stores have been acknowledged, an L2 latency later; then
+//! its update of the region's counter takes another L2 latency.
 //!
 //! Warps leave their slots in any order, as no unit takes their results. Colours that were never written are
 //! fetched from DRAM, since a shader knows nothing of cleared states (assumption).
