@@ -30,7 +30,7 @@ use crate::scene::Camera;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
-    /// procedural one: plane, sinewave, ptcloud, furball
+    /// procedural one: plane, sinewave, ptcloud, furball, arcade
     #[arg(required_unless_present = "config_dump")]
     pub(super) mesh: Option<PathBuf>,
     /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"

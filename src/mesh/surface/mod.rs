@@ -13,4 +13,4 @@ pub(crate) use patches::box_corners;
 pub use patches::{CORNERS, Surface, SurfacePoint, along_side};
 #[cfg(feature = "cli")]
 pub(crate) use procedural::{HAIRS, MAX_HAIRS, PICTURE_PX};
-pub use procedural::{Instance, ProceduralScene, Viewpoint};
+pub use procedural::{Instance, ProceduralScene, Viewpoint, arcade_flight};

@@ -1,7 +1,9 @@
-//! Procedural scenes of the paper on quad-fragment merging (section 4, Figure 10). The paper shows
-//! them and states their purpose but no sizes. All sizes here are assumptions, chosen so that the
-//! pictures and their share of fine geometry look like the paper's.
+//! Procedural scenes. PLANE, SINEWAVE, PTCLOUD and FURBALL are those of the paper on quad-fragment
+//! merging (section 4, Figure 10), which shows them and states their purpose but no sizes. All sizes here
+//! are assumptions, chosen so that the pictures and their share of fine geometry look like the paper's.
+//! ARCADE stands for the indoor scenes of the paper on sort-based deferred shading.
 
+mod arcade;
 mod instances;
 mod shapes;
 
@@ -11,6 +13,7 @@ use super::patches::Surface;
 use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
+pub use arcade::arcade_flight;
 pub use instances::Instance;
 pub(crate) use shapes::HAIRS;
 #[cfg(feature = "cli")]
@@ -56,15 +59,18 @@ pub enum ProceduralScene {
     PtCloud,
     /// A ball of long hairs, with long and narrow grids.
     FurBall,
+    /// A vaulted hall with columns and balls, which fills the picture with three to five layers.
+    Arcade,
 }
 
 impl ProceduralScene {
     /// All scenes with their names.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("plane", Self::Plane),
         ("sinewave", Self::SineWave),
         ("ptcloud", Self::PtCloud),
         ("furball", Self::FurBall),
+        ("arcade", Self::Arcade),
     ];
 
     /// Returns the scene of a name in any case.
@@ -86,6 +92,7 @@ impl ProceduralScene {
             Self::SineWave => shapes::sine_wave(),
             Self::PtCloud => instances::point_cloud(seed),
             Self::FurBall => Surface::fur_ball(seed, HAIRS),
+            Self::Arcade => arcade::arcade(seed),
         }
     }
 
@@ -97,12 +104,17 @@ impl ProceduralScene {
             Self::SineWave => ([0.0, -4.2, 0.75], [0.0, 0.0, -0.2], z),
             Self::PtCloud => ([0.6, -3.4, 0.8], origin, z),
             Self::FurBall => ([0.5, -5.0, 1.0], origin, z),
+            Self::Arcade => ([1.2, 1.5, 1.8], [-0.4, 25.0, 2.1], z),
+        };
+        let degrees: f64 = match self {
+            Self::Arcade => 55.0,
+            _ => 40.0,
         };
         Viewpoint {
             eye,
             target,
             up,
-            vertical_fov: 40.0_f64.to_radians(),
+            vertical_fov: degrees.to_radians(),
         }
     }
 }
