@@ -2,4 +2,5 @@
 
 pub mod lens;
 pub mod motion;
+pub mod motion_file;
 pub mod shutter;
