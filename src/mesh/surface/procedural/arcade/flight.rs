@@ -2,9 +2,9 @@
 
 use nalgebra::Vector3;
 
-use super::{HALL_LENGTH, Viewpoint};
+use super::HALL_LENGTH;
 use crate::error::Result;
-use crate::scene::Camera;
+use crate::scene::{Camera, Intrinsics};
 
 /// Distances from the end walls at which the flight begins and ends, in metres.
 const ENDS: [f64; 2] = [1.5, 12.0];
@@ -14,6 +14,8 @@ const HEIGHT: [f64; 2] = [1.8, 0.35];
 const SWAY: f64 = 1.5;
 /// Amplitude of the turns to the sides in degrees.
 const TURN_DEGREES: f64 = 28.0;
+/// Vertical field of view in degrees.
+const FOV_DEGREES: f64 = 55.0;
 /// Number of sways and of turns.
 const SWAYS: f64 = 2.0;
 const TURNS: f64 = 3.0;
@@ -33,13 +35,8 @@ pub fn arcade_flight(views: u32, width: u32, height: u32) -> Result<Vec<Camera>>
         let eye = Vector3::new(SWAY * turns(SWAYS), y, HEIGHT[0] + HEIGHT[1] * turns(1.0));
         let (sin, cos) = (TURN_DEGREES * turns(TURNS)).to_radians().sin_cos();
         let target = eye + Vector3::new(sin, cos, 0.06 * turns(SWAYS));
-        let viewpoint = Viewpoint {
-            eye: eye.into(),
-            target: target.into(),
-            up: [0.0, 0.0, 1.0],
-            vertical_fov: 55.0_f64.to_radians(),
-        };
-        viewpoint.camera(&format!("{number:03}"), width, height)
+        let lens = Intrinsics::from_vertical_fov(width, height, FOV_DEGREES.to_radians());
+        Camera::look_at(format!("{number:03}"), lens, eye, target, Vector3::z())
     };
     (0..views).map(camera).collect()
 }

@@ -14,7 +14,6 @@ use crate::mesh::surface::owners::{Owners, PatchKeys};
 use crate::mesh::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
 use forms::{Form, Profile};
 
-use super::Viewpoint;
 pub use flight::arcade_flight;
 
 /// Length of the hall along y.
