@@ -65,6 +65,7 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+pub mod convert;
 mod cpu;
 pub mod deferred;
 mod error;
@@ -116,8 +117,9 @@ pub use scene::cameras::{
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{
-    Camera, Distribution, Dropped, Intrinsics, MAX_SIDE_PX, Scene, SceneFormat, SceneStatistics,
-    Splat, Splats, Visibility, load, load_bytes,
+    Camera, Distribution, Dropped, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat, Scene,
+    SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatAxes, SplatTable, Splats, Visibility,
+    load, load_bytes, load_bytes_with, load_table, load_with, write_table,
 };
 pub use shading::{
     ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,

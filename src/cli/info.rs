@@ -8,37 +8,42 @@ use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
-use super::inputs::load_scene;
+use super::inputs::{SceneFlags, load_scene};
 use crate::error::Result;
 use crate::report::table::TextTable;
 use crate::scene::{Distribution, Scene, SceneStatistics};
 
 /// Print what a scene file contains
 ///
-/// Prints the format, the number of splats and the degree of their spherical harmonics, the number of
-/// dropped rows by reason, the bounds, and quantiles of opacity, scale and anisotropy.
+/// Prints the format, its compression, axes and losses, the number of splats and the degree of their
+/// spherical harmonics, the number of dropped rows by reason, the bounds, and quantiles of opacity, scale
+/// and anisotropy.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.splat --json"
-)]
+#[command(after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json")]
 pub(super) struct Args {
-    /// Scene file (.ply, .splat); "-" reads standard input
+    /// Scene file (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), or the folder of a SOG; "-"
+    /// reads standard input
     scene: PathBuf,
     /// Print a JSON document instead of a page
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: SceneFlags,
 }
 
 /// Maximum number of comments on the page, and of characters of each.
 const COMMENTS_SHOWN: usize = 4;
 const COMMENT_CHARS: usize = 100;
 
+/// Length of a line beside its label in characters.
+const LINE_CHARS: usize = 108;
+
 /// Length of the longest bar of a histogram in characters.
 const BAR_CHARS: f64 = 40.0;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let start = Instant::now();
-    let scene = load_scene(&args.scene, verbosity)?;
+    let scene = load_scene(&args.scene, args.reading, verbosity)?;
     let load_ms = start.elapsed().as_secs_f64() * 1e3;
     let statistics = SceneStatistics::of(&scene.splats);
     if args.json {
@@ -56,7 +61,7 @@ fn document(
     statistics: &SceneStatistics,
     load_ms: f64,
 ) -> serde_json::Value {
-    let dropped = scene.dropped;
+    let (dropped, encoding) = (scene.dropped, &scene.encoding);
     let range = |[min, max]: [[f32; 3]; 2]| json!({"min": min, "max": max});
     let distribution = |d: &Distribution| {
         json!({
@@ -67,6 +72,14 @@ fn document(
     json!({
         "path": path.display().to_string(),
         "format": scene.format.name(),
+        "encoding": {
+            "compression": encoding.compression,
+            "axes": encoding.axes.to_string(),
+            "axes_stated": encoding.axes_stated,
+            "antialiased": encoding.antialiased,
+            "losses": encoding.losses,
+            "notes": encoding.notes,
+        },
         "file_bytes": scene.file_bytes,
         "memory_bytes": scene.splats.size_bytes(),
         "load_ms": load_ms,
@@ -94,7 +107,10 @@ fn document(
 fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) -> String {
     let mut page = String::new();
     let mut line = |label: &str, text: String| {
-        let _ = writeln!(page, "{label:<10} {text}");
+        for (nth, part) in wrapped(&text).iter().enumerate() {
+            let label = if nth == 0 { label } else { "" };
+            let _ = writeln!(page, "{label:<10} {part}");
+        }
     };
     line("scene", path.display().to_string());
     line(
@@ -106,6 +122,23 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
             HumanBytes(scene.splats.size_bytes() as u64),
         ),
     );
+    let encoding = &scene.encoding;
+    line("packing", encoding.compression.clone());
+    line("losses", encoding.losses.to_owned());
+    let stated = match encoding.axes_stated {
+        true => "",
+        false => ", which the file does not state (--axes changes them)",
+    };
+    line("axes", format!("{}{stated}", encoding.axes));
+    let flag = match encoding.antialiased {
+        None => "not stated",
+        Some(true) => "yes",
+        Some(false) => "no",
+    };
+    line("antialias", flag.to_owned());
+    for note in &encoding.notes {
+        line("note", note.clone());
+    }
     let degree = scene.splats.sh_degree();
     let splats = HumanCount(scene.splats.len() as u64);
     line("splats", format!("{splats}, SH degree {degree}"));
@@ -137,6 +170,25 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         page.push_str(&distributions(statistics));
     }
     page
+}
+
+/// The words of `text` in lines that fit a screen beside their label.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        if let Some(line) = lines.last_mut() {
+            let is_full = line.chars().count() + 1 + word.chars().count() > LINE_CHARS;
+            match (line.is_empty(), is_full) {
+                (true, _) => line.push_str(word),
+                (false, false) => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                (false, true) => lines.push(word.to_owned()),
+            }
+        }
+    }
+    lines
 }
 
 /// The quantile table and two histograms.

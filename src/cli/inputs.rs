@@ -5,21 +5,48 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::console::Verbosity;
+use super::usage::{parsed, whole};
 use crate::error::{Error, Result};
-use crate::scene::{Camera, Scene, Visibility, load};
+use crate::scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility, load_with};
 
 /// Extensions of meshes that scenes do not have.
-const MESHES: [&str; 4] = ["obj", "gltf", "glb", "bpt"];
+const MESHES: [&str; 2] = ["obj", "bpt"];
+
+/// Flags about the reading of scenes.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[command(next_help_heading = "Reading")]
+pub(super) struct SceneFlags {
+    /// Axes of an SPZ file that does not state them: three letters as in RDF (right, down, forward)
+    /// [default: RUB, as its description says]
+    #[arg(long, value_name = "AXES", value_parser = parse_axes)]
+    axes: Option<SplatAxes>,
+    /// Level of detail of a streamed SOG; 0 is the finest
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>)]
+    lod: u32,
+}
+
+fn parse_axes(text: &str) -> std::result::Result<SplatAxes, String> {
+    parsed(text, str::parse)
+}
+
+impl SceneFlags {
+    pub(super) fn options(self) -> LoadOptions {
+        LoadOptions::new(self.axes, self.lod)
+    }
+}
 
 /// Reads a scene, and warns about rows without a splat.
-pub(super) fn load_scene(path: &Path, verbosity: Verbosity) -> Result<Scene> {
+pub(super) fn load_scene(path: &Path, flags: SceneFlags, verbosity: Verbosity) -> Result<Scene> {
     let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
     if path.extension().is_some_and(is_mesh) {
         let found = "a mesh, which `quadrille mesh` draws";
         return Err(Error::malformed(path, "format", "a scene of splats", found));
     }
     let start = Instant::now();
-    let scene = load(path)?;
+    let scene = load_with(path, flags.options()).map_err(|e| match &e {
+        Error::Argument { what, .. } if what == "level of detail" => e.about("--lod"),
+        _ => e,
+    })?;
     let file = path.display();
     verbosity.remark(&format!(
         "{file}: {}, {} splats of degree {}, read in {:.0} ms",
@@ -45,5 +72,12 @@ pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosit
     let visibility = Visibility::of(&scene.splats, camera, near);
     if let Some(warning) = visibility.warning(&camera.name) {
         verbosity.warn(&warning);
+        if !scene.encoding.axes_stated {
+            verbosity.warn(&format!(
+                "the scene's file does not state its axes, which are taken as {}; --axes RDF reads them \
+                 as those of a PLY",
+                scene.encoding.axes
+            ));
+        }
     }
 }

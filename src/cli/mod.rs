@@ -7,6 +7,7 @@ mod bench;
 mod compare;
 mod completions;
 mod console;
+mod convert;
 mod frames;
 mod info;
 mod inputs;
@@ -49,6 +50,7 @@ enum Command {
     Bench(bench::Args),
     Compare(compare::Args),
     Completions(completions::Args),
+    Convert(convert::Args),
     Info(info::Args),
     Man(man::Args),
     Mesh(mesh::Args),
@@ -116,6 +118,7 @@ impl Command {
         Ok(match self {
             Self::Bench(args) => bench::run(args, verbosity)?,
             Self::Compare(args) => compare::run(args, verbosity)?,
+            Self::Convert(args) => convert::run(args, verbosity)?,
             Self::Completions(args) => completions::run(args, program)?,
             Self::Info(args) => info::run(args, verbosity)?,
             Self::Man(args) => man::run(args, program)?,

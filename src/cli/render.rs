@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
 use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, peak_rss_bytes};
-use super::inputs::{load_scene, warn_if_unseen};
+use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, VIEW};
 use super::usage::whole;
@@ -25,7 +25,7 @@ use crate::shading::StopRule;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Scene file (.ply, .splat); "-" reads standard input
+    /// Scene file of any format that the README lists; "-" reads standard input
     scene: PathBuf,
     /// Picture to write: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}"
     /// is replaced by the name of the view; missing folders are created; "-" writes a PNG to
@@ -39,6 +39,8 @@ pub(super) struct Args {
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: SceneFlags,
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
@@ -98,7 +100,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--stop", expected, found));
     }
-    let scene = load_scene(&args.scene, verbosity)?;
+    let scene = load_scene(&args.scene, args.reading, verbosity)?;
     let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     profile.stop = flags.stop.unwrap_or(profile.stop);
     let cameras = args.views.views(&scene.splats, verbosity)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
-use super::inputs::{load_scene, warn_if_unseen};
+use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
@@ -40,7 +40,7 @@ use crate::suite::{Configuration, JobKey, Row, ViewKey, method_row, sweep_table,
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Scene file (.ply, .splat); "-" reads standard input
+    /// Scene file of any format that the README lists; "-" reads standard input
     #[arg(required_unless_present = "config_dump")]
     scene: Option<PathBuf>,
     /// Picture of the colour buffer to write: .png, .exr or .npy, as `render` writes them; "{view}"
@@ -84,6 +84,8 @@ pub(super) struct Args {
     /// configuration
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: SceneFlags,
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
@@ -154,7 +156,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         .transpose()?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
-    let scene = load_scene(path, verbosity)?;
+    let scene = load_scene(path, args.reading, verbosity)?;
     let cameras = args.views.views(&scene.splats, verbosity)?;
     let config_file = args.emulation.gpu.files();
     let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));

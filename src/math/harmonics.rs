@@ -71,6 +71,35 @@ const C4: [f64; 6] = [
 /// usual one.
 const C4_SECTORAL: f64 = 0.625_835_735_449_176_1;
 
+/// Axes in whose coordinates each function of degree 1 to 4 is odd: x, y, z. A function changes its sign
+/// by the product of their signs when axes change theirs.
+pub(crate) const SH_SIGN_AXES: [[bool; 3]; 24] = [
+    [false, true, false],  // y
+    [false, false, true],  // z
+    [true, false, false],  // x
+    [true, true, false],   // xy
+    [false, true, true],   // yz
+    [false, false, false], // 1
+    [true, false, true],   // xz
+    [false, false, false], // 1
+    [false, true, false],  // y
+    [true, true, true],    // xyz
+    [false, true, false],  // y
+    [false, false, true],  // z
+    [true, false, false],  // x
+    [false, false, true],  // z
+    [true, false, false],  // x
+    [true, true, false],   // xy
+    [false, true, true],   // yz
+    [true, true, false],   // xy
+    [false, true, true],   // yz
+    [false, false, false], // 1
+    [true, false, true],   // xz
+    [false, false, false], // 1
+    [true, false, true],   // xz
+    [false, false, false], // 1
+];
+
 /// Adds to each channel of `colour` (already holding its constant term) the terms of degree 1 to
 /// `degree` in the unit direction `dir`.
 ///
@@ -162,6 +191,24 @@ pub(crate) fn sh_basis<const N: usize>(degree: u8, dir: [f64; 3]) -> [f64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_are_odd_in_their_sign_axes() {
+        let dir = [0.36, 0.48, 0.8];
+        let before: [f64; 25] = sh_basis(4, dir);
+        for axis in 0..3 {
+            let mut flipped = dir;
+            flipped[axis] = -flipped[axis];
+            let after: [f64; 25] = sh_basis(4, flipped);
+            for (k, odd) in SH_SIGN_AXES.iter().enumerate() {
+                let sign = if odd[axis] { -1.0 } else { 1.0 };
+                assert!(
+                    (after[k + 1] - sign * before[k + 1]).abs() < 1e-12,
+                    "{k} {axis}"
+                );
+            }
+        }
+    }
 
     /// The basis functions are orthonormal on the sphere: an independent check of every constant.
     /// Midpoint rule in z and the azimuth, exact for these polynomials up to the z rule's error.

@@ -3,12 +3,14 @@
 pub(crate) mod buffer;
 mod harmonics;
 pub mod lanes;
+mod sh_rotation;
 mod simd_level;
 pub mod unfused;
 
 pub(crate) use buffer::prefetch;
 pub use harmonics::SH_C0;
-pub(crate) use harmonics::{sh_basis, sh_colour};
+pub(crate) use harmonics::{SH_SIGN_AXES, sh_basis, sh_colour};
+pub(crate) use sh_rotation::sh_rotations;
 pub use simd_level::SimdLevel;
 
 /// Converts an index or a length, saturating: no array of the host holds more than `usize::MAX` items.

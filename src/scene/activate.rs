@@ -52,6 +52,12 @@ fn activate_lanes(
     lanes: usize,
     parameters: Parameters<'_>,
 ) -> Dropped {
+    if parameters.encoding == ValueEncoding::Raw {
+        // An infinite logit is an opacity of 0 or 1, as decoders of 8-bit opacities write them.
+        for logit in &mut block.opacity {
+            *logit = logit.clamp(-EXP_RANGE, EXP_RANGE);
+        }
+    }
     let not_finite = finite_check(block, sh_rest, parameters.filter);
     let invalid: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
     // Before activation, which turns some infinities into NaN and some into finite numbers.

@@ -28,6 +28,10 @@ impl<'a> ByteReader<'a> {
         )
     }
 
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8]> {
         let left = &self.bytes[self.at..];
         let taken = left.get(..count).ok_or_else(|| {

@@ -6,16 +6,26 @@ mod byte_reader;
 pub(crate) mod bytes;
 mod camera;
 pub(crate) mod cameras;
+mod encoding;
+mod flip;
 pub(crate) mod formats;
+pub(crate) mod morton;
+mod quaternion;
 mod scene_file;
 mod splats;
 mod statistics;
+pub(crate) mod table;
+pub(crate) mod transform;
 mod visibility;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
-pub use formats::{load, load_bytes};
+pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
+pub use formats::{
+    OutputFormat, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
+};
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};
+pub use table::SplatTable;
 pub use visibility::Visibility;

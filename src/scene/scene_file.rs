@@ -1,11 +1,9 @@
 //! The content of a scene file, and the formats of such files.
 
 use std::fmt;
-use std::path::Path;
 
-use super::bytes::Bytes;
+use super::encoding::SceneEncoding;
 use super::splats::Splats;
-use crate::error::Result;
 
 /// The content of a scene file.
 #[derive(Debug, Clone)]
@@ -21,8 +19,10 @@ pub struct Scene {
     pub format: SceneFormat,
     /// Comments of the file, in order.
     pub comments: Vec<String>,
-    /// Size of the file in bytes.
+    /// Size of the file in bytes; for a format of several files, that of all of them.
     pub file_bytes: u64,
+    /// How the file stores the splats.
+    pub encoding: SceneEncoding,
 }
 
 impl Scene {
@@ -30,6 +30,7 @@ impl Scene {
     pub(super) fn new(
         format: SceneFormat,
         file_bytes: usize,
+        encoding: SceneEncoding,
         (splats, dropped): (Splats, Dropped),
     ) -> Self {
         Self {
@@ -39,6 +40,7 @@ impl Scene {
             format,
             comments: Vec::new(),
             file_bytes: file_bytes as u64,
+            encoding,
         }
     }
 }
@@ -52,17 +54,6 @@ impl SceneFormat {
     pub fn name(self) -> &'static str {
         self.0
     }
-}
-
-/// A format of scene files, with its identification and its reader.
-pub(super) struct FormatReader {
-    pub(super) format: SceneFormat,
-    /// Whether the first bytes of a file identify the format.
-    pub(super) has_mark: fn(&[u8]) -> bool,
-    /// Extensions in lower case, for files without such bytes.
-    pub(super) extensions: &'static [&'static str],
-    /// Reads a whole file; `None` if the format is known but not supported.
-    pub(super) read: Option<fn(&Bytes<'_>, &Path) -> Result<Scene>>,
 }
 
 /// Numbers of invalid rows of a file, by the first reason that applies.

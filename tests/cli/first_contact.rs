@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use crate::support::program::{DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "bench",
     "compare",
     "completions",
+    "convert",
     "info",
     "man",
     "mesh",

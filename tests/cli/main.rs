@@ -14,6 +14,7 @@ mod bench;
 #[cfg(target_os = "linux")]
 mod clusters;
 mod compare;
+mod convert;
 mod docs;
 mod estimates;
 mod first_contact;

@@ -18,13 +18,13 @@ fn content_identifies_a_format_before_the_extension() {
     for (bytes, path, expected) in [
         (&b"ply\nformat"[..], "a.splat", as_ply),
         (b"ply\r\nformat", "-", as_ply),
-        (packed, "a.ply", "compressed PLY, which is not read yet"),
-        (b"NGSP....", "a", "SPZ, which is not read yet"),
+        (packed, "a.ply", as_ply),
+        (b"NGSP....", "a", "number of splats at byte 8"),
         (b"....", "a.SPLAT", "a multiple of 32 bytes (.splat)"),
         (b"", "a.ply", "line 1: expected \"ply\""),
         (b"\x1f\x8b", "-", "a gzip file"),
         (b"\x1f\x8b", "a.ply.gz", "a gzip file"),
-        (b"\x1f\x8b", "a.spz", "SPZ, which is not read yet"),
+        (b"\x1f\x8b", "a.spz", "16 bytes when unpacked"),
         (b"\x1f\x8b", "a.ply", "line 1: expected \"ply\""),
         (b"....", "a", "found none of them"),
     ] {
@@ -36,15 +36,15 @@ fn content_identifies_a_format_before_the_extension() {
 #[test]
 fn known_formats_are_refused_by_name() {
     for (bytes, path, expected) in [
-        (&b"PK\x03\x04"[..], "a", "SOG, which is not read yet"),
+        (&b"PK\x03\x04"[..], "a", "expected a zip archive"),
         (b"\x1f\x8b\x08", "a", "gunzip"),
         (
             b"v 0 0 0",
             "a.obj",
             "found a mesh (`quadrille mesh` draws it)",
         ),
-        (b"glTF", "a", "`quadrille mesh` draws its meshes"),
-        (b"what", "a", "expected a scene: PLY or .splat, found none"),
+        (b"glTF", "a", "GLB header: expected 12 bytes"),
+        (b"what", "a", "or .ksplat, found none"),
     ] {
         let text = refused(bytes, path);
         assert!(text.contains(expected), "{text}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::Args;
 use super::input::MeshInput;
 use crate::cli::console::Verbosity;
-use crate::cli::inputs::load_scene;
+use crate::cli::inputs::{SceneFlags, load_scene};
 use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::shade::{Shader, Textures};
@@ -46,7 +46,7 @@ pub(super) fn run(
     let Some(path) = &flags.versus else {
         return Ok(None);
     };
-    let scene = load_scene(path, verbosity)?;
+    let scene = load_scene(path, SceneFlags::default(), verbosity)?;
     let mut samples = args.pipeline.msaa.clone();
     samples.push(1);
     samples.sort_unstable();

@@ -6,8 +6,6 @@
 use std::borrow::Borrow;
 use std::ops::Range;
 
-use crate::error::Result;
-
 /// Index in a [`Corner`] for an attribute that the file does not give.
 pub const NONE: u32 = u32::MAX;
 
@@ -171,6 +169,3 @@ pub struct Loaded {
     /// hundred.
     pub warnings: Vec<String>,
 }
-
-/// Function that returns the content of a file that a mesh names, by the name in the mesh.
-pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;

@@ -18,9 +18,10 @@ use crate::scene::bytes::Bytes;
 use folder::Folder;
 use text::Lines;
 
+pub use crate::scene::formats::gltf::Resolve;
 pub use bezier::BezierPatches;
 pub(crate) use mesh::bounds;
-pub use mesh::{Corner, Crease, Loaded, Material, Mesh, NONE, Resolve, ShaderEffects, Texture};
+pub use mesh::{Corner, Crease, Loaded, Material, Mesh, NONE, ShaderEffects, Texture};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MeshFormat {

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 
 use super::build::MeshBuilder;
-use super::mesh::{Material, Resolve};
+use super::mesh::Material;
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
 use crate::error::Mismatch;
+use crate::scene::formats::gltf::Resolve;
 use crate::scene::formats::ply::quoted;
 
 /// Largest Phong exponent.

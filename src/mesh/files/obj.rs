@@ -11,10 +11,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::build::MeshBuilder;
-use super::mesh::{Corner, Crease, Loaded, Mesh, NONE, Resolve};
+use super::mesh::{Corner, Crease, Loaded, Mesh, NONE};
 use super::mtl;
 use super::text::{self, Lines, numbers, words};
 use crate::error::{Error, Mismatch, Result};
+use crate::scene::formats::gltf::Resolve;
 use crate::scene::formats::ply::quoted;
 
 /// Least sharpness of an infinitely sharp edge, as in Pixar's tools.

@@ -6,37 +6,75 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::math::narrow;
+use super::format_reader::{FormatReader, Reader, SceneSource};
+use crate::error::Result;
+use crate::math::{SH_C0, narrow};
 use crate::scene::activate::ValueEncoding;
 use crate::scene::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
-use crate::scene::bytes::Bytes;
-use crate::scene::scene_file::{FormatReader, Scene, SceneFormat};
+use crate::scene::encoding::SceneEncoding;
+use crate::scene::scene_file::{Scene, SceneFormat};
 use crate::scene::splats::Lanes;
+use crate::scene::table::{RawColumns, SplatTable, log_scale, logit, sigmoid};
 
 const RECORD_BYTES: usize = 32;
-
-/// The constant spherical harmonic, in the format's precision.
-const SH_C0: f32 = narrow(crate::math::SH_C0);
 
 /// The format, which only the extension identifies.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".splat"),
     has_mark: |_| false,
     extensions: &["splat"],
-    read: Some(read),
+    reader: Some(Reader {
+        table: read_table,
+        scene: Some(read),
+    }),
 };
 
-fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
-    let extra = bytes.len() % RECORD_BYTES;
-    if extra != 0 {
-        return Err(Error::malformed(
-            path,
-            "size",
-            "a multiple of 32 bytes (.splat)",
-            format!("{} bytes, {extra} too many", bytes.len()),
-        ));
+/// What the format loses.
+const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotations";
+
+fn check_size(source: &SceneSource<'_>) -> Result<()> {
+    let bytes = source.bytes.len();
+    let extra = bytes % RECORD_BYTES;
+    if extra == 0 {
+        return Ok(());
     }
+    let found = format!("{bytes} bytes, {extra} too many");
+    Err(source.malformed("size", "a multiple of 32 bytes (.splat)", found))
+}
+
+fn encoding() -> SceneEncoding {
+    SceneEncoding::new(
+        "8 bits per colour, opacity and quaternion component",
+        LOSSES,
+    )
+}
+
+/// Reads the raw columns, from records that the direct reader decodes.
+fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
+    check_size(source)?;
+    let records = source.bytes.as_chunks::<RECORD_BYTES>().0;
+    let mut raw = RawColumns::zeroed(records.len(), 0);
+    for (row, record) in records.iter().enumerate() {
+        let mut lanes = [[0.0; 16]; PLAIN_SLOTS];
+        decode(&[*record], &mut lanes);
+        let value = |slot: usize| lanes[slot][0];
+        for axis in 0..3 {
+            raw.mean[axis][row] = value(axis);
+            raw.scale[axis][row] = log_scale(value(3 + axis));
+            raw.sh_constant[axis][row] = value(11 + axis);
+        }
+        for (i, column) in raw.rotation.iter_mut().enumerate() {
+            column[row] = value(6 + i);
+        }
+        raw.opacity[row] = logit(f64::from(record[27]) / 255.0);
+    }
+    let described = source.describe(FORMAT.format, encoding());
+    Ok(SplatTable::of_raw(raw, described))
+}
+
+fn read(source: &SceneSource<'_>) -> Result<Scene> {
+    check_size(source)?;
+    let bytes = source.bytes;
     let layout = RowLayout {
         rows: bytes.len() / RECORD_BYTES,
         sh_degree: 0,
@@ -47,7 +85,7 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
     let splats = assemble_fixed(bytes, 0, RECORD_BYTES, layout, |rows, raw| {
         decode(rows.as_chunks().0, raw.plain);
     })?;
-    Ok(Scene::new(FORMAT.format, bytes.len(), splats))
+    Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
 }
 
 fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
@@ -62,7 +100,37 @@ fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
         }
         plain[10][lane] = f32::from(opacity) / 255.0;
         for (lanes, colour) in plain[11..].iter_mut().zip([red, green, blue]) {
-            lanes[lane] = (f32::from(colour) / 255.0 - 0.5) / SH_C0;
+            lanes[lane] = narrow((f64::from(colour) / 255.0 - 0.5) / SH_C0);
         }
     }
+}
+
+/// A table as the bytes of a `.splat`.
+pub(super) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
+    let raw = table.raw(path)?;
+    let mut bytes = Vec::with_capacity(raw.rows() * RECORD_BYTES);
+    for row in 0..raw.rows() {
+        for column in &raw.mean {
+            bytes.extend(column[row].to_le_bytes());
+        }
+        for column in &raw.scale {
+            bytes.extend(narrow(f64::from(column[row]).exp()).to_le_bytes());
+        }
+        for column in &raw.sh_constant {
+            bytes.push(byte((f64::from(column[row]) * SH_C0 + 0.5) * 255.0));
+        }
+        bytes.push(byte(sigmoid(f64::from(raw.opacity[row])) * 255.0));
+        bytes.extend(raw.unit_rotation(row).map(|v| byte(v * 128.0 + 128.0)));
+    }
+    Ok(bytes)
+}
+
+/// Rounds to a byte, saturating.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to the range of a byte"
+)]
+fn byte(value: f64) -> u8 {
+    value.round().clamp(0.0, 255.0) as u8
 }

@@ -3,32 +3,43 @@
 //! To add a format, write its file with a [`FormatReader`] and add a line to [`FORMATS`].
 
 mod dot_splat;
+mod format_reader;
+pub(crate) mod gltf;
+mod ksplat;
 pub(crate) mod ply;
+mod sog;
+mod spz;
 mod unread;
+mod write;
 
 use std::path::Path;
 
 use super::bytes::Bytes;
-use super::scene_file::{FormatReader, Scene};
+use super::encoding::LoadOptions;
+use super::scene_file::Scene;
+use super::table::SplatTable;
 use crate::error::{Error, Result, shown};
+pub use write::{OutputFormat, write_table};
+
+use format_reader::{FormatReader, Reader, SceneSource};
 
 /// All known formats. The first one whose mark a file has is its format, else the first one whose
 /// extension it has.
 const FORMATS: [&FormatReader; 9] = [
-    &unread::COMPRESSED_PLY,
+    &ply::COMPRESSED,
     &ply::FORMAT,
     &dot_splat::FORMAT,
-    &unread::SPZ,
-    &unread::SOG,
-    &unread::GLTF,
-    &unread::KSPLAT,
+    &spz::FORMAT,
+    &sog::FORMAT,
+    &gltf::FORMAT,
+    &ksplat::FORMAT,
     &unread::MESH,
     &unread::GZIP,
 ];
 
-/// Loads the scene file `path` of any format; `-` is standard input.
+/// Loads the scene file `path` of any format; `-` is standard input, and a folder that of a SOG.
 ///
-/// Files are mapped: besides the splats' arrays, a file above 32 MiB needs next to no memory.
+/// Files are mapped: besides the splats' arrays, a PLY or `.splat` above 32 MiB needs next to no memory.
 ///
 /// ```no_run
 /// let scene = quadrille::load("truck.ply")?;
@@ -40,30 +51,91 @@ const FORMATS: [&FormatReader; 9] = [
 /// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow
 /// its format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
 pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
-    let path = path.as_ref();
-    if !path.is_dir() {
-        return read(&Bytes::open(path)?, path);
-    }
-    if path.join("meta.json").is_file() {
-        return Err(not_read(&unread::SOG, path));
-    }
-    Err(Error::malformed(path, "path", "a scene file", "a folder"))
+    load_with(path, LoadOptions::default())
+}
+
+/// As [`load`], with options.
+///
+/// # Errors
+/// As [`load`], and [`Error::Argument`] for a level of detail that a streamed SOG does not have.
+pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> {
+    open(path.as_ref(), options, read_scene)
+}
+
+/// Reads the raw columns of the scene file `path` of any format, for conversion: those of other names
+/// are kept, and nothing is activated.
+///
+/// # Errors
+/// As [`load_with`].
+pub fn load_table(path: impl AsRef<Path>, options: LoadOptions) -> Result<SplatTable> {
+    open(path.as_ref(), options, |reader, source| {
+        (reader.table)(source)
+    })
 }
 
 /// Loads a scene from the bytes of a file; `path` provides the extension, and is named in errors.
 ///
 /// # Errors
-/// As [`load`], for content.
+/// As [`load`], for content. A SOG in a folder needs its other files, so that only a zip can be read.
 pub fn load_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
-    read(&Bytes::Borrowed(bytes), path)
+    load_bytes_with(bytes, path, LoadOptions::default())
 }
 
-/// Reads a scene of any format from a file's bytes; `path` is for errors and for the extension.
-fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
-    let scene = match sniff(bytes, path) {
+/// As [`load_bytes`], with options.
+///
+/// # Errors
+/// As [`load_bytes`].
+pub fn load_bytes_with(bytes: &[u8], path: &Path, options: LoadOptions) -> Result<Scene> {
+    let source = SceneSource {
+        bytes: &Bytes::Borrowed(bytes),
+        path,
+        has_folder: false,
+        options,
+    };
+    read(&source, read_scene)
+}
+
+/// Opens `path` and reads it.
+fn open<T>(
+    path: &Path,
+    options: LoadOptions,
+    read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
+) -> Result<T> {
+    let inside = [sog::META, sog::LOD_META].map(|name| path.join(name));
+    let path = match path.is_dir() {
+        false => path,
+        true => inside.iter().find(|file| file.is_file()).ok_or_else(|| {
+            let expected = "a scene file, or a folder with the meta.json of a SOG";
+            Error::malformed(path, "path", expected, "another folder")
+        })?,
+    };
+    let source = SceneSource {
+        bytes: &Bytes::open(path)?,
+        path,
+        has_folder: path.as_os_str() != "-",
+        options,
+    };
+    read(&source, read_with)
+}
+
+fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {
+    match reader.scene {
+        Some(scene) => scene(source),
+        None => (reader.table)(source)?.into_scene(),
+    }
+}
+
+/// Reads a file of any format.
+fn read<T>(
+    source: &SceneSource<'_>,
+    read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
+) -> Result<T> {
+    let path = source.path;
+    let read = match sniff(source.bytes, path) {
         Some(FormatReader {
-            read: Some(read), ..
-        }) => read(bytes, path),
+            reader: Some(reader),
+            ..
+        }) => read_with(*reader, source),
         Some(known) => Err(not_read(known, path)),
         None => Err(Error::malformed(
             path,
@@ -72,7 +144,7 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
             "none of them, by content and by extension",
         )),
     };
-    scene.map_err(|error| match error {
+    read.map_err(|error| match error {
         Error::Limit { what, limit, found } => Error::Limit {
             what: format!("{}: {what}", shown(path)),
             limit,
@@ -83,41 +155,33 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
 }
 
 fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
-    // Gzip files, such as SPZ of versions 2 and 3, are identified by their extension first.
-    let packed = (unread::GZIP.has_mark)(bytes);
-    let by_mark = || FORMATS.into_iter().find(|f| (f.has_mark)(bytes));
+    // A gzip file that is cut short or of unknown content is identified by its extension first.
+    let mark = FORMATS.into_iter().find(|f| (f.has_mark)(bytes));
     let extension = path.extension().and_then(|extension| extension.to_str());
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     let by_extension = || {
         let mut formats = FORMATS.into_iter();
         formats.find(|f| f.extensions.contains(&extension.as_str()))
     };
-    if packed {
-        by_extension().or_else(by_mark)
-    } else {
-        by_mark().or_else(by_extension)
+    match mark {
+        Some(format) if format.format != unread::GZIP.format => mark,
+        _ => by_extension().or(mark),
     }
 }
 
 /// The error for a format that is known but not read.
 fn not_read(known: &FormatReader, path: &Path) -> Error {
-    let name = known.format.name();
     let found = if known.format == unread::GZIP.format {
-        "a gzip file (unpack it first, with gunzip)".to_owned()
-    } else if known.format == unread::MESH.format {
-        "a mesh (`quadrille mesh` draws it)".to_owned()
-    } else if known.format == unread::GLTF.format {
-        format!("{name}, whose splats are not read yet (`quadrille mesh` draws its meshes)")
+        "a gzip file (unpack it first, with gunzip)"
     } else {
-        format!(
-            "{name}, which is not read yet (convert it, for example with SuperSplat's export as PLY)"
-        )
+        "a mesh (`quadrille mesh` draws it)"
     };
     Error::malformed(path, "format", readable(), found)
 }
 
 fn readable() -> String {
-    let read = FORMATS.into_iter().filter(|f| f.read.is_some());
+    let read = FORMATS.into_iter().filter(|f| f.reader.is_some());
     let names: Vec<&str> = read.map(|f| f.format.name()).collect();
-    names.join(" or ")
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("{} or {last}", others.join(", "))
 }

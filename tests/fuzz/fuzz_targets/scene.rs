@@ -10,7 +10,7 @@ use quadrille::load_bytes;
 use quadrille::internals::PlyHeader as Header;
 
 fuzz_target!(|bytes: &[u8]| {
-    for name in ["fuzz.ply", "fuzz.splat"] {
+    for name in ["fuzz.ply", "fuzz.splat", "fuzz.spz", "fuzz.sog", "fuzz.ksplat", "fuzz.glb"] {
         let path = Path::new(name);
         let Ok(scene) = load_bytes(bytes, path) else {
             continue;

@@ -7,12 +7,12 @@
 use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
-use super::super::mesh::{Material, Resolve};
+use super::super::mesh::Material;
 use super::super::texture::TextureReader;
-use super::accessor::BufferStore;
-use super::container::read_uri;
-use super::json::{self, Document, TextureInfo};
 use crate::error::Result;
+use crate::scene::formats::gltf::{
+    self as json, BufferStore, Document, Resolve, TextureInfo, read_uri,
+};
 
 /// Largest Phong exponent.
 const MAX_SHININESS: f32 = 10_000.0;

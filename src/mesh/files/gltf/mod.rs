@@ -3,20 +3,15 @@
 //! The meshes of the document's scene are read, placed by their nodes, as one draw per primitive of
 //! each instance. Skins and morph targets stay at rest.
 
-mod accessor;
-mod container;
-mod json;
 mod materials;
-mod nodes;
 mod primitive;
 
 use std::path::Path;
 
 use super::build::MeshBuilder;
-use super::mesh::{Loaded, Resolve};
+use super::mesh::Loaded;
 use crate::error::{Error, Result};
-use accessor::BufferStore;
-use json::Document;
+use crate::scene::formats::gltf::{BufferStore, Document, Resolve, instances, split};
 use materials::Materials;
 use primitive::CheckedPrimitive;
 
@@ -31,7 +26,7 @@ const EXTENSIONS: [&str; 3] = [
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
-    let (json, binary) = container::split(bytes, path)?;
+    let (json, binary) = split(bytes, path)?;
     let document: Document = serde_json::from_slice(json).map_err(|error| {
         let place = format!("JSON, line {}, column {}", error.line(), error.column());
         Error::malformed(path, place, "a glTF document", error.to_string())
@@ -40,7 +35,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     let mut builder = MeshBuilder::new(path);
     check_extensions(&document, &mut builder, path)?;
     let store = BufferStore::new(&document, binary, path, resolve);
-    let instances = nodes::instances(&document, &store)?;
+    let instances = instances(&document, &store)?;
     let mut shapes = Vec::new();
     for (at, mesh) in document.meshes.iter().enumerate() {
         let mut primitives = Vec::new();

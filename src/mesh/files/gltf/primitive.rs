@@ -2,10 +2,8 @@
 
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
-use super::accessor::BufferStore;
-use super::json::{Document, Primitive};
-use super::nodes::MeshInstance;
 use crate::error::Result;
+use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
 
 /// Mode by which indices form triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

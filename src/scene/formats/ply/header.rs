@@ -25,6 +25,17 @@ pub(crate) enum Encoding {
     BigEndian,
 }
 
+impl Encoding {
+    /// The encoding as `info` describes it.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Ascii => "none, text",
+            Self::LittleEndian => "none, little-endian",
+            Self::BigEndian => "none, big-endian",
+        }
+    }
+}
+
 /// The type of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scalar {
@@ -88,6 +99,15 @@ impl Scalar {
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::F64 => 8,
         }
+    }
+
+    /// The type's name in a header.
+    pub(super) fn name(self) -> &'static str {
+        let named = |(scalar, _): &&(Self, _)| *scalar == self;
+        SCALARS
+            .iter()
+            .find(named)
+            .map_or("float", |(_, names)| names[0])
     }
 
     fn parse(word: &str) -> Option<Self> {

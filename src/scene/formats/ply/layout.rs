@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::header::{Element, Header, Kind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::scene::activate;
 use crate::scene::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
@@ -12,7 +12,7 @@ use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
 const ELEMENT: &str = "vertex";
 
 /// Properties in the order of the slots of `RawBlock`.
-const PLAIN: [&str; PLAIN_SLOTS] = [
+pub(crate) const PLAIN: [&str; PLAIN_SLOTS] = [
     "x", "y", "z", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "opacity",
     "f_dc_0", "f_dc_1", "f_dc_2",
 ];
@@ -100,7 +100,7 @@ fn wrong_element(path: &Path, expected: impl Into<String>, found: String) -> Err
 }
 
 /// The slot of the property `name` in a file with `rest` higher coefficients.
-fn slot(name: &str, rest: usize) -> Option<usize> {
+pub(crate) fn slot(name: &str, rest: usize) -> Option<usize> {
     if let Some(number) = rest_number(name) {
         return Some(PLAIN_SLOTS + number);
     }
@@ -112,6 +112,11 @@ fn slot(name: &str, rest: usize) -> Option<usize> {
 
 fn rest_number(name: &str) -> Option<usize> {
     name.strip_prefix(REST)?.parse().ok()
+}
+
+/// The name of higher coefficient `number`.
+pub(crate) fn rest_name(number: usize) -> String {
+    format!("{REST}{number}")
 }
 
 /// Refuses an element without the properties of a splat.
@@ -139,22 +144,24 @@ fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
 
 /// The SH degree, from the number of `f_rest_*` properties.
 fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
-    let mut numbers: Vec<usize> = element
-        .properties
-        .iter()
-        .filter_map(|property| rest_number(&property.name))
-        .collect();
+    sh_degree_of(element.properties.iter().map(|p| p.name.as_str()))
+        .map_err(|(expected, found)| wrong_element(path, expected, found))
+}
+
+/// The SH degree of a table with columns of these `names`.
+pub(crate) fn sh_degree_of<'a>(names: impl Iterator<Item = &'a str>) -> Result<u8, Mismatch> {
+    let mut numbers: Vec<usize> = names.filter_map(rest_number).collect();
     numbers.sort_unstable();
     let count = numbers.len();
     let degree = (0..=MAX_SH_DEGREE).find(|degree| 3 * rest_coefficients(*degree) == count);
     let Some(degree) = degree else {
         let expected = "0, 9, 24, 45 or 72 properties f_rest_* (SH degree 0 to 4)";
-        return Err(wrong_element(path, expected, format!("{count} of them")));
+        return Err((expected.to_owned(), format!("{count} of them")));
     };
     if let Some((number, found)) = numbers.iter().enumerate().find(|(i, n)| i != *n) {
         let expected = format!("f_rest_0 to f_rest_{}", count - 1);
         let found = format!("f_rest_{found} but no f_rest_{number}");
-        return Err(wrong_element(path, expected, found));
+        return Err((expected, found));
     }
     Ok(degree)
 }
@@ -172,13 +179,17 @@ pub(super) fn profile_hint(element: &Element, comments: &[String]) -> Option<&'s
     let is_brush = comments
         .iter()
         .any(|c| c.to_ascii_lowercase().contains("from brush"));
-    let antialiased = comments.iter().filter_map(|c| antialiased(c)).next_back();
-    match (is_brush, antialiased.unwrap_or(false)) {
+    match (is_brush, antialiased_in(comments).unwrap_or(false)) {
         (true, true) => Some("brush-aa"),
         (true, false) => Some("brush"),
         (false, true) => Some("inria-aa"),
         (false, false) => None,
     }
+}
+
+/// Whether training was antialiased, by the last comment that says so.
+pub(super) fn antialiased_in(comments: &[String]) -> Option<bool> {
+    comments.iter().filter_map(|c| antialiased(c)).next_back()
 }
 
 /// Whether training was antialiased, if the comment says so.

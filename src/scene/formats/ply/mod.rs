@@ -1,17 +1,37 @@
 //! PLY, the polygon file format: its header and its values for any file, its layout for splats.
 
 mod body;
+mod compress;
+mod compressed;
 mod header;
 mod layout;
 mod lines;
 mod number;
 mod rows;
+mod table;
 mod write;
 
 pub(crate) use body::{Body, Row};
+pub(in crate::scene) use compress::write_compressed;
 pub use header::Header;
 pub(crate) use header::{Element, Encoding, Kind, Scalar};
+pub(crate) use layout::{PLAIN, rest_name, sh_degree_of, slot};
 pub(crate) use lines::quoted;
 pub(crate) use number::{read as read_number, whole};
-pub(super) use rows::FORMAT;
+pub(in crate::scene) use table::write_table;
 pub use write::PlyWriter;
+
+use super::format_reader::{FormatReader, Reader};
+
+/// The format that 3DGS trainers write.
+pub(super) const FORMAT: FormatReader = FormatReader {
+    format: rows::NAME,
+    has_mark: |bytes| bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r"),
+    extensions: &["ply"],
+    reader: Some(Reader {
+        table: table::read_table,
+        scene: Some(rows::read),
+    }),
+};
+
+pub(super) use compressed::FORMAT as COMPRESSED;

@@ -1,30 +1,30 @@
 //! Decodes the rows of a PLY body into lanes.
 
-use std::path::Path;
-
 use super::body::Body;
 use super::header::{Encoding, Header, Kind, Scalar};
-use super::layout::{Layout, profile_hint};
+use super::layout::{Layout, antialiased_in, profile_hint};
 use super::number;
 use crate::error::Result;
 use crate::math::narrow;
 use crate::scene::assemble::{RawBlock, assemble_fixed, assemble_in_order};
 use crate::scene::bytes::Bytes;
-use crate::scene::scene_file::{Dropped, FormatReader, Scene, SceneFormat};
+use crate::scene::encoding::SceneEncoding;
+use crate::scene::formats::format_reader::SceneSource;
+use crate::scene::scene_file::{Dropped, Scene, SceneFormat};
 use crate::scene::splats::{BLOCK, Splats};
 
-/// The format that 3DGS trainers write.
-pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
-    format: SceneFormat("PLY"),
-    has_mark: |bytes| bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r"),
-    extensions: &["ply"],
-    read: Some(read),
-};
+/// Name of the format that 3DGS trainers write.
+pub(super) const NAME: SceneFormat = SceneFormat("PLY");
+
+/// What PLY loses.
+pub(super) const LOSSES: &str = "none";
 
 /// Bytes per word of the fast path.
 const WORD_BYTES: usize = 4;
 
-fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
+/// Reads the splats of a PLY.
+pub(super) fn read(source: &SceneSource<'_>) -> Result<Scene> {
+    let SceneSource { bytes, path, .. } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
     let mut body = Body::new(&header, bytes, path);
@@ -38,10 +38,12 @@ fn read(bytes: &Bytes<'_>, path: &Path) -> Result<Scene> {
         None => read_in_order(body, bytes, &layout)?,
     };
     let profile_hint = profile_hint(layout.element, &header.comments);
+    let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
+    encoding.antialiased = antialiased_in(&header.comments);
     Ok(Scene {
         profile_hint,
         comments: header.comments,
-        ..Scene::new(FORMAT.format, bytes.len(), splats)
+        ..Scene::new(NAME, bytes.len(), encoding, splats)
     })
 }
 

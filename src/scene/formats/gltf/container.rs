@@ -8,7 +8,9 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::error::{Error, Result};
-use crate::mesh::files::Resolve;
+
+/// Reads the file of a name that a document gives, relative to the document.
+pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;
 
 /// Size of the header of a GLB, in bytes.
 const HEADER_BYTES: usize = 12;
@@ -73,7 +75,7 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Returns the content of a URI, or the reason why there is none.
-pub(super) fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
+pub(crate) fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
     if let Some(data) = uri.strip_prefix("data:") {
         let Some((_, text)) = data.split_once(";base64,") else {
             return Err("a data URI that is not base64".into());

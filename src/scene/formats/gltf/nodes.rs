@@ -76,6 +76,11 @@ impl Placement {
         }
     }
 
+    /// The linear map and the offset.
+    pub(crate) fn parts(&self) -> (Matrix3<f64>, Vector3<f64>) {
+        (self.linear, self.offset)
+    }
+
     pub(crate) fn point(&self, point: [f32; 3]) -> [f32; 3] {
         if *self == Self::identity() {
             return point;

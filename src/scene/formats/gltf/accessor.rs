@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::container::read_uri;
+use super::container::{Resolve, read_uri};
 use super::json::{Accessor, Document};
 use crate::error::{Error, Result};
 use crate::math::narrow;
-use crate::mesh::files::Resolve;
 use crate::scene::formats::ply::{Encoding, Scalar, read_number};
 
 /// Number of elements that an accessor without a buffer may have in any document. Such elements are
@@ -52,7 +51,7 @@ impl<'s> Strided<'s> {
 
 impl<'a> BufferStore<'a> {
     /// Reads the buffers of `document`; `binary` is the buffer of a GLB.
-    pub(super) fn new(
+    pub(crate) fn new(
         document: &'a Document,
         binary: Option<&'a [u8]>,
         path: &Path,
@@ -87,7 +86,7 @@ impl<'a> BufferStore<'a> {
     }
 
     /// Returns the element `at` of the document's array `name`.
-    pub(super) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
+    pub(crate) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
         array.get(at).ok_or_else(|| {
             let expected = format!("one of {} in the document", array.len());
             self.malformed(format!("{name}[{at}]"), expected, "an index beyond them")

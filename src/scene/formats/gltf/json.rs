@@ -60,7 +60,7 @@ pub(crate) struct Node {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     pub(crate) primitives: Vec<Primitive>,
 }
 
@@ -72,6 +72,7 @@ pub(crate) struct Primitive {
     pub(crate) material: Option<usize>,
     pub(crate) mode: Option<u32>,
     pub(crate) targets: Vec<serde::de::IgnoredAny>,
+    pub(crate) extensions: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -132,7 +133,7 @@ pub(crate) struct Buffer {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Material {
+pub(crate) struct Material {
     pub(crate) name: String,
     pub(crate) pbr_metallic_roughness: Roughness,
     pub(crate) normal_texture: Option<TextureInfo>,
@@ -160,7 +161,7 @@ pub(crate) struct TextureInfo {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Texture {
+pub(crate) struct Texture {
     pub(crate) source: Option<usize>,
 }
 

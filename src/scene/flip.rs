@@ -1,0 +1,62 @@
+//! Changes of the signs of axes, of positions, rotations and spherical harmonics.
+
+use rayon::prelude::*;
+
+use super::encoding::SplatAxes;
+use super::table::RawColumns;
+use crate::math::SH_SIGN_AXES;
+
+impl RawColumns {
+    /// Changes between `axes` and right, down, forward; the change is its own inverse.
+    pub(crate) fn flip_axes(&mut self, axes: SplatAxes) {
+        self.flip_positions_and_sh(axes);
+        // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
+        let [sx, sy, sz] = axes.signs();
+        for (values, sign) in self.rotation[1..]
+            .iter_mut()
+            .zip([sy * sz, sx * sz, sx * sy])
+        {
+            negate(values, sign);
+        }
+    }
+
+    /// Turns everything from the axes of glTF (left, up, forward) to right, down, forward: by half a
+    /// turn around z.
+    pub(crate) fn turn_from_gltf(&mut self) {
+        self.flip_positions_and_sh(SplatAxes::LUF);
+        // (0, 0, 0, 1) times (w, x, y, z) is (-z, -y, x, w).
+        self.rotation.reverse();
+        negate(&mut self.rotation[0], -1.0);
+        negate(&mut self.rotation[1], -1.0);
+    }
+
+    /// The inverse of [`Self::turn_from_gltf`].
+    pub(crate) fn turn_to_gltf(&mut self) {
+        self.flip_positions_and_sh(SplatAxes::LUF);
+        negate(&mut self.rotation[0], -1.0);
+        negate(&mut self.rotation[1], -1.0);
+        self.rotation.reverse();
+    }
+
+    fn flip_positions_and_sh(&mut self, axes: SplatAxes) {
+        let signs = axes.signs();
+        let product = |axes: [bool; 3]| -> f32 {
+            let chosen = axes.iter().zip(signs).filter(|(chosen, _)| **chosen);
+            chosen.map(|(_, sign)| sign).product()
+        };
+        for (values, sign) in self.mean.iter_mut().zip(signs) {
+            negate(values, sign);
+        }
+        let per_channel = self.rest_per_channel();
+        self.sh_rest
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(at, values)| negate(values, product(SH_SIGN_AXES[at % per_channel])));
+    }
+}
+
+fn negate(values: &mut [f32], sign: f32) {
+    if sign < 0.0 {
+        values.iter_mut().for_each(|v| *v = -*v);
+    }
+}

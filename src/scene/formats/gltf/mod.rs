@@ -1,0 +1,18 @@
+//! glTF 2.0: containers, accessors and nodes for any content, and splats with the extension
+//! `KHR_gaussian_splatting`.
+
+mod accessor;
+mod container;
+mod json;
+mod nodes;
+mod splats;
+mod write;
+
+pub(crate) use accessor::BufferStore;
+pub use container::Resolve;
+pub(crate) use container::{read_uri, split};
+pub(crate) use json::{Document, Material, Primitive, TextureInfo};
+pub(crate) use nodes::{MeshInstance, instances};
+
+pub(super) use splats::FORMAT;
+pub(super) use write::write;

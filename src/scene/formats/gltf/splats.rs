@@ -1,0 +1,236 @@
+//! Splats in glTF: points with the extension `KHR_gaussian_splatting`, plain or packed as SPZ.
+
+use std::path::{Component, Path};
+
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
+
+use super::accessor::BufferStore;
+use super::container::split;
+use super::json::{Document, Primitive};
+use super::nodes::{MeshInstance, instances};
+use crate::error::{Error, Result};
+use crate::scene::bytes::Bytes;
+use crate::scene::encoding::{LoadOptions, SceneEncoding, SplatAxes};
+use crate::scene::formats::format_reader::{FormatReader, Reader, SceneSource};
+use crate::scene::formats::spz;
+use crate::scene::scene_file::SceneFormat;
+use crate::scene::splats::rest_coefficients;
+use crate::scene::table::{RawColumns, SplatTable, log_scale, logit};
+use crate::scene::transform::Similarity;
+
+/// The extension.
+pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
+/// The extension inside it of splats that are packed as SPZ, a draft.
+const SPZ_EXTENSION: &str = "KHR_gaussian_splatting_compression_spz_2";
+
+/// Number of splats that a document of any size may have; a larger one may have one per byte, so that
+/// instances cannot multiply a small file.
+const MIN_SPLATS: usize = 1 << 16;
+
+/// Largest relative difference of the lengths of a node's axes, and cosine between them.
+const SIMILARITY_TOLERANCE: f64 = 1e-4;
+
+/// What the format loses.
+pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
+
+/// What other renderers of the format do otherwise.
+const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
+     depth and cuts at an alpha of 1/255";
+
+/// The format.
+pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
+    format: SceneFormat("glTF"),
+    has_mark: |bytes| bytes.starts_with(b"glTF"),
+    extensions: &["glb", "gltf"],
+    reader: Some(Reader {
+        table: read,
+        scene: None,
+    }),
+};
+
+fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
+    let (json, binary) = split(source.bytes, source.path)?;
+    let document: Document = serde_json::from_slice(json).map_err(|error| {
+        let place = format!("JSON, line {}, column {}", error.line(), error.column());
+        source.malformed(place, "a glTF document", error.to_string())
+    })?;
+    if !document.asset.version.starts_with("2.") {
+        let found = format!("version {}", document.asset.version);
+        return Err(source.malformed("asset", "glTF 2.0", found));
+    }
+    let mut resolve = |name: &str| read_beside(source, name);
+    let store = BufferStore::new(&document, binary, source.path, &mut resolve);
+    let mut parts = Vec::new();
+    let (mut rows, mut is_packed) = (0_usize, false);
+    for instance in instances(&document, &store)? {
+        let mesh = store.get(&document.meshes, instance.mesh, "meshes")?;
+        for (nth, primitive) in mesh.primitives.iter().enumerate() {
+            if !primitive.extensions.contains_key(SPLATTING) {
+                continue;
+            }
+            let place = format!("meshes[{}].primitives[{nth}]", instance.mesh);
+            let packed = packed_view(primitive);
+            is_packed |= packed.is_some();
+            let mut raw = match packed {
+                Some(view) => unpack(view, &store, source)?,
+                None => attributes(primitive, &place, &store)?,
+            };
+            rows += raw.rows();
+            let most = source.bytes.len().max(MIN_SPLATS) as u64;
+            Error::check_limit("splats by the size of the document", most, rows as u64)?;
+            raw.transform(&similarity(&instance, &store)?);
+            parts.push(raw);
+        }
+    }
+    if parts.is_empty() {
+        let expected = format!("splats (points with {SPLATTING})");
+        let found = "none; `quadrille mesh` draws meshes";
+        return Err(source.malformed("format", expected, found));
+    }
+    let degree = parts.iter().map(RawColumns::sh_degree).max().unwrap_or(0);
+    let mut joined = RawColumns::zeroed(0, degree);
+    for part in &parts {
+        joined.append(part, 0..part.rows());
+    }
+    joined.turn_from_gltf();
+    let compression = if is_packed {
+        "SPZ in glTF 2.0"
+    } else {
+        "none, glTF 2.0"
+    };
+    let mut encoding = SceneEncoding::new(compression, LOSSES);
+    encoding.axes = SplatAxes::LUF;
+    encoding.notes.push(SORTING_NOTE.to_owned());
+    encoding.notes.extend(colour_space_note(&document));
+    let described = source.describe(FORMAT.format, encoding);
+    Ok(SplatTable::of_raw(joined, described))
+}
+
+/// A note about a colour space other than that of trained scenes.
+fn colour_space_note(document: &Document) -> Option<String> {
+    let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let mut extensions = primitives.filter_map(|p| p.extensions.get(SPLATTING));
+    let space = extensions.find_map(|e| e.get("colorSpace")?.as_str())?;
+    (space != "srgb_rec709_display")
+        .then(|| format!("colours of {space} are drawn as display sRGB"))
+}
+
+fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
+    let is_plain = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if !source.has_folder || !is_plain {
+        let expected = "buffers inside the document or in files beside it";
+        return Err(source.malformed("buffers", expected, name));
+    }
+    let folder = source.path.parent().unwrap_or(Path::new(""));
+    Ok(Bytes::open(&folder.join(name))?.to_vec())
+}
+
+/// The buffer view of splats that are packed as SPZ.
+fn packed_view(primitive: &Primitive) -> Option<usize> {
+    let extension = primitive.extensions.get(SPLATTING)?;
+    let packed = extension.get("extensions")?.get(SPZ_EXTENSION)?;
+    usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
+}
+
+/// Reads an SPZ, whose axes are those of the document.
+fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Result<RawColumns> {
+    let (bytes, _) = store.view(view)?;
+    let inner = SceneSource {
+        bytes: &Bytes::Borrowed(bytes),
+        path: source.path,
+        has_folder: false,
+        options: LoadOptions::new(Some(SplatAxes::RDF), 0),
+    };
+    spz::read(&inner)?.raw(source.path)
+}
+
+/// Reads the attributes of a primitive.
+fn attributes(primitive: &Primitive, place: &str, store: &BufferStore<'_>) -> Result<RawColumns> {
+    let wrong = |expected: String, found: &str| Err(store.malformed(place, expected, found));
+    if primitive.mode != Some(0) {
+        return wrong("points (mode 0)".into(), "another mode");
+    }
+    let find = |name: &str| primitive.attributes.get(name).copied();
+    let named = |name: &str| format!("{SPLATTING}:{name}");
+    let required = |name: &str| {
+        find(name).ok_or_else(|| store.malformed(place, format!("an attribute {name}"), "none"))
+    };
+    let means = store.vectors::<3>(required("POSITION")?)?;
+    let rows = means.len();
+    let coefficient = |l: u8, n: usize| find(&named(&format!("SH_DEGREE_{l}_COEF_{n}")));
+    let degree = (1..=3u8)
+        .take_while(|l| coefficient(*l, 0).is_some())
+        .last();
+    let degree = degree.unwrap_or(0);
+    let rotations = store.vectors::<4>(required(&named("ROTATION"))?)?;
+    let scales = store.vectors::<3>(required(&named("SCALE"))?)?;
+    let opacities = store.vectors::<1>(required(&named("OPACITY"))?)?;
+    let constants = store.vectors::<3>(required(&named("SH_DEGREE_0_COEF_0"))?)?;
+    let mut rest = Vec::new();
+    for l in 1..=degree {
+        for n in 0..=2 * usize::from(l) {
+            let name = named(&format!("SH_DEGREE_{l}_COEF_{n}"));
+            rest.push(store.vectors::<3>(required(&name)?)?);
+        }
+    }
+    let counts = [
+        rotations.len(),
+        scales.len(),
+        opacities.len(),
+        constants.len(),
+    ];
+    let counts = counts.into_iter().chain(rest.iter().map(Vec::len));
+    if { counts }.any(|count| count != rows) {
+        return wrong(format!("{rows} of each attribute"), "another number");
+    }
+    let column = |values: &[[f32; 3]], axis: usize| values.iter().map(|v| v[axis]).collect();
+    let logs = |axis: usize| scales.iter().map(|v| log_scale(v[axis])).collect();
+    // x, y, z, w in the file.
+    let component = |i: usize| rotations.iter().map(|q| q[(i + 3) % 4]).collect();
+    let per_channel = rest_coefficients(degree);
+    Ok(RawColumns {
+        mean: std::array::from_fn(|axis| column(&means, axis)),
+        scale: std::array::from_fn(logs),
+        rotation: std::array::from_fn(component),
+        opacity: opacities.iter().map(|[o]| logit(f64::from(*o))).collect(),
+        sh_constant: std::array::from_fn(|channel| column(&constants, channel)),
+        sh_rest: (0..3 * per_channel)
+            .map(|at| column(&rest[at % per_channel], at / per_channel))
+            .collect(),
+    })
+}
+
+/// The placement of an instance as a similarity.
+fn similarity(instance: &MeshInstance, store: &BufferStore<'_>) -> Result<Similarity> {
+    let (linear, translation) = instance.placement.parts();
+    let lengths: [f64; 3] = [0, 1, 2].map(|i| linear.column(i).norm());
+    let scale = lengths.iter().sum::<f64>() / 3.0;
+    let wrong = |found: &str| {
+        let place = format!("nodes[{}]", instance.node);
+        let expected = "a rotation, translation and uniform scale of splats";
+        store.malformed(place, expected, found)
+    };
+    if !(scale > 0.0 && scale.is_finite()) {
+        return Err(wrong("a scale of zero, or not a number"));
+    }
+    let unit = linear / scale;
+    let difference = (unit.transpose() * unit - Matrix3::identity()).amax();
+    if difference > SIMILARITY_TOLERANCE {
+        return Err(wrong("a scale by axis, or a shear"));
+    }
+    if unit.determinant() < 0.0 {
+        return Err(wrong("a mirror"));
+    }
+    let rotation = if unit == Matrix3::identity() {
+        UnitQuaternion::identity()
+    } else {
+        UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&unit))
+    };
+    Ok(Similarity {
+        rotation,
+        scale,
+        translation,
+    })
+}

@@ -1,0 +1,176 @@
+//! Writing of compressed PLY.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::compressed::{CHUNK, CHUNK_PROPERTIES, PACKED_PROPERTIES, SH_RANGE};
+use super::layout::rest_name;
+use crate::error::{Error, Result};
+use crate::math::{SH_C0, narrow};
+use crate::scene::morton::improved_order;
+use crate::scene::quaternion::without_largest;
+use crate::scene::table::{RawColumns, SplatTable, sigmoid};
+
+/// Bound of the logarithms of scales.
+const LOG_SCALE_LIMIT: f32 = 20.0;
+/// Ranges below this one are a single value.
+const LEAST_RANGE: f64 = 1e-5;
+
+/// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for
+/// errors.
+pub(in crate::scene) fn write_compressed(
+    table: &SplatTable,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut raw = table.raw(path)?;
+    if let Some(order) = improved_order(&raw) {
+        raw.select(&order);
+    }
+    write(&raw, &table.comments, out).map_err(|e| Error::write(path, e))
+}
+
+fn write(raw: &RawColumns, comments: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let rows = raw.rows();
+    writeln!(out, "ply\nformat binary_little_endian 1.0")?;
+    for line in comments.iter().flat_map(|comment| comment.lines()) {
+        writeln!(out, "comment {line}")?;
+    }
+    writeln!(out, "element chunk {}", rows.div_ceil(CHUNK))?;
+    for name in CHUNK_PROPERTIES {
+        writeln!(out, "property float {name}")?;
+    }
+    writeln!(out, "element vertex {rows}")?;
+    for name in PACKED_PROPERTIES {
+        writeln!(out, "property uint {name}")?;
+    }
+    if !raw.sh_rest.is_empty() {
+        writeln!(out, "element sh {rows}")?;
+        for at in 0..raw.sh_rest.len() {
+            writeln!(out, "property uchar {}", rest_name(at))?;
+        }
+    }
+    writeln!(out, "end_header")?;
+    let (mut chunks, mut packed) = (Vec::new(), Vec::new());
+    for first in (0..rows).step_by(CHUNK) {
+        let chunk = Chunk::of(raw, first..rows.min(first + CHUNK));
+        for bound in chunk.bounds() {
+            chunks.extend(bound.to_le_bytes());
+        }
+        for row in first..rows.min(first + CHUNK) {
+            for word in chunk.pack(raw, row) {
+                packed.extend(word.to_le_bytes());
+            }
+        }
+    }
+    out.write_all(&chunks)?;
+    out.write_all(&packed)?;
+    let mut line = Vec::new();
+    for row in 0..rows {
+        line.clear();
+        line.extend(
+            raw.sh_rest
+                .iter()
+                .map(|column| pack_coefficient(column[row])),
+        );
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+/// The bounds of a chunk: least and greatest values of positions, logarithms of scales, and colours.
+struct Chunk {
+    least: [[f32; 3]; 3],
+    greatest: [[f32; 3]; 3],
+}
+
+/// Position, clamped logarithm of the scale, and colour of a row.
+fn values(raw: &RawColumns, row: usize) -> [[f32; 3]; 3] {
+    let log = |axis: usize| raw.scale[axis][row].clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT);
+    let shown = |channel: usize| f64::from(raw.sh_constant[channel][row]) * SH_C0 + 0.5;
+    [
+        std::array::from_fn(|axis| raw.mean[axis][row]),
+        std::array::from_fn(log),
+        std::array::from_fn(|channel| narrow(shown(channel))),
+    ]
+}
+
+impl Chunk {
+    fn of(raw: &RawColumns, rows: std::ops::Range<usize>) -> Self {
+        let mut chunk = Self {
+            least: [[f32::INFINITY; 3]; 3],
+            greatest: [[f32::NEG_INFINITY; 3]; 3],
+        };
+        for row in rows {
+            for (group, values) in values(raw, row).into_iter().enumerate() {
+                for (axis, value) in values.into_iter().enumerate() {
+                    let (least, greatest) = (&mut chunk.least, &mut chunk.greatest);
+                    least[group][axis] = least[group][axis].min(value);
+                    greatest[group][axis] = greatest[group][axis].max(value);
+                }
+            }
+        }
+        chunk
+    }
+
+    /// The bounds in the order of [`CHUNK_PROPERTIES`].
+    fn bounds(&self) -> impl Iterator<Item = f32> {
+        let groups = self.least.iter().zip(&self.greatest);
+        groups.flat_map(|(least, greatest)| least.iter().chain(greatest).copied())
+    }
+
+    /// The words of a row: position, rotation, scale, colour.
+    fn pack(&self, raw: &RawColumns, row: usize) -> [u32; 4] {
+        let values = values(raw, row);
+        let t = |group: usize| -> [f64; 3] {
+            std::array::from_fn(|axis| {
+                let [low, high] = [self.least, self.greatest].map(|b| f64::from(b[group][axis]));
+                match high - low {
+                    range if range < LEAST_RANGE => 0.0,
+                    range => (f64::from(values[group][axis]) - low) / range,
+                }
+            })
+        };
+        let [r, g, b] = t(2).map(|c| unorm(c, 8));
+        let opacity = unorm(sigmoid(f64::from(raw.opacity[row])), 8);
+        [
+            pack_11_10_11(t(0)),
+            pack_rotation(raw.unit_rotation(row)),
+            pack_11_10_11(t(1)),
+            r << 24 | g << 16 | b << 8 | opacity,
+        ]
+    }
+}
+
+/// Rounds a number from 0 to 1 to `bits` bits.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to the range of the bits"
+)]
+fn unorm(value: f64, bits: u32) -> u32 {
+    let most = f64::from((1u32 << bits) - 1);
+    (value * most + 0.5).floor().clamp(0.0, most) as u32
+}
+
+fn pack_11_10_11([x, y, z]: [f64; 3]) -> u32 {
+    unorm(x, 11) << 21 | unorm(y, 10) << 11 | unorm(z, 11)
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the index is below 4")]
+fn pack_rotation(q: [f64; 4]) -> u32 {
+    let (largest, others) = without_largest(q);
+    let component = |v: f64| unorm(v / std::f64::consts::SQRT_2 + 0.5, 10);
+    let [a, b, c] = others.map(component);
+    (largest as u32) << 30 | a << 20 | b << 10 | c
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to the range of a byte"
+)]
+fn pack_coefficient(value: f32) -> u8 {
+    let t = f64::from(value) / SH_RANGE + 0.5;
+    (t * 256.0).floor().clamp(0.0, 255.0) as u8
+}

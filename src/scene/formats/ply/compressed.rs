@@ -1,0 +1,290 @@
+//! Compressed PLY, as the editor SuperSplat and splat-transform write it: chunks of 256 splats with the
+//! bounds of their values, and four words per splat.
+//!
+//! Positions and scales have 11, 10 and 11 bits within the bounds; rotations are a unit quaternion
+//! without its largest component, 10 bits each; colours and opacities have 8 bits. An element `sh` holds
+//! the higher coefficients in 8 bits each.
+
+use super::body::Body;
+use super::header::{Element, Encoding, Header, Kind, Scalar};
+use super::number;
+use crate::error::Result;
+use crate::math::{SH_C0, narrow};
+use crate::scene::encoding::SceneEncoding;
+use crate::scene::formats::format_reader::{FormatReader, Reader, SceneSource};
+use crate::scene::quaternion::with_largest;
+use crate::scene::scene_file::SceneFormat;
+use crate::scene::splats::{MAX_SPLATS, rest_coefficients};
+use crate::scene::table::{RawColumns, SplatTable, logit};
+
+/// Splats per chunk.
+pub(super) const CHUNK: usize = 256;
+
+/// Scale of the higher coefficients, whose range is -4 to 4.
+pub(super) const SH_RANGE: f64 = 8.0;
+
+/// Properties of a chunk; the last six may be missing.
+pub(super) const CHUNK_PROPERTIES: [&str; 18] = [
+    "min_x",
+    "min_y",
+    "min_z",
+    "max_x",
+    "max_y",
+    "max_z",
+    "min_scale_x",
+    "min_scale_y",
+    "min_scale_z",
+    "max_scale_x",
+    "max_scale_y",
+    "max_scale_z",
+    "min_r",
+    "min_g",
+    "min_b",
+    "max_r",
+    "max_g",
+    "max_b",
+];
+const REQUIRED_OF_CHUNK: usize = 12;
+
+/// Properties of a splat.
+pub(super) const PACKED_PROPERTIES: [&str; 4] = [
+    "packed_position",
+    "packed_rotation",
+    "packed_scale",
+    "packed_color",
+];
+
+/// Length of the start of a file that is searched for packed properties, in bytes.
+const HEADER_BYTES: usize = 1 << 16;
+
+/// The format.
+pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
+    format: SceneFormat("compressed PLY"),
+    has_mark: |bytes| {
+        let header = &bytes[..bytes.len().min(HEADER_BYTES)];
+        let mut lines = header.split(|b| matches!(b, b'\n' | b'\r'));
+        header.starts_with(b"ply") && lines.any(|line| line == b"property uint packed_position")
+    },
+    extensions: &[],
+    reader: Some(Reader {
+        table: read,
+        scene: None,
+    }),
+};
+
+/// What the format loses.
+pub(super) const LOSSES: &str = "11 bits per position and scale within chunks of 256 splats, 8 bits per colour, \
+     opacity and coefficient, which end at 4, 10 bits per quaternion component";
+
+/// An element of rows of fixed size, and where it lies.
+struct PackedElement<'a> {
+    element: &'a Element,
+    rows: &'a [u8],
+    stride: usize,
+    encoding: Encoding,
+}
+
+impl PackedElement<'_> {
+    /// A function that reads the property `name` of a row, which has to be a `scalar`.
+    fn field(
+        &self,
+        name: &str,
+        scalar: Scalar,
+        source: &SceneSource<'_>,
+    ) -> Result<impl Fn(usize) -> f64 + '_> {
+        let mut offset = 0;
+        for property in &self.element.properties {
+            if property.name == name {
+                if property.kind != Kind::Scalar(scalar) {
+                    let place = format!("element \"{}\", \"{name}\"", self.element.name);
+                    return Err(source.malformed(place, scalar.name(), "another type"));
+                }
+                let (rows, stride, encoding) = (self.rows, self.stride, self.encoding);
+                return Ok(move |row: usize| {
+                    let bytes = rows.get(row * stride + offset..).unwrap_or_default();
+                    number::read(bytes, scalar, encoding)
+                });
+            }
+            if let Kind::Scalar(other) = property.kind {
+                offset += other.size_bytes();
+            }
+        }
+        let place = format!("element \"{}\"", self.element.name);
+        Err(source.malformed(place, format!("a property \"{name}\""), "none"))
+    }
+
+    /// As [`Self::field`], for a packed word.
+    fn word(&self, name: &str, source: &SceneSource<'_>) -> Result<impl Fn(usize) -> u32 + '_> {
+        let field = self.field(name, Scalar::U32, source)?;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the type holds whole numbers of 32 bits"
+        )]
+        Ok(move |row| field(row) as u32)
+    }
+}
+
+fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
+    let header = Header::parse(source.bytes, source.path)?;
+    let elements = elements(&header, source)?;
+    let named = |name: &str| elements.iter().find(|e| e.element.name == name);
+    let missing = |name: &str| {
+        let expected = format!("an element \"{name}\"");
+        source.malformed("header", expected, "none")
+    };
+    let chunks = named("chunk").ok_or_else(|| missing("chunk"))?;
+    let packed = named("vertex").ok_or_else(|| missing("vertex"))?;
+    let rows = row_count(packed, source)?;
+    let needed = rows.div_ceil(CHUNK) as u64;
+    if chunks.element.count < needed {
+        let found = chunks.element.count.to_string();
+        let expected = format!("{needed} rows, one per 256 splats");
+        return Err(source.malformed("element \"chunk\"", expected, found));
+    }
+    let sh = named("sh").map(|sh| Ok((sh, sh_properties(sh, rows, source)?)));
+    let sh = sh.transpose()?;
+    let coefficients = sh.as_ref().map_or(0, |(_, count)| *count);
+    let degree = (0..=3).find(|d| 3 * rest_coefficients(*d) == coefficients);
+    let mut raw = RawColumns::zeroed(rows, degree.unwrap_or(0));
+    decode_packed(chunks, packed, &mut raw, source)?;
+    if let Some((sh, _)) = sh {
+        for (at, column) in raw.sh_rest.iter_mut().enumerate() {
+            let byte = sh.field(&format!("f_rest_{at}"), Scalar::U8, source)?;
+            for (row, value) in column.iter_mut().enumerate() {
+                *value = coefficient(byte(row));
+            }
+        }
+    }
+    let bounded = has_colour_bounds(chunks.element);
+    let compression = if bounded {
+        "chunks of 256 splats with bounds of positions, scales and colours"
+    } else {
+        "chunks of 256 splats with bounds of positions and scales"
+    };
+    let encoding = SceneEncoding::new(compression, LOSSES);
+    let mut table = SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding));
+    table.comments = header.comments;
+    Ok(table)
+}
+
+/// All elements of a binary file, each inside the file.
+fn elements<'a>(header: &'a Header, source: &SceneSource<'a>) -> Result<Vec<PackedElement<'a>>> {
+    if header.encoding == Encoding::Ascii {
+        return Err(source.malformed("header", "a binary format", "ascii"));
+    }
+    let bytes: &[u8] = source.bytes;
+    let mut body = Body::new(header, bytes, source.path);
+    let mut elements = Vec::new();
+    for element in &header.elements {
+        let start = body.offset();
+        body.skip(element)?;
+        if let Some(stride) = element.stride_bytes() {
+            elements.push(PackedElement {
+                element,
+                rows: bytes.get(start..body.offset()).unwrap_or_default(),
+                stride,
+                encoding: header.encoding,
+            });
+        }
+    }
+    Ok(elements)
+}
+
+fn row_count(packed: &PackedElement<'_>, source: &SceneSource<'_>) -> Result<usize> {
+    // With four words per row, the count is bounded by the size of the file; without, the count is
+    // checked before the words are missed.
+    let rows = usize::try_from(packed.element.count).unwrap_or(usize::MAX);
+    if packed.stride < 16 {
+        let found = format!("rows of {} bytes", packed.stride);
+        return Err(source.malformed("element \"vertex\"", "four packed words", found));
+    }
+    crate::error::Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
+    Ok(rows)
+}
+
+/// The number of coefficients in the element `sh`.
+fn sh_properties(sh: &PackedElement<'_>, rows: usize, source: &SceneSource<'_>) -> Result<usize> {
+    let count = sh.element.properties.len();
+    if sh.element.count != rows as u64 {
+        let (expected, found) = (format!("{rows} rows"), sh.element.count.to_string());
+        return Err(source.malformed("element \"sh\"", expected, found));
+    }
+    if ![0, 9, 24, 45].contains(&count) {
+        let expected = "0, 9, 24 or 45 properties f_rest_*";
+        return Err(source.malformed("element \"sh\"", expected, count.to_string()));
+    }
+    Ok(count)
+}
+
+fn has_colour_bounds(chunk: &Element) -> bool {
+    chunk.properties.iter().any(|p| p.name == "min_r")
+}
+
+/// A bit field of a word as a number from 0 to 1.
+fn unorm(word: u32, shift: u32, bits: u32) -> f64 {
+    let most = (1u32 << bits) - 1;
+    f64::from((word >> shift) & most) / f64::from(most)
+}
+
+fn unorm_11_10_11(word: u32) -> [f64; 3] {
+    [unorm(word, 21, 11), unorm(word, 11, 10), unorm(word, 0, 11)]
+}
+
+/// A higher coefficient from its byte, whose ends are the ends of the range.
+fn coefficient(byte: f64) -> f32 {
+    let t = match byte {
+        0.0 => 0.0,
+        255.0 => 1.0,
+        inner => (inner + 0.5) / 256.0,
+    };
+    narrow(SH_RANGE * (t - 0.5))
+}
+
+fn decode_packed(
+    chunks: &PackedElement<'_>,
+    packed: &PackedElement<'_>,
+    raw: &mut RawColumns,
+    source: &SceneSource<'_>,
+) -> Result<()> {
+    let known = match has_colour_bounds(chunks.element) {
+        true => CHUNK_PROPERTIES.len(),
+        false => REQUIRED_OF_CHUNK,
+    };
+    let bounds = CHUNK_PROPERTIES[..known].iter();
+    let bounds = bounds.map(|name| chunks.field(name, Scalar::F32, source));
+    let bounds: Vec<_> = bounds.collect::<Result<_>>()?;
+    let lerp = |first: usize, row: usize, t: [f64; 3]| -> [f64; 3] {
+        let bound = |at: usize| bounds.get(at).map_or(0.0, |bound| bound(row / CHUNK));
+        std::array::from_fn(|i| bound(first + i) * (1.0 - t[i]) + bound(first + 3 + i) * t[i])
+    };
+    let [position, rotation, scale, colour] = PACKED_PROPERTIES;
+    let (position, rotation) = (
+        packed.word(position, source)?,
+        packed.word(rotation, source)?,
+    );
+    let (scale, colour) = (packed.word(scale, source)?, packed.word(colour, source)?);
+    for row in 0..raw.rows() {
+        let mean = lerp(0, row, unorm_11_10_11(position(row)));
+        let scale = lerp(6, row, unorm_11_10_11(scale(row)));
+        let word = colour(row);
+        let mut rgb = [24, 16, 8].map(|shift| unorm(word, shift, 8));
+        if known > REQUIRED_OF_CHUNK {
+            rgb = lerp(12, row, rgb);
+        }
+        for axis in 0..3 {
+            raw.mean[axis][row] = narrow(mean[axis]);
+            raw.scale[axis][row] = narrow(scale[axis]);
+            raw.sh_constant[axis][row] = narrow((rgb[axis] - 0.5) / SH_C0);
+        }
+        raw.opacity[row] = logit(unorm(word, 0, 8));
+        let word = rotation(row);
+        let others =
+            [20, 10, 0].map(|shift| (unorm(word, shift, 10) - 0.5) * std::f64::consts::SQRT_2);
+        let q = with_largest(others, (word >> 30) as usize);
+        for (column, value) in raw.rotation.iter_mut().zip(q) {
+            column[row] = value;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! PLY as a table of raw columns, which writes the rows that it read byte for byte.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::body::Body;
+use super::header::{Element, Encoding, Header, Kind, Scalar};
+use super::layout::{Layout, antialiased_in, profile_hint};
+use super::number;
+use super::rows::{LOSSES, NAME};
+use crate::error::Result;
+use crate::math::narrow;
+use crate::scene::encoding::SceneEncoding;
+use crate::scene::formats::format_reader::SceneSource;
+use crate::scene::table::{Column, ColumnValues, SplatTable};
+
+/// Rows that are formatted at a time, by one thread.
+const ROWS_PER_CHUNK: usize = 4096;
+
+/// Reads all columns of the splats.
+pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
+    let SceneSource { bytes, path, .. } = source;
+    let header = Header::parse(bytes, path)?;
+    let layout = Layout::of(&header, path)?;
+    let element = layout.element;
+    if let Some(list) = element.properties.iter().find(|p| is_list(p.kind)) {
+        let place = format!("element \"{}\", property \"{}\"", element.name, list.name);
+        return Err(source.malformed(place, "one number per row", "a list"));
+    }
+    let mut body = Body::new(&header, bytes, path);
+    for before in layout.before {
+        body.skip(before)?;
+    }
+    body.check_room(element)?;
+    let rows = layout.row_layout.rows;
+    let columns = match element.stride_bytes() {
+        Some(stride) if header.encoding != Encoding::Ascii => {
+            let end = body.offset() + stride * rows;
+            packed_columns(&bytes[body.offset()..end], stride, element, header.encoding)
+        }
+        _ => text_columns(&mut body, element, rows)?,
+    };
+    let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
+    encoding.antialiased = antialiased_in(&header.comments);
+    for other in header.elements.iter().filter(|e| e.name != element.name) {
+        let note = format!("element \"{}\" is left out", other.name);
+        encoding.notes.push(note);
+    }
+    let mut table = SplatTable::of_columns(rows, columns, source.describe(NAME, encoding));
+    table.profile_hint = profile_hint(element, &header.comments);
+    table.comments = header.comments;
+    Ok(table)
+}
+
+fn is_list(kind: Kind) -> bool {
+    matches!(kind, Kind::List { .. })
+}
+
+fn scalars(element: &Element) -> impl Iterator<Item = (&str, Scalar)> {
+    element.properties.iter().filter_map(|p| match p.kind {
+        Kind::Scalar(scalar) => Some((p.name.as_str(), scalar)),
+        Kind::List { .. } => None,
+    })
+}
+
+fn packed_columns(
+    body: &[u8],
+    stride: usize,
+    element: &Element,
+    encoding: Encoding,
+) -> Vec<Column> {
+    let mut offset = 0;
+    let fields: Vec<_> = scalars(element)
+        .map(|(name, scalar)| {
+            let at = offset;
+            offset += scalar.size_bytes();
+            (name, scalar, at)
+        })
+        .collect();
+    fields
+        .into_par_iter()
+        .map(|(name, scalar, at)| {
+            let rows = body.chunks_exact(stride);
+            let values = if scalar == Scalar::F32 {
+                // Bit patterns are kept, also those of NaN.
+                let float = |row: &[u8]| {
+                    let word = row[at..].first_chunk().copied().unwrap_or_default();
+                    match encoding {
+                        Encoding::BigEndian => f32::from_bits(u32::from_be_bytes(word)),
+                        _ => f32::from_bits(u32::from_le_bytes(word)),
+                    }
+                };
+                ColumnValues::F32(rows.map(float).collect())
+            } else {
+                let value = |row: &[u8]| number::read(&row[at..], scalar, encoding);
+                ColumnValues::Other(scalar, rows.map(value).collect())
+            };
+            let name = name.to_owned();
+            Column { name, values }
+        })
+        .collect()
+}
+
+fn text_columns(body: &mut Body<'_>, element: &Element, rows: usize) -> Result<Vec<Column>> {
+    let empty = |(name, scalar): (&str, Scalar)| Column {
+        name: name.to_owned(),
+        values: match scalar {
+            Scalar::F32 => ColumnValues::F32(Vec::with_capacity(rows)),
+            _ => ColumnValues::Other(scalar, Vec::with_capacity(rows)),
+        },
+    };
+    let mut columns: Vec<Column> = scalars(element).map(empty).collect();
+    for row in 0..element.count {
+        body.row(element, row, |property, number| {
+            match &mut columns[property].values {
+                ColumnValues::F32(values) => values.push(number.rounded()?),
+                ColumnValues::Other(_, values) => values.push(number.exact()?),
+            }
+            Ok(())
+        })?;
+    }
+    Ok(columns)
+}
+
+/// Writes `table` as little-endian PLY. Rows that were read from such a file are written as they were.
+pub(in crate::scene) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "ply\nformat binary_little_endian 1.0")?;
+    for line in table.comments.iter().flat_map(|comment| comment.lines()) {
+        writeln!(out, "comment {line}")?;
+    }
+    let antialiased = table.encoding.antialiased;
+    if antialiased.is_some() && antialiased_in(&table.comments) != antialiased {
+        let value = u8::from(antialiased == Some(true));
+        writeln!(out, "comment antialiased {value}")?;
+    }
+    writeln!(out, "element vertex {}", table.rows())?;
+    for column in &table.columns {
+        let kind = match column.values {
+            ColumnValues::F32(_) => Scalar::F32,
+            ColumnValues::Other(scalar, _) => scalar,
+        };
+        writeln!(out, "property {} {}", kind.name(), column.name)?;
+    }
+    writeln!(out, "end_header")?;
+    // A batch at a time, so that memory does not hold the whole file.
+    let batch = ROWS_PER_CHUNK * rayon::current_num_threads();
+    for first in (0..table.rows()).step_by(batch) {
+        let end = table.rows().min(first + batch);
+        let chunks: Vec<Vec<u8>> = (first..end)
+            .into_par_iter()
+            .step_by(ROWS_PER_CHUNK)
+            .map(|start| packed_rows(table, start..end.min(start + ROWS_PER_CHUNK)))
+            .collect();
+        chunks.iter().try_for_each(|chunk| out.write_all(chunk))?;
+    }
+    Ok(())
+}
+
+fn packed_rows(table: &SplatTable, rows: std::ops::Range<usize>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for row in rows {
+        for column in &table.columns {
+            match &column.values {
+                ColumnValues::F32(values) => bytes.extend(values[row].to_bits().to_le_bytes()),
+                ColumnValues::Other(scalar, values) => pack(values[row], *scalar, &mut bytes),
+            }
+        }
+    }
+    bytes
+}
+
+/// Appends `value`, which was read as a `scalar`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value was read as a number of the type"
+)]
+fn pack(value: f64, scalar: Scalar, bytes: &mut Vec<u8>) {
+    match scalar {
+        Scalar::I8 => bytes.extend((value as i8).to_le_bytes()),
+        Scalar::U8 => bytes.push(value as u8),
+        Scalar::I16 => bytes.extend((value as i16).to_le_bytes()),
+        Scalar::U16 => bytes.extend((value as u16).to_le_bytes()),
+        Scalar::I32 => bytes.extend((value as i32).to_le_bytes()),
+        Scalar::U32 => bytes.extend((value as u32).to_le_bytes()),
+        Scalar::F32 => bytes.extend(narrow(value).to_le_bytes()),
+        Scalar::F64 => bytes.extend(value.to_le_bytes()),
+    }
+}

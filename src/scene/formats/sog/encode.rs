@@ -1,0 +1,82 @@
+//! Pictures and archives of a SOG under construction.
+
+use std::io::{self, Cursor, Write};
+
+use image_webp::{ColorType, EncoderParams, WebPEncoder};
+use rayon::prelude::*;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// Sides of pictures are multiples of this.
+const SIDE_STEP: usize = 4;
+
+/// Width of the pictures of `rows` splats, which are about as high.
+pub(super) fn picture_width(rows: usize) -> usize {
+    let side = rows.isqrt() + usize::from(rows.isqrt().pow(2) < rows);
+    side.next_multiple_of(SIDE_STEP).max(SIDE_STEP)
+}
+
+/// A picture to write: its name, width and pixels, of which the last line may be short.
+pub(super) struct Picture {
+    pub(super) name: &'static str,
+    pub(super) width: usize,
+    pub(super) pixels: Vec<[u8; 4]>,
+}
+
+impl Picture {
+    /// Encodes the picture as lossless WebP, with or without the predictor, whichever is smaller.
+    fn encode(&self) -> io::Result<Vec<u8>> {
+        let lines = self
+            .pixels
+            .len()
+            .div_ceil(self.width)
+            .next_multiple_of(SIDE_STEP);
+        let lines = lines.max(SIDE_STEP);
+        let mut pixels = self.pixels.clone();
+        pixels.resize(self.width * lines, [0, 0, 0, 255]);
+        let is_opaque = pixels.iter().all(|[_, _, _, a]| *a == 255);
+        let (bytes, colour) = match is_opaque {
+            true => {
+                let rgb = pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]);
+                (rgb.collect(), ColorType::Rgb8)
+            }
+            false => (pixels.as_flattened().to_vec(), ColorType::Rgba8),
+        };
+        let side = |length: usize| u32::try_from(length).map_err(io::Error::other);
+        let (width, height) = (side(self.width)?, side(lines)?);
+        let encode = |predictor: bool| -> io::Result<Vec<u8>> {
+            let mut file = Vec::new();
+            let mut encoder = WebPEncoder::new(&mut file);
+            let mut parameters = EncoderParams::default();
+            parameters.use_predictor_transform = predictor;
+            encoder.set_params(parameters);
+            let done = encoder.encode(&bytes, width, height, colour);
+            done.map_err(io::Error::other)?;
+            Ok(file)
+        };
+        let (with, without) = rayon::join(|| encode(true), || encode(false));
+        let (with, without) = (with?, without?);
+        Ok(if with.len() <= without.len() {
+            with
+        } else {
+            without
+        })
+    }
+}
+
+/// A zip of pictures and the description.
+pub(super) fn zip(pictures: &[Picture], meta_name: &str, meta: &[u8]) -> io::Result<Vec<u8>> {
+    let files = pictures
+        .par_iter()
+        .map(|picture| Ok((picture.name, picture.encode()?)));
+    let files: Vec<(&str, Vec<u8>)> = files.collect::<io::Result<_>>()?;
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for (name, bytes) in &files {
+        zip.start_file(*name, stored)?;
+        zip.write_all(bytes)?;
+    }
+    zip.start_file(meta_name, stored)?;
+    zip.write_all(meta)?;
+    Ok(zip.finish()?.into_inner())
+}

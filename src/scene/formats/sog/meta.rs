@@ -1,0 +1,99 @@
+//! Descriptions of SOG, of version 1 (without a number) and 2.
+
+use serde::Deserialize;
+
+/// A description; which members a version has is checked where they are read.
+#[derive(Debug, Deserialize)]
+pub(super) struct Meta {
+    pub(super) version: Option<u32>,
+    pub(super) count: Option<u64>,
+    /// Kind of splats: `3dgs`, `antialiased`, `2dgs`.
+    #[serde(default)]
+    pub(super) model: Option<String>,
+    /// Older name of the kind `antialiased`.
+    #[serde(default)]
+    pub(super) antialias: Option<bool>,
+    pub(super) means: Part,
+    pub(super) scales: Part,
+    pub(super) quats: Part,
+    pub(super) sh0: Part,
+    #[serde(rename = "shN")]
+    pub(super) sh_rest: Option<Part>,
+}
+
+/// Pictures of one kind of value, with their range or codebook.
+#[derive(Debug, Deserialize)]
+pub(super) struct Part {
+    #[serde(default)]
+    pub(super) shape: Vec<u64>,
+    #[serde(default)]
+    pub(super) mins: Numbers,
+    #[serde(default)]
+    pub(super) maxs: Numbers,
+    #[serde(default)]
+    pub(super) codebook: Vec<f64>,
+    /// Rows of the palette.
+    pub(super) count: Option<u64>,
+    /// SH degree.
+    pub(super) bands: Option<u8>,
+    pub(super) files: Vec<String>,
+}
+
+/// One number or several.
+#[derive(Debug, Deserialize, Default)]
+#[serde(untagged)]
+pub(super) enum Numbers {
+    #[default]
+    None,
+    One(f64),
+    Several(Vec<f64>),
+}
+
+impl Numbers {
+    /// Number `at`; a single number stands for all.
+    pub(super) fn get(&self, at: usize) -> Option<f64> {
+        match self {
+            Self::None => None,
+            Self::One(value) => Some(*value),
+            Self::Several(values) => values.get(at).copied(),
+        }
+    }
+}
+
+impl Meta {
+    pub(super) fn antialiased(&self) -> Option<bool> {
+        match self.model.as_deref() {
+            Some(model) => Some(model == "antialiased"),
+            None => self.antialias,
+        }
+    }
+}
+
+/// The description of a streamed SOG.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LodMeta {
+    pub(super) lod_levels: u32,
+    #[serde(default)]
+    pub(super) environment: Option<String>,
+    /// Descriptions of the SOGs, by the number by which the tree names them.
+    pub(super) filenames: Vec<String>,
+    pub(super) tree: LodNode,
+}
+
+/// A node of the tree of a streamed SOG: children, or a leaf with its levels.
+#[derive(Debug, Deserialize)]
+pub(super) struct LodNode {
+    #[serde(default)]
+    pub(super) children: Option<Vec<LodNode>>,
+    #[serde(default)]
+    pub(super) lods: std::collections::BTreeMap<String, LodRange>,
+}
+
+/// Rows of a SOG.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct LodRange {
+    pub(super) file: usize,
+    pub(super) offset: usize,
+    pub(super) count: usize,
+}

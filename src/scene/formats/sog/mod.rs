@@ -1,0 +1,63 @@
+//! SOG: splats in lossless WebP pictures with codebooks, in a zip or a folder; and streamed SOG, a tree
+//! over such folders with levels of detail.
+//!
+//! Positions have 16 bits per axis in a logarithmic range, rotations 8 bits per component; scales,
+//! colours and higher coefficients are entries of codebooks, the latter of a palette of whole rows.
+
+mod archive;
+mod codebook;
+mod decode;
+mod encode;
+mod lod;
+mod meta;
+mod palette;
+mod read;
+mod textures;
+mod write;
+
+pub(super) use read::read;
+pub(super) use write::write;
+
+use super::format_reader::{FormatReader, Reader};
+use crate::scene::scene_file::SceneFormat;
+
+/// Name of the format.
+const NAME: SceneFormat = SceneFormat("SOG");
+/// Name of the description of a SOG.
+pub(super) const META: &str = "meta.json";
+/// Name of the description of a streamed SOG.
+pub(super) const LOD_META: &str = "lod-meta.json";
+
+/// Centroids per row of the palette's picture.
+const CENTROIDS_PER_ROW: usize = 64;
+/// Alpha that marks quaternions without component 0; that of the others follows.
+const FIRST_QUATERNION_ALPHA: u8 = 252;
+
+/// Length of the start of a JSON file that is searched for the keys of a description, in bytes.
+const SNIFFED_BYTES: usize = 1 << 20;
+
+/// What the format loses.
+const LOSSES: &str = "16-bit positions, 8 bits per quaternion component and opacity, codebooks of 256 scales and \
+     colours, higher coefficients from a palette of up to 65,536 rows";
+
+fn has_key(bytes: &[u8], key: &str) -> bool {
+    let start = &bytes[..bytes.len().min(SNIFFED_BYTES)];
+    let quoted = format!("\"{key}\"");
+    start.trim_ascii_start().starts_with(b"{")
+        && start.windows(quoted.len()).any(|w| w == quoted.as_bytes())
+}
+
+/// The format.
+pub(super) const FORMAT: FormatReader = FormatReader {
+    format: NAME,
+    has_mark: |bytes| {
+        bytes.starts_with(b"PK\x03\x04")
+            || has_key(bytes, "means") && has_key(bytes, "quats")
+            || has_key(bytes, "lodLevels")
+    },
+    extensions: &["sog", "ssog"],
+    reader: Some(Reader {
+        table: read,
+        scene: None,
+    }),
+};

@@ -1,0 +1,164 @@
+//! Writing of SOG, version 2, as a zip.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::codebook::{codebook, indices};
+use super::encode::{Picture, picture_width, zip};
+use super::palette::{Palette, palette};
+use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, META};
+use crate::error::{Error, Result};
+use crate::math::SimdLevel;
+use crate::scene::morton::improved_order;
+use crate::scene::quaternion::without_largest;
+use crate::scene::table::{RawColumns, SplatTable, sigmoid};
+
+/// A table as the bytes of a SOG, in an order in which neighbours are close, unless it has such an
+/// order.
+///
+/// # Errors
+/// [`Error::Malformed`] for rows that are not finite; `path` is for errors.
+pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
+    let mut raw = table.raw(path)?;
+    if let Some(order) = improved_order(&raw) {
+        raw.select(&order);
+    }
+    let width = picture_width(raw.rows());
+    let mut pictures = Vec::new();
+    let mut add = |name: &'static str, width: usize, pixels: Vec<[u8; 4]>| {
+        pictures.push(Picture {
+            name,
+            width,
+            pixels,
+        });
+    };
+    let means = means(&raw);
+    let generator = concat!("quadrille ", env!("CARGO_PKG_VERSION"));
+    let mut meta = json!({
+        "version": 2,
+        "asset": {"generator": generator},
+        "count": raw.rows(),
+    });
+    if let Some(antialiased) = table.encoding.antialiased {
+        meta["model"] = json!(if antialiased { "antialiased" } else { "3dgs" });
+    }
+    meta["means"] = json!({
+        "mins": means.mins, "maxs": means.maxs, "files": ["means_l.webp", "means_u.webp"],
+    });
+    add("means_l.webp", width, means.low);
+    add("means_u.webp", width, means.high);
+    let scales = codebook(raw.scale.iter());
+    meta["scales"] = json!({"codebook": scales.to_vec(), "files": ["scales.webp"]});
+    let [x, y, z] = raw.scale.each_ref().map(|column| indices(&scales, column));
+    let pixel = |row: usize| [x[row], y[row], z[row], 255];
+    add("scales.webp", width, (0..raw.rows()).map(pixel).collect());
+    meta["quats"] = json!({"files": ["quats.webp"]});
+    let rotation = |row: usize| pack_rotation(raw.unit_rotation(row));
+    add("quats.webp", width, (0..raw.rows()).map(rotation).collect());
+    let colours = codebook(raw.sh_constant.iter());
+    meta["sh0"] = json!({"codebook": colours.to_vec(), "files": ["sh0.webp"]});
+    let [r, g, b] = raw
+        .sh_constant
+        .each_ref()
+        .map(|column| indices(&colours, column));
+    let opacity = |row: usize| byte(sigmoid(f64::from(raw.opacity[row])) * 255.0);
+    let pixel = |row: usize| [r[row], g[row], b[row], opacity(row)];
+    add("sh0.webp", width, (0..raw.rows()).map(pixel).collect());
+    if !raw.sh_rest.is_empty() && raw.rows() > 0 {
+        let palette = palette(&raw.sh_rest, SimdLevel::best());
+        let (centroids, numbers) = centroids(&palette, raw.rest_per_channel());
+        meta["shN"] = json!({
+            "count": palette.centroids.len(),
+            "bands": raw.sh_degree(),
+            "codebook": numbers,
+            "files": ["shN_centroids.webp", "shN_labels.webp"],
+        });
+        let line = CENTROIDS_PER_ROW * raw.rest_per_channel();
+        add("shN_centroids.webp", line, centroids);
+        let label = |label: &u16| {
+            let [low, high] = label.to_le_bytes();
+            [low, high, 0, 255]
+        };
+        let labels = palette.labels.iter().map(label).collect();
+        add("shN_labels.webp", width, labels);
+    }
+    let meta = Value::to_string(&meta);
+    zip(&pictures, META, meta.as_bytes()).map_err(|e| Error::write(path, e))
+}
+
+/// Positions in 16 bits of a logarithmic range, low and high bytes apart.
+struct PackedMeans {
+    mins: [f64; 3],
+    maxs: [f64; 3],
+    low: Vec<[u8; 4]>,
+    high: Vec<[u8; 4]>,
+}
+
+fn means(raw: &RawColumns) -> PackedMeans {
+    let log = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
+    let bound = |column: &Vec<f32>, pick: fn(f64, f64) -> f64| {
+        column.iter().map(|v| log(*v)).reduce(pick).unwrap_or(0.0)
+    };
+    let mins = raw.mean.each_ref().map(|column| bound(column, f64::min));
+    let maxs = raw.mean.each_ref().map(|column| bound(column, f64::max));
+    let fixed = |axis: usize, row: usize| -> [u8; 2] {
+        let range = maxs[axis] - mins[axis];
+        let t = match range > 0.0 {
+            true => (log(raw.mean[axis][row]) - mins[axis]) / range,
+            false => 0.0,
+        };
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the value is clamped to 16 bits"
+        )]
+        let fixed = (t * 65_535.0).round().clamp(0.0, 65_535.0) as u16;
+        fixed.to_le_bytes()
+    };
+    let pixels = |half: usize| {
+        let pixel = |row: usize| {
+            let [x, y, z] = [0, 1, 2].map(|axis| fixed(axis, row)[half]);
+            [x, y, z, 255]
+        };
+        (0..raw.rows()).map(pixel).collect()
+    };
+    PackedMeans {
+        mins,
+        maxs,
+        low: pixels(0),
+        high: pixels(1),
+    }
+}
+
+fn pack_rotation(q: [f64; 4]) -> [u8; 4] {
+    let (largest, others) = without_largest(q);
+    let [a, b, c] = others.map(|v| byte((v / FRAC_1_SQRT_2 + 1.0) / 2.0 * 255.0));
+    let index = u8::try_from(largest).unwrap_or(0);
+    [a, b, c, FIRST_QUATERNION_ALPHA + index]
+}
+
+/// The picture of the palette's rows, and the codebook of its numbers.
+fn centroids(palette: &Palette, per_channel: usize) -> (Vec<[u8; 4]>, Vec<f32>) {
+    let entries = codebook(palette.centroids.iter());
+    let pixels = palette.centroids.iter().flat_map(|centroid| {
+        let found = indices(&entries, centroid);
+        let pixel = move |k: usize| {
+            let [r, g, b] = [0, 1, 2].map(|channel| found[channel * per_channel + k]);
+            [r, g, b, 255]
+        };
+        (0..per_channel).map(pixel)
+    });
+    (pixels.collect(), entries.to_vec())
+}
+
+/// Rounds to a byte, saturating.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to the range of a byte"
+)]
+fn byte(value: f64) -> u8 {
+    value.round().clamp(0.0, 255.0) as u8
+}

@@ -1,0 +1,156 @@
+//! Values of SPZ: how each is packed.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use half::f16;
+
+use crate::math::narrow;
+use crate::scene::quaternion::{with_largest, without_largest};
+
+/// Scale of the constant coefficients.
+const COLOUR_SCALE: f64 = 0.15;
+/// Largest magnitude of a quaternion component of 9 bits.
+const COMPONENT_MAX: f64 = 511.0;
+/// Bound of 24-bit positions, exclusive above.
+const POSITION_LIMIT: f64 = 8_388_608.0;
+
+/// Rounds to a byte, saturating.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to the range of a byte"
+)]
+pub(super) fn byte(value: f64) -> u8 {
+    value.round().clamp(0.0, 255.0) as u8
+}
+
+pub(super) fn half_position(bytes: [u8; 2]) -> f32 {
+    f16::from_le_bytes(bytes).to_f32()
+}
+
+pub(super) fn position([a, b, c]: [u8; 3], fraction_bits: u8) -> f32 {
+    // The sign bit of 24 is moved to that of 32, and back.
+    let fixed = i32::from_le_bytes([0, a, b, c]) >> 8;
+    narrow(f64::from(fixed) * (-f64::from(fraction_bits)).exp2())
+}
+
+/// Packs a coordinate; `None` beyond the range.
+pub(super) fn pack_position(value: f32, fraction_bits: u8) -> Option<[u8; 3]> {
+    let fixed = (f64::from(value) * f64::from(fraction_bits).exp2()).round();
+    if !(-POSITION_LIMIT..POSITION_LIMIT).contains(&fixed) {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+    let [a, b, c, _] = (fixed as i32).to_le_bytes();
+    Some([a, b, c])
+}
+
+pub(super) fn colour(packed: u8) -> f32 {
+    narrow((f64::from(packed) / 255.0 - 0.5) / COLOUR_SCALE)
+}
+
+pub(super) fn pack_colour(value: f32) -> u8 {
+    byte((f64::from(value) * COLOUR_SCALE + 0.5) * 255.0)
+}
+
+pub(super) fn scale(packed: u8) -> f32 {
+    f32::from(packed) / 16.0 - 10.0
+}
+
+pub(super) fn pack_scale(value: f32) -> u8 {
+    byte((f64::from(value) + 10.0) * 16.0)
+}
+
+pub(super) fn coefficient(packed: u8) -> f32 {
+    (f32::from(packed) - 128.0) / 128.0
+}
+
+/// Packs a higher coefficient, rounded to the buckets of its degree as the format's writer does.
+pub(super) fn pack_coefficient(value: f32, degree: u8) -> u8 {
+    let bucket = if degree == 1 { 8.0 } else { 16.0 };
+    let fixed = (f64::from(value) * 128.0).round() + 128.0;
+    byte(((fixed + bucket / 2.0) / bucket).floor() * bucket)
+}
+
+/// A rotation w, x, y, z from its vector part, of versions 1 and 2.
+pub(super) fn rotation_of_vector(packed: [u8; 3]) -> [f32; 4] {
+    let vector = packed.map(|v| f64::from(v) / 127.5 - 1.0);
+    let squares: f64 = vector.iter().map(|v| v * v).sum();
+    let [x, y, z] = vector.map(narrow);
+    [narrow((1.0 - squares).max(0.0).sqrt()), x, y, z]
+}
+
+/// A rotation w, x, y, z from its word, of versions 3 and 4: the index of the largest of x, y, z, w in
+/// the upper two bits, and the others, the last one in the lowest bits.
+pub(super) fn rotation(packed: u32) -> [f32; 4] {
+    let component = |shift: u32| {
+        let magnitude = f64::from(packed >> shift & 511) / COMPONENT_MAX * FRAC_1_SQRT_2;
+        if packed >> (shift + 9) & 1 == 1 {
+            -magnitude
+        } else {
+            magnitude
+        }
+    };
+    let others = [20, 10, 0].map(component);
+    let [x, y, z, w] = with_largest(others, (packed >> 30) as usize);
+    [w, x, y, z]
+}
+
+/// Packs a unit quaternion w, x, y, z.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "magnitudes are clamped to 9 bits, and the index is below 4"
+)]
+pub(super) fn pack_rotation([w, x, y, z]: [f64; 4]) -> u32 {
+    let (largest, others) = without_largest([x, y, z, w]);
+    let mut packed = largest as u32;
+    for value in others {
+        let magnitude = (value.abs() / FRAC_1_SQRT_2 * COMPONENT_MAX).round();
+        let magnitude = magnitude.min(COMPONENT_MAX) as u32;
+        packed = packed << 10 | u32::from(value < 0.0) << 9 | magnitude;
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_packed_value_survives() {
+        for v in 0..=255 {
+            assert_eq!(pack_colour(colour(v)), v);
+            assert_eq!(pack_scale(scale(v)), v);
+        }
+        for v in [-8_388_608, -1, 0, 1, 4096, 8_388_607i32] {
+            let [a, b, c, _] = v.to_le_bytes();
+            assert_eq!(pack_position(position([a, b, c], 12), 12), Some([a, b, c]));
+        }
+        assert_eq!(pack_position(2048.0, 12), None);
+        assert_eq!(pack_position(f32::NAN, 12), None);
+    }
+
+    #[test]
+    fn coefficients_are_rounded_to_buckets() {
+        for degree in 1..=4 {
+            for v in 0..=255 {
+                let once = pack_coefficient(coefficient(v), degree);
+                assert_eq!(pack_coefficient(coefficient(once), degree), once);
+                let bucket = if degree == 1 { 8 } else { 16 };
+                assert!(once.is_multiple_of(bucket) || once == 255);
+            }
+        }
+    }
+
+    #[test]
+    fn rotations_survive_to_a_step() {
+        for seed in 0..200u32 {
+            let packed = seed.wrapping_mul(0x9e37_79b9) & !(3 << 30);
+            let q = rotation(packed).map(f64::from);
+            let again = rotation(pack_rotation(q)).map(f64::from);
+            let dot: f64 = q.iter().zip(again).map(|(a, b)| a * b).sum();
+            assert!(dot.abs() > 1.0 - 1e-5, "{packed:x}: {q:?} {again:?}");
+        }
+    }
+}

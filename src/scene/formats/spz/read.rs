@@ -1,0 +1,298 @@
+//! Reading of SPZ.
+
+use std::io::Read;
+
+use super::packed;
+use super::{
+    ANTIALIASED, AXES_EXTENSION, EXTENSIONS, FORMAT, GZIP_HEADER_BYTES, LOSSES, MAGIC, SpzHeader,
+    TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
+};
+use crate::error::{Error, Result};
+use crate::scene::byte_reader::ByteReader;
+use crate::scene::encoding::{SceneEncoding, SplatAxes};
+use crate::scene::formats::format_reader::SceneSource;
+use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
+use crate::scene::table::{RawColumns, SplatTable, logit};
+
+/// Largest size of the packed bytes of a splat's position relative to those of the whole file: no
+/// encoder gets near it, and it bounds what a header can ask for.
+const MAX_EXPANSION: usize = 1024;
+const POSITION_BYTES: usize = 9;
+
+/// Maximum size of all extensions in bytes.
+const MAX_EXTENSION_BYTES: usize = 1 << 20;
+
+/// A file, unpacked.
+struct Unpacked {
+    header: SpzHeader,
+    /// Streams in the order of [`SpzHeader::stream_bytes`], each of that size.
+    streams: [Vec<u8>; 6],
+    /// Axes that an extension states.
+    axes: Option<SplatAxes>,
+    unknown_axes: Option<u32>,
+}
+
+pub(in crate::scene::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
+    let is_gzip = source.bytes.starts_with(b"\x1f\x8b");
+    let unpacked = match is_gzip {
+        true => unpack_gzip(source)?,
+        false => unpack_zstd(source)?,
+    };
+    let Unpacked {
+        header,
+        streams,
+        axes: stated,
+        unknown_axes,
+    } = unpacked;
+    let mut raw = decode(&header, &streams);
+    let axes = stated.or(source.options.axes).unwrap_or(SplatAxes::RUB);
+    raw.flip_axes(axes);
+    let packing = if is_gzip { "gzip" } else { "zstd streams" };
+    let compression = format!("{packing}, version {}", header.version);
+    let mut encoding = SceneEncoding::new(compression, LOSSES);
+    encoding.axes = axes;
+    encoding.axes_stated = stated.is_some();
+    encoding.antialiased = Some(header.flags & ANTIALIASED != 0);
+    if let Some(code) = unknown_axes {
+        let note = format!("its extension states unknown axes, code {code}");
+        encoding.notes.push(note);
+    }
+    let described = source.describe(FORMAT.format, encoding);
+    Ok(SplatTable::of_raw(raw, described))
+}
+
+/// Reads the fields that all versions have, behind the magic number.
+fn header(reader: &mut ByteReader<'_>, source: &SceneSource<'_>) -> Result<SpzHeader> {
+    let magic = reader.u32("header")?;
+    let wrong = |expected: &str, found: String| Err(source.malformed("header", expected, found));
+    if magic != MAGIC {
+        return wrong("\"NGSP\"", format!("{magic:#010x}"));
+    }
+    let version = reader.u32("version")?;
+    let splats = reader.u32("number of splats")? as usize;
+    let [sh_degree, fraction_bits, flags, _] = *reader.take(4, "header")? else {
+        return wrong("4 bytes", "fewer".into());
+    };
+    if !(1..=4).contains(&version) {
+        return wrong("version 1 to 4", version.to_string());
+    }
+    if sh_degree > MAX_SH_DEGREE {
+        return wrong("an SH degree of 0 to 4", sh_degree.to_string());
+    }
+    if fraction_bits > 24 {
+        return wrong(
+            "at most 24 bits behind the point",
+            fraction_bits.to_string(),
+        );
+    }
+    let most = (source.bytes.len().saturating_mul(MAX_EXPANSION) / POSITION_BYTES) as u64;
+    if splats as u64 > most {
+        let expected = format!("at most {most} splats, by the size of the file");
+        return wrong(&expected, splats.to_string());
+    }
+    Ok(SpzHeader {
+        version,
+        splats,
+        sh_degree,
+        fraction_bits,
+        flags,
+    })
+}
+
+/// Reads exactly `size` bytes from `packed`; memory grows with what is really there.
+fn unpack(mut packed: impl Read, size: usize, source: &SceneSource<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limited = packed.by_ref().take(size as u64);
+    let read = { limited }.read_to_end(&mut bytes);
+    let found = match read {
+        Ok(count) if count == size => return Ok(bytes),
+        Ok(count) => format!("{count}"),
+        Err(error) => format!("{error} after {}", bytes.len()),
+    };
+    let expected = format!("{size} bytes when unpacked");
+    Err(source.malformed("packed stream", expected, found))
+}
+
+fn unpack_gzip(source: &SceneSource<'_>) -> Result<Unpacked> {
+    let bytes: &[u8] = source.bytes;
+    let mut packed = flate2::bufread::MultiGzDecoder::new(bytes);
+    let start = unpack(&mut packed, GZIP_HEADER_BYTES, source)?;
+    let header = header(&mut ByteReader::new(source.path, &start), source)?;
+    if header.version > 3 {
+        let found = format!("version {} in gzip", header.version);
+        return Err(source.malformed("header", "version 1 to 3", found));
+    }
+    let mut streams: [Vec<u8>; 6] = Default::default();
+    for (stream, size) in streams.iter_mut().zip(header.stream_bytes()) {
+        *stream = unpack(&mut packed, size, source)?;
+    }
+    let mut extensions = Vec::new();
+    let limit = MAX_EXTENSION_BYTES as u64 + 1;
+    let read = packed.take(limit).read_to_end(&mut extensions);
+    if let Err(error) = read {
+        let found = error.to_string();
+        return Err(source.malformed("packed stream", "a whole gzip file", found));
+    }
+    Error::check_limit(
+        "bytes of extensions",
+        MAX_EXTENSION_BYTES as u64,
+        extensions.len() as u64,
+    )?;
+    let (axes, unknown_axes) = match header.flags & EXTENSIONS != 0 {
+        true => axes_extension(&extensions, source)?,
+        false => (None, None),
+    };
+    Ok(Unpacked {
+        header,
+        streams,
+        axes,
+        unknown_axes,
+    })
+}
+
+fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
+    let bytes: &[u8] = source.bytes;
+    let mut reader = ByteReader::new(source.path, bytes);
+    let mut header = header(&mut reader, source)?;
+    if header.version != 4 {
+        let found = format!("version {} without gzip", header.version);
+        return Err(source.malformed("header", "version 4", found));
+    }
+    // In place of the reserved byte of other versions, this one has the number of streams.
+    let stream_count = usize::from(bytes.get(15).copied().unwrap_or(0));
+    if stream_count > 6 {
+        let found = stream_count.to_string();
+        return Err(source.malformed("header", "at most 6 streams", found));
+    }
+    header.version = 4;
+    let toc = reader.u32("offset of the table of contents")? as usize;
+    reader.take(12, "header")?;
+    let before = toc.checked_sub(ZSTD_HEADER_BYTES).ok_or_else(|| {
+        source.malformed(
+            "header",
+            "a table of contents behind the header",
+            format!("offset {toc}"),
+        )
+    })?;
+    let extensions = reader.take(before, "extensions")?;
+    let (axes, unknown_axes) = match header.flags & EXTENSIONS != 0 {
+        true => axes_extension(extensions, source)?,
+        false => (None, None),
+    };
+    let table = reader.take(stream_count * TOC_ENTRY_BYTES, "table of contents")?;
+    let mut streams: [Vec<u8>; 6] = Default::default();
+    let sizes = header.stream_bytes();
+    let (entries, _) = table.as_chunks::<TOC_ENTRY_BYTES>();
+    for (at, (stream, size)) in streams.iter_mut().zip(sizes).enumerate() {
+        let Some(entry) = entries.get(at) else {
+            if size == 0 {
+                continue;
+            }
+            let expected = format!("{size} bytes");
+            return Err(source.malformed(format!("stream {at}"), expected, "no stream"));
+        };
+        let word = |half: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&entry[8 * half..8 * half + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        if word(1) != size as u64 {
+            let expected = format!("{size} bytes when unpacked");
+            return Err(source.malformed(format!("stream {at}"), expected, word(1).to_string()));
+        }
+        let packed = usize::try_from(word(0)).unwrap_or(usize::MAX);
+        let packed = reader.take(packed, "stream")?;
+        if size > 0 {
+            let decoder = zstd::stream::read::Decoder::with_buffer(packed);
+            let decoder = decoder.map_err(|e| {
+                source.malformed(format!("stream {at}"), "a zstd frame", e.to_string())
+            })?;
+            *stream = unpack(decoder, size, source)?;
+        }
+    }
+    Ok(Unpacked {
+        header,
+        streams,
+        axes,
+        unknown_axes,
+    })
+}
+
+/// Finds the axes in the extensions: records of a type, a length and bytes. An unknown code is
+/// returned as such.
+fn axes_extension(
+    bytes: &[u8],
+    source: &SceneSource<'_>,
+) -> Result<(Option<SplatAxes>, Option<u32>)> {
+    let mut reader = ByteReader::new(source.path, bytes);
+    while !reader.is_at_end() {
+        let kind = reader.u32("type of an extension")?;
+        let length = reader.u32("length of an extension")? as usize;
+        let body = reader.take(length, "extension")?;
+        if kind == AXES_EXTENSION {
+            let code = body
+                .first_chunk()
+                .map_or(0, |code| u32::from_le_bytes(*code));
+            let axes = axes_of(code);
+            return Ok((axes, axes.is_none().then_some(code)));
+        }
+    }
+    Ok((None, None))
+}
+
+/// Axes by the format's codes: left or right, down or up, back or front, counted from 1.
+fn axes_of(code: u32) -> Option<SplatAxes> {
+    const CODES: [&str; 8] = ["LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF"];
+    let index = usize::try_from(code.checked_sub(1)?).ok()?;
+    CODES.get(index)?.parse().ok()
+}
+
+fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> RawColumns {
+    let [
+        positions,
+        opacities,
+        colours,
+        scales,
+        rotations,
+        coefficients,
+    ] = streams;
+    let mut raw = RawColumns::zeroed(header.splats, header.sh_degree);
+    let per_row =
+        |bytes: &[u8], row: usize| [bytes[3 * row], bytes[3 * row + 1], bytes[3 * row + 2]];
+    for row in 0..header.splats {
+        let (colour, scale) = (per_row(colours, row), per_row(scales, row));
+        for axis in 0..3 {
+            let value = 3 * row + axis;
+            raw.mean[axis][row] = match header.version {
+                1 => packed::half_position([positions[2 * value], positions[2 * value + 1]]),
+                _ => packed::position(per_row(positions, value), header.fraction_bits),
+            };
+            raw.scale[axis][row] = packed::scale(scale[axis]);
+            raw.sh_constant[axis][row] = packed::colour(colour[axis]);
+        }
+        raw.opacity[row] = logit(f64::from(opacities[row]) / 255.0);
+        let q = match header.version {
+            1 | 2 => packed::rotation_of_vector(per_row(rotations, row)),
+            _ => {
+                let word = rotations[4 * row..].first_chunk().copied();
+                packed::rotation(u32::from_le_bytes(word.unwrap_or_default()))
+            }
+        };
+        for (column, value) in raw.rotation.iter_mut().zip(q) {
+            column[row] = value;
+        }
+    }
+    // Coefficients are outer and channels inner in the file.
+    let per_channel = rest_coefficients(header.sh_degree);
+    for (at, column) in raw.sh_rest.iter_mut().enumerate() {
+        let (channel, k) = (at / per_channel, at % per_channel);
+        let values = coefficients
+            .iter()
+            .skip(3 * k + channel)
+            .step_by(3 * per_channel);
+        for (value, byte) in column.iter_mut().zip(values) {
+            *value = packed::coefficient(*byte);
+        }
+    }
+    raw
+}

@@ -1,0 +1,151 @@
+//! Writing of scenes: the formats by the name of the output, and what each cannot hold.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{dot_splat, gltf, ply, sog, spz};
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::scene::table::SplatTable;
+
+/// A format that scenes are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// PLY as trainers write it; what was read from one is written byte for byte.
+    Ply,
+    /// PLY in packed chunks.
+    CompressedPly,
+    /// SPZ of version 3 (gzip).
+    Spz3,
+    /// SPZ of version 4 (zstd).
+    Spz4,
+    /// SOG of version 2 as a zip.
+    Sog,
+    /// 32 bytes per splat.
+    DotSplat,
+    /// GLB with `KHR_gaussian_splatting`.
+    Glb,
+}
+
+/// All formats, with the names by which options choose them and the extensions of files. The first one
+/// whose extension a name has is the name's format.
+const OUTPUTS: [(OutputFormat, &str, &str); 7] = [
+    (
+        OutputFormat::CompressedPly,
+        "compressed-ply",
+        ".compressed.ply",
+    ),
+    (OutputFormat::Ply, "ply", ".ply"),
+    (OutputFormat::Spz4, "spz4", ".spz"),
+    (OutputFormat::Spz3, "spz3", ".spz"),
+    (OutputFormat::Sog, "sog", ".sog"),
+    (OutputFormat::DotSplat, "splat", ".splat"),
+    (OutputFormat::Glb, "glb", ".glb"),
+];
+
+impl OutputFormat {
+    /// The format of files called `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.splat` or
+    /// `.glb`.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let has = |(_, _, extension): &&(Self, &str, &str)| name.ends_with(extension);
+        OUTPUTS.iter().find(has).map(|(format, _, _)| *format)
+    }
+
+    /// All formats.
+    pub fn all() -> impl Iterator<Item = Self> {
+        OUTPUTS.into_iter().map(|(format, _, _)| format)
+    }
+
+    /// The extension of the format's files, with its dot.
+    pub fn extension(self) -> &'static str {
+        let is_self = |(format, _, _): &&(Self, &str, &str)| *format == self;
+        OUTPUTS.iter().find(is_self).map_or("", |(_, _, end)| end)
+    }
+
+    /// The format's name, by which [`Self::named`] finds it.
+    pub fn name(self) -> &'static str {
+        let is_self = |(format, _, _): &&(Self, &str, &str)| *format == self;
+        OUTPUTS.iter().find(is_self).map_or("", |(_, name, _)| name)
+    }
+
+    /// The format called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an unknown name; it lists the known ones.
+    pub fn named(name: &str) -> Result<Self> {
+        let found = OUTPUTS.iter().find(|(_, known, _)| *known == name);
+        found.map(|(format, _, _)| *format).ok_or_else(|| {
+            let known = OUTPUTS.map(|(_, name, _)| name).join(", ");
+            Error::argument("format", format!("one of {known}"), name)
+        })
+    }
+
+    /// Highest degree of spherical harmonics.
+    pub fn max_sh_degree(self) -> u8 {
+        match self {
+            Self::Ply | Self::Spz3 | Self::Spz4 => 4,
+            Self::CompressedPly | Self::Sog | Self::Glb => 3,
+            Self::DotSplat => 0,
+        }
+    }
+
+    /// What of `table` the format has no place for, one sentence each.
+    pub fn losses(self, table: &SplatTable) -> Vec<String> {
+        let mut losses = Vec::new();
+        if self == Self::Ply {
+            return losses;
+        }
+        let degree = table.sh_degree();
+        if degree > self.max_sh_degree() {
+            losses.push(format!(
+                "spherical harmonics of degree {degree} are left out"
+            ));
+        }
+        let is_kept = |name: &&str| *name == "nx" || *name == "ny" || *name == "nz";
+        let others: Vec<&str> = table.other_names().filter(|name| !is_kept(name)).collect();
+        if !others.is_empty() {
+            losses.push(format!("columns {} are left out", others.join(", ")));
+        }
+        let has_flag = matches!(self, Self::Spz3 | Self::Spz4 | Self::Sog);
+        if table.encoding.antialiased == Some(true) && !has_flag {
+            losses.push("the flag of antialiased training is left out".to_owned());
+        }
+        losses
+    }
+}
+
+/// Writes `table` to the file `path`, whole or not at all.
+///
+/// # Errors
+/// [`Error::Malformed`] for splats that the format cannot hold: rows that are not finite, positions
+/// beyond its range, spherical harmonics above its degree (but for `.splat`, which has none);
+/// [`Error::Write`] when the file cannot be written.
+pub fn write_table(path: &Path, table: &SplatTable, format: OutputFormat) -> Result<()> {
+    let most = format.max_sh_degree();
+    if table.sh_degree() > most && format != OutputFormat::DotSplat {
+        let expected =
+            format!("spherical harmonics of degree {most} at most (cut with --sh {most})");
+        let found = format!("degree {}", table.sh_degree());
+        return Err(Error::malformed(path, "format", expected, found));
+    }
+    let bytes = match format {
+        OutputFormat::Ply => {
+            return write_whole(path, |out| ply::write_table(table, out));
+        }
+        OutputFormat::CompressedPly => {
+            let mut bytes = Vec::new();
+            ply::write_compressed(table, path, &mut bytes)?;
+            bytes
+        }
+        OutputFormat::Spz3 => spz::write(table, 3, path)?,
+        OutputFormat::Spz4 => spz::write(table, 4, path)?,
+        OutputFormat::Sog => sog::write(table, path)?,
+        OutputFormat::DotSplat => dot_splat::write(table, path)?,
+        OutputFormat::Glb => gltf::write(table, path)?,
+    };
+    write_whole(path, |out: &mut dyn Write| -> io::Result<()> {
+        out.write_all(&bytes)
+    })
+}

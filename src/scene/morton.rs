@@ -1,0 +1,116 @@
+//! Order of splats along a Morton curve, by which neighbours in a file are neighbours in space.
+
+use rayon::prelude::*;
+
+use super::table::RawColumns;
+
+/// Bits per axis of a code.
+const BITS: u32 = 21;
+
+/// Rows that are boxed together to judge an order.
+const GROUP: usize = 256;
+
+/// Ratio of extents below which an order is as good as Morton order.
+const GOOD_RATIO: f64 = 1.25;
+
+/// The rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre
+/// of a scene whose sky is far away. Rows of equal codes keep their order.
+pub(crate) fn morton_order(raw: &RawColumns) -> Vec<u32> {
+    let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+    let spread = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
+    let bounds = raw.mean.each_ref().map(|column| {
+        let start = (f64::INFINITY, f64::NEG_INFINITY);
+        let fold = |(low, high): (f64, f64), v: &f32| (low.min(spread(*v)), high.max(spread(*v)));
+        column.iter().fold(start, fold)
+    });
+    let most = f64::from((1u32 << BITS) - 1);
+    let code = |row: usize| -> u64 {
+        let mut code = 0;
+        for (axis, (low, high)) in bounds.iter().enumerate() {
+            let range = (high - low).max(f64::MIN_POSITIVE);
+            let t = (spread(raw.mean[axis][row]) - low) / range;
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the value is clamped to the bits of an axis"
+            )]
+            let cell = (t * most).round().clamp(0.0, most) as u64;
+            code |= spaced(cell) << axis;
+        }
+        code
+    };
+    let mut keyed: Vec<(u64, u32)> = (0..rows)
+        .into_par_iter()
+        .map(|row| (code(row as usize), row))
+        .collect();
+    keyed.par_sort_unstable();
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The Morton order, unless the rows are nearly as close together as in that order: then `None`, so
+/// that a file that has been ordered keeps its order.
+pub(crate) fn improved_order(raw: &RawColumns) -> Option<Vec<u32>> {
+    let order = morton_order(raw);
+    let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+    let present = extent(raw, 0..rows);
+    let best = extent(raw, order.iter().copied());
+    (present > GOOD_RATIO * best).then_some(order)
+}
+
+/// Sum of the logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not
+/// outweigh all others.
+fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>) -> f64 {
+    let mut total = 0.0;
+    let mut order = order.peekable();
+    while order.peek().is_some() {
+        let mut bounds = [[f32::INFINITY, f32::NEG_INFINITY]; 3];
+        for row in order.by_ref().take(GROUP) {
+            for (bound, column) in bounds.iter_mut().zip(&raw.mean) {
+                let v = column[row as usize];
+                *bound = [bound[0].min(v), bound[1].max(v)];
+            }
+        }
+        let size = |[low, high]: &[f32; 2]| f64::from(high - low).ln_1p();
+        total += bounds.iter().map(size).sum::<f64>();
+    }
+    total
+}
+
+/// Moves bit i of 21 to bit 3 i.
+fn spaced(mut bits: u64) -> u64 {
+    bits = (bits | bits << 32) & 0x001f_0000_0000_ffff;
+    bits = (bits | bits << 16) & 0x001f_0000_ff00_00ff;
+    bits = (bits | bits << 8) & 0x100f_00f0_0f00_f00f;
+    bits = (bits | bits << 4) & 0x10c3_0c30_c30c_30c3;
+    (bits | bits << 2) & 0x1249_2492_4924_9249
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_spaced_by_two() {
+        for bit in 0..BITS {
+            assert_eq!(spaced(1 << bit), 1 << (3 * bit));
+        }
+    }
+
+    #[test]
+    fn an_ordered_table_stays_as_it_is() {
+        let mut raw = RawColumns::zeroed(4096, 0);
+        for row in 0..4096u32 {
+            // Scattered over a cube of 16 by 16 by 16.
+            let cell = row.wrapping_mul(1541) % 4096;
+            for (axis, column) in raw.mean.iter_mut().enumerate() {
+                column[row as usize] = (cell >> (4 * axis) & 15) as f32;
+            }
+        }
+        let order = improved_order(&raw).expect("a scattered table");
+        for column in &mut raw.mean {
+            *column = order.iter().map(|row| column[*row as usize]).collect();
+        }
+        assert_eq!(improved_order(&raw), None);
+        assert_eq!(morton_order(&raw), (0..4096).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,52 @@
+//! Quaternions without their largest component, as several formats store them.
+
+use crate::math::narrow;
+
+/// Inserts the component that makes a unit quaternion of three others. `others` are the components
+/// before and behind `index`, in order.
+pub(super) fn with_largest(others: [f64; 3], index: usize) -> [f32; 4] {
+    let squares: f64 = others.iter().map(|v| v * v).sum();
+    let mut rest = others.into_iter();
+    let largest = (1.0 - squares).max(0.0).sqrt();
+    std::array::from_fn(|i| {
+        if i == index {
+            narrow(largest)
+        } else {
+            narrow(rest.next().unwrap_or(0.0))
+        }
+    })
+}
+
+/// Splits a unit quaternion into the index of its largest component and the others in order, with the
+/// sign that makes the largest positive.
+pub(super) fn without_largest(q: [f64; 4]) -> (usize, [f64; 3]) {
+    let mut largest = 0;
+    for i in 1..4 {
+        if q[i].abs() > q[largest].abs() {
+            largest = i;
+        }
+    }
+    let sign = if q[largest] < 0.0 { -1.0 } else { 1.0 };
+    let mut others = (0..4).filter(|i| *i != largest).map(|i| q[i] * sign);
+    let others = std::array::from_fn(|_| others.next().unwrap_or(0.0));
+    (largest, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quaternion_survives_the_loss_of_its_largest_component() {
+        let q = [0.1, -0.5, 0.7, -0.5];
+        let norm = q.iter().map(|v: &f64| v * v).sum::<f64>().sqrt();
+        for turn in 0..4 {
+            let mut turned = q.map(|v| v / norm);
+            turned.rotate_left(turn);
+            let (index, others) = without_largest(turned);
+            let back = with_largest(others, index);
+            let dot: f64 = (0..4).map(|i| f64::from(back[i]) * turned[i]).sum();
+            assert!((dot.abs() - 1.0).abs() < 1e-7, "{turned:?}: {back:?}");
+        }
+    }
+}

@@ -1,0 +1,480 @@
+//! The splats of a file as raw columns, before activation.
+//!
+//! Columns have the names and the meaning of a trainer's PLY: logarithms of scales, logits of opacities,
+//! spherical harmonics channel-major, axes right, down, forward. Columns of other names are kept.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::activate::ValueEncoding;
+use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
+use super::encoding::SceneEncoding;
+use super::formats::ply::{PLAIN, Scalar, rest_name, sh_degree_of, slot};
+use super::scene_file::{Dropped, Scene, SceneFormat};
+use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
+use crate::error::{Error, Result};
+use crate::math::narrow;
+
+/// Range of logits. The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits
+/// are infinite, are preserved.
+const LOGIT_RANGE: (f64, f64) = (-104.0, 20.0);
+
+/// The numbers of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ColumnValues {
+    /// Numbers of a `float` property.
+    F32(Vec<f32>),
+    /// Numbers of a property of any other type, which f64 holds exactly.
+    Other(Scalar, Vec<f64>),
+}
+
+/// A named number of every splat.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) values: ColumnValues,
+}
+
+/// The splats of a file as raw columns, which [`load_table`](crate::load_table) reads and
+/// [`write_table`](crate::write_table) writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SplatTable {
+    rows: usize,
+    pub(crate) columns: Vec<Column>,
+    /// Comments of the file, in order.
+    pub comments: Vec<String>,
+    /// Name of the profile that the scene was trained for, if the file says so.
+    pub profile_hint: Option<&'static str>,
+    /// The file's format, by its content.
+    pub format: SceneFormat,
+    /// Size of the file in bytes; for a format of several files, that of all of them.
+    pub file_bytes: u64,
+    /// How the file stores the splats.
+    pub encoding: SceneEncoding,
+}
+
+/// The file that a table was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TableSource {
+    pub(crate) format: SceneFormat,
+    pub(crate) file_bytes: u64,
+    pub(crate) encoding: SceneEncoding,
+}
+
+impl ColumnValues {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::Other(_, values) => values.len(),
+        }
+    }
+
+    /// The number of row `row`, rounded to f32.
+    fn get(&self, row: usize) -> f32 {
+        match self {
+            Self::F32(values) => values[row],
+            Self::Other(_, values) => narrow(values[row]),
+        }
+    }
+
+    fn as_f32(&self) -> Cow<'_, [f32]> {
+        match self {
+            Self::F32(values) => Cow::Borrowed(values),
+            Self::Other(_, values) => Cow::Owned(values.iter().map(|v| narrow(*v)).collect()),
+        }
+    }
+}
+
+impl SplatTable {
+    /// A table of `rows` splats with the given columns, each of which has a number per row.
+    pub(crate) fn of_columns(rows: usize, columns: Vec<Column>, source: TableSource) -> Self {
+        let profile_hint = match source.encoding.antialiased {
+            Some(true) => Some("inria-aa"),
+            _ => None,
+        };
+        Self {
+            rows,
+            columns,
+            comments: Vec::new(),
+            profile_hint,
+            format: source.format,
+            file_bytes: source.file_bytes,
+            encoding: source.encoding,
+        }
+    }
+
+    /// A table with the columns of `raw`.
+    pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
+        let rows = raw.rows();
+        Self::of_columns(rows, raw.into_columns(), source)
+    }
+
+    /// Number of splats.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Names of all columns, in file order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Names of the columns that hold no part of a splat.
+    pub(crate) fn other_names(&self) -> impl Iterator<Item = &str> {
+        let rest = 3 * rest_coefficients(self.sh_degree());
+        self.names().filter(move |name| slot(name, rest).is_none())
+    }
+
+    /// Degree of the spherical harmonics, 0 to 4.
+    pub fn sh_degree(&self) -> u8 {
+        sh_degree_of(self.names()).unwrap_or(0)
+    }
+
+    /// The numbers of the column called `name`, rounded to f32.
+    pub fn column(&self, name: &str) -> Option<Cow<'_, [f32]>> {
+        let column = self.columns.iter().find(|column| column.name == name)?;
+        Some(column.values.as_f32())
+    }
+
+    /// Replaces all columns.
+    pub(crate) fn replace_columns(&mut self, rows: usize, columns: Vec<Column>) {
+        self.rows = rows;
+        self.columns = columns;
+    }
+
+    /// The rows whose numbers are finite and whose quaternion is not zero. Infinite logits are
+    /// opacities of 0 and 1.
+    pub(crate) fn finite_rows(&self) -> Vec<u32> {
+        let rest = 3 * rest_coefficients(self.sh_degree());
+        let mut valid = vec![true; self.rows];
+        let mut squares = vec![0.0_f64; self.rows];
+        for column in &self.columns {
+            let Some(slot) = slot(&column.name, rest) else {
+                continue;
+            };
+            for (row, value) in column.values.as_f32().iter().enumerate() {
+                let is_opacity = slot == 10;
+                valid[row] &= value.is_finite() || is_opacity && !value.is_nan();
+                if (6..10).contains(&slot) {
+                    squares[row] += f64::from(*value) * f64::from(*value);
+                }
+            }
+        }
+        let rows = (0u32..).zip(valid.iter().zip(squares));
+        let kept = rows.filter(|(_, (valid, squares))| **valid && *squares > 0.0);
+        kept.map(|(row, _)| row).collect()
+    }
+
+    /// Keeps the rows whose numbers are in `rows`, in that order.
+    pub(crate) fn select(&mut self, rows: &[u32]) {
+        self.columns.par_iter_mut().for_each(|column| {
+            let pick = |row: &u32| *row as usize;
+            column.values = match &column.values {
+                ColumnValues::F32(v) => {
+                    ColumnValues::F32(rows.iter().map(|row| v[pick(row)]).collect())
+                }
+                ColumnValues::Other(scalar, v) => {
+                    let values = rows.iter().map(|row| v[pick(row)]).collect();
+                    ColumnValues::Other(*scalar, values)
+                }
+            };
+        });
+        self.rows = rows.len();
+    }
+
+    /// The activated splats, and the numbers of invalid rows.
+    pub(crate) fn splats(&self) -> Result<(Splats, Dropped)> {
+        let sh_degree = self.sh_degree();
+        let rest = 3 * rest_coefficients(sh_degree);
+        let slots: Vec<Option<usize>> = self.names().map(|name| slot(name, rest)).collect();
+        let layout = RowLayout {
+            rows: self.rows,
+            sh_degree,
+            encoding: ValueEncoding::Raw,
+            scales: if slots.contains(&Some(5)) { 3 } else { 2 },
+            filtered: slots.contains(&Some(PLAIN_SLOTS + rest)),
+        };
+        assemble(layout, |batch| {
+            batch.fill(|rows, mut raw: RawBlock<'_>| {
+                for (column, slot) in self.columns.iter().zip(&slots) {
+                    let Some(slot) = *slot else { continue };
+                    let lanes = raw.slot(slot);
+                    match &column.values {
+                        ColumnValues::F32(values) => {
+                            lanes[..rows.len()].copy_from_slice(&values[rows.clone()]);
+                        }
+                        values @ ColumnValues::Other(..) => {
+                            for (lane, row) in lanes.iter_mut().zip(rows.clone()).take(BLOCK) {
+                                *lane = values.get(row);
+                            }
+                        }
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// The columns that every splat format has, for an encoder: a missing third scale is flat, and a
+    /// 3D filter is applied. `path` is for errors.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite.
+    pub(crate) fn raw(&self, path: &Path) -> Result<RawColumns> {
+        let rest = 3 * rest_coefficients(self.sh_degree());
+        let mut values: Vec<Vec<f32>> = vec![Vec::new(); PLAIN_SLOTS + rest + 1];
+        for column in &self.columns {
+            if let Some(slot) = slot(&column.name, rest) {
+                values[slot] = column.values.as_f32().into_owned();
+            }
+        }
+        if values[5].is_empty() {
+            values[5] = vec![f32::MIN_POSITIVE.ln(); self.rows];
+        }
+        let filter = values.pop().unwrap_or_default();
+        if let Some(slot) = values.iter().position(|v| v.len() != self.rows) {
+            let name = PLAIN.get(slot).map_or("f_rest_*", |name| name);
+            let expected = format!("a column \"{name}\"");
+            return Err(Error::malformed(path, "columns", expected, "none"));
+        }
+        let sh_rest = values.split_off(PLAIN_SLOTS);
+        let mut plain = values.into_iter();
+        let mut next = || plain.next().unwrap_or_default();
+        let mut raw = RawColumns {
+            mean: [next(), next(), next()],
+            scale: [next(), next(), next()],
+            rotation: [next(), next(), next(), next()],
+            opacity: next(),
+            sh_constant: [next(), next(), next()],
+            sh_rest,
+        };
+        raw.clamp_opacity();
+        if filter.len() == self.rows {
+            raw.apply_filter(&filter);
+        }
+        raw.check_finite(path)?;
+        Ok(raw)
+    }
+
+    /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter,
+    /// which [`Self::raw`] has applied.
+    pub(crate) fn set_raw(&mut self, raw: RawColumns) {
+        let rest = 3 * rest_coefficients(self.sh_degree());
+        let others = std::mem::take(&mut self.columns).into_iter();
+        let others: Vec<Column> = others.filter(|c| slot(&c.name, rest).is_none()).collect();
+        self.rows = raw.rows();
+        self.columns = raw.into_columns();
+        let fits = |column: &Column| column.values.len() == self.rows;
+        self.columns.extend(others.into_iter().filter(fits));
+    }
+
+    /// The scene of this table.
+    pub(crate) fn into_scene(self) -> Result<Scene> {
+        let (splats, dropped) = self.splats()?;
+        Ok(Scene {
+            splats,
+            dropped,
+            profile_hint: self.profile_hint,
+            format: self.format,
+            comments: self.comments,
+            file_bytes: self.file_bytes,
+            encoding: self.encoding,
+        })
+    }
+}
+
+/// The columns that every splat format has, as arrays, in the encoding of [`SplatTable`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct RawColumns {
+    pub(crate) mean: [Vec<f32>; 3],
+    /// Natural logarithms.
+    pub(crate) scale: [Vec<f32>; 3],
+    /// w, x, y, z, of any length but zero.
+    pub(crate) rotation: [Vec<f32>; 4],
+    /// Logits.
+    pub(crate) opacity: Vec<f32>,
+    pub(crate) sh_constant: [Vec<f32>; 3],
+    /// Channel-major.
+    pub(crate) sh_rest: Vec<Vec<f32>>,
+}
+
+impl RawColumns {
+    /// `rows` splats of degree `sh_degree`, all zero.
+    pub(crate) fn zeroed(rows: usize, sh_degree: u8) -> Self {
+        let zeros = || vec![0.0; rows];
+        Self {
+            mean: std::array::from_fn(|_| zeros()),
+            scale: std::array::from_fn(|_| zeros()),
+            rotation: std::array::from_fn(|_| zeros()),
+            opacity: zeros(),
+            sh_constant: std::array::from_fn(|_| zeros()),
+            sh_rest: vec![zeros(); 3 * rest_coefficients(sh_degree)],
+        }
+    }
+
+    /// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales,
+    /// rotation.
+    fn into_columns(self) -> Vec<Column> {
+        let mut columns = Vec::new();
+        let mut add = |name: String, values: Vec<f32>| {
+            let values = ColumnValues::F32(values);
+            columns.push(Column { name, values });
+        };
+        let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());
+        let Self {
+            mean,
+            scale,
+            rotation,
+            opacity,
+            sh_constant,
+            sh_rest,
+        } = self;
+        named(0..3).zip(mean).for_each(|(n, v)| add(n, v));
+        named(11..14).zip(sh_constant).for_each(|(n, v)| add(n, v));
+        for (at, values) in sh_rest.into_iter().enumerate() {
+            add(rest_name(at), values);
+        }
+        add("opacity".to_owned(), opacity);
+        named(3..6).zip(scale).for_each(|(n, v)| add(n, v));
+        named(6..10).zip(rotation).for_each(|(n, v)| add(n, v));
+        columns
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.opacity.len()
+    }
+
+    /// Higher coefficients per channel.
+    pub(crate) fn rest_per_channel(&self) -> usize {
+        self.sh_rest.len() / 3
+    }
+
+    pub(crate) fn sh_degree(&self) -> u8 {
+        let per_channel = self.rest_per_channel();
+        (0..=MAX_SH_DEGREE)
+            .find(|degree| rest_coefficients(*degree) >= per_channel)
+            .unwrap_or(MAX_SH_DEGREE)
+    }
+
+    /// Changes the degree: coefficients above it are dropped, missing ones are zero.
+    pub(crate) fn set_sh_degree(&mut self, degree: u8) {
+        let (old, new) = (self.rest_per_channel(), rest_coefficients(degree));
+        let rows = self.rows();
+        let mut before = std::mem::take(&mut self.sh_rest);
+        for channel in 0..3 {
+            for k in 0..new {
+                self.sh_rest.push(match k < old {
+                    true => std::mem::take(&mut before[channel * old + k]),
+                    false => vec![0.0; rows],
+                });
+            }
+        }
+    }
+
+    /// All columns: mean, scale, rotation, opacity, SH constants, higher coefficients.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Vec<f32>> {
+        let plain = self.mean.iter().chain(&self.scale).chain(&self.rotation);
+        let colours = self.sh_constant.iter().chain(&self.sh_rest);
+        plain.chain(std::iter::once(&self.opacity)).chain(colours)
+    }
+
+    /// Keeps the rows whose numbers are in `rows`, in that order.
+    pub(crate) fn select(&mut self, rows: &[u32]) {
+        let plain = self.mean.iter_mut().chain(&mut self.scale);
+        let plain = plain.chain(&mut self.rotation).chain(&mut self.sh_constant);
+        let all = plain.chain(&mut self.sh_rest).chain([&mut self.opacity]);
+        let columns: Vec<&mut Vec<f32>> = all.collect();
+        columns.into_par_iter().for_each(|column| {
+            *column = rows.iter().map(|row| column[*row as usize]).collect();
+        });
+    }
+
+    /// Appends rows of `other`, whose degree is not higher.
+    pub(crate) fn append(&mut self, other: &Self, rows: std::ops::Range<usize>) {
+        let len = self.rows() + rows.len();
+        let (own, theirs) = (self.rest_per_channel(), other.rest_per_channel());
+        let pairs = self.mean.iter_mut().zip(&other.mean);
+        let pairs = pairs.chain(self.scale.iter_mut().zip(&other.scale));
+        let pairs = pairs.chain(self.rotation.iter_mut().zip(&other.rotation));
+        let pairs = pairs.chain(self.sh_constant.iter_mut().zip(&other.sh_constant));
+        for (to, from) in pairs.chain([(&mut self.opacity, &other.opacity)]) {
+            to.extend_from_slice(&from[rows.clone()]);
+        }
+        for (at, to) in self.sh_rest.iter_mut().enumerate() {
+            let (channel, k) = (at / own, at % own);
+            if k < theirs {
+                to.extend_from_slice(&other.sh_rest[channel * theirs + k][rows.clone()]);
+            }
+            to.resize(len, 0.0);
+        }
+    }
+
+    /// The unit quaternion of row `row`, w, x, y, z.
+    pub(crate) fn unit_rotation(&self, row: usize) -> [f64; 4] {
+        let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
+        let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+        q.map(|v| v / norm)
+    }
+
+    fn clamp_opacity(&mut self) {
+        for value in &mut self.opacity {
+            *value = value.clamp(narrow(LOGIT_RANGE.0), narrow(LOGIT_RANGE.1));
+        }
+    }
+
+    /// Applies Mip-Splatting's 3D filter, as activation does.
+    fn apply_filter(&mut self, filter: &[f32]) {
+        for (row, f) in filter.iter().enumerate() {
+            let mut factor = 1.0;
+            for axis in &mut self.scale {
+                let scale = f64::from(axis[row]).exp();
+                let wide = scale.hypot(f64::from(*f));
+                factor *= if wide > 0.0 { scale / wide } else { 1.0 };
+                axis[row] = narrow(wide.max(f64::from(f32::MIN_POSITIVE)).ln());
+            }
+            let opacity = &mut self.opacity[row];
+            *opacity = logit(sigmoid(f64::from(*opacity)) * factor);
+        }
+    }
+
+    fn check_finite(&self, path: &Path) -> Result<()> {
+        let bad = |values: &Vec<f32>| values.iter().position(|v| !v.is_finite());
+        let zero = |row: &usize| self.rotation.iter().all(|q| q[*row] == 0.0);
+        let found = match self.all().find_map(bad) {
+            Some(row) => Some((row, "one that is not")),
+            None => (0..self.rows())
+                .find(zero)
+                .map(|row| (row, "a rotation of zero")),
+        };
+        match found {
+            None => Ok(()),
+            Some((row, found)) => Err(Error::malformed(
+                path,
+                format!("row {row}"),
+                "finite numbers (drop such rows with --drop-nan)",
+                found,
+            )),
+        }
+    }
+}
+
+/// 1 / (1 + e^-x).
+pub(crate) fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The inverse of the sigmoid, in a range whose ends stand for opacities of 0 and 1.
+pub(crate) fn logit(opacity: f64) -> f32 {
+    narrow(
+        (opacity / (1.0 - opacity))
+            .ln()
+            .clamp(LOGIT_RANGE.0, LOGIT_RANGE.1),
+    )
+}
+
+/// The logarithm of a scale; that of a flat splat is the logarithm of the least normal float.
+pub(crate) fn log_scale(scale: f32) -> f32 {
+    narrow(f64::from(scale.max(f32::MIN_POSITIVE)).ln())
+}

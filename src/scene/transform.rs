@@ -1,0 +1,86 @@
+//! Similarity transforms of splats: rotation, uniform scale, translation.
+
+use nalgebra::{UnitQuaternion, Vector3};
+use rayon::prelude::*;
+
+use super::splats::rest_coefficients;
+use super::table::RawColumns;
+use crate::math::{narrow, sh_rotations};
+
+/// A rotation, then a uniform scale, then a translation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Similarity {
+    pub(crate) rotation: UnitQuaternion<f64>,
+    /// Greater than zero.
+    pub(crate) scale: f64,
+    pub(crate) translation: Vector3<f64>,
+}
+
+impl Similarity {
+    pub(crate) fn identity() -> Self {
+        Self {
+            rotation: UnitQuaternion::identity(),
+            scale: 1.0,
+            translation: Vector3::zeros(),
+        }
+    }
+}
+
+impl RawColumns {
+    /// Moves all splats, with their orientations and spherical harmonics.
+    pub(crate) fn transform(&mut self, by: &Similarity) {
+        if by.rotation != UnitQuaternion::identity() {
+            self.rotate(&by.rotation);
+        }
+        let log_scale = by.scale.ln();
+        for (axis, column) in self.mean.iter_mut().enumerate() {
+            let offset = by.translation[axis];
+            if by.scale != 1.0 || offset != 0.0 {
+                let moved = |v: &mut f32| *v = narrow(f64::from(*v) * by.scale + offset);
+                column.iter_mut().for_each(moved);
+            }
+        }
+        if by.scale != 1.0 {
+            let larger = |v: &mut f32| *v = narrow(f64::from(*v) + log_scale);
+            self.scale.iter_mut().flatten().for_each(larger);
+        }
+    }
+
+    fn rotate(&mut self, rotation: &UnitQuaternion<f64>) {
+        let matrix = rotation.to_rotation_matrix();
+        for row in 0..self.rows() {
+            let mean = Vector3::from([0, 1, 2].map(|axis| f64::from(self.mean[axis][row])));
+            let turned = matrix * mean;
+            // Quaternions keep their length, which files need not normalise.
+            let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
+            let own = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
+            let product = rotation.quaternion() * own;
+            for axis in 0..3 {
+                self.mean[axis][row] = narrow(turned[axis]);
+            }
+            let components = [product.w, product.i, product.j, product.k];
+            for (column, value) in self.rotation.iter_mut().zip(components) {
+                column[row] = narrow(value);
+            }
+        }
+        let per_channel = self.rest_per_channel();
+        let matrices = sh_rotations(self.sh_degree(), matrix.matrix());
+        let turned = |at: usize| -> Vec<f32> {
+            let (channel, k) = (at / per_channel, at % per_channel);
+            let degree = (1u8..).find(|d| k < rest_coefficients(*d)).unwrap_or(1);
+            let first = rest_coefficients(degree - 1);
+            let matrix = &matrices[usize::from(degree) - 1];
+            let mut sums = vec![0.0_f64; self.rows()];
+            for from in 0..matrix.ncols() {
+                let factor = matrix[(k - first, from)];
+                let column = &self.sh_rest[channel * per_channel + first + from];
+                for (sum, value) in sums.iter_mut().zip(column) {
+                    *sum += factor * f64::from(*value);
+                }
+            }
+            sums.into_iter().map(narrow).collect()
+        };
+        let all = (0..self.sh_rest.len()).into_par_iter();
+        self.sh_rest = all.map(turned).collect();
+    }
+}

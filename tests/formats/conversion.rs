@@ -1,0 +1,276 @@
+//! Conversion between scene formats: what is written again is what was read.
+
+use std::path::{Path, PathBuf};
+
+use quadrille::convert::{Action, concatenate};
+use quadrille::{
+    LoadOptions, OutputFormat, Recipe, Scene, SplatAxes, SplatTable, Synthetic, load, load_table,
+    write_table,
+};
+
+use crate::support::shared;
+
+/// Largest part of a value that rounding to f32 on the way may change, twice.
+const ROUNDING: f32 = 4e-7;
+
+fn table(path: &Path) -> SplatTable {
+    load_table(path, LoadOptions::default()).unwrap()
+}
+
+/// A scene of `count` splats of degree 3, as a PLY in `folder`.
+fn synthetic(folder: &Path, count: u64) -> PathBuf {
+    let path = folder.join("synthetic.ply");
+    let scene = Synthetic::new(Recipe::Object, 1, count, 3).unwrap();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = quadrille::PlyWriter::new(file, count, 3, &[]).unwrap();
+    for splat in scene.splats().iter() {
+        writer.push(&splat).unwrap();
+    }
+    writer.finish().unwrap();
+    path
+}
+
+fn body(file: &[u8]) -> &[u8] {
+    let end = b"end_header\n";
+    let at = file.windows(end.len()).position(|w| w == end).unwrap();
+    &file[at + end.len()..]
+}
+
+#[test]
+fn rows_of_ply_survive_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    // Columns of every type, a NaN with a payload, an infinity, and a name that no splat has.
+    let types = [
+        "char", "uchar", "short", "ushort", "int", "uint", "float", "double",
+    ];
+    let mut header =
+        "ply\nformat binary_little_endian 1.0\ncomment kept\nelement vertex 3\n".to_owned();
+    for name in "x y z f_dc_0 f_dc_1 f_dc_2 opacity scale_0 scale_1 scale_2 rot_0 rot_1 rot_2 rot_3"
+        .split(' ')
+    {
+        header += &format!("property float {name}\n");
+    }
+    for kind in types {
+        header += &format!("property {kind} own_{kind}\n");
+    }
+    header += "end_header\n";
+    let mut file = header.into_bytes();
+    for row in 0..3u8 {
+        for column in 0..14u8 {
+            file.extend(
+                f32::from_bits(0x3f80_0000 + u32::from(row) * 977 + u32::from(column))
+                    .to_le_bytes(),
+            );
+        }
+        file.extend([255 - row, row, 0, 255, 1, row, 2, 0, 0, 255, 3, row, row, 0]);
+        file.extend(0x7fc0_1234u32.to_le_bytes());
+        file.extend(f64::NEG_INFINITY.to_le_bytes());
+    }
+    let odd = folder.path().join("odd.ply");
+    std::fs::write(&odd, &file).unwrap();
+    let mut inputs = vec![odd, synthetic(folder.path(), 5000)];
+    for name in ["udon", "statue"] {
+        inputs.extend(shared::path(&format!("scenes/{name}.ply")));
+    }
+    for input in inputs {
+        let output = folder.path().join("again.ply");
+        write_table(&output, &table(&input), OutputFormat::Ply).unwrap();
+        let [before, after] = [&input, &output].map(|path| std::fs::read(path).unwrap());
+        assert!(body(&before) == body(&after), "{}", input.display());
+    }
+}
+
+/// Compares two scenes: rotations up to `rotation`, everything else up to rounding.
+fn assert_same(name: &str, a: &Scene, b: &Scene, rotation: f32) {
+    assert_eq!(a.splats.len(), b.splats.len(), "{name}");
+    assert_eq!(a.splats.sh_degree(), b.splats.sh_degree(), "{name}");
+    for (row, (a, b)) in a.splats.iter().zip(b.splats.iter()).enumerate() {
+        let plain = |s: &quadrille::Splat| {
+            [&s.mean[..], &s.scale, &[s.opacity], s.sh.as_flattened()].concat()
+        };
+        for (at, (x, y)) in plain(&a).into_iter().zip(plain(&b)).enumerate() {
+            let bound = ROUNDING * x.abs().max(1e-3);
+            assert!(
+                (x - y).abs() <= bound,
+                "{name}, row {row}, value {at}: {x} {y}"
+            );
+        }
+        let dot: f32 = a.rotation.iter().zip(b.rotation).map(|(p, q)| p * q).sum();
+        let sign = dot.signum();
+        let errors = a
+            .rotation
+            .iter()
+            .zip(b.rotation)
+            .map(|(p, q)| (p - sign * q).abs());
+        let error = errors.fold(0.0, f32::max);
+        assert!(
+            error <= rotation,
+            "{name}, row {row}: rotations differ by {error}"
+        );
+    }
+}
+
+/// Step of a quaternion component in a format, or of the largest one that follows from the others.
+fn rotation_step(format: OutputFormat) -> f32 {
+    match format {
+        OutputFormat::CompressedPly => 2.0 * 1.42 / 1023.0,
+        OutputFormat::Spz3 | OutputFormat::Spz4 => 2.0 * 0.71 / 511.0,
+        OutputFormat::Sog => 2.0 * 1.42 / 255.0,
+        OutputFormat::DotSplat => 2.0 / 128.0,
+        _ => 1e-6,
+    }
+}
+
+/// Writes `input` in `format`, then as PLY, then in `format` again.
+fn there_and_back(input: &Path, format: OutputFormat, folder: &Path) {
+    let name = |stem: &str| folder.join(format!("{stem}{}", format.extension()));
+    let (first, ply, second) = (name("first"), folder.join("between.ply"), name("second"));
+    write_table(&first, &table(input), format).unwrap();
+    write_table(&ply, &table(&first), OutputFormat::Ply).unwrap();
+    write_table(&second, &table(&ply), format).unwrap();
+    let [first, ply, second] = [first, ply, second].map(|path| load(path).unwrap());
+    assert_eq!(first.dropped.total(), 0);
+    assert_same(format.name(), &first, &ply, 1e-6);
+    assert_same(format.name(), &first, &second, rotation_step(format));
+}
+
+#[test]
+fn every_format_survives_the_way_through_ply() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = synthetic(folder.path(), 2000);
+    for format in OutputFormat::all() {
+        there_and_back(&input, format, folder.path());
+    }
+}
+
+/// Files of another program, through PLY and back.
+#[test]
+fn samples_survive_the_way_through_ply() {
+    let Some(samples) = shared::path("scenes/formats") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format) in [
+        ("flowers.compressed.ply", OutputFormat::CompressedPly),
+        ("flowers.v3.spz", OutputFormat::Spz3),
+        ("flowers.v4.spz", OutputFormat::Spz4),
+        ("biker.spz", OutputFormat::Spz4),
+        ("flowers.glb", OutputFormat::Glb),
+        ("flowers.sog", OutputFormat::Sog),
+    ] {
+        let input = samples.join(name);
+        let ply = folder.path().join("between.ply");
+        let again = folder.path().join(format!("again{}", format.extension()));
+        write_table(&ply, &table(&input), OutputFormat::Ply).unwrap();
+        write_table(&again, &table(&ply), format).unwrap();
+        let [input, again] = [input, again].map(|path| load(path).unwrap());
+        assert_same(name, &input, &again, rotation_step(format));
+    }
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = table(&synthetic(folder.path(), 10));
+    let path = folder.path().join("out");
+    Action::Translate([3000.0, 0.0, 0.0])
+        .apply(&mut scene, &path)
+        .unwrap();
+    for format in [OutputFormat::Spz3, OutputFormat::Spz4] {
+        let error = write_table(&path, &scene, format).unwrap_err().to_string();
+        assert!(error.contains("positions from -2048 to 2048"), "{error}");
+    }
+    assert!(!path.exists());
+    write_table(&path, &scene, OutputFormat::CompressedPly).unwrap();
+    let losses = OutputFormat::DotSplat.losses(&scene);
+    assert_eq!(losses, ["spherical harmonics of degree 3 are left out"]);
+    assert_eq!(
+        OutputFormat::of_name(Path::new("A.COMPRESSED.PLY")),
+        Some(OutputFormat::CompressedPly)
+    );
+    assert_eq!(OutputFormat::of_name(Path::new("a.txt")), None);
+    assert!(OutputFormat::named("zip").is_err());
+}
+
+#[test]
+fn tables_are_joined_with_what_one_lacks_as_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = table(&synthetic(folder.path(), 20));
+    let mut plain = full.clone();
+    Action::LimitSh(0).apply(&mut plain, folder.path()).unwrap();
+    assert_eq!(plain.sh_degree(), 0);
+    let both = concatenate(vec![plain, full.clone()]).unwrap().unwrap();
+    assert_eq!((both.rows(), both.sh_degree()), (40, 3));
+    let column = both.column("f_rest_44").unwrap();
+    assert!(column[..20].iter().all(|v| *v == 0.0));
+    assert_eq!(column[20..], *full.column("f_rest_44").unwrap());
+    assert_eq!(
+        both.column("x").unwrap()[..20],
+        both.column("x").unwrap()[20..]
+    );
+    assert!(concatenate(Vec::new()).unwrap().is_none());
+}
+
+#[test]
+fn actions_keep_and_move_splats() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 3000));
+    let apply = |action: Action| {
+        let mut changed = scene.clone();
+        action.apply(&mut changed, folder.path()).unwrap();
+        changed
+    };
+    let x = |table: &SplatTable| table.column("x").unwrap().into_owned();
+    let kept = apply(Action::KeepBox([0.0, -9.0, -9.0], [9.0; 3]));
+    let expected = x(&scene).iter().filter(|x| **x >= 0.0).count();
+    assert_eq!(kept.rows(), expected);
+    assert!(kept.rows() > 0 && kept.rows() < 3000);
+    let condition = quadrille::convert::Condition::parse("opacity > 0.5 && !(x < 0)").unwrap();
+    let kept = apply(Action::Where(condition));
+    assert!(kept.rows() > 0 && kept.rows() <= expected);
+    assert!(
+        kept.column("opacity")
+            .unwrap()
+            .iter()
+            .all(|logit| *logit > 0.0)
+    );
+    let unknown = quadrille::convert::Condition::parse("w > 0").unwrap();
+    let error = Action::Where(unknown).apply(&mut scene.clone(), folder.path());
+    assert!(error.unwrap_err().to_string().contains("found w"));
+    let moved = apply(Action::Translate([1.0, 0.0, 0.0]));
+    assert!(
+        x(&moved)
+            .iter()
+            .zip(x(&scene))
+            .all(|(after, before)| *after == before + 1.0)
+    );
+    // Four quarter turns are none.
+    let mut turned = scene.clone();
+    for _ in 0..4 {
+        Action::Rotate([0.0, 90.0, 0.0])
+            .apply(&mut turned, folder.path())
+            .unwrap();
+    }
+    for name in ["x", "f_rest_3", "f_rest_20", "f_rest_44"] {
+        let [before, after] =
+            [&scene, &turned].map(|table| table.column(name).unwrap().into_owned());
+        for (before, after) in before.iter().zip(after) {
+            assert!((before - after).abs() < 1e-5, "{name}: {before} {after}");
+        }
+    }
+    let flipped = apply(Action::Axes(SplatAxes::RUB));
+    assert!(
+        flipped
+            .column("y")
+            .unwrap()
+            .iter()
+            .zip(scene.column("y").unwrap().iter())
+            .all(|(a, b)| *a == -b)
+    );
+    let mut ordered = x(&apply(Action::Morton));
+    let mut all = x(&scene);
+    assert_ne!(ordered, all);
+    ordered.sort_by(f32::total_cmp);
+    all.sort_by(f32::total_cmp);
+    assert_eq!(ordered, all);
+}

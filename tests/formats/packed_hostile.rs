@@ -1,0 +1,171 @@
+//! Truncated and changed files of packed formats: each is an error or a scene of valid splats, soon and
+//! in bounded memory.
+
+use std::path::{Path, PathBuf};
+
+use quadrille::{
+    LoadOptions, OutputFormat, Recipe, Synthetic, load_bytes, load_table, write_table,
+};
+
+use crate::support::scenes::Random;
+use crate::support::shared;
+
+/// Changed files per format.
+const MUTATIONS: u32 = 3000;
+
+/// Files in all formats that are written, of a scene of 40 splats of degree 1.
+fn small_files() -> Vec<(String, Vec<u8>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let scene = Synthetic::new(Recipe::Object, 1, 40, 1).unwrap();
+    let file = std::fs::File::create(path("small.ply")).unwrap();
+    let mut writer = quadrille::PlyWriter::new(file, 40, 1, &[]).unwrap();
+    for splat in scene.splats().iter() {
+        writer.push(&splat).unwrap();
+    }
+    writer.finish().unwrap();
+    let table = load_table(path("small.ply"), LoadOptions::default()).unwrap();
+    let mut files = Vec::new();
+    for format in OutputFormat::all() {
+        let name = format!(
+            "{}.{}",
+            format.name(),
+            format.extension().trim_start_matches('.')
+        );
+        write_table(&path(&name), &table, format).unwrap();
+        files.push((name.clone(), std::fs::read(path(&name)).unwrap()));
+    }
+    files
+}
+
+/// Loads bytes, and checks that a scene holds valid splats.
+fn try_load(bytes: &[u8], name: &str) -> bool {
+    let Ok(scene) = load_bytes(bytes, Path::new(name)) else {
+        return false;
+    };
+    for splat in scene.splats.iter() {
+        let mut numbers = splat
+            .mean
+            .iter()
+            .chain(&splat.scale)
+            .chain(splat.sh.as_flattened());
+        assert!(numbers.all(|v| v.is_finite()), "{name}: {splat:?}");
+        assert!((0.0..=1.0).contains(&splat.opacity), "{name}: {splat:?}");
+        let norm: f32 = splat.rotation.iter().map(|q| q * q).sum();
+        assert!((norm - 1.0).abs() < 1e-5, "{name}: {splat:?}");
+    }
+    true
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    for (name, bytes) in small_files() {
+        assert!(try_load(&bytes, &name), "{name}");
+        for length in 0..bytes.len() {
+            // A .splat has no header, so any number of whole records is one.
+            let is_whole = name.ends_with(".splat") && length % 32 == 0;
+            let loaded = try_load(&bytes[..length], &name);
+            assert_eq!(
+                loaded,
+                is_whole,
+                "{name}: {length} of {} bytes",
+                bytes.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn changed_files_are_errors_or_scenes() {
+    let mut random = Random::new(7);
+    for (name, bytes) in small_files() {
+        let mut errors = 0;
+        for _ in 0..MUTATIONS {
+            let mut changed = bytes.clone();
+            for _ in 0..=random.between(0.0, 4.0) as usize {
+                let at = random.between(0.0, changed.len() as f64) as usize;
+                // Ends of ranges find more than random bytes.
+                changed[at] = random.one_of(&[
+                    0,
+                    1,
+                    0x7f,
+                    0x80,
+                    0xff,
+                    changed[at] ^ 1,
+                    changed[at].wrapping_add(3),
+                ]);
+            }
+            if random.one_in(8) {
+                let end = random.between(0.0, changed.len() as f64) as usize;
+                changed.truncate(end);
+            }
+            errors += u32::from(!try_load(&changed, &name));
+        }
+        assert!(
+            name.ends_with("splat") || errors > MUTATIONS / 20,
+            "{name}: {errors} errors"
+        );
+    }
+}
+
+/// Samples of other programs, cut at many lengths.
+#[test]
+fn truncated_samples_are_errors() {
+    let Some(folder) = shared::path("scenes/formats") else {
+        return;
+    };
+    let names = [
+        "minimal-v2.spz",
+        "minimal-v3.spz",
+        "minimal-v4.spz",
+        "minimal.ksplat",
+    ];
+    let large = [
+        "guitar.compressed.ply",
+        "biker.spz",
+        "statue.sog",
+        "flowers.glb",
+        "flowers.v3.spz",
+    ];
+    for name in names.iter().chain(&large) {
+        let path: PathBuf = folder.join(name);
+        let bytes = std::fs::read(&path).unwrap();
+        let step = (bytes.len() / 40).max(1);
+        let step = if bytes.len() < 10_000 { 7 } else { step };
+        for length in (0..bytes.len())
+            .step_by(step)
+            .chain(bytes.len() - 3..bytes.len())
+        {
+            let loaded = load_bytes(&bytes[..length], &path);
+            assert!(loaded.is_err(), "{name}: {length} of {} bytes", bytes.len());
+        }
+    }
+}
+
+/// Counts in headers that no file of that size can have are refused before memory is allocated.
+#[test]
+fn counts_are_checked_against_the_size_of_the_file() {
+    for (name, bytes) in small_files() {
+        let count = 40u32.to_le_bytes();
+        for at in 0..bytes.len().min(600).saturating_sub(4) {
+            if bytes[at..at + 4] == count && !name.contains("spz3") {
+                let mut changed = bytes.clone();
+                changed[at..at + 4].copy_from_slice(&0xf000_0000u32.to_le_bytes());
+                assert!(!try_load(&changed, &name), "{name} at {at}");
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        for (from, to) in [
+            ("element vertex 40", "element vertex 4000000000"),
+            ("\"count\":40", "\"count\":4000000000"),
+        ] {
+            // Only files with a text header: others hold bytes that are no text.
+            if let (Some(at), true) = (text.find(from), name.ends_with(".ply")) {
+                let mut changed = bytes[..at].to_vec();
+                changed.extend(to.as_bytes());
+                changed.extend(&bytes[at + from.len()..]);
+                assert!(!try_load(&changed, &name), "{name}");
+            }
+        }
+    }
+}
