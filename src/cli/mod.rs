@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod console;
 mod convert;
+mod figures;
 mod frames;
 mod info;
 mod inputs;
@@ -51,6 +52,7 @@ enum Command {
     Compare(compare::Args),
     Completions(completions::Args),
     Convert(convert::Args),
+    Figures(figures::Args),
     Info(info::Args),
     Man(man::Args),
     Mesh(mesh::Args),
@@ -120,6 +122,7 @@ impl Command {
             Self::Compare(args) => compare::run(args, verbosity)?,
             Self::Convert(args) => convert::run(args, verbosity)?,
             Self::Completions(args) => completions::run(args, program)?,
+            Self::Figures(args) => figures::run(args, verbosity)?,
             Self::Info(args) => info::run(args, verbosity)?,
             Self::Man(args) => man::run(args, program)?,
             Self::Mesh(args) => mesh::run(args, verbosity)?,

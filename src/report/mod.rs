@@ -12,6 +12,8 @@
 //! | [`table`] | text tables |
 //! | [`sensitivity`] | speedups at other values of the configuration |
 //! | [`trace`] | a Chrome trace, for Perfetto |
+//! | [`figures`] | the figures and tables of the VR-Pipe paper, beside the numbers of [`published`] |
+//! | [`page`], [`svg`] | the page of the figures, and charts |
 //! | [`config`] | a configuration as TOML with the meaning and source of each field |
 //!
 //! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its variants.
@@ -20,11 +22,17 @@ pub(crate) mod accelerator;
 pub(crate) mod columns;
 pub(crate) mod config;
 pub(crate) mod estimates;
+#[cfg(feature = "cli")]
+pub(crate) mod figures;
 pub(crate) mod heat;
 pub(crate) mod json;
 pub(crate) mod maps;
 #[cfg(feature = "cli")]
 pub(crate) mod mesh;
+#[cfg(feature = "cli")]
+pub(crate) mod page;
+#[cfg(feature = "cli")]
+pub(crate) mod published;
 pub(crate) mod ratios;
 pub(crate) mod scale;
 pub(crate) mod screen;
@@ -32,6 +40,8 @@ pub(crate) mod screen;
 pub(crate) mod sensitivity;
 pub(crate) mod simulated;
 pub(crate) mod software;
+#[cfg(feature = "cli")]
+pub(crate) mod svg;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
 pub(crate) mod trace;

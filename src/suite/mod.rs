@@ -43,6 +43,8 @@ mod key;
 mod matrix;
 mod merge;
 mod method;
+#[cfg(feature = "cli")]
+pub(crate) mod method_plan;
 mod plan;
 mod records;
 mod results_file;

@@ -130,6 +130,11 @@ impl Records {
         })
     }
 
+    /// The row of a job with all methods that are known.
+    pub(super) fn row(&self, key: &JobKey) -> Option<&Row> {
+        Some(&self.records.get(key)?.row)
+    }
+
     /// All rows in order of appearance.
     pub(super) fn into_rows(mut self) -> Vec<Row> {
         let keys = self.order.iter();

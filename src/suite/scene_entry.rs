@@ -40,6 +40,8 @@ pub(super) struct RawScene {
     width: Option<u32>,
     height: Option<u32>,
     profile: Option<String>,
+    #[serde(default)]
+    large: bool,
 }
 
 /// A procedural scene of any seed.
@@ -88,6 +90,8 @@ pub(super) struct SceneEntry {
     pub(super) size: PictureSize,
     /// Name of the profile, if it is not that of the scene file.
     pub(super) profile: Option<String>,
+    /// Whether figures show the scene apart, as one of the paper's large scenes.
+    pub(super) is_large: bool,
 }
 
 /// The splats of a scene and their profile.
@@ -185,6 +189,7 @@ impl SceneEntry {
                 height: raw.height,
             },
             profile: raw.profile,
+            is_large: raw.large,
         })
     }
 

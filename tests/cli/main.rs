@@ -17,6 +17,7 @@ mod compare;
 mod convert;
 mod docs;
 mod estimates;
+mod figures;
 mod first_contact;
 mod info;
 #[cfg(unix)]

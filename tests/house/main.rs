@@ -52,7 +52,10 @@ const IMPORTS: [(&str, &[&str]); 18] = [
             "error", "math", "image", "raster", "scene", "pipeline", "mesh",
         ],
     ),
-    ("report", &["error", "image", "pipeline", "gpu", "mesh"]),
+    (
+        "report",
+        &["error", "image", "raster", "pipeline", "gpu", "mesh"],
+    ),
     (
         "suite",
         &[

@@ -12,7 +12,6 @@ use super::check::{Basis, Check, Expected};
 use crate::gpu::config::Config;
 use crate::gpu::zrop::framebuffer::Tests;
 use crate::pipeline::memory::sector_cache::CacheCounters;
-use crate::raster::tiles::TILE_PX;
 use crate::shading::ColourFormat;
 
 /// Side of the picture, in pixels.
@@ -20,12 +19,12 @@ const SIDE_PX: u32 = 256;
 const WIDTH_PX: u32 = 8;
 const HEIGHT_PX: u32 = 16;
 /// Bytes of a rectangle.
-const BYTES: u64 = (WIDTH_PX * HEIGHT_PX * 8) as u64;
+const BYTES: u64 = bytes([WIDTH_PX, HEIGHT_PX]);
 /// Capacity measured on the hardware, in bytes.
 const CACHE_BYTES: u64 = 16_384;
 /// Number of random arrangements.
 const SEEDS: u64 = 48;
-/// Number of aligned positions, and twice that of random ones; the limit of the measurement.
+/// Number of aligned positions; the limit of the measurement.
 const MOST_PLACES: usize = 64;
 
 /// Statistics of the CROP cache after two rounds over `places`.
@@ -49,35 +48,59 @@ fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
     (places.len() as u64, peak)
 }
 
-/// Halves of screen tiles in order.
-fn aligned() -> Vec<Rectangle> {
-    let across = SIDE_PX / WIDTH_PX;
-    let at = |n: u32| [n % across * WIDTH_PX, n / across * TILE_PX];
-    let places = (0..).map(at).take(MOST_PLACES);
-    places.map(|[x, y]| [x, y, WIDTH_PX, HEIGHT_PX]).collect()
+/// The first `count` rectangles of a size that lie side by side in rows; of 8x16 pixels, halves of screen
+/// tiles in order.
+fn aligned([width, height]: [u32; 2], count: usize) -> Vec<Rectangle> {
+    let across = SIDE_PX / width;
+    let at = |n: u32| [n % across * width, n / across * height];
+    let places = (0..).map(at).take(count);
+    places.map(|[x, y]| [x, y, width, height]).collect()
 }
 
-/// Returns rectangles at random positions that do not overlap.
-fn scattered(seed: u64) -> Vec<Rectangle> {
+/// Bytes of rectangles of a size that are drawn side by side without a read from the L2.
+pub(super) fn aligned_footprint(config: &Config, size: [u32; 2]) -> u64 {
+    let mut config = config.clone();
+    config.crop.format = ColourFormat::Rgba16F;
+    let count = 2 * CACHE_BYTES / bytes(size);
+    let places = aligned(size, usize::try_from(count).unwrap_or(MOST_PLACES));
+    footprint(&config, &places).0 * bytes(size)
+}
+
+/// Returns rectangles of a size at random positions that do not overlap: twice the measured capacity.
+fn scattered(seed: u64, [width, height]: [u32; 2]) -> Vec<Rectangle> {
     let mut random = Pcg32::seed_from_u64(seed);
     let mut places: Vec<Rectangle> = Vec::new();
-    while places.len() < MOST_PLACES / 2 {
-        let x = random.random_range(0..=SIDE_PX - WIDTH_PX);
-        let y = random.random_range(0..=SIDE_PX - HEIGHT_PX);
-        let apart = |p: &Rectangle| p[0].abs_diff(x) >= WIDTH_PX || p[1].abs_diff(y) >= HEIGHT_PX;
+    while places.len() as u64 * bytes([width, height]) < 2 * CACHE_BYTES {
+        let x = random.random_range(0..=SIDE_PX - width);
+        let y = random.random_range(0..=SIDE_PX - height);
+        let apart = |p: &Rectangle| p[0].abs_diff(x) >= width || p[1].abs_diff(y) >= height;
         if places.iter().all(apart) {
-            places.push([x, y, WIDTH_PX, HEIGHT_PX]);
+            places.push([x, y, width, height]);
         }
     }
     places
 }
 
+/// Bytes of a rectangle in RGBA16F.
+pub(super) const fn bytes([width, height]: [u32; 2]) -> u64 {
+    width as u64 * height as u64 * 8
+}
+
+/// Bytes of rectangles of a size that are drawn at random positions without a read from the L2. The
+/// rectangles have at most a quarter of the picture's side.
+pub(super) fn random_footprint(config: &Config, seed: u64, size: [u32; 2]) -> u64 {
+    let mut config = config.clone();
+    config.crop.format = ColourFormat::Rgba16F;
+    footprint(&config, &scattered(seed, size)).0 * bytes(size)
+}
+
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
-    let (most_aligned, aligned_peak) = footprint(&config, &aligned());
+    let (most_aligned, aligned_peak) =
+        footprint(&config, &aligned([WIDTH_PX, HEIGHT_PX], MOST_PLACES));
     let random: Vec<_> = (0..SEEDS)
-        .map(|seed| footprint(&config, &scattered(seed)))
+        .map(|seed| footprint(&config, &scattered(seed, [WIDTH_PX, HEIGHT_PX])))
         .collect();
     let counts = || random.iter().map(|(count, _)| *count);
     let peaks = random.iter().map(|(_, peak)| *peak);

@@ -15,6 +15,7 @@ mod one_pixel;
 mod pixels_per_clock;
 mod ports;
 mod quads_per_pixel;
+pub(crate) mod series;
 mod several_gpcs;
 mod tile_bins;
 

@@ -16,8 +16,9 @@ const LAYERS: u32 = 12;
 /// Relative tolerance of the rate, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.01;
 
+/// Pixels blended per cycle in a colour format.
 #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
-fn pixels_per_cycle(config: &Config, format: ColourFormat) -> f64 {
+pub(super) fn pixels_per_cycle(config: &Config, format: ColourFormat) -> f64 {
     let mut config = config.clone();
     config.crop.format = format;
     let [once, twice] = [1, 2].map(|times| {

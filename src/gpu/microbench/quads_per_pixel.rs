@@ -21,6 +21,13 @@ const ONE: u8 = 0b0001;
 const TWO: u8 = 0b0011;
 const FOUR: u8 = 0b1111;
 
+/// Quads per pixel, the masks of quads that keep them, and their number over that at 1/4.
+const SHARES: [(&str, [u8; 3], u32); 3] = [
+    ("1/2", [TWO; 3], 2),
+    ("3/4", [TWO, ONE, ONE], 3),
+    ("1", [ONE; 3], 4),
+];
+
 /// A stencil test that passes pixels by their position in the quad. `kept` holds the masks of quads in
 /// columns 0, 1, 2, repeated.
 fn mask(kept: [u8; 3]) -> Tests {
@@ -49,17 +56,26 @@ fn cost(config: &Config, tests: &Tests, count: u32) -> (u64, u64) {
     (twice.0 - once.0, twice.1 - once.1)
 }
 
+/// Time at 1/2, 3/4 and 1 quads per pixel over that at 1/4, at the same number of pixels.
+#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+pub(super) fn times(config: &Config) -> Vec<(&'static str, f64)> {
+    let mut config = config.clone();
+    config.crop.format = ColourFormat::Rgba16F;
+    let (least, _) = cost(&config, &mask([FOUR; 3]), 1);
+    let of = |(quads, kept, times): (&'static str, [u8; 3], u32)| {
+        let (cycles, _) = cost(&config, &mask(kept), times);
+        (quads, cycles as f64 / least as f64)
+    };
+    SHARES.map(of).to_vec()
+}
+
 #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
     let (least, pixels) = cost(&config, &mask([FOUR; 3]), 1);
     let mut checks = Vec::new();
-    for (quads, kept, times) in [
-        ("1/2", [TWO; 3], 2),
-        ("3/4", [TWO, ONE, ONE], 3),
-        ("1", [ONE; 3], 4),
-    ] {
+    for (quads, kept, times) in SHARES {
         let (cycles, same_pixels) = cost(&config, &mask(kept), times);
         checks.push(Check::count(
             format!("pixels blended at {quads} quads per pixel"),

@@ -16,7 +16,8 @@ const GATHERED: u64 = 2;
 /// Rectangles before the bubble.
 const BEFORE_BUBBLE: u32 = 3;
 
-fn warps_on(config: &Config, tiles: u32, bubble: Option<(u32, u64)>) -> u64 {
+/// Warps of ten rectangles on each of `tiles` screen tiles in turn.
+pub(super) fn warps_on(config: &Config, tiles: u32, bubble: Option<(u32, u64)>) -> u64 {
     let (side_px, list) = round_robin(tiles, A_TILE);
     let mut rectangles = rectangles(side_px, &list);
     rectangles.bubble = bubble;

@@ -1,0 +1,89 @@
+//! Arguments of `figures`.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::options::HostFlags;
+use crate::cli::usage::parsed;
+use crate::report::figures::{ALL, Spec};
+use crate::suite::Shard;
+
+/// Draw every figure and table of the VR-Pipe paper again, ours beside the published numbers
+///
+/// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
+/// all figures and tables, and FIG.csv and FIG.json for each. A job is a view, a configuration and a method; its
+/// row is in results.jsonl in the folder as soon as it is done, and a stopped run continues where it was. Exits
+/// with code 1 if results are missing, for example of other shards.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct Args {
+    /// Suites of scenes and views, as for `quadrille bench`; their variants and configurations are not used.
+    /// Scenes with `large = true` are those of Figure 23
+    #[arg(required = true, value_name = "SUITE.toml")]
+    pub(super) suites: Vec<PathBuf>,
+    /// Folder for the page, the files and the results
+    #[arg(short, long, value_name = "DIR", required = true)]
+    pub(super) output: PathBuf,
+    /// Figures and tables to run and to write, such as fig9,fig16,table2; the page also shows the others, from
+    /// the results that there are
+    #[arg(long, value_name = "FIG,...", value_delimiter = ',', value_parser = parse_figure)]
+    only: Vec<&'static str>,
+    /// Run only shard I of N, from 1/N to N/N; its results file is results.I-of-N.jsonl
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    pub(super) shard: Option<Shard>,
+    /// Run only the first view of each of the first four scenes, and no large scene
+    #[arg(long)]
+    pub(super) quick: bool,
+    #[command(flatten)]
+    pub(super) host: HostFlags,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille figures benches/figures-island.toml -o report
+  quadrille figures benches/figures.toml -o report --quick
+  quadrille figures benches/figures.toml benches/large.toml -o report
+  quadrille figures benches/figures.toml -o report --only fig9,fig16
+  quadrille figures benches/figures.toml -o report --shard 1/3";
+
+fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
+    parsed(text, Shard::parse)
+}
+
+fn parse_figure(text: &str) -> std::result::Result<&'static str, String> {
+    let found = ALL.iter().find(|spec| spec.id == text.trim());
+    found.map(|spec| spec.id).ok_or_else(|| {
+        let names: Vec<_> = ALL.iter().map(|spec| spec.id).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+impl Args {
+    /// Whether a figure is run and written.
+    pub(super) fn is_chosen(&self, spec: &Spec) -> bool {
+        self.only.is_empty() || self.only.contains(&spec.id)
+    }
+
+    /// The arguments that make the same page.
+    pub(super) fn command(&self) -> String {
+        let suites = self.suites.iter().map(|path| quoted(path));
+        let output = ["-o".to_owned(), quoted(&self.output)];
+        let quick = self.quick.then(|| "--quick".to_owned());
+        let words: Vec<String> = suites.chain(output).chain(quick).collect();
+        words.join(" ")
+    }
+
+    /// The results file of the run.
+    pub(super) fn results(&self) -> PathBuf {
+        let whole = self.output.join("results.jsonl");
+        self.shard.map_or(whole.clone(), |shard| shard.file(&whole))
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-+=,:@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

@@ -1,0 +1,222 @@
+//! The jobs of the figures: which methods each view of a suite is run with.
+
+use std::path::{Path, PathBuf};
+
+use super::args::Args;
+use crate::error::{Error, Result};
+use crate::gpu::config::Config;
+use crate::gpu::method::Method;
+use crate::report::figures::results::{MethodResult, PAPER_PRESET, ViewResult};
+use crate::report::figures::{ALL, Need, Spec, Views};
+use crate::suite::method_plan::{Candidate, Choice, MethodPlan, PlannedRow};
+use crate::suite::{Configuration, Event, Row, Suite};
+
+/// Scenes of a quick run.
+const QUICK_SCENES: usize = 4;
+
+/// The jobs of a suite.
+pub(super) struct Jobs {
+    plan: MethodPlan,
+    /// Scenes of the suite, also those that are not run.
+    scenes: Vec<String>,
+}
+
+/// A view with its results, and what it lacks.
+pub(super) struct Found {
+    /// Results.
+    pub(super) view: ViewResult,
+    /// Methods without results.
+    missing: Vec<Method>,
+}
+
+/// The presets that figures need, the paper's first.
+fn presets() -> Vec<&'static str> {
+    let mut presets = vec![PAPER_PRESET];
+    for need in ALL.iter().flat_map(|spec| spec.needs) {
+        if !presets.contains(&need.preset) {
+            presets.push(need.preset);
+        }
+    }
+    presets
+}
+
+/// Whether a figure needs a view.
+fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
+    let fits = match need.views {
+        Views::First => is_first && !is_large,
+        Views::All => !is_large,
+        Views::Large => is_large,
+    };
+    fits && need.preset == preset
+}
+
+fn place(candidate: &Candidate<'_>) -> [bool; 2] {
+    [candidate.view == 0, candidate.is_large]
+}
+
+/// The methods that figures need of a view, each once; names that this build does not know are left out.
+fn methods<'a>(
+    specs: impl Iterator<Item = &'a Spec>,
+    place: [bool; 2],
+    preset: &str,
+) -> Vec<Method> {
+    let needs = specs.flat_map(|spec| spec.needs);
+    let needs = needs.filter(|need| applies(need, place, preset));
+    let mut methods = Vec::new();
+    for method in needs
+        .flat_map(|need| need.methods)
+        .filter_map(|name| Method::parse(name).ok())
+    {
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    methods
+}
+
+impl Jobs {
+    /// Plans all jobs of all figures for a suite.
+    pub(super) fn plan(suite: &Suite, args: &Args, warn: &mut dyn FnMut(String)) -> Result<Self> {
+        let bases = presets().into_iter().map(|preset| {
+            let config = Config::preset(preset)?;
+            Configuration::new(preset, config)
+        });
+        let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
+        let plan = suite.plan(&bases, warn)?;
+        if plan.configurations() != bases {
+            let expected = "a suite without configurations, since figures have their own";
+            return Err(Error::argument("suite", expected, "a matrix of them"));
+        }
+        let mut scenes: Vec<String> = Vec::new();
+        for key in plan.keys() {
+            if !scenes.contains(&key.scene) {
+                scenes.push(key.scene.clone());
+            }
+        }
+        let mut choose = |candidate: &Candidate<'_>| {
+            let is_left_out =
+                candidate.is_large || candidate.view > 0 || candidate.scene >= QUICK_SCENES;
+            if args.quick && is_left_out {
+                return Choice::default();
+            }
+            let [is_first, is_large] = place(candidate);
+            Choice {
+                methods: methods(ALL.iter(), [is_first, is_large], &candidate.key.preset),
+                has_details: is_first && !is_large,
+            }
+        };
+        Ok(Self {
+            plan: plan.choose(&mut choose),
+            scenes,
+        })
+    }
+
+    /// Names of the scenes of the suite.
+    pub(super) fn scenes(&self) -> impl Iterator<Item = &str> {
+        self.scenes.iter().map(String::as_str)
+    }
+
+    /// Runs the jobs of the chosen figures and of the shard that no results file has.
+    pub(super) fn run(
+        &self,
+        args: &Args,
+        results: &Path,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<()> {
+        let others = results_files(&args.output)?;
+        let is_wanted = |candidate: &Candidate<'_>, method: Method| {
+            let chosen = ALL.iter().filter(|spec| args.is_chosen(spec));
+            methods(chosen, place(candidate), &candidate.key.preset).contains(&method)
+        };
+        let level = args.host.level;
+        self.plan
+            .wanted(&is_wanted)
+            .run(args.shard, results, &others, level, watch)
+    }
+
+    /// The results of all jobs in the folder's results files.
+    pub(super) fn found(&self, files: &[PathBuf]) -> Result<Vec<Found>> {
+        let rows = self.plan.rows(files)?.into_iter();
+        Ok(rows.map(found).collect())
+    }
+}
+
+fn found(planned: PlannedRow<'_>) -> Found {
+    let [is_first, is_large] = place(&planned.candidate);
+    let key = planned.candidate.key;
+    let splats = planned.row.as_ref().map_or(0, |row: &Row| row.splats);
+    let methods = planned.row.into_iter().flat_map(|row| row.variants);
+    let methods = methods.map(|method| MethodResult {
+        name: method.name,
+        cycles: method.cycles,
+        frame_ms: method.frame_ms,
+        report: method.report,
+    });
+    Found {
+        view: ViewResult {
+            scene: key.scene.clone(),
+            view: key.view.name.clone(),
+            size: [key.view.width, key.view.height],
+            preset: key.preset.clone(),
+            is_first,
+            is_large,
+            splats,
+            methods: methods.collect(),
+        },
+        missing: planned.missing,
+    }
+}
+
+/// The results files in a folder: `results.jsonl`, and those of shards and of other commands that begin and end
+/// like it.
+pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unread = |e| Error::read(folder, e);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let path = entry.map_err(unread)?.path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if name.starts_with("results.") && name.ends_with(".jsonl") || name == "results.jsonl" {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What a figure lacks, in words.
+pub(super) fn missing(spec: &Spec, found: &[Found]) -> Vec<String> {
+    let mut missing = Vec::new();
+    for need in spec.needs {
+        for name in need
+            .methods
+            .iter()
+            .filter(|name| Method::parse(name).is_err())
+        {
+            let text = format!("method {name}: this build does not have it");
+            if !missing.contains(&text) {
+                missing.push(text);
+            }
+        }
+        for one in found {
+            let view = &one.view;
+            if !applies(need, [view.is_first, view.is_large], &view.preset) {
+                continue;
+            }
+            for name in need.methods {
+                if one.missing.iter().any(|method| method.name() == *name) {
+                    let ViewResult {
+                        scene,
+                        view: name_of_view,
+                        preset,
+                        ..
+                    } = view;
+                    missing.push(format!("{scene} {name_of_view}, {preset}: {name}"));
+                }
+            }
+        }
+    }
+    missing
+}

@@ -1,0 +1,267 @@
+//! Axes: from values to positions, and the values that are written beside them.
+
+/// Most ticks of a linear axis.
+const MOST_TICKS: f64 = 6.0;
+/// Smallest positive number of a logarithmic axis, relative to the largest.
+const LOG_RANGE: f64 = 1e-9;
+
+/// An axis before its values are known.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Axis {
+    /// Quantity and unit.
+    pub(crate) label: String,
+    /// Whether equal distances are equal ratios.
+    pub(crate) is_log: bool,
+    /// Whether values are shares, written in percent.
+    pub(crate) is_share: bool,
+    /// Value that the axis reaches at least, if any.
+    pub(crate) reaches: Option<f64>,
+}
+
+impl Axis {
+    /// A linear axis from 0.
+    pub(crate) fn linear(label: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// A logarithmic axis.
+    pub(crate) fn log(label: &str) -> Self {
+        Self {
+            is_log: true,
+            ..Self::linear(label)
+        }
+    }
+
+    /// A linear axis of shares from 0 to at least 100 %.
+    pub(crate) fn share(label: &str) -> Self {
+        Self {
+            is_share: true,
+            reaches: Some(1.0),
+            ..Self::linear(label)
+        }
+    }
+
+    /// The scale that holds all `values`; those that the axis cannot show are left out.
+    pub(super) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
+        let shown = |v: &f64| v.is_finite() && (!self.is_log || *v > 0.0);
+        let values: Vec<f64> = values.chain(self.reaches).filter(shown).collect();
+        let top = values.iter().copied().fold(0.0, f64::max);
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        if top <= 0.0 {
+            return Scale {
+                from: if self.is_log { 0.1 } else { 0.0 },
+                to: 1.0,
+                is_log: self.is_log,
+                is_share: self.is_share,
+            };
+        }
+        let (from, to) = if self.is_log {
+            let least = least.max(top * LOG_RANGE);
+            let from = round_below(least * 0.999);
+            let to = round_above(top * 1.001);
+            (from, if to > from { to } else { from * 10.0 })
+        } else {
+            let step = step(top);
+            // A share has an end of its own.
+            let room = if self.is_share { 1.0 } else { 1.02 };
+            (0.0, (top * room / step - 1e-9).ceil() * step)
+        };
+        Scale {
+            from,
+            to,
+            is_log: self.is_log,
+            is_share: self.is_share,
+        }
+    }
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is at most `value`.
+fn round_below(value: f64) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let steps = [5.0, 2.0, 1.0].map(|n| n * decade);
+    let found = steps.into_iter().find(|s| *s <= value * (1.0 + 1e-9));
+    found.unwrap_or(decade)
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is at least `value`.
+fn round_above(value: f64) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|n| n * decade);
+    let found = steps.into_iter().find(|s| *s >= value * (1.0 - 1e-9));
+    found.unwrap_or(decade * 10.0)
+}
+
+/// Distance of the ticks of a linear axis up to `top`.
+fn step(top: f64) -> f64 {
+    round_above(top / MOST_TICKS)
+}
+
+/// Relation of values to positions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    is_log: bool,
+    is_share: bool,
+}
+
+impl Scale {
+    /// A linear scale between two values.
+    pub(super) fn between(from: f64, to: f64) -> Self {
+        Self {
+            from,
+            to: if to > from { to } else { from + 1.0 },
+            is_log: false,
+            is_share: false,
+        }
+    }
+
+    /// Position of a value, 0 to 1; values outside are moved to the ends.
+    pub(super) fn position(&self, value: f64) -> f64 {
+        let share = if self.is_log {
+            let value = value.max(self.from);
+            (value / self.from).ln() / (self.to / self.from).ln()
+        } else {
+            (value - self.from) / (self.to - self.from)
+        };
+        if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Values with a tick, ascending.
+    pub(super) fn ticks(&self) -> Vec<f64> {
+        if !self.is_log {
+            let step = step(self.to - self.from);
+            let count = ((self.to - self.from) / step).round().min(2.0 * MOST_TICKS);
+            let mut ticks = vec![self.from];
+            while (ticks.len() as f64) <= count {
+                ticks.push(self.from + step * ticks.len() as f64);
+            }
+            return ticks;
+        }
+        let decades = (self.to / self.from).log10();
+        let digits: &[f64] = if decades <= 2.3 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
+        let every = (decades / MOST_TICKS).ceil().max(1.0);
+        let mut ticks = Vec::new();
+        let mut exponent = self.from.log10().floor();
+        while 10_f64.powf(exponent) <= self.to * 1.001 {
+            let decade = 10_f64.powf(exponent);
+            let inside = digits.iter().map(|d| d * decade);
+            ticks.extend(inside.filter(|t| *t >= self.from * 0.999 && *t <= self.to * 1.001));
+            exponent += every;
+        }
+        ticks
+    }
+
+    /// Text of a value beside the axis.
+    pub(super) fn text(&self, value: f64) -> String {
+        if self.is_share {
+            return format!("{} %", number((value * 1000.0).round() / 10.0));
+        }
+        number(value)
+    }
+}
+
+/// A number in at most three significant digits, for people: `0.25`, `1.8`, `37`, `1.2 M`.
+pub(crate) fn number(value: f64) -> String {
+    let text = measured(value);
+    let (digits, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    if !digits.contains('.') {
+        return text;
+    }
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    match unit {
+        "" => digits.to_owned(),
+        unit => format!("{digits} {unit}"),
+    }
+}
+
+/// A measured number in three significant digits, for people: `0.250`, `1.80`, `37.5`, `1.20 M`. Whole numbers
+/// below 100 have no decimals.
+pub(crate) fn measured(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let size = value.abs();
+    let (value, unit) = match size {
+        s if s >= 999_500_000.0 => (value / 1e9, " G"),
+        s if s >= 999_500.0 => (value / 1e6, " M"),
+        s if s >= 9_995.0 => (value / 1e3, " k"),
+        _ => (value, ""),
+    };
+    let size = value.abs();
+    let digits = match size {
+        s if s >= 99.95 || (s < 100.0 && s.fract() == 0.0 && unit.is_empty()) => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.9995 => 2,
+        s if s >= 0.099_95 => 3,
+        _ => 4,
+    };
+    format!("{value:.digits$}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_axes_end_at_round_numbers() {
+        let scale = Axis::linear("speedup").scale([0.5, 2.2].into_iter());
+        assert_eq!(scale.ticks(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
+        assert_eq!((scale.position(1.25), scale.position(9.0)), (0.5, 1.0));
+        let shares = Axis::share("lanes").scale([0.4].into_iter());
+        let texts: Vec<_> = shares.ticks().iter().map(|t| shares.text(*t)).collect();
+        assert_eq!(texts[..3], ["0 %", "20 %", "40 %"]);
+    }
+
+    #[test]
+    fn logarithmic_axes_have_decades() {
+        let scale = Axis::log("time").scale([0.7, 130.0].into_iter());
+        assert_eq!((scale.from, scale.to), (0.5, 200.0));
+        let middle = scale.position(10.0);
+        assert!((middle - 0.5).abs() < 1e-12, "{middle}");
+        assert_eq!(scale.ticks(), [1.0, 10.0, 100.0]);
+        let short = Axis::log("time").scale([1.0, 12.0].into_iter());
+        assert_eq!(short.ticks(), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
+        let empty = Axis::log("nothing").scale([0.0, f64::NAN].into_iter());
+        assert!(empty.position(5.0).is_finite());
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.12345, "0.123"),
+            (1.8, "1.8"),
+            (2.071, "2.07"),
+            (37.46, "37.5"),
+            (612.0, "612"),
+            (1234.0, "1234"),
+            (84_243.0, "84.2 k"),
+            (1_234_567.0, "1.23 M"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+        for (value, text) in [
+            (0.0, "0"),
+            (16.0, "16"),
+            (1.8, "1.80"),
+            (0.25, "0.250"),
+            (37.46, "37.5"),
+            (1_200_000.0, "1.20 M"),
+        ] {
+            assert_eq!(measured(value), text);
+        }
+    }
+}

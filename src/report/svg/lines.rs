@@ -1,0 +1,163 @@
+//! Lines, points and histograms over two axes.
+
+use super::axis::Axis;
+use super::bars::Plot;
+use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series, WIDTH, class};
+
+/// How the points of a series are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// Joined, with a dot each.
+    Line,
+    /// Dots.
+    Points,
+    /// Bins of a histogram: each point is the left end of a bin, and the last one ends the last bin.
+    Steps,
+}
+
+/// A series of points.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LineSeries {
+    /// Name and colour.
+    pub(crate) series: Series,
+    /// Points from left to right.
+    pub(crate) points: Vec<[f64; 2]>,
+    /// How they are drawn.
+    pub(crate) kind: LineKind,
+}
+
+/// A chart of series of points.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LineChart {
+    /// Description for those who cannot see the chart.
+    pub(crate) title: String,
+    /// The horizontal axis.
+    pub(crate) x: Axis,
+    /// Labels of the horizontal axis in place of numbers.
+    pub(crate) x_labels: Vec<(f64, String)>,
+    /// The vertical axis.
+    pub(crate) y: Axis,
+    /// The series.
+    pub(crate) series: Vec<LineSeries>,
+    /// Lines across the plot.
+    pub(crate) marks: Vec<Mark>,
+}
+
+impl LineChart {
+    /// Draws the chart.
+    pub(crate) fn svg(&self) -> String {
+        let mut canvas = Canvas::new();
+        let names: Vec<_> = self.series.iter().map(|s| s.series.clone()).collect();
+        let top = canvas.legend(4.0, &names) + 4.0 + 26.0;
+        let points = || self.series.iter().flat_map(|s| s.points.iter());
+        let marks = self.marks.iter().map(|m| m.value);
+        let plot = Plot {
+            top,
+            scale: self.y.scale(points().map(|p| p[1]).chain(marks)),
+            axis: &self.y,
+        };
+        let labels = self.x_labels.iter().map(|(at, _)| *at);
+        let across = self.x_scale(points().map(|p| p[0]).chain(labels));
+        let x = |value: f64| LEFT + 8.0 + (WIDTH - LEFT - RIGHT - 16.0) * across.position(value);
+        plot.draw(&mut canvas);
+        let below = top + PLOT_HEIGHT;
+        let ticks: Vec<(f64, String)> = if self.x_labels.is_empty() {
+            let ticks = across.ticks().into_iter();
+            ticks.map(|t| (t, across.text(t))).collect()
+        } else {
+            self.x_labels.clone()
+        };
+        for (at, text) in &ticks {
+            canvas.line([x(*at), below], [x(*at), below + 4.0], "axis");
+            canvas.text([x(*at), below + 17.0], Anchor::Middle, "m", text);
+        }
+        let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
+        canvas.text([middle, below + 36.0], Anchor::Middle, "m", &self.x.label);
+        for one in &self.series {
+            draw(&mut canvas, one, &x, &plot);
+        }
+        plot.draw_marks(&mut canvas, &self.marks);
+        canvas.finish(&self.title, below + 46.0)
+    }
+
+    /// The scale of the horizontal axis, which need not begin at 0.
+    fn x_scale(&self, values: impl Iterator<Item = f64>) -> super::axis::Scale {
+        let values: Vec<f64> = values.collect();
+        if self.x.is_log || self.x_labels.is_empty() {
+            return self.x.scale(values.into_iter());
+        }
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        super::axis::Scale::between(least.min(most), most)
+    }
+}
+
+fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot<'_>) {
+    let name = &one.series.name;
+    let class = class(one.series.colour, one.series.is_published);
+    let finite = one.points.iter().filter(|p| p[1].is_finite());
+    let places: Vec<_> = finite.map(|p| (p, [x(p[0]), plot.y(p[1])])).collect();
+    match one.kind {
+        LineKind::Line | LineKind::Points => {
+            if one.kind == LineKind::Line {
+                let line: Vec<_> = places.iter().map(|(_, at)| *at).collect();
+                canvas.polyline(&line, &format!("line {class}"));
+            }
+            for (point, at) in &places {
+                let title = format!("{name}: {}", plot.scale.text(point[1]));
+                canvas.circle(*at, 3.0, &format!("fill {class}"), &title);
+            }
+        }
+        LineKind::Steps => {
+            let mut steps = Vec::new();
+            for pair in places.windows(2) {
+                let [(_, from), (_, to)] = [pair[0], pair[1]];
+                steps.extend([from, [to[0], from[1]]]);
+            }
+            canvas.polyline(&steps, &format!("line {class}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(kind: LineKind) -> LineChart {
+        LineChart {
+            title: "speedup by passes".to_owned(),
+            x: Axis::log("passes"),
+            x_labels: Vec::new(),
+            y: Axis::linear("speedup"),
+            series: vec![LineSeries {
+                series: Series::ours("truck", 2),
+                points: vec![[1.0, 1.0], [2.0, f64::NAN], [4.0, 1.5]],
+                kind,
+            }],
+            marks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn points_without_a_value_are_left_out() {
+        let svg = chart(LineKind::Line).svg();
+        assert_eq!(svg.matches("<circle").count(), 2);
+        assert_eq!(svg.matches("<polyline").count(), 1);
+        assert!(!svg.contains("NaN"), "{svg}");
+        let points = chart(LineKind::Points).svg();
+        assert!(!points.contains("<polyline"));
+    }
+
+    #[test]
+    fn histograms_keep_the_height_of_a_bin() {
+        let mut histogram = chart(LineKind::Steps);
+        histogram.series[0].points = vec![[1.0, 3.0], [2.0, 1.0], [4.0, 0.0]];
+        let svg = histogram.svg();
+        let (_, line) = svg.split_once("points=\"").unwrap();
+        let line = line.split('"').next().unwrap();
+        let points: Vec<Vec<&str>> = line.split(' ').map(|p| p.split(',').collect()).collect();
+        assert_eq!(points.len(), 4);
+        assert_eq!((points[0][1], points[2][1]), (points[1][1], points[3][1]));
+        assert_eq!(points[1][0], points[2][0]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Strips: shares over time, one line per unit, as shades of one colour.
+
+use super::{Anchor, Canvas, WIDTH, class};
+
+/// Room for the names of the strips.
+const NAMES: f64 = 84.0;
+/// Height of a strip.
+const HEIGHT: f64 = 13.0;
+/// Shades that are told apart.
+const SHADES: f64 = 20.0;
+
+/// A unit over time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Strip {
+    /// Name of the unit.
+    pub(crate) name: String,
+    /// Shares of equal windows, 0 to 1.
+    pub(crate) shares: Vec<f64>,
+    /// Time of all windows together.
+    pub(crate) length: f64,
+}
+
+/// Strips below each other, with one scale of time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StripChart {
+    /// Description for those who cannot see the chart.
+    pub(crate) title: String,
+    /// Strips with a heading each that begins a group; an empty heading goes on with the group.
+    pub(crate) strips: Vec<(String, Strip)>,
+    /// Text at the end of the time axis.
+    pub(crate) end: String,
+}
+
+impl StripChart {
+    /// Draws the chart.
+    pub(crate) fn svg(&self) -> String {
+        let mut canvas = Canvas::new();
+        let longest = self.strips.iter().map(|(_, s)| s.length);
+        let longest = longest.fold(f64::MIN_POSITIVE, f64::max);
+        let across = WIDTH - NAMES - 6.0;
+        let (mut y, mut group) = (4.0, 0);
+        for (heading, strip) in &self.strips {
+            if !heading.is_empty() {
+                group += 1;
+                canvas.text([4.0, y + 13.0], Anchor::Start, "t", heading);
+                y += 19.0;
+            }
+            canvas.text([NAMES - 6.0, y + 10.5], Anchor::End, "v", &strip.name);
+            let width = across * strip.length / longest;
+            canvas.rect([NAMES, y], [width, HEIGHT - 2.0], "ground", &strip.name);
+            let colour = format!("shade {}", class(group, false));
+            for (from, to, share) in runs(&strip.shares) {
+                let cell = width / strip.shares.len() as f64;
+                let at = [NAMES + cell * from as f64, y];
+                let size = [cell * (to - from) as f64, HEIGHT - 2.0];
+                canvas.shade(at, size, &colour, share);
+            }
+            y += HEIGHT;
+        }
+        canvas.text([NAMES, y + 14.0], Anchor::Start, "m", "start of the draw");
+        canvas.text([WIDTH - 6.0, y + 14.0], Anchor::End, "m", &self.end);
+        canvas.finish(&self.title, y + 22.0)
+    }
+}
+
+/// Joins neighbours of one shade: first window, end, share; windows without work are left out.
+fn runs(shares: &[f64]) -> Vec<(usize, usize, f64)> {
+    let mut runs: Vec<(usize, usize, f64)> = Vec::new();
+    for (at, share) in shares.iter().enumerate() {
+        let shade = (share.clamp(0.0, 1.0) * SHADES).round() / SHADES;
+        match runs.last_mut() {
+            Some((_, to, last)) if *last == shade => *to = at + 1,
+            _ => runs.push((at, at + 1, shade)),
+        }
+    }
+    runs.retain(|(_, _, shade)| *shade > 0.0);
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_neighbours_are_one_rectangle() {
+        assert_eq!(
+            runs(&[0.0, 0.5, 0.51, 1.0, 0.0]),
+            [(1, 3, 0.5), (3, 4, 1.0)]
+        );
+    }
+
+    #[test]
+    fn strips_are_as_long_as_their_time() {
+        let strip = |length| Strip {
+            name: "crop".to_owned(),
+            shares: vec![1.0; 4],
+            length,
+        };
+        let chart = StripChart {
+            title: "timeline".to_owned(),
+            strips: vec![
+                ("baseline".to_owned(), strip(2.0)),
+                ("het+qm".to_owned(), strip(1.0)),
+            ],
+            end: "2 ms".to_owned(),
+        };
+        let svg = chart.svg();
+        assert!(svg.contains("width=\"430.0\"") && svg.contains("width=\"215.0\""));
+        assert!(svg.contains("shade s1") && svg.contains("shade s2"));
+    }
+}

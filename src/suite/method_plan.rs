@@ -1,0 +1,289 @@
+//! Jobs of one method each: the views of a suite, in each of which a method is run or not.
+//!
+//! A job is a view of a scene in one configuration by one method. Its row is appended to the results file as soon
+//! as the method is done, whatever the other methods of the view still do. Several results files may hold the rows
+//! of one plan, for example of shards on several machines.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::key::{Fnv1a, JobKey};
+use super::method::method_row;
+use super::plan::{Job, Plan};
+use super::records::Records;
+use super::results_file::{LineContent, Lines, ResultsFile};
+use super::row::Row;
+use super::runner::Event;
+use super::shard::Shard;
+use crate::error::{Error, Result};
+use crate::gpu::machine::Machine;
+use crate::gpu::method::Method;
+use crate::gpu::view::PreparedView;
+use crate::gpu::wiring::Watch;
+use crate::math::SimdLevel;
+use crate::report::figures::details;
+
+/// A view of a scene in a configuration, for which methods are chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate<'a> {
+    /// Key of the view in the configuration.
+    pub(crate) key: &'a JobKey,
+    /// Index of the scene, from 0.
+    pub(crate) scene: usize,
+    /// Index of the view in its scene, from 0.
+    pub(crate) view: usize,
+    /// Whether figures show the scene apart.
+    pub(crate) is_large: bool,
+}
+
+/// What to run for a candidate.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Choice {
+    /// Methods, each once.
+    pub(crate) methods: Vec<Method>,
+    /// Whether reports have the details of figures.
+    pub(crate) has_details: bool,
+}
+
+/// A job: a method of a job of the plan.
+#[derive(Debug, Clone, Copy)]
+struct MethodJob {
+    /// Index of the job in the plan.
+    job: usize,
+    method: Method,
+    has_details: bool,
+}
+
+/// The chosen jobs of a suite, in order: scenes, views, configurations, methods.
+pub(crate) struct MethodPlan {
+    plan: Plan,
+    jobs: Vec<MethodJob>,
+}
+
+/// A row of a plan.
+pub(crate) struct PlannedRow<'a> {
+    /// The candidate that the row belongs to.
+    pub(crate) candidate: Candidate<'a>,
+    /// Results of all methods that are known; `None` if there are none.
+    pub(crate) row: Option<Row>,
+    /// Methods without results.
+    pub(crate) missing: Vec<Method>,
+}
+
+impl Plan {
+    /// Chooses methods for every view in every configuration.
+    pub(crate) fn choose(mut self, choose: &mut dyn FnMut(&Candidate<'_>) -> Choice) -> MethodPlan {
+        let mut jobs = Vec::new();
+        for at in 0..self.jobs.len() {
+            let choice = choose(&self.candidate(at));
+            if choice.has_details {
+                // Rows with details are no rows of `bench`, nor the other way round.
+                let key = &mut self.jobs[at].key;
+                let mut hash = Fnv1a::default();
+                // Writing to a hash cannot fail.
+                let _ = write!(hash, "{} with details", key.fingerprint);
+                key.fingerprint = format!("{:016x}", hash.0);
+            }
+            jobs.extend(choice.methods.into_iter().map(|method| MethodJob {
+                job: at,
+                method,
+                has_details: choice.has_details,
+            }));
+        }
+        MethodPlan { plan: self, jobs }
+    }
+
+    fn candidate(&self, at: usize) -> Candidate<'_> {
+        let job = &self.jobs[at];
+        Candidate {
+            key: &job.key,
+            scene: job.scene,
+            view: job.camera,
+            is_large: self.scenes[job.scene].entry.is_large,
+        }
+    }
+}
+
+impl MethodPlan {
+    /// The jobs of one view in one configuration each.
+    fn groups<'a>(&self, jobs: &'a [MethodJob]) -> impl Iterator<Item = (&Job, &'a [MethodJob])> {
+        let groups = jobs.chunk_by(|a, b| a.job == b.job);
+        groups.map(|group| (&self.plan.jobs[group[0].job], group))
+    }
+
+    /// Selects the jobs to run.
+    pub(crate) fn wanted(
+        &self,
+        is_wanted: &dyn Fn(&Candidate<'_>, Method) -> bool,
+    ) -> Selection<'_> {
+        let wanted = |job: &&MethodJob| is_wanted(&self.plan.candidate(job.job), job.method);
+        Selection {
+            plan: self,
+            jobs: self.jobs.iter().filter(wanted).copied().collect(),
+        }
+    }
+
+    /// Adds the rows of a results file that belong to jobs of the plan. A file that is gone has none.
+    fn read(&self, path: &Path, records: &mut Records) -> Result<()> {
+        let lines = match Lines::of_file(path) {
+            Err(Error::Read { .. }) if !path.exists() => return Ok(()),
+            read => read?.lines,
+        };
+        let keys: HashSet<&JobKey> = self.plan.keys().collect();
+        for line in lines {
+            if matches!(&line.content, LineContent::Row(row) if keys.contains(&row.key)) {
+                records.add_line(line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of all jobs in `files`, and what is missing, in order.
+    ///
+    /// # Errors
+    /// Errors of reading the files, and [`Error::Malformed`] naming two rows of one job with different numbers.
+    pub(crate) fn rows(&self, files: &[PathBuf]) -> Result<Vec<PlannedRow<'_>>> {
+        let mut records = Records::default();
+        for file in files {
+            self.read(file, &mut records)?;
+        }
+        let groups = self.jobs.chunk_by(|a, b| a.job == b.job);
+        let rows = groups.map(|group| {
+            let candidate = self.plan.candidate(group[0].job);
+            let methods: Vec<Method> = group.iter().map(|job| job.method).collect();
+            let known = records.known(candidate.key, &methods);
+            let row = records.row(candidate.key).map(|row| Row {
+                variants: known,
+                ..row.clone()
+            });
+            PlannedRow {
+                candidate,
+                missing: records.missing(candidate.key, &methods),
+                row,
+            }
+        });
+        Ok(rows.collect())
+    }
+}
+
+/// Some jobs of a plan.
+pub(crate) struct Selection<'a> {
+    plan: &'a MethodPlan,
+    jobs: Vec<MethodJob>,
+}
+
+impl Selection<'_> {
+    /// Runs the jobs of a shard that have no row in `results` or in `others`, and appends their rows to
+    /// `results`. Without a shard, all jobs are run.
+    ///
+    /// # Errors
+    /// As of [`Plan::run`].
+    pub(crate) fn run(
+        &self,
+        shard: Option<Shard>,
+        results: &Path,
+        others: &[PathBuf],
+        level: SimdLevel,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<()> {
+        let mut file = ResultsFile::open(results)?;
+        let mut records = Records::default();
+        for line in file.take_lines() {
+            records.add_line(line)?;
+        }
+        for other in others.iter().filter(|other| *other != results) {
+            self.plan.read(other, &mut records)?;
+        }
+        let is_own = |at: usize| shard.is_none_or(|shard| shard.contains(at));
+        let own = (0..).zip(&self.jobs).filter(|(at, _)| is_own(*at));
+        let own: Vec<MethodJob> = own.map(|(_, job)| *job).collect();
+        let open: Vec<MethodJob> = own
+            .iter()
+            .filter(|job| {
+                let key = &self.plan.plan.jobs[job.job].key;
+                !records.missing(key, &[job.method]).is_empty()
+            })
+            .copied()
+            .collect();
+        watch(Event::Resumed {
+            jobs: own.len(),
+            done: own.len() - open.len(),
+        });
+        let scene_of = |job: &MethodJob| self.plan.plan.jobs[job.job].scene;
+        for of_scene in open.chunk_by(|a, b| scene_of(a) == scene_of(b)) {
+            self.run_scene(of_scene, &mut file, level, watch)?;
+        }
+        Ok(())
+    }
+
+    fn run_scene(
+        &self,
+        jobs: &[MethodJob],
+        file: &mut ResultsFile,
+        level: SimdLevel,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<()> {
+        let planned = &self.plan.plan.scenes[self.plan.plan.jobs[jobs[0].job].scene];
+        let scene = planned.entry.load(&self.plan.plan.suite)?;
+        let camera_of = |job: &MethodJob| self.plan.plan.jobs[job.job].camera;
+        for of_view in jobs.chunk_by(|a, b| camera_of(a) == camera_of(b)) {
+            let camera = &planned.cameras[camera_of(&of_view[0])];
+            let view = PreparedView::new(&scene.splats, camera, &scene.profile, level);
+            for (job, group) in self.plan.groups(of_view) {
+                watch(Event::Begun(&job.key));
+                if view.draw().is_empty() {
+                    let text = format!("{}: no splat is in view", job.key);
+                    watch(Event::Warning(text));
+                }
+                let rows = self.run_group(job, group, &view, scene.profile.name, file)?;
+                for (row, discrepancies) in rows {
+                    for sentence in discrepancies {
+                        let method = &row.variants[0].name;
+                        watch(Event::Warning(format!("{}, {method}: {sentence}", row.key)));
+                    }
+                    watch(Event::Done(&row));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the methods of a view in parallel on rayon's current pool; each appends its row when it is done.
+    fn run_group(
+        &self,
+        job: &Job,
+        group: &[MethodJob],
+        view: &PreparedView<'_>,
+        profile: &str,
+        file: &mut ResultsFile,
+    ) -> Result<Vec<(Row, Vec<String>)>> {
+        let config = &self.plan.plan.configurations[job.configuration].config;
+        let file = Mutex::new(file);
+        let run = |one: &MethodJob| {
+            let start = Instant::now();
+            let watched = match one.has_details {
+                true => details::watch(one.method),
+                false => Watch::default(),
+            };
+            let run = Machine::new(config, one.method, watched)?.run(view);
+            let mut method = method_row(&run.outcome, config, run.host);
+            if one.has_details {
+                details::add(&mut method.report, &run.outcome, view, config);
+            }
+            let discrepancies = run.outcome.discrepancies();
+            let host_s = start.elapsed().as_secs_f64();
+            let splats = u64::from(view.draw().len());
+            let row = Row::new(&job.key, profile, splats, vec![method], host_s);
+            file.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .append(&row)?;
+            Ok((row, discrepancies))
+        };
+        group.par_iter().map(run).collect()
+    }
+}
