@@ -229,8 +229,11 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
             margin = margin.max(blur_px(view, &view.placements(draw), bounds));
         }
     }
-    let margin = margin.ceil().min(UNBOUNDED_PX);
     let camera = &mut wide.camera;
+    // Edges are measured within the picture: without a limit, patches around the eye would be divided into
+    // millions of triangles. Blur beyond a picture's size may lose what lies wholly outside that margin.
+    let most = f64::from(camera.width.max(camera.height));
+    let margin = margin.ceil().min(UNBOUNDED_PX.min(most));
     camera.principal_px = camera.principal_px.map(|px| px + margin);
     #[allow(
         clippy::cast_possible_truncation,
