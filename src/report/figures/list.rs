@@ -120,7 +120,11 @@ pub(crate) const ALL: [Spec; 26] = [
         part: ALTERNATIVES,
         basis: Basis::Emulated,
         needs: &[first(&["baseline", "shader-blend", "interlock"])],
-        assumptions: &["l2.latency_ns"],
+        assumptions: &[
+            "interlock.regions",
+            "cores.blend_instructions",
+            "l2.latency_ns",
+        ],
         draw: alternatives::figure_10,
     },
     Spec {
@@ -395,7 +399,6 @@ mod tests {
             .collect();
         for spec in ALL {
             for assumption in spec.assumptions {
-                // The unit of in-shader blending is a field only of builds that have it.
                 let is_known = fields.iter().any(|f| f == assumption);
                 assert!(is_known, "{}: {assumption}", spec.id);
             }

@@ -121,7 +121,7 @@ fn energy(results: &Results) -> Option<String> {
     let high = largest(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[2])))?;
     let theirs = stated("fig19", "energy efficiency");
     Some(format!(
-        "The modelled energy of a draw falls by {ratio:.2} ({} the published {theirs:.2}), {low:.2} to {high:.2} over all scenes \
+        "The modelled energy of a draw falls by a factor of {ratio:.2} ({} the published {theirs:.2}), {low:.2} to {high:.2} over all scenes \
          and constants.",
         relation(ratio, theirs)
     ))
