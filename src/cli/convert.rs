@@ -1,19 +1,25 @@
 //! `convert`: scenes between formats, with filters and transforms.
 
+mod actions;
+
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
+use self::actions::{GivenAction, OrderedActions, Step};
 use super::console::{Exit, Verbosity, print, print_json};
 use super::inputs::SceneFlags;
-use super::outputs::{Outputs, parse_numbers};
-use super::usage::{finite, parsed, positive, whole};
-use crate::convert::{Action, Condition, concatenate};
+use super::outputs::Outputs;
+use super::usage::{finite, parsed};
+use super::views::ViewArgs;
+use crate::convert::{self, Action, AttributeErrors, ViewDifference, concatenate, worst_view};
+use crate::cpu::RenderSettings;
 use crate::error::{Error, Result};
-use crate::report::table::TextTable;
-use crate::scene::{OutputFormat, SplatAxes, SplatTable, load_table, write_table};
+use crate::output::write_whole;
+use crate::report::table::{TextTable, or_dash};
+use crate::scene::{LoadOptions, OutputFormat, SplatTable, Splats, load_table, write_table};
+use crate::shading::Profile;
 
 /// Convert scenes between formats, filter and move splats
 ///
@@ -34,10 +40,20 @@ pub(super) struct Args {
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
+    /// Compare the output with the joined inputs before the first action, and write PSNR, SSIM and FLIP of
+    /// every view, errors of attributes and sizes to this JSON file
+    #[arg(long, value_name = "FILE.json")]
+    report: Option<PathBuf>,
+    /// Exit with code 1 if the PSNR of any view is below this, in dB; compares as --report does
+    #[arg(long, value_name = "DB", value_parser = finite)]
+    fail_under_psnr: Option<f64>,
     #[command(flatten)]
     reading: SceneFlags,
     #[command(flatten)]
     actions: OrderedActions,
+    // Last, since it ends with the heading of the views.
+    #[command(flatten)]
+    views: ViewArgs,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -50,171 +66,8 @@ fn parse_format(text: &str) -> std::result::Result<OutputFormat, String> {
     parsed(text, OutputFormat::named)
 }
 
-/// An action as it is given: the flag, its value, and the action.
-#[derive(Debug, Clone)]
-struct GivenAction {
-    text: String,
-    action: Action,
-}
-
-/// Actions in the order in which they are given.
-#[derive(Debug, Clone, Default)]
-struct OrderedActions(Vec<GivenAction>);
-
-/// A flag of an action: name, value name (none for a switch), help, parser of the value.
-type ActionFlag = (
-    &'static str,
-    Option<&'static str>,
-    &'static str,
-    fn(&str) -> std::result::Result<Action, String>,
-);
-
-/// All flags of actions.
-const ACTIONS: [ActionFlag; 10] = [
-    (
-        "keep-box",
-        Some("X,Y,Z,X,Y,Z"),
-        "Keep splats whose centre is inside a box, from its least to its greatest corner",
-        |text| {
-            let [x, y, z, u, v, w] = numbers(text, "six numbers such as -1,-1,-1,1,1,1")?;
-            Ok(Action::KeepBox([x, y, z], [u, v, w]))
-        },
-    ),
-    (
-        "keep-sphere",
-        Some("X,Y,Z,RADIUS"),
-        "Keep splats whose centre is inside a sphere",
-        |text| {
-            let [x, y, z, radius] = numbers(text, "four numbers such as 0,0,0,2.5")?;
-            Ok(Action::KeepSphere([x, y, z], radius))
-        },
-    ),
-    (
-        "where",
-        Some("CONDITION"),
-        "Keep splats for which a condition holds, such as 'opacity > 0.1 && scale_max < 2': opacity is \
-         0 to 1, scale_min and scale_max are standard deviations, other names are columns of a PLY",
-        |text| parsed(text, Condition::parse).map(Action::Where),
-    ),
-    (
-        "sh",
-        Some("DEGREE"),
-        "Drop spherical harmonics above a degree, 0 to 4",
-        |text| {
-            let degree = whole(text).ok().filter(|degree| *degree <= 4);
-            let degree = degree.ok_or("expected a degree from 0 to 4")?;
-            Ok(Action::LimitSh(degree))
-        },
-    ),
-    (
-        "drop-nan",
-        None,
-        "Drop rows with a number that is not finite or a rotation of zero",
-        |_| Ok(Action::DropNan),
-    ),
-    ("translate", Some("X,Y,Z"), "Move all splats", |text| {
-        numbers(text, "three numbers such as 0,1,0").map(Action::Translate)
-    }),
-    (
-        "rotate",
-        Some("X,Y,Z"),
-        "Rotate all splats around the origin, with their spherical harmonics, by degrees around x, then \
-         y, then z",
-        |text| numbers(text, "three numbers such as 90,0,0").map(Action::Rotate),
-    ),
-    (
-        "scale",
-        Some("FACTOR"),
-        "Scale all splats around the origin",
-        |text| positive(text).map(Action::Scale),
-    ),
-    (
-        "flip-axes",
-        Some("AXES"),
-        "Change the signs of axes from these to right, down, forward: three letters as in RUB (right, \
-         up, back)",
-        |text| parsed(text, str::parse::<SplatAxes>).map(Action::Axes),
-    ),
-    (
-        "morton",
-        None,
-        "Order splats along a Morton curve, so that neighbours are close in the file",
-        |_| Ok(Action::Morton),
-    ),
-];
-
-fn numbers<const N: usize>(text: &str, example: &str) -> std::result::Result<[f64; N], String> {
-    let numbers: Option<[f64; N]> = parse_numbers(text);
-    let is_finite = |numbers: &[f64; N]| numbers.iter().all(|n| finite(&n.to_string()).is_ok());
-    numbers
-        .filter(is_finite)
-        .ok_or_else(|| format!("expected {example}"))
-}
-
-impl clap::Args for OrderedActions {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        let command = command.next_help_heading("Actions, in the given order");
-        ACTIONS
-            .iter()
-            .fold(command, |command, (name, value, help, parse)| {
-                let arg = Arg::new(*name).long(*name).help(*help);
-                let parse = *parse;
-                command.arg(match value {
-                    Some(value) => arg
-                        .value_name(*value)
-                        .action(ArgAction::Append)
-                        .allow_hyphen_values(true)
-                        .value_parser(move |text: &str| {
-                            let action = parse(text)?;
-                            let text = text.to_owned();
-                            Ok::<_, String>(GivenAction { text, action })
-                        }),
-                    None => arg.action(ArgAction::SetTrue),
-                })
-            })
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for OrderedActions {
-    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let mut placed: Vec<(usize, GivenAction)> = Vec::new();
-        for (name, value, _, parse) in &ACTIONS {
-            let flag = format!("--{name}");
-            if value.is_none() {
-                // A switch takes no value, so its parser cannot fail.
-                if let (true, Ok(action)) = (matches.get_flag(name), parse("")) {
-                    let at = matches.index_of(name).unwrap_or(0);
-                    placed.push((at, GivenAction { text: flag, action }));
-                }
-                continue;
-            }
-            let given = matches.get_many::<GivenAction>(name).into_iter().flatten();
-            let indices = matches.indices_of(name).into_iter().flatten();
-            for (at, given) in indices.zip(given) {
-                let text = format!("{flag} {}", given.text);
-                let action = given.action.clone();
-                placed.push((at, GivenAction { text, action }));
-            }
-        }
-        placed.sort_by_key(|(at, _)| *at);
-        Ok(Self(placed.into_iter().map(|(_, given)| given).collect()))
-    }
-
-    fn update_from_arg_matches(
-        &mut self,
-        matches: &ArgMatches,
-    ) -> std::result::Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-/// A step of the conversion, for the results.
-struct Step {
+/// A line of the results.
+struct Line {
     name: String,
     splats: usize,
     sh_degree: u8,
@@ -222,7 +75,7 @@ struct Step {
     format: Option<&'static str>,
 }
 
-impl Step {
+impl Line {
     fn of(name: String, table: &SplatTable) -> Self {
         Self {
             name,
@@ -241,48 +94,152 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "a name that ends in .ply, .compressed.ply, .spz, .sog, .splat or .glb, or --format";
         Error::argument("-o", expected, args.output.display().to_string())
     })?;
-    let mut outputs = Outputs::beside(args.scenes.iter().map(PathBuf::as_path));
+    let read = args.scenes.iter().map(PathBuf::as_path);
+    let mut outputs = Outputs::beside(read.chain(args.views.files()));
     outputs.add("-o", &args.output)?;
-    let mut steps = Vec::new();
+    if let Some(report) = &args.report {
+        outputs.add("--report", report)?;
+    }
+    let mut lines = Vec::new();
     let mut tables = Vec::new();
     for path in &args.scenes {
         let table = load_table(path, args.reading.options())?;
         warn_of_encoding(path, &table, verbosity);
-        steps.push(Step {
+        lines.push(Line {
             bytes: Some(table.file_bytes),
             format: Some(table.format.name()),
-            ..Step::of(path.display().to_string(), &table)
+            ..Line::of(path.display().to_string(), &table)
         });
         tables.push(table);
     }
     let Some(mut table) = concatenate(tables)? else {
         return Ok(Exit::Done);
     };
-    let first = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
+    let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
+    let before = is_compared.then(|| table.splats()).transpose()?;
     for given in &args.actions.0 {
-        let applied = given.action.apply(&mut table, first);
-        applied.map_err(|error| match given.action {
-            Action::Where(_) => error.about("--where"),
-            _ => error,
-        })?;
-        steps.push(Step::of(given.text.clone(), &table));
+        apply(given, &mut table, args, verbosity)?;
+        lines.push(Line::of(given.text.clone(), &table));
     }
     for loss in format.losses(&table) {
         verbosity.warn(&format!("{}: {loss}", args.output.display()));
     }
     write_table(&args.output, &table, format)?;
     let written = std::fs::metadata(&args.output).map(|meta| meta.len());
-    steps.push(Step {
+    lines.push(Line {
         bytes: written.ok(),
         format: Some(format.name()),
-        ..Step::of(args.output.display().to_string(), &table)
+        ..Line::of(args.output.display().to_string(), &table)
     });
-    if args.json {
-        print_json(document(&steps, args.scenes.len()))?;
-    } else {
-        print(page(&steps))?;
+    let loss = match before {
+        Some((before, _)) => Some(measure(args, &before, &table, format, verbosity)?),
+        None => None,
+    };
+    let mut body = document(&lines, args.scenes.len());
+    if let Some(loss) = &loss {
+        body["report"] = loss.document();
     }
-    Ok(Exit::Done)
+    if let Some(path) = &args.report {
+        let text = format!("{body:#}\n");
+        write_whole(path, |out| out.write_all(text.as_bytes()))?;
+    }
+    if args.json {
+        print_json(body)?;
+    } else {
+        print(page(&lines))?;
+        if let Some(loss) = &loss {
+            print(loss.page())?;
+        }
+    }
+    let least = args.fail_under_psnr.unwrap_or(f64::NEG_INFINITY);
+    let worst = loss.as_ref().and_then(|loss| worst_view(&loss.views));
+    let is_worse = worst.is_some_and(|view| view.comparison.psnr_db.is_some_and(|db| db < least));
+    Ok(if is_worse {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
+}
+
+/// The profile that a scene was trained for, else the default.
+fn profile(table: &SplatTable) -> Result<Profile> {
+    let named = table.profile_hint.map(Profile::named).transpose()?;
+    Ok(named.unwrap_or_default())
+}
+
+fn apply(
+    given: &GivenAction,
+    table: &mut SplatTable,
+    args: &Args,
+    verbosity: Verbosity,
+) -> Result<()> {
+    let path = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
+    match &given.action {
+        Step::Table(action) => action.apply(table, path).map_err(|error| match action {
+            Action::Where(_) => error.about("--where"),
+            _ => error,
+        }),
+        Step::Prune(threshold) => {
+            let cameras = args.views.all_views(&table.splats()?.0, verbosity)?;
+            convert::prune(table, *threshold, &cameras, &profile(table)?, path)
+        }
+    }
+}
+
+/// What a conversion loses.
+struct Loss {
+    views: Vec<ViewDifference>,
+    attributes: Option<AttributeErrors>,
+}
+
+/// Compares the written file with the scene before it.
+fn measure(
+    args: &Args,
+    before: &Splats,
+    table: &SplatTable,
+    format: OutputFormat,
+    verbosity: Verbosity,
+) -> Result<Loss> {
+    let written = load_table(&args.output, LoadOptions::default())?;
+    let cameras = args.views.all_views(before, verbosity)?;
+    let settings = RenderSettings {
+        profile: profile(table)?,
+        ..RenderSettings::default()
+    };
+    let (after, _) = written.splats()?;
+    Ok(Loss {
+        views: convert::compare_views(before, &after, &cameras, &settings)?,
+        attributes: convert::attribute_errors(table, &written, format, &args.output)?,
+    })
+}
+
+impl Loss {
+    fn document(&self) -> Value {
+        json!({
+            "protocol": "inria",
+            "views": self.views,
+            "worst_view": worst_view(&self.views).map(|view| &view.name),
+            "attributes": self.attributes,
+        })
+    }
+
+    fn page(&self) -> String {
+        let mut table = TextTable::new(&["<view", "PSNR dB", "SSIM", "FLIP"]);
+        for view in &self.views {
+            let found = &view.comparison;
+            table.row([
+                view.name.clone(),
+                or_dash(found.psnr_db, |db| format!("{db:.3}")),
+                format!("{:.6}", found.ssim),
+                format!("{:.6}", found.flip),
+            ]);
+        }
+        let worst = match worst_view(&self.views) {
+            Some(view) => format!("worst view: {}", view.name),
+            None => "all views are identical".to_owned(),
+        };
+        format!("\n{table}{worst}\n")
+    }
 }
 
 /// Warns of axes that a file does not state, and of what was left out of it.
@@ -303,7 +260,7 @@ fn warn_of_encoding(path: &Path, table: &SplatTable, verbosity: Verbosity) {
     }
 }
 
-fn page(steps: &[Step]) -> String {
+fn page(steps: &[Line]) -> String {
     let mut table = TextTable::new(&["<step", "splats", "SH", "<format", "size"]);
     for step in steps {
         let bytes = step.bytes.map(|bytes| HumanBytes(bytes).to_string());
@@ -318,8 +275,8 @@ fn page(steps: &[Step]) -> String {
     table.to_string()
 }
 
-fn document(steps: &[Step], inputs: usize) -> Value {
-    let file = |step: &Step| {
+fn document(steps: &[Line], inputs: usize) -> Value {
+    let file = |step: &Line| {
         json!({
             "path": step.name,
             "format": step.format,
@@ -333,7 +290,7 @@ fn document(steps: &[Step], inputs: usize) -> Value {
         Some((written, actions)) => (Some(file(written)), actions),
         None => (None, rest),
     };
-    let action = |step: &Step| json!({"action": step.name, "splats": step.splats});
+    let action = |step: &Line| json!({"action": step.name, "splats": step.splats});
     json!({
         "inputs": read.iter().map(file).collect::<Vec<_>>(),
         "actions": actions.iter().map(action).collect::<Vec<_>>(),

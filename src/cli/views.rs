@@ -52,6 +52,13 @@ impl ViewArgs {
         self.views_of(framing, verbosity)
     }
 
+    /// As [`Self::views`], but all cameras of a file if no flag chooses some.
+    pub(crate) fn all_views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
+        let mut all = self.clone();
+        all.view.get_or_insert_with(|| "all".to_owned());
+        all.views(splats, verbosity)
+    }
+
     /// As [`Self::views`], for a scene with this `framing`, which is needed only without a camera file.
     pub(crate) fn views_of(
         &self,

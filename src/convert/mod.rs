@@ -1,9 +1,16 @@
-//! Conversion of scenes: actions on tables of raw columns, in the order in which they are given.
+//! Conversion of scenes: actions on tables of raw columns, in the order in which they are given, and
+//! reports of what a conversion loses.
 
 mod action;
 mod concat;
 mod condition;
+mod prune;
+mod report;
 
 pub use action::Action;
 pub use concat::concatenate;
 pub use condition::Condition;
+pub use prune::{largest_weights, prune};
+pub use report::{
+    AttributeError, AttributeErrors, ViewDifference, attribute_errors, compare_views, worst_view,
+};

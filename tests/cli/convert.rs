@@ -145,3 +145,68 @@ fn mistakes_are_named() {
         "{warning}"
     );
 }
+
+#[test]
+fn a_report_compares_every_view() {
+    let place = Place::new();
+    let document = place.document(&[
+        "convert",
+        "scene.ply",
+        "-o",
+        "a.spz",
+        "--cameras",
+        "cameras.json",
+        "--report",
+        "report.json",
+        "--json",
+    ]);
+    let report = &document["report"];
+    let views = report["views"].as_array().unwrap();
+    assert_eq!(views.len(), 3);
+    let psnr = |view: &serde_json::Value| view["psnr_db"].as_f64().unwrap();
+    let worst = views
+        .iter()
+        .min_by(|a, b| psnr(a).total_cmp(&psnr(b)))
+        .unwrap();
+    assert_eq!(report["worst_view"], worst["name"]);
+    assert!(report["attributes"]["opacity"]["max"].as_f64().unwrap() < 0.002);
+    let text = fs::read_to_string(place.path("report.json")).unwrap();
+    let written: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(written["report"], *report);
+    let limit = format!("{}", psnr(worst) + 1.0);
+    let arguments = [
+        "convert",
+        "scene.ply",
+        "-o",
+        "a.spz",
+        "--cameras",
+        "cameras.json",
+        "--fail-under-psnr",
+    ];
+    place.expect_failure(1, &[&arguments[..], &[&limit]].concat());
+    place.expect(DONE, &[&arguments[..], &["10"]].concat());
+    // Nothing is lost from PLY to PLY, and pruning below no weight keeps what some view shows.
+    let document = place.document(&[
+        "convert",
+        "scene.ply",
+        "-o",
+        "b.ply",
+        "--report",
+        "r.json",
+        "--json",
+    ]);
+    assert!(document["report"]["worst_view"].is_null());
+    let document = place.document(&[
+        "convert",
+        "scene.ply",
+        "-o",
+        "c.ply",
+        "--prune",
+        "0.01",
+        "--cameras",
+        "cameras.json",
+        "--json",
+    ]);
+    let left = document["output"]["splats"].as_u64().unwrap();
+    assert!(left > 0 && left < SPLATS, "{left}");
+}

@@ -274,3 +274,161 @@ fn actions_keep_and_move_splats() {
     all.sort_by(f32::total_cmp);
     assert_eq!(ordered, all);
 }
+
+/// A camera that looks at the synthetic scene.
+fn camera(width: u32, height: u32) -> quadrille::Camera {
+    let scene = Synthetic::new(Recipe::Object, 1, 100, 0).unwrap();
+    scene.cameras()[0].resized(width, height).unwrap()
+}
+
+/// A scene and a camera that turn together give the same picture, for all rotations of a cube.
+#[test]
+fn rotated_scenes_and_cameras_give_the_same_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 3000));
+    let shot = camera(160, 90);
+    let settings = quadrille::RenderSettings::default();
+    let picture = |table: &SplatTable, camera: &quadrille::Camera| {
+        let path = folder.path().join("turned.ply");
+        write_table(&path, table, OutputFormat::Ply).unwrap();
+        quadrille::render(&load(&path).unwrap().splats, camera, &settings).0
+    };
+    let expected = picture(&scene, &shot);
+    let faces = [
+        [0.0, 0.0],
+        [90.0, 0.0],
+        [180.0, 0.0],
+        [270.0, 0.0],
+        [0.0, 90.0],
+        [0.0, 270.0],
+    ];
+    for [x, y] in faces {
+        for z in [0.0, 90.0, 180.0, 270.0] {
+            let mut turned = scene.clone();
+            Action::Rotate([x, y, z])
+                .apply(&mut turned, folder.path())
+                .unwrap();
+            let angles = [x, y, z].map(f64::to_radians);
+            let rotation =
+                quadrille::nalgebra::Rotation3::from_euler_angles(angles[0], angles[1], angles[2]);
+            let mut camera = shot.clone();
+            camera.view_from_world = shot.view_from_world * rotation.matrix().transpose();
+            let found = quadrille::compare(
+                &expected,
+                &picture(&turned, &camera),
+                quadrille::Protocol::Float,
+            )
+            .unwrap();
+            let psnr = found.psnr_db.unwrap_or(f64::INFINITY);
+            assert!(psnr >= 90.0, "{x} {y} {z}: {psnr} dB");
+        }
+    }
+}
+
+#[test]
+fn pruned_splats_show_in_no_view() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 3000));
+    let cameras = [camera(160, 90)];
+    let profile = quadrille::Profile::default();
+    let splats = load(folder.path().join("synthetic.ply")).unwrap().splats;
+    let weights = quadrille::convert::largest_weights(&splats, &cameras, &profile);
+    assert!(weights.iter().all(|w| (0.0..=0.99).contains(w)));
+    let hidden = weights.iter().filter(|w| **w < 0.004).count();
+    assert!(hidden > 300 && hidden < 2900, "{hidden}");
+    let mut pruned = scene.clone();
+    quadrille::convert::prune(&mut pruned, 0.004, &cameras, &profile, folder.path()).unwrap();
+    assert_eq!(pruned.rows(), 3000 - hidden);
+    let path = folder.path().join("pruned.ply");
+    write_table(&path, &pruned, OutputFormat::Ply).unwrap();
+    let settings = quadrille::RenderSettings::default();
+    let pictures = [&splats, &load(&path).unwrap().splats]
+        .map(|s| quadrille::render(s, &cameras[0], &settings).0);
+    // A dropped splat adds less than 0.004 to a pixel, and what is behind it shows by as little more.
+    let found = quadrille::compare(&pictures[0], &pictures[1], quadrille::Protocol::Float).unwrap();
+    assert!(
+        found.psnr_db.is_none_or(|db| db > 45.0),
+        "{:?}",
+        found.psnr_db
+    );
+    let error = quadrille::convert::prune(&mut pruned, 0.1, &[], &profile, &path).unwrap_err();
+    assert!(error.to_string().contains("cameras"));
+}
+
+/// Two splats on the axis of a camera: the front one has its own alpha, the other what that lets through.
+#[test]
+fn weights_are_transmittance_times_alpha() {
+    let splat = |z: f32, opacity: f32| quadrille::Splat {
+        mean: [0.0, 0.0, z],
+        scale: [0.5; 3],
+        rotation: [1.0, 0.0, 0.0, 0.0],
+        opacity,
+        sh: [[0.0; 3]; 25],
+    };
+    let hidden = quadrille::Splat {
+        mean: [0.0, 0.0, -3.0],
+        ..splat(0.0, 0.9)
+    };
+    let splats = quadrille::Splats::from_splats(0, [splat(6.0, 0.5), splat(3.0, 0.75), hidden]);
+    let lens = quadrille::Intrinsics::from_vertical_fov(65, 65, 1.0);
+    let up = quadrille::nalgebra::Vector3::new(0.0, -1.0, 0.0);
+    let target = quadrille::nalgebra::Vector3::new(0.0, 0.0, 1.0);
+    let camera = quadrille::Camera::look_at(
+        "axis",
+        lens,
+        quadrille::nalgebra::Vector3::zeros(),
+        target,
+        up,
+    )
+    .unwrap();
+    let weights =
+        quadrille::convert::largest_weights(&splats, &[camera], &quadrille::Profile::default());
+    assert!((weights[1] - 0.75).abs() < 1e-5, "{weights:?}");
+    assert_eq!(weights[2], 0.0);
+    // The splat behind is largest where the one in front is faint, or at the centre.
+    assert!(
+        weights[0] >= 0.25 * 0.5 - 1e-5 && weights[0] < 0.5,
+        "{weights:?}"
+    );
+}
+
+#[test]
+fn attribute_errors_are_those_of_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 3000));
+    for format in OutputFormat::all() {
+        let path = folder.path().join(format!("out{}", format.extension()));
+        write_table(&path, &scene, format).unwrap();
+        let errors =
+            quadrille::convert::attribute_errors(&scene, &table(&path), format, &path).unwrap();
+        let Some(errors) = errors else {
+            assert_eq!(
+                format,
+                OutputFormat::DotSplat,
+                "the only one without harmonics"
+            );
+            continue;
+        };
+        let name = format.name();
+        assert!(
+            errors.position.rms <= errors.position.max && errors.position.max < 0.01,
+            "{name}: {errors:?}"
+        );
+        assert!(
+            errors.opacity.max <= 0.5 / 255.0 + 1e-6,
+            "{name}: {errors:?}"
+        );
+        assert!(errors.rotation_degrees.max < 2.0, "{name}: {errors:?}");
+        if matches!(format, OutputFormat::Ply | OutputFormat::Glb) {
+            assert!(
+                errors.position.max == 0.0 && errors.log_scale.max < 1e-5,
+                "{name}: {errors:?}"
+            );
+        } else {
+            assert!(
+                errors.colour.max > 0.0 && errors.rotation_degrees.rms > 0.0,
+                "{name}: {errors:?}"
+            );
+        }
+    }
+}

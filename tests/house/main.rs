@@ -25,7 +25,18 @@ const IMPORTS: [(&str, &[&str]); 18] = [
     ("synth", &["error", "math", "scene"]),
     ("preprocess", &["math", "shading", "scene"]),
     ("cpu", &["math", "image", "shading", "scene", "preprocess"]),
-    ("convert", &["error", "scene"]),
+    (
+        "convert",
+        &[
+            "error",
+            "math",
+            "image",
+            "shading",
+            "scene",
+            "preprocess",
+            "cpu",
+        ],
+    ),
     ("pipeline", &["error", "math", "shading", "raster"]),
     (
         "gpu",

@@ -6,7 +6,8 @@ use std::path::Path;
 use super::{dot_splat, gltf, ply, sog, spz};
 use crate::error::{Error, Result};
 use crate::output::write_whole;
-use crate::scene::table::SplatTable;
+use crate::scene::morton::improved_order;
+use crate::scene::table::{RawColumns, SplatTable};
 
 /// A format that scenes are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +89,14 @@ impl OutputFormat {
             Self::Ply | Self::Spz3 | Self::Spz4 => 4,
             Self::CompressedPly | Self::Sog | Self::Glb => 3,
             Self::DotSplat => 0,
+        }
+    }
+
+    /// The order in which rows of `raw` are written, if it is not their own.
+    pub(crate) fn order(self, raw: &RawColumns) -> Option<Vec<u32>> {
+        match self {
+            Self::CompressedPly | Self::Sog => improved_order(raw),
+            _ => None,
         }
     }
 
