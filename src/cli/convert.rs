@@ -8,7 +8,7 @@ use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
 use self::actions::{GivenAction, OrderedActions, Step};
-use super::console::{Exit, Verbosity, print, print_json};
+use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::SceneFlags;
 use super::outputs::Outputs;
 use super::usage::{finite, parsed};
@@ -151,14 +151,22 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             print(loss.page())?;
         }
     }
-    let least = args.fail_under_psnr.unwrap_or(f64::NEG_INFINITY);
-    let worst = loss.as_ref().and_then(|loss| worst_view(&loss.views));
-    let is_worse = worst.is_some_and(|view| view.comparison.psnr_db.is_some_and(|db| db < least));
-    Ok(if is_worse {
-        Exit::CheckFailed
-    } else {
-        Exit::Done
-    })
+    let views = loss.as_ref().map_or(&[][..], |loss| &loss.views);
+    Ok(check_psnr(args.fail_under_psnr, views))
+}
+
+/// Reports the worst view if its PSNR is below `least`.
+fn check_psnr(least: Option<f64>, views: &[ViewDifference]) -> Exit {
+    let worst = worst_view(views).and_then(|view| Some((&view.name, view.comparison.psnr_db?)));
+    match (least, worst) {
+        (Some(least), Some((name, psnr))) if psnr < least => {
+            fail(&format!(
+                "view \"{name}\": expected a PSNR of at least {least} dB, found {psnr:.3} dB"
+            ));
+            Exit::CheckFailed
+        }
+        _ => Exit::Done,
+    }
 }
 
 /// The profile that a scene was trained for, else the default.
