@@ -41,6 +41,7 @@ use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::l2::L2Spec;
 use crate::pipeline::packets::{Beat, Primitive, RasterTile};
 use crate::pipeline::stage::{Retired, Sink, chain};
+use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, keep_timelines};
 use crate::raster::tiles::TileLayout;
 
@@ -65,6 +66,8 @@ pub struct Gpc<'c> {
     updating: bool,
     /// Order in which the shader blends; `None` if CROP does.
     blending: Option<ShaderOrder>,
+    /// Cycles by which requests to the L2 may come out of time order.
+    reordered: Cycle,
 }
 
 impl Gpc<'_> {
@@ -162,6 +165,7 @@ impl Gpc<'_> {
             l2_bytes_per_cycle: c.cores.l1_bytes_per_cycle,
             format: c.crop.format,
             tiles: self.layout.tiles(),
+            reordered: self.reordered,
         };
         ShaderBlend::new(&c.shader_blend, &c.interlock, order, on)
     }
@@ -303,6 +307,13 @@ impl Simulator {
         let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
+        let l2_latency = state.memory.l2.latency();
+        let reordered = self.blending.map_or(0, |order| {
+            order.reordered(&config.shader_blend, config.cores.slots(), l2_latency)
+        });
+        if reordered > 0 {
+            state.memory.reorder_within(reordered);
+        }
         if self.blending == Some(ShaderOrder::Unordered) {
             let picture = RacedPicture::new(layout.quads(), config.crop.format);
             state.race = Some(Box::new(picture));
@@ -324,6 +335,7 @@ impl Simulator {
                 lines: lines.clone(),
                 updating,
                 blending: self.blending,
+                reordered,
             };
             gpc(&parts)
         });

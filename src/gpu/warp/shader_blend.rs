@@ -70,6 +70,16 @@ impl ShaderOrder {
     /// Both orders.
     pub const ALL: [Self; 2] = [Self::Unordered, Self::Interlocked];
 
+    /// Cycles by which requests to the L2 come out of time order at most, about, where `slots` warps at once
+    /// wait for each other and an access to the L2 takes `l2_latency`: those of twice as many critical
+    /// sections. 0 without order, since warps then wait for memory alone.
+    pub(crate) fn reordered(self, spec: &ShaderBlendSpec, slots: u64, l2_latency: Cycle) -> Cycle {
+        match self {
+            Self::Unordered => 0,
+            Self::Interlocked => 2 * slots * (3 * l2_latency + spec.latency_cycles),
+        }
+    }
+
     /// Name of the method that blends in this order: `shader-blend` or `interlock`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -95,6 +105,8 @@ pub(crate) struct BlendingCores {
     pub(crate) format: ColourFormat,
     /// Screen tiles of the picture.
     pub(crate) tiles: usize,
+    /// Cycles by which requests to the L2 may come out of time order.
+    pub(crate) reordered: Cycle,
 }
 
 /// What keeps warps in order, if anything does.
@@ -284,8 +296,8 @@ impl ColourPorts {
         Self {
             places: ColourPlaces::new(on.format),
             bytes_per_cycle: on.l2_bytes_per_cycle,
-            read: Calendar::new(all),
-            write: Calendar::new(all),
+            read: Calendar::spanning(all, on.reordered),
+            write: Calendar::spanning(all, on.reordered),
             sectors: [0; 2],
         }
     }

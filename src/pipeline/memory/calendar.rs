@@ -7,8 +7,10 @@ use crate::pipeline::timing::{Cycle, Timeline};
 
 /// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
 const WINDOW_CYCLES: u64 = 16;
-/// Number of windows kept. A request older than all of them is booked in the oldest.
-const WINDOWS: usize = 1 << 14;
+/// Least number of windows kept, a power of two.
+const WINDOWS: u64 = 1 << 14;
+/// Largest number of windows kept, a power of two.
+const MOST_WINDOWS: u64 = 1 << 20;
 
 /// A window of the ring.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +29,10 @@ pub struct Calendar {
     bytes_per_cycle: u64,
     /// `2^48 / bytes_per_cycle`, rounded up.
     reciprocal: u64,
-    /// Ring of the windows from `first` on.
+    /// Ring of the windows from `first` on. A request older than all of them is booked in the oldest.
     windows: Vec<Window>,
+    /// Number of windows less one, which has all bits below its highest.
+    mask: u64,
     /// First window of the ring.
     first: u64,
     /// Bytes booked so far.
@@ -38,15 +42,25 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1.
+    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1. Requests may come 262,144 cycles out
+    /// of time order.
     pub fn new(bytes_per_cycle: u64) -> Self {
+        Self::spanning(bytes_per_cycle, 0)
+    }
+
+    /// As [`Calendar::new`], for requests that come up to `cycles` out of time order, if that is more and no
+    /// more than 2^24.
+    pub fn spanning(bytes_per_cycle: u64, cycles: u64) -> Self {
+        let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS);
+        let count = count.next_power_of_two();
         let bytes_per_cycle = bytes_per_cycle.max(1);
         let window = |next| Window { used: 0, next };
         Self {
             bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
             bytes_per_cycle,
             reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
-            windows: (0..WINDOWS as u64).map(window).collect(),
+            windows: (0..count).map(window).collect(),
+            mask: count - 1,
             first: 0,
             bytes: 0,
             timeline: None,
@@ -73,8 +87,8 @@ impl Calendar {
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;
         let number = at / WINDOW_CYCLES;
-        if number.wrapping_sub(self.first) < WINDOWS as u64 && self.timeline.is_none() {
-            let window = &mut self.windows[index(number % WINDOWS as u64)];
+        if number.wrapping_sub(self.first) <= self.mask && self.timeline.is_none() {
+            let window = &mut self.windows[index(number & self.mask)];
             // Most requests leave room in the window that they ask for.
             if window.used + bytes < self.bytes_per_window {
                 window.used += bytes;
@@ -100,7 +114,7 @@ impl Calendar {
         let mut left = bytes;
         loop {
             let window = self.with_room(from);
-            let booked = &mut self.windows[index(window % WINDOWS as u64)];
+            let booked = &mut self.windows[index(window & self.mask)];
             let taken = left.min(self.bytes_per_window - booked.used);
             booked.used += taken;
             left -= taken;
@@ -133,10 +147,10 @@ impl Calendar {
     /// saturated port does not scan its full windows for every request.
     fn with_room(&mut self, from: u64) -> u64 {
         let from = from.max(self.first);
-        let end = self.first + WINDOWS as u64;
+        let end = self.first + self.mask + 1;
         let mut found = from;
         while found < end {
-            let next = self.windows[index(found % WINDOWS as u64)].next;
+            let next = self.windows[index(found & self.mask)].next;
             if next == found {
                 break;
             }
@@ -144,7 +158,7 @@ impl Calendar {
         }
         let mut passed = from;
         while passed < found.min(end) {
-            let window = &mut self.windows[index(passed % WINDOWS as u64)];
+            let window = &mut self.windows[index(passed & self.mask)];
             passed = std::mem::replace(&mut window.next, found);
         }
         self.advance_to(found);
@@ -153,14 +167,14 @@ impl Calendar {
 
     /// Makes room in the ring for `window`.
     fn advance_to(&mut self, window: u64) {
-        let count = WINDOWS as u64;
+        let count = self.mask + 1;
         if window < self.first + count {
             return;
         }
         let first = window + 1 - count;
         // At most the whole ring, however far the window is ahead.
         for new in (self.first + count).max(first)..=window {
-            self.windows[index(new % count)] = Window { used: 0, next: new };
+            self.windows[index(new & self.mask)] = Window { used: 0, next: new };
         }
         self.first = first;
     }
@@ -187,6 +201,19 @@ mod tests {
         assert_eq!(calendar.bytes, 350);
     }
 
+    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more.
+    #[test]
+    fn a_wider_calendar_takes_older_requests() {
+        let later = |mut calendar: Calendar| {
+            calendar.book(1, 300_000);
+            calendar.book(1, 1)
+        };
+        assert_eq!(later(Calendar::new(10)), 300_000 - 262_144 + 16);
+        assert_eq!(later(Calendar::spanning(10, 300_000)), 1);
+        let widest = Calendar::spanning(10, u64::MAX);
+        assert_eq!(widest.windows.len() as u64, MOST_WINDOWS);
+    }
+
     /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows
     /// kept: the cycle in which the last byte passes never falls behind the bytes.
     #[test]
@@ -198,7 +225,7 @@ mod tests {
             last = last.max(calendar.book(32 + n % 97, at));
             assert!(calendar.bytes <= last + 1, "request {n}");
         }
-        assert!(last > 4 * WINDOWS as u64 * WINDOW_CYCLES);
+        assert!(last > 4 * WINDOWS * WINDOW_CYCLES);
         // No gap was left either: every request found the next free window.
         assert_eq!(calendar.bytes, last + 1);
         // A gap larger than the ring, and a request from before it.

@@ -51,6 +51,11 @@ impl Dram {
         self.last_write
     }
 
+    /// Takes requests up to `cycles` out of time order; none has come yet.
+    pub(super) fn reorder_within(&mut self, cycles: Cycle) {
+        self.calendar = Calendar::spanning(self.calendar.bytes_per_cycle(), cycles);
+    }
+
     /// The port.
     pub fn port(&self) -> &Calendar {
         &self.calendar

@@ -82,6 +82,11 @@ impl L2 {
         self.latency
     }
 
+    /// Takes requests up to `cycles` out of time order; none has come yet.
+    pub(super) fn reorder_within(&mut self, cycles: Cycle) {
+        self.port = Calendar::spanning(self.port.bytes_per_cycle(), cycles);
+    }
+
     /// The port.
     pub fn port(&self) -> &Calendar {
         &self.port

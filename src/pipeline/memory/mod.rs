@@ -42,6 +42,13 @@ impl Memory {
         }
     }
 
+    /// Takes requests up to `cycles` out of time order, where that is more than units without long waits need.
+    /// No request has come yet, and no timeline is kept.
+    pub(crate) fn reorder_within(&mut self, cycles: Cycle) {
+        self.l2.reorder_within(cycles);
+        self.dram.reorder_within(cycles);
+    }
+
     /// Reads the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
     /// they arrive.
     pub fn read(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {
