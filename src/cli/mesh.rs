@@ -1,9 +1,9 @@
 //! `mesh`: draws triangle meshes and subdivision surfaces with multi-sampling and quad merging.
 
 mod args;
-mod input;
+pub(super) mod input;
 mod job;
-mod options;
+pub(super) mod options;
 mod versus;
 
 use serde_json::json;
@@ -23,6 +23,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let job = Job::new(args)?;
     let input = args.input.load(args.mesh(), verbosity)?;
+    input.warn_of_blended(verbosity);
     let cameras = args.views.views_of(|| input.framing(), verbosity)?;
     job.prepare_outputs(&cameras)?;
     let pool = args.host.pool()?;

@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod console;
 mod convert;
+mod deferred;
 mod figures;
 mod frames;
 mod info;
@@ -52,6 +53,7 @@ enum Command {
     Compare(compare::Args),
     Completions(completions::Args),
     Convert(convert::Args),
+    Deferred(deferred::Args),
     Figures(figures::Args),
     Info(info::Args),
     Man(man::Args),
@@ -123,6 +125,7 @@ impl Command {
             Self::Convert(args) => convert::run(args, verbosity)?,
             Self::Completions(args) => completions::run(args, program)?,
             Self::Figures(args) => figures::run(args, verbosity)?,
+            Self::Deferred(args) => deferred::run(args, verbosity)?,
             Self::Info(args) => info::run(args, verbosity)?,
             Self::Man(args) => man::run(args, program)?,
             Self::Mesh(args) => mesh::run(args, verbosity)?,

@@ -59,6 +59,34 @@ impl ViewArgs {
         all.views(splats, verbosity)
     }
 
+    /// The view that follows each of `cameras`, which these flags select: the next one of the file or
+    /// circle. For the last view it is the one before it, seen from the other side: `true` tells so.
+    pub(crate) fn following(
+        &self,
+        cameras: &[Camera],
+        framing: impl FnOnce() -> Framing,
+    ) -> Result<Vec<(Camera, bool)>> {
+        let quiet = Verbosity {
+            quiet: true,
+            verbose: false,
+        };
+        let all = Self {
+            view: Some("all".to_owned()),
+            ..self.clone()
+        };
+        let all = all.views_of(framing, quiet)?;
+        let after = |camera: &Camera| {
+            let at = all.iter().position(|other| other.name == camera.name)?;
+            let next = all.get(at + 1).map(|next| (next.clone(), false));
+            next.or_else(|| Some((all.get(at.checked_sub(1)?)?.clone(), true)))
+        };
+        let found: Option<Vec<_>> = cameras.iter().map(after).collect();
+        found.ok_or_else(|| {
+            let expected = "several views (--cameras with a file of several, or --orbit)";
+            Error::argument("--shutter", expected, "one view")
+        })
+    }
+
     /// As [`Self::views`], for a scene with this `framing`, which is needed only without a camera file.
     pub(crate) fn views_of(
         &self,

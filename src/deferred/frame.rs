@@ -6,7 +6,7 @@ use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
 use super::camera::shutter::ShutterView;
-use super::geometry::{Geometry, GeometryChunk};
+use super::geometry::{Geometry, GeometryChunk, Layer};
 use super::raster::cost::RasterCounters;
 use super::raster::lanes::{PixelHits, TestView};
 use super::raster::traverse::{HitSink, RasterView, traverse};
@@ -36,8 +36,10 @@ pub struct StochasticFrame {
     pub settings: DeferredSettings,
     /// The geometry.
     pub geometry: Geometry,
-    /// Counters of one raster of the whole scene.
+    /// Counters of the set-up of all triangles and of one raster of the opaque ones.
     pub counters: RasterCounters,
+    /// Counters of one raster of the blended triangles.
+    pub blended_counters: RasterCounters,
     /// What each sample shows.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
@@ -63,6 +65,7 @@ impl StochasticFrame {
         let samples = usize::try_from(samples).unwrap_or(usize::MAX);
         let mut frame = Self {
             counters: geometry.counters,
+            blended_counters: RasterCounters::default(),
             geometry,
             settings: *settings,
             pattern,
@@ -75,6 +78,7 @@ impl StochasticFrame {
             view,
         };
         frame.raster();
+        frame.blended_counters = frame.count_blended();
         Ok(frame)
     }
 
@@ -189,9 +193,10 @@ impl BinLists {
 
     fn of_chunk(frame: &StochasticFrame, chunk: &GeometryChunk, across: u32) -> (BinList, u64) {
         let view = frame.raster_view();
+        let level = frame.settings.level.level();
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut tests = 0;
-        for (triangle, number) in chunk.triangles.iter().zip(0_u32..) {
+        for (triangle, number) in chunk.layer(Layer::Opaque).iter().zip(0_u32..) {
             let [x0, y0, x1, y1] = triangle.area.map(u32::from);
             let [from, to] = [[x0, y0], [x1 - 1, y1 - 1]].map(|p| p.map(|v| v / BIN_PX));
             let is_tested = (to[0] - from[0] + 1) * (to[1] - from[1] + 1) >= BINS_TESTED;
@@ -206,7 +211,9 @@ impl BinLists {
                             (left + BIN_PX).min(x1),
                             (top + BIN_PX).min(y1),
                         ];
-                        if !view.may_cover(triangle, bin) {
+                        let may_cover =
+                            dispatch!(level, simd => view.may_cover(simd, triangle, bin));
+                        if !may_cover {
                             continue;
                         }
                     }
@@ -287,8 +294,9 @@ impl<'a> Bin<'a> {
     ) {
         let [x, y] = self.corner;
         let area = [x, y, x + self.size[0], y + self.size[1]];
+        let opaque = chunk.layer(Layer::Opaque);
         for &number in triangles {
-            let triangle = &chunk.triangles[number as usize];
+            let triangle = &opaque[number as usize];
             let mut sink = DepthTest {
                 simd,
                 corner: self.corner,

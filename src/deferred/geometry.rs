@@ -22,6 +22,15 @@ const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 /// Side in pixels of the picture for which a scene is tessellated if its blur has no bound.
 const UNBOUNDED_PX: f64 = 16_777_216.0;
 
+/// Triangles that are drawn together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// Those that hide what is behind them.
+    Opaque,
+    /// Those that are blended with what is behind them; they are drawn last, and write no depth.
+    Blended,
+}
+
 /// A grid and the number of its first triangle in its chunk.
 #[derive(Debug)]
 pub(crate) struct PlacedGrid {
@@ -39,8 +48,10 @@ pub(crate) struct GeometryChunk {
     pub(crate) first: u32,
     /// Grids of which a triangle is not culled.
     pub(crate) grids: Vec<PlacedGrid>,
-    /// Triangles that are not culled.
-    pub(crate) triangles: Vec<MovingTriangle>,
+    /// Opaque triangles that are not culled.
+    triangles: Vec<MovingTriangle>,
+    /// Blended triangles that are not culled.
+    blended: Vec<MovingTriangle>,
     counters: RasterCounters,
 }
 
@@ -82,7 +93,7 @@ impl Geometry {
         }
         Error::check_limit("primitives of a frame", MAX_PRIMITIVES, primitives)?;
         chunks.par_iter_mut().for_each(|chunk| {
-            for triangle in &mut chunk.triangles {
+            for triangle in chunk.triangles.iter_mut().chain(&mut chunk.blended) {
                 triangle.primitive += chunk.first;
             }
         });
@@ -92,6 +103,19 @@ impl Geometry {
     /// Number of primitives, culled or not.
     pub fn primitives(&self) -> u64 {
         self.counters.triangles
+    }
+
+    /// Whether anything is blended.
+    pub fn has_blended(&self) -> bool {
+        self.chunks.iter().any(|chunk| !chunk.blended.is_empty())
+    }
+
+    /// Number of blended primitives that are not culled.
+    pub fn blended(&self) -> u64 {
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.blended.len() as u64)
+            .sum()
     }
 
     /// Finds a primitive that is not culled, by its number.
@@ -130,6 +154,15 @@ impl PrimitiveRef<'_> {
 }
 
 impl GeometryChunk {
+    /// Triangles of a layer that are not culled, in submission order.
+    #[inline]
+    pub(crate) fn layer(&self, layer: Layer) -> &[MovingTriangle] {
+        match layer {
+            Layer::Opaque => &self.triangles,
+            Layer::Blended => &self.blended,
+        }
+    }
+
     fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
@@ -144,6 +177,7 @@ impl GeometryChunk {
             first: 0,
             grids: Vec::new(),
             triangles: Vec::new(),
+            blended: Vec::new(),
             counters: RasterCounters::default(),
         };
         let set_up = SetUpView {
@@ -161,7 +195,11 @@ impl GeometryChunk {
                 let vertices = grid.vertices.iter();
                 points.clear();
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
-                chunk.add(grid, &points, &set_up, draws_backs);
+                let layer = match material.opacity {
+                    None => Layer::Opaque,
+                    Some(_) => Layer::Blended,
+                };
+                chunk.add(grid, &points, &set_up, (layer, draws_backs));
             }
         }
         chunk
@@ -172,26 +210,29 @@ impl GeometryChunk {
         grid: Grid,
         points: &[[CentredPoint; 2]],
         set_up: &SetUpView,
-        draws_backs: bool,
+        (layer, draws_backs): (Layer, bool),
     ) {
         #[allow(
             clippy::cast_possible_truncation,
             reason = "frames of 2^32 primitives are refused before numbers are used"
         )]
         let first = self.counters.triangles as u32;
-        let before = self.triangles.len();
+        let before = self.triangles.len() + self.blended.len();
         for (corners, number) in grid.topology.triangles.iter().zip(1_u32..) {
             self.counters.triangles += 1;
             let corners = corners.map(|c| points[usize::from(c)]);
             let number = first.wrapping_add(number);
             match MovingTriangle::set_up(corners, set_up, number, draws_backs) {
-                Ok(triangle) => self.triangles.push(triangle),
+                Ok(triangle) => match layer {
+                    Layer::Opaque => self.triangles.push(triangle),
+                    Layer::Blended => self.blended.push(triangle),
+                },
                 Err(Cull::Frustum) => self.counters.outside += 1,
                 Err(Cull::Facing) => self.counters.turned_away += 1,
                 Err(Cull::NotFinite) => self.counters.not_finite += 1,
             }
         }
-        if self.triangles.len() > before {
+        if self.triangles.len() + self.blended.len() > before {
             self.grids.push(PlacedGrid { grid, first });
         }
     }

@@ -6,6 +6,7 @@ use fearless_simd::{Simd, dispatch, prelude::*};
 use rayon::prelude::*;
 
 use super::frame::StochasticFrame;
+use super::geometry::Layer;
 use super::hits::{Hit, HitChunk, HitStream, QuadHits};
 use super::raster::cost::RasterCounters;
 use super::raster::lanes::PixelHits;
@@ -38,23 +39,41 @@ impl HitStream for StochasticFrame {
     }
 
     fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
-        let parts = self.parts();
-        let window = PARTS_PER_THREAD * rayon::current_num_threads();
-        for parts in parts.chunks(window) {
-            let chunks: Vec<_> = parts.par_iter().map(|part| self.hits_of(part)).collect();
-            chunks.iter().for_each(&mut *consume);
-        }
+        self.each_part(Layer::Opaque, &mut |chunk, _| consume(chunk));
+    }
+
+    fn each_blended_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
+        self.each_part(Layer::Blended, &mut |chunk, _| consume(chunk));
     }
 }
 
 impl StochasticFrame {
+    /// Counters of a raster of the blended triangles.
+    pub(super) fn count_blended(&self) -> RasterCounters {
+        let mut sum = RasterCounters::default();
+        self.each_part(Layer::Blended, &mut |_, counters| sum.add(counters));
+        sum
+    }
+
+    /// Rasterizes a layer part by part.
+    fn each_part(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk, &RasterCounters)) {
+        let parts = self.parts(layer);
+        let window = PARTS_PER_THREAD * rayon::current_num_threads();
+        for parts in parts.chunks(window) {
+            let hits = parts.par_iter().map(|part| self.hits_of(layer, part));
+            let hits: Vec<_> = hits.collect();
+            hits.iter()
+                .for_each(|(chunk, counters)| consume(chunk, counters));
+        }
+    }
+
     /// Cuts the raster into parts of bounded size.
-    fn parts(&self) -> Vec<RasterPart> {
+    fn parts(&self, layer: Layer) -> Vec<RasterPart> {
         let bottom = self.view.size()[1];
         let mut parts: Vec<RasterPart> = Vec::new();
         for (chunk, geometry) in self.geometry.chunks.iter().enumerate() {
             let mut pixels = PART_PX;
-            for (at, triangle) in geometry.triangles.iter().enumerate() {
+            for (at, triangle) in geometry.layer(layer).iter().enumerate() {
                 let [x0, y0, x1, y1] = triangle.area.map(u32::from);
                 let width = u64::from(x1 - x0);
                 let own = width * u64::from(y1 - y0);
@@ -88,21 +107,26 @@ impl StochasticFrame {
         parts
     }
 
-    fn hits_of(&self, part: &RasterPart) -> HitChunk {
+    fn hits_of(&self, layer: Layer, part: &RasterPart) -> (HitChunk, RasterCounters) {
         let level = self.settings.level.level();
         let mut chunk = HitChunk::default();
-        dispatch!(level, simd => self.raster_part(simd, part, &mut chunk));
-        chunk
+        let counters = dispatch!(level, simd => self.raster_part(simd, layer, part, &mut chunk));
+        (chunk, counters)
     }
 
     #[inline(always)]
-    fn raster_part<S: Simd>(&self, simd: S, part: &RasterPart, chunk: &mut HitChunk) {
+    fn raster_part<S: Simd>(
+        &self,
+        simd: S,
+        layer: Layer,
+        part: &RasterPart,
+        chunk: &mut HitChunk,
+    ) -> RasterCounters {
         let (view, grids) = (self.raster_view(), self.grid_view());
         let area = [0, part.rows.start, self.view.size()[0], part.rows.end];
-        // The frame has counted the same tests already.
         let mut counters = RasterCounters::default();
-        let triangles = &self.geometry.chunks[part.chunk].triangles[part.triangles.clone()];
-        for triangle in triangles {
+        let triangles = self.geometry.chunks[part.chunk].layer(layer);
+        for triangle in &triangles[part.triangles.clone()] {
             let mut sink = Recorder {
                 chunk,
                 triangle,
@@ -112,6 +136,7 @@ impl StochasticFrame {
             };
             traverse(simd, &view, triangle, area, &mut counters, &mut sink);
         }
+        counters
     }
 }
 

@@ -30,6 +30,7 @@ pub mod hits;
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod invariants;
 pub mod memory;
+pub mod outcome;
 pub mod raster;
 pub mod sample;
 pub mod samples;

@@ -143,6 +143,7 @@ fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let curve = match map.scale.curve {
         Curve::Linear => "linear",
         Curve::SquareRoot => "square-root",
+        Curve::Logarithmic => "logarithmic",
     };
     let range = format!(
         "{} TO {last}, {curve} scale to {}: {}",

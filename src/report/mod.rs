@@ -7,6 +7,7 @@
 //! | [`screen`] | the pages of `sim`, of [`columns`] |
 //! | [`software`] | the software renderer on the pages of `sim` |
 //! | [`estimates`] | frame times and energy on the pages and in the document of `sim` |
+//! | [`deferred`] | the tables and rows of `deferred` |
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
 //! | [`table`] | text tables |
@@ -21,6 +22,8 @@
 pub(crate) mod accelerator;
 pub(crate) mod columns;
 pub(crate) mod config;
+#[cfg(feature = "cli")]
+pub(crate) mod deferred;
 pub(crate) mod estimates;
 #[cfg(feature = "cli")]
 pub(crate) mod figures;

@@ -9,6 +9,8 @@ pub(crate) enum Curve {
     Linear,
     /// Keeps the structure of counts that range over decades.
     SquareRoot,
+    /// Equal distances for equal ratios; `least` is above 0.
+    Logarithmic,
 }
 
 /// A scale of colours from `least` to `top`; counts above have the colour of `top`.
@@ -46,11 +48,16 @@ impl Scale {
         reason = "a position on a scale of colours"
     )]
     pub(crate) fn position(self, count: u32) -> f32 {
+        if self.curve == Curve::Logarithmic {
+            let ratio = |n: u32| f64::from(n.max(self.least)) / f64::from(self.least.max(1));
+            let share = ratio(count).ln() / ratio(self.top).ln();
+            return share.min(1.0) as f32;
+        }
         let [count, range] = [count, self.top].map(|n| f64::from(n.saturating_sub(self.least)));
         let share = (count / range).min(1.0);
         match self.curve {
             Curve::Linear => share as f32,
-            Curve::SquareRoot => share.sqrt() as f32,
+            Curve::SquareRoot | Curve::Logarithmic => share.sqrt() as f32,
         }
     }
 
@@ -73,13 +80,14 @@ impl Scale {
     }
 
     /// Round numbers below `top`, in descending order. On a linear scale these are multiples of the
-    /// least step of 1, 2 or 5 times a power of ten that needs at most `most` of them; otherwise 1,
-    /// 2, 3 and 5 times all powers of ten.
+    /// least step of 1, 2 or 5 times a power of ten that needs at most `most` of them; on a logarithmic
+    /// one all powers of two; otherwise 1, 2, 3 and 5 times all powers of ten.
     fn round_numbers(self, most: u32) -> Vec<u32> {
         let top = u64::from(self.top);
         let decades = (0..10).map(|exponent| 10_u64.pow(exponent));
         let mut numbers: Vec<u64> = match self.curve {
             Curve::SquareRoot => decades.flat_map(|d| [d, 2 * d, 3 * d, 5 * d]).collect(),
+            Curve::Logarithmic => (0..32).map(|exponent| 1 << exponent).collect(),
             Curve::Linear => {
                 let mut steps = decades.flat_map(|d| [d, 2 * d, 5 * d]);
                 let step = steps.find(|step| top < step * u64::from(most.max(2) - 1));
@@ -139,6 +147,13 @@ mod tests {
         );
         assert_eq!(root(469).ticks(8), [0, 30, 100, 200, 300, 469]);
         assert_eq!(root(1).ticks(8), [0, 1]);
+        let (least, top, curve) = (1, 64, Curve::Logarithmic);
+        let powers = Scale { least, top, curve };
+        assert_eq!(powers.ticks(8), [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(
+            [1, 8, 64, 99].map(|n| powers.position(n)),
+            [0.0, 0.5, 1.0, 1.0]
+        );
         for top in (1..100_000).step_by(7).chain([u32::MAX]) {
             for scale in [linear(top), root(top)] {
                 let ticks = scale.ticks(6);

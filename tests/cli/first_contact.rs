@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use crate::support::program::{DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "bench",
     "compare",
     "completions",
     "convert",
+    "deferred",
     "info",
     "man",
     "mesh",

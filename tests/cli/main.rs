@@ -15,6 +15,7 @@ mod bench;
 mod clusters;
 mod compare;
 mod convert;
+mod deferred;
 mod docs;
 mod estimates;
 mod figures;

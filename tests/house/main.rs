@@ -65,7 +65,7 @@ const IMPORTS: [(&str, &[&str]); 18] = [
     ),
     (
         "report",
-        &["error", "image", "raster", "pipeline", "gpu", "mesh"],
+        &["error", "image", "raster", "pipeline", "gpu", "mesh", "deferred"],
     ),
     (
         "suite",
@@ -77,7 +77,7 @@ const IMPORTS: [(&str, &[&str]); 18] = [
         "cli",
         &[
             "error", "output", "math", "image", "shading", "raster", "scene", "synth", "cpu",
-            "convert", "gpu", "mesh", "report", "suite",
+            "convert", "gpu", "mesh", "deferred", "report", "suite",
         ],
     ),
 ];
@@ -99,7 +99,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 16] = [
+const LANES_ELSEWHERE: [(&str, &str); 18] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -120,6 +120,11 @@ const LANES_ELSEWHERE: [(&str, &str); 16] = [
         "deferred/raster/lanes.rs",
         "16 samples per pixel in five dimensions: a hundred million tests per frame",
     ),
+    (
+        "deferred/raster/bounds.rs",
+        "the tests that cull tiles: the corners against four sides at once",
+    ),
+    ("deferred/raster/edges.rs", "the same for the edges"),
     (
         "deferred/raster/traverse.rs",
         "selects the samples of a pixel for the same tests",

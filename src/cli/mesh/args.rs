@@ -134,10 +134,9 @@ impl Args {
 
     /// All files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let flags = &self.input;
-        let pictures = [&flags.displace, &flags.texture, &flags.normal_map];
-        let files = pictures.into_iter().chain([&self.versus.versus]).flatten();
-        let files = files.map(PathBuf::as_path).chain(self.views.files());
+        let files = self.input.files();
+        let files = files.chain(self.versus.versus.as_deref());
+        let files = files.chain(self.views.files());
         files.chain(self.gpu.files()).chain([self.mesh()])
     }
 }

@@ -35,25 +35,25 @@ const TOWARDS_EYE: [f64; 3] = [0.4, 0.3, 0.87];
 /// Flags about the mesh.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Mesh")]
-pub(super) struct MeshInputFlags {
+pub(in crate::cli) struct MeshInputFlags {
     /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of
     /// about this area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and
     /// procedural meshes]
     #[arg(long = "tessellate", value_name = "AREA", value_delimiter = ',', value_parser = parse_area)]
-    pub(super) areas: Vec<f64>,
+    pub(in crate::cli) areas: Vec<f64>,
     /// Displace the tessellated surface along its normals by the alpha of this picture or, without
     /// alpha, by its brightness
     #[arg(long, value_name = "PICTURE", requires = "displace_by")]
-    pub(super) displace: Option<PathBuf>,
+    pub(in crate::cli) displace: Option<PathBuf>,
     /// Displacement of white in world units; that of black is 0
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
     displace_by: Option<f32>,
     /// Picture with the colours of all materials
     #[arg(long, value_name = "PICTURE")]
-    pub(super) texture: Option<PathBuf>,
+    pub(in crate::cli) texture: Option<PathBuf>,
     /// Picture with the tangent-space normals of all materials
     #[arg(long, value_name = "PICTURE")]
-    pub(super) normal_map: Option<PathBuf>,
+    pub(in crate::cli) normal_map: Option<PathBuf>,
     /// Phong exponent of the highlight of all materials, 0 for none
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,
@@ -120,7 +120,7 @@ fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
     ranks.ok_or_else(|| "expected two numbers as in 6,5".to_owned())
 }
 
-pub(super) struct MeshInput {
+pub(in crate::cli) struct MeshInput {
     flags: MeshInputFlags,
     content: Content,
     bounds: [[f32; 3]; 2],
@@ -137,7 +137,13 @@ enum Content {
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
 
 impl MeshInputFlags {
-    pub(super) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
+    /// All files that are read beside the mesh.
+    pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &Path> {
+        let pictures = [&self.displace, &self.texture, &self.normal_map];
+        pictures.into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    pub(in crate::cli) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
         each_once("--tessellate", &self.areas)?;
         let content = self.read(path, verbosity)?;
         self.warn_of_idle_flags(&content, verbosity);
@@ -223,10 +229,6 @@ impl MeshInputFlags {
             for effect in &self.shader_effects {
                 effect.set(&mut material.effects);
             }
-            if material.opacity.is_some() {
-                let name = &material.name;
-                verbosity.warn(&format!("material {name:?} is blended: it is drawn opaque"));
-            }
             if material.alpha_cutoff.is_some() {
                 verbosity.warn(&format!(
                     "material {:?} discards transparent fragments: it is drawn opaque, and the pixel \
@@ -254,7 +256,7 @@ impl MeshInputFlags {
 
 impl MeshInput {
     /// The default view.
-    pub(super) fn framing(&self) -> Framing {
+    pub(in crate::cli) fn framing(&self) -> Framing {
         if let Content::Procedural(scene) = self.content {
             let viewpoint = scene.viewpoint();
             let [eye, centre] = [viewpoint.eye, viewpoint.target].map(Vector3::from);
@@ -295,14 +297,29 @@ impl MeshInput {
         ((least + greatest) / 2.0, radius)
     }
 
+    /// Warns of blended materials, for a command that draws them opaque.
+    pub(in crate::cli) fn warn_of_blended(&self, verbosity: Verbosity) {
+        if let Content::Polygons(mesh) = &self.content {
+            for material in mesh.materials.iter().filter(|m| m.opacity.is_some()) {
+                let name = &material.name;
+                verbosity.warn(&format!("material {name:?} is blended: it is drawn opaque"));
+            }
+        }
+    }
+
+    /// Middle of the bounding box.
+    pub(in crate::cli) fn centre(&self) -> Vector3<f64> {
+        self.bounding_sphere().0
+    }
+
     /// Distance of the near plane.
-    pub(super) fn near(&self, camera: &Camera) -> f64 {
+    pub(in crate::cli) fn near(&self, camera: &Camera) -> f64 {
         let default = || near_plane(camera, self.bounds);
         self.flags.near.unwrap_or_else(default)
     }
 
     /// The source of triangles for each requested area.
-    pub(super) fn sources(&self) -> Result<Sources<'_>> {
+    pub(in crate::cli) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.content, self.flags.areas.as_slice()) {
             (Content::Polygons(mesh), []) => {
                 let triangles: Box<dyn GridSource> = Box::new(Triangles::new(Mesh::clone(mesh)));

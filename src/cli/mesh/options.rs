@@ -155,7 +155,7 @@ impl PipelineFlags {
 }
 
 /// Refuses repeated values, whose rows and files would be the same.
-pub(super) fn each_once<T: PartialEq + ToString>(flag: &str, values: &[T]) -> Result<()> {
+pub(in crate::cli) fn each_once<T: PartialEq + ToString>(flag: &str, values: &[T]) -> Result<()> {
     match (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
         None => Ok(()),
         Some(at) => {
@@ -177,7 +177,7 @@ fn entries(text: &str) -> Result<Option<u32>> {
     })
 }
 
-fn parse_checker(text: &str) -> std::result::Result<f32, String> {
+pub(in crate::cli) fn parse_checker(text: &str) -> std::result::Result<f32, String> {
     let checks = text
         .parse()
         .ok()

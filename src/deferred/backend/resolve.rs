@@ -25,17 +25,17 @@ impl Background {
         self.srgb.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0])
     }
 
-    /// A pixel from the colours of its covered samples, of `count` samples in all.
-    pub fn resolve(&self, colours: impl Iterator<Item = [f32; 3]>, count: u32) -> [f32; 4] {
+    /// A pixel from the premultiplied colours of its samples in linear light, each followed by its alpha.
+    pub fn resolve(&self, colours: &[[f32; 4]]) -> [f32; 4] {
         let (mut sum, mut covered) = ([0.0_f32; 3], 0.0_f32);
-        for colour in colours {
-            (0..3).for_each(|k| sum[k] += colour[k]);
-            covered += 1.0;
+        for [r, g, b, alpha] in colours {
+            sum = [sum[0] + r, sum[1] + g, sum[2] + b];
+            covered += alpha;
         }
         if covered == 0.0 {
             return self.pixel();
         }
-        let share = 1.0 / f32::from(u16::try_from(count).unwrap_or(1));
+        let share = 1.0 / f32::from(u16::try_from(colours.len()).unwrap_or(1));
         finish(sum, covered, share, self.linear)
     }
 }

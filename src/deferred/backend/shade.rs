@@ -1,6 +1,7 @@
 //! Shading of quads of the shading grid, for any pipeline.
 
 use super::attributes::ShadingTriangle;
+use crate::deferred::forward::QuadShading;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::shading::spid::Spid;
 use crate::mesh::shade::{QuadPoints, Shader};
@@ -51,5 +52,21 @@ impl<'a> QuadShader<'a> {
             material: triangle.material,
             is_front: triangle.is_front,
         })
+    }
+}
+
+/// The shading of a frame, for pipelines that shade during the raster.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameShading<'a> {
+    /// The frame.
+    pub frame: &'a StochasticFrame,
+    /// The shader of the view half-way through the exposure.
+    pub shader: &'a Shader<'a>,
+}
+
+impl QuadShading for FrameShading<'_> {
+    fn shader(&self) -> Box<dyn FnMut(u32, u32) -> QuadColours + Send + '_> {
+        let mut shader = QuadShader::new(self.frame, self.shader);
+        Box::new(move |primitive, quad| shader.shade(primitive, quad, 0b1111))
     }
 }

@@ -4,11 +4,14 @@
 use rayon::prelude::*;
 
 use super::attributes::{VertexCache, VertexCacheSpec};
+use super::blended::BlendTarget;
 use super::radix::{RadixSort, SortCounters, SortEntry, value_bits};
 use super::resolve::Background;
 use super::scan::quads;
 use super::shade::QuadShader;
+use crate::deferred::forward::memo::Memo;
 use crate::deferred::frame::StochasticFrame;
+use crate::deferred::raster::cost::RasterCounters;
 use crate::image::Frame;
 use crate::mesh::shade::Shader;
 
@@ -26,6 +29,8 @@ pub struct TiledPass<'a> {
     pub heat: bool,
     /// Whether the sort measures its packed bytes.
     pub measures_packed: bool,
+    /// Quads that the memo of blended draws holds; `None` without a limit. It is emptied after each tile.
+    pub memo_quads: Option<u32>,
     /// The vertex cache.
     pub vertex_cache: &'a VertexCacheSpec,
 }
@@ -33,8 +38,11 @@ pub struct TiledPass<'a> {
 /// Counters of the second pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TiledCounters {
-    /// Quads shaded; four executions each.
+    /// Quads shaded, blended ones too; four executions each.
     pub quads: u64,
+    /// Counters of the raster of blended triangles, each of which is set up in every tile that its box
+    /// meets.
+    pub blended: RasterCounters,
     /// Primitives found, once per tile that shows them.
     pub primitives: u64,
     /// Vertices whose attributes are shaded.
@@ -54,6 +62,7 @@ pub struct TiledCounters {
 impl TiledCounters {
     fn add(&mut self, other: &Self) {
         self.quads += other.quads;
+        self.blended.add(&other.blended);
         self.primitives += other.primitives;
         self.vertices += other.vertices;
         self.draws_shown += other.draws_shown;
@@ -164,13 +173,10 @@ struct Backend<'a> {
     draws: u64,
     sorter: RadixSort,
     entries: Vec<SortEntry>,
-    /// Colour of each sample, red below 0 for the background.
-    colours: Vec<[f32; 3]>,
+    /// Premultiplied colour of each sample in linear light, and its alpha.
+    colours: Vec<[f32; 4]>,
     vertices: VertexCache,
 }
-
-/// A sample without a colour.
-const NO_COLOUR: [f32; 3] = [-1.0; 3];
 
 impl<'a> Backend<'a> {
     fn new(frame: &'a StochasticFrame, pass: &'a TiledPass<'a>, draws: u64) -> Self {
@@ -195,13 +201,16 @@ impl<'a> Backend<'a> {
         let count = tile[0] as usize * rect.size[1] as usize * samples as usize;
         self.colours.clear();
         if self.pass.picture.is_some() {
-            self.colours.resize(count, NO_COLOUR);
+            self.colours.resize(count, [0.0; 4]);
         }
         let mut heat = Vec::new();
         if self.pass.heat {
             heat.resize(rect.size[0] as usize * rect.size[1] as usize, 0.0);
         }
         self.shade(rect, tile[0], &mut counters, &mut heat);
+        if self.frame.geometry.has_blended() {
+            self.blend(rect, tile[0], &mut counters, &mut heat);
+        }
         counters.draws_skipped = self.draws - counters.draws_shown;
         TileOutcome {
             rect,
@@ -267,7 +276,7 @@ impl<'a> Backend<'a> {
                 let colours = shader.shade(quad.primitive, quad.quad, wanted);
                 for entry in entries {
                     let [r, g, b, _] = colours[usize::from(entry.spid.place())];
-                    self.colours[entry.value as usize] = [r, g, b];
+                    self.colours[entry.value as usize] = [r, g, b, 1.0];
                 }
             }
             if self.pass.heat {
@@ -303,10 +312,36 @@ impl<'a> Backend<'a> {
         let pixels = (0..rect.size[1]).flat_map(|y| (0..rect.size[0]).map(move |x| [x, y]));
         let pixels = pixels.map(|[x, y]| {
             let first = ((y * width + x) * samples) as usize;
-            let colours = &self.colours[first..first + samples as usize];
-            let covered = colours.iter().copied().filter(|c| c[0] >= 0.0);
-            background.resolve(covered, samples)
+            background.resolve(&self.colours[first..first + samples as usize])
         });
         pixels.collect()
+    }
+
+    /// Draws the blended triangles over the samples of a tile.
+    fn blend(
+        &mut self,
+        rect: TileRect,
+        width: u32,
+        counters: &mut TiledCounters,
+        heat: &mut [f64],
+    ) {
+        let [left, top] = rect.corner;
+        let area = [left, top, left + rect.size[0], top + rect.size[1]];
+        let shader = self
+            .pass
+            .picture
+            .as_ref()
+            .map(|(s, _)| QuadShader::new(self.frame, s));
+        let mut target = BlendTarget {
+            frame: self.frame,
+            area,
+            width,
+            shader,
+            memo: Memo::new(self.pass.memo_quads),
+            colours: &mut self.colours,
+            heat,
+        };
+        counters.blended = target.draw();
+        counters.quads += target.memo.counters().misses;
     }
 }

@@ -12,6 +12,7 @@ use super::backend::tiles::{TiledOutcome, TiledPass};
 use super::camera::lens::Lens;
 use super::camera::motion::SceneMotion;
 use super::frame::StochasticFrame;
+use super::geometry::Layer;
 use super::hits::HitStream;
 use super::raster::oracle::exact;
 use super::raster::sample_test::{Sample, sample_test};
@@ -32,7 +33,9 @@ use scenes::{Random, blurs, camera, frame, mesh, soup};
 /// All triangles of a frame as set up, with their numbers.
 fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
     let chunks = frame.geometry.chunks.iter();
-    chunks.flat_map(|c| c.triangles.iter().copied()).collect()
+    chunks
+        .flat_map(|c| c.layer(Layer::Opaque).iter().copied())
+        .collect()
 }
 
 fn each_sample(frame: &StochasticFrame, mut visit: impl FnMut(usize, Sample)) {
@@ -167,6 +170,7 @@ fn passes(frame: &StochasticFrame, source: &Triangles, tile_px: Option<u32>) -> 
         picture: Some((&shader, Background::new(Some([0.1, 0.2, 0.3])))),
         heat: true,
         measures_packed: false,
+        memo_quads: Some(64),
         vertex_cache: &VertexCacheSpec::default(),
     })
 }

@@ -7,8 +7,11 @@
 //! corners behind the eye as well, since it never divides by `Z`: a point of the triangle with `Z > 0`
 //! in the tile is a mean of the corners, so one of them is not beyond the side.
 
+use fearless_simd::{Simd, f32x16, prelude::*};
+
 use super::triangle::MovingTriangle;
 use crate::deferred::camera::lens::LensShear;
+use crate::math::lanes::mask_bits;
 
 /// Widening of ranges, for rounding, as a share of the whole range.
 const MARGIN: f32 = 1.0 / 262_144.0;
@@ -45,17 +48,23 @@ impl SampleRange {
     };
 }
 
-/// A triangle's corners and blurs at both ends of the shutter.
+/// Lanes of a test: three corners and an unused lane for each of four sides, which are left, right, top
+/// and bottom.
+const LANES: usize = 16;
+/// The corners of a side.
+const CORNERS: u16 = 0b111;
+
+/// A triangle's corners and blurs at both ends of the shutter, in lanes.
 #[derive(Debug, Clone, Copy)]
 pub struct CornerBounds {
-    /// For each axis, end and corner: the place times `Z`.
-    place: [[[f32; 3]; 2]; 2],
-    /// The same for the greatest shear on the lens, signed.
-    shear: [[[f32; 3]; 2]; 2],
-    /// For each end and corner: `Z`.
-    z: [[f32; 3]; 2],
-    /// For each corner: bound of the rounding of its place.
-    slack: [f32; 3],
+    /// For each end: the distance from the picture's centre times `Z`, in the direction of the side.
+    place: [[f32; LANES]; 2],
+    /// For each end: what the side's own distance from the centre is multiplied by, `Z` or `-Z`.
+    scale: [[f32; LANES]; 2],
+    /// For each end: the greatest shear on the lens, in the direction of the side.
+    shear: [[f32; LANES]; 2],
+    /// Bound of the rounding of a corner's place.
+    slack: [f32; LANES],
     moves: bool,
     is_blurred: bool,
 }
@@ -63,37 +72,58 @@ pub struct CornerBounds {
 impl CornerBounds {
     /// Takes the corners of a triangle in a picture whose borders are at most `reach` pixels from its
     /// centre.
+    #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, reach: f32) -> Self {
-        let ends = [triangle.start, triangle.end()];
-        let z = ends.map(|corners| corners.map(|p| p[2]));
-        let place = [0, 1].map(|k| ends.map(|corners| corners.map(|p| p[k])));
-        let shear = [0, 1].map(|k| z.map(|z| z.map(|z| lens.a[k] * z + lens.b[k])));
-        let slack = [0, 1, 2].map(|i| {
-            let end = |e: usize| {
-                let axis = |k: usize| {
-                    let aside = (lens.a[k] * z[e][i]).abs() + lens.b[k].abs();
-                    place[k][e][i].abs() + aside + reach * z[e][i].abs()
-                };
-                axis(0).max(axis(1))
-            };
-            ROUNDING * (end(0) + end(1))
-        });
-        Self {
-            place,
-            shear,
-            z,
-            slack,
-            moves: triangle.moves(),
+        let moves = triangle.moves();
+        let mut bounds = Self {
+            place: [[0.0; LANES]; 2],
+            scale: [[0.0; LANES]; 2],
+            shear: [[0.0; LANES]; 2],
+            slack: [0.0; LANES],
+            moves,
             is_blurred: !lens.is_pinhole(),
+        };
+        let ends = [
+            triangle.start,
+            if moves {
+                triangle.end()
+            } else {
+                triangle.start
+            },
+        ];
+        for i in 0..3 {
+            let mut slack = 0.0;
+            for (end, corners) in ends.iter().enumerate() {
+                let [x, y, z] = corners[i];
+                let across = lens.a[0] * z + lens.b[0];
+                let down = lens.a[1] * z + lens.b[1];
+                for (side, sign) in [(0, 1.0), (1, -1.0)] {
+                    let (column, row) = (4 * side + i, 8 + 4 * side + i);
+                    bounds.place[end][column] = sign * x;
+                    bounds.place[end][row] = sign * y;
+                    bounds.scale[end][column] = -sign * z;
+                    bounds.scale[end][row] = -sign * z;
+                    bounds.shear[end][column] = sign * across;
+                    bounds.shear[end][row] = sign * down;
+                }
+                let aside = |k: usize| (lens.a[k] * z).abs() + lens.b[k].abs();
+                slack += (x.abs() + aside(0)).max(y.abs() + aside(1)) + reach * z.abs();
+            }
+            for side in 0..4 {
+                bounds.slack[4 * side + i] = ROUNDING * slack;
+            }
         }
+        bounds
     }
 
     /// Bounds of the rounding of the corners' places.
+    #[inline(always)]
     pub fn slack(&self) -> [f32; 3] {
-        self.slack
+        [self.slack[0], self.slack[1], self.slack[2]]
     }
 
     /// Whether ranges can be less than all samples.
+    #[inline(always)]
     pub fn restricts(&self) -> bool {
         self.moves || self.is_blurred
     }
@@ -101,100 +131,176 @@ impl CornerBounds {
     /// The times and positions on the lens at which the triangle may cover samples of a rectangle; `None`
     /// if there are none.
     #[inline(always)]
-    pub fn range(&self, rect: &Rect) -> Option<SampleRange> {
+    pub fn range<S: Simd>(&self, simd: S, rect: &Rect) -> Option<SampleRange> {
         let mut range = SampleRange::ALL;
-        for axis in 0..2 {
-            for (sign, border) in [(1.0, rect.least[axis]), (-1.0, rect.greatest[axis])] {
-                let end = |e: usize| -> [f32; 3] {
-                    std::array::from_fn(|i| {
-                        let beyond = sign * (self.place[axis][e][i] - border * self.z[e][i]);
-                        beyond + self.shear[axis][e][i].abs() + self.slack[i]
-                    })
-                };
-                let start = end(0);
-                let t = hull(&start, &if self.moves { end(1) } else { start })?;
-                range.t = [range.t[0].max(t[0]), range.t[1].min(t[1])];
+        let borders = f32x16::from_slice(simd, &rect.borders());
+        let slack = f32x16::from_slice(simd, &self.slack);
+        let start = self.beyond(simd, 0, borders, slack);
+        let start_below = below_zero(simd, start);
+        if !self.moves {
+            if (0..4).any(|side| misses(start_below, side)) {
+                return None;
+            }
+        } else {
+            let end = self.beyond(simd, 1, borders, slack);
+            let end_below = below_zero(simd, end);
+            if (0..4).any(|side| misses(start_below & end_below, side)) {
+                return None;
+            }
+            let mut roots = [0.0; LANES];
+            (start / (start - end)).store_slice(&mut roots);
+            for side in 0..4 {
+                let t = hull(
+                    side,
+                    [start_below, end_below],
+                    &[(roots, start_below & end_below)],
+                );
+                range.t = both(range.t, t);
+            }
+            if range.t[0] > range.t[1] {
+                return None;
             }
         }
-        if range.t[0] > range.t[1] {
-            return None;
-        }
         if self.is_blurred {
-            range.u = self.on_lens(0, rect, range.t)?;
-            range.v = self.on_lens(1, rect, range.t)?;
+            self.on_lens(simd, borders, slack, &mut range)?;
         }
         Some(range)
     }
 
-    /// The positions on the lens, along an axis, from which the triangle may be seen between the
-    /// rectangle's borders at some of the times.
+    /// The distances of the corners, with blur, from the sides at an end of the shutter, times `Z`; below 0
+    /// for corners beyond a side.
     #[inline(always)]
-    fn on_lens(&self, axis: usize, rect: &Rect, times: [f32; 2]) -> Option<[f32; 2]> {
-        let mut range = [0.0_f32, 1.0];
-        for (sign, border) in [(1.0, rect.least[axis]), (-1.0, rect.greatest[axis])] {
-            let mut least = [0.0; 6];
-            let mut greatest = [0.0; 6];
-            for at in 0..6 {
-                let (time, i) = (times[at / 3], at % 3);
-                let between = |ends: [f32; 2]| ends[0] + time * (ends[1] - ends[0]);
-                let z = between([self.z[0][i], self.z[1][i]]);
-                let place = between([self.place[axis][0][i], self.place[axis][1][i]]);
-                let shear = sign * between([self.shear[axis][0][i], self.shear[axis][1][i]]);
-                let middle = sign * (place - border * z) + 2.0 * self.slack[i];
-                least[at] = middle - shear;
-                greatest[at] = middle + shear;
-            }
-            let hull = hull(&least, &greatest)?;
-            range = [range[0].max(hull[0]), range[1].min(hull[1])];
+    fn beyond<S: Simd>(
+        &self,
+        simd: S,
+        end: usize,
+        borders: f32x16<S>,
+        slack: f32x16<S>,
+    ) -> f32x16<S> {
+        let place = f32x16::from_slice(simd, &self.place[end]);
+        let scale = f32x16::from_slice(simd, &self.scale[end]);
+        let shear = f32x16::from_slice(simd, &self.shear[end]);
+        place + borders * scale + shear.abs() + slack
+    }
+
+    /// Restricts a range to the positions on the lens from which the triangle may be seen between the
+    /// sides at some of its times.
+    #[inline(always)]
+    fn on_lens<S: Simd>(
+        &self,
+        simd: S,
+        borders: f32x16<S>,
+        slack: f32x16<S>,
+        range: &mut SampleRange,
+    ) -> Option<()> {
+        let mut below = [u16::MAX; 2];
+        let mut roots = [([0.0; LANES], 0); 2];
+        for (time, root) in range.t.into_iter().zip(&mut roots) {
+            let place = between(simd, &self.place, time);
+            let scale = between(simd, &self.scale, time);
+            let shear = between(simd, &self.shear, time);
+            let middle = place + borders * scale + slack * 2.0;
+            let (least, greatest) = (middle - shear, middle + shear);
+            let own = [below_zero(simd, least), below_zero(simd, greatest)];
+            below = [below[0] & own[0], below[1] & own[1]];
+            (least / (least - greatest)).store_slice(&mut root.0);
+            root.1 = own[0] & own[1];
         }
-        let lens = range.map(|share| 2.0 * share - 1.0);
-        (lens[0] <= lens[1]).then_some(lens)
+        for side in 0..4 {
+            if misses(below[0] & below[1], side) {
+                return None;
+            }
+            let share = hull(side, below, &roots);
+            let lens = [2.0 * share[0] - 1.0, 2.0 * share[1] - 1.0];
+            let own = if side < 2 { &mut range.u } else { &mut range.v };
+            *own = both(*own, lens);
+        }
+        (range.u[0] <= range.u[1] && range.v[0] <= range.v[1]).then_some(())
     }
 }
 
-/// The range from 0 to 1 in which any of some linear functions, given by their values at 0 and at 1, is
-/// not negative; `None` if there is no such place. Values that are not numbers count as zeros.
+impl Rect {
+    /// The borders of the sides, in lanes.
+    #[inline(always)]
+    fn borders(&self) -> [f32; LANES] {
+        let [[l, t], [r, b]] = [self.least, self.greatest];
+        [l, l, l, l, r, r, r, r, t, t, t, t, b, b, b, b]
+    }
+}
+
+/// Values between those at the ends of the shutter.
 #[inline(always)]
-fn hull<const N: usize>(start: &[f32; N], end: &[f32; N]) -> Option<[f32; 2]> {
-    let reaches = |values: &[f32; N]| !values.iter().all(|v| *v < 0.0);
-    match (reaches(start), reaches(end)) {
-        (true, true) => Some([0.0, 1.0]),
-        (false, false) => None,
-        (is_first, _) => {
-            // Functions that are negative at both ends give no root between them.
-            let mut least = 1.0_f32;
-            let mut greatest = 0.0_f32;
-            for k in 0..N {
-                if start[k] < 0.0 && end[k] < 0.0 {
-                    continue;
-                }
-                let root = start[k] / (start[k] - end[k]);
-                let root = if root.is_nan() {
-                    f32::from(u8::from(is_first))
-                } else {
-                    root
-                };
-                least = least.min(root);
-                greatest = greatest.max(root);
+fn between<S: Simd>(simd: S, ends: &[[f32; LANES]; 2], time: f32) -> f32x16<S> {
+    let start = f32x16::from_slice(simd, &ends[0]);
+    let end = f32x16::from_slice(simd, &ends[1]);
+    start + (end - start) * time
+}
+
+/// The lanes below 0. Those that are not numbers are not among them.
+#[inline(always)]
+fn below_zero<S: Simd>(simd: S, v: f32x16<S>) -> u16 {
+    mask_bits(v.simd_lt(f32x16::splat(simd, 0.0)))
+}
+
+/// Whether all corners of a side are in a set.
+#[inline(always)]
+fn misses(set: u16, side: usize) -> bool {
+    set >> (4 * side) & CORNERS == CORNERS
+}
+
+/// The part of two ranges that is in both.
+#[inline(always)]
+fn both(a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
+    [a[0].max(b[0]), a[1].min(b[1])]
+}
+
+/// The range from 0 to 1 in which any of a side's linear functions is not negative, if one of them is
+/// somewhere. `below` are the lanes in which all functions are negative at 0 and at 1; each group has the
+/// roots of its functions and the lanes in which they are negative at both ends.
+#[inline(always)]
+fn hull(side: usize, below: [u16; 2], groups: &[([f32; LANES], u16)]) -> [f32; 2] {
+    let (from_start, to_end) = (!misses(below[0], side), !misses(below[1], side));
+    if from_start == to_end {
+        return [0.0, 1.0];
+    }
+    let mut least = 1.0_f32;
+    let mut greatest = 0.0_f32;
+    for (roots, never) in groups {
+        for (lane, &root) in roots.iter().enumerate().skip(4 * side).take(3) {
+            if never >> lane & 1 == 1 {
+                continue;
             }
-            Some(if is_first {
-                [0.0, (greatest + MARGIN).min(1.0)]
-            } else {
-                [(least - MARGIN).max(0.0), 1.0]
-            })
+            // Functions that are not numbers restrict nothing.
+            if root.is_nan() {
+                return [0.0, 1.0];
+            }
+            least = least.min(root);
+            greatest = greatest.max(root);
         }
+    }
+    if from_start {
+        [0.0, (greatest + MARGIN).min(1.0)]
+    } else {
+        [(least - MARGIN).max(0.0), 1.0]
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use fearless_simd::dispatch;
+
     use super::*;
+    use crate::math::SimdLevel;
 
     const SHARP: LensShear = LensShear {
         a: [0.0; 2],
         b: [0.0; 2],
     };
+
+    fn range(bounds: &CornerBounds, rect: &Rect) -> Option<SampleRange> {
+        dispatch!(SimdLevel::best().level(), simd => bounds.range(simd, rect))
+    }
 
     fn triangle(by: f64) -> MovingTriangle {
         let px = [[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]];
@@ -211,17 +317,15 @@ mod tests {
     #[test]
     fn times_are_those_of_the_passage() {
         let bounds = CornerBounds::new(&triangle(16.0), &SHARP, 32.0);
-        let t = bounds.range(&rect(8.0)).unwrap().t;
+        let t = range(&bounds, &rect(8.0)).unwrap().t;
         // The right corner reaches 8 at 1/4, the left corner leaves 10 at 10/16.
         assert!(
             (t[0] - 0.25).abs() < 1e-4 && (t[1] - 0.625).abs() < 1e-4,
             "{t:?}"
         );
-        assert!(bounds.range(&rect(21.0)).is_none());
-        assert_eq!(
-            CornerBounds::new(&triangle(0.0), &SHARP, 32.0).range(&rect(1.0)),
-            Some(SampleRange::ALL)
-        );
+        assert!(range(&bounds, &rect(21.0)).is_none());
+        let still = CornerBounds::new(&triangle(0.0), &SHARP, 32.0);
+        assert_eq!(range(&still, &rect(1.0)), Some(SampleRange::ALL));
     }
 
     #[test]
@@ -231,24 +335,13 @@ mod tests {
             b: [8.0, 0.0],
         };
         let bounds = CornerBounds::new(&triangle(0.0), &lens, 32.0);
-        let range = bounds.range(&rect(6.0)).unwrap();
+        let found = range(&bounds, &rect(6.0)).unwrap();
         // 4 + 8 u >= 6, and 0 + 8 u <= 8.
         assert!(
-            (range.u[0] - 0.25).abs() < 1e-4 && range.u[1] == 1.0,
-            "{range:?}"
+            (found.u[0] - 0.25).abs() < 1e-4 && found.u[1] == 1.0,
+            "{found:?}"
         );
-        assert_eq!(range.v, [-1.0, 1.0]);
-        assert!(bounds.range(&rect(13.0)).is_none());
-    }
-
-    #[test]
-    fn hulls() {
-        assert_eq!(hull(&[-1.0, -2.0], &[-1.0, -3.0]), None);
-        assert_eq!(hull(&[1.0, -2.0], &[-1.0, 3.0]), Some([0.0, 1.0]));
-        let [low, high] = hull(&[1.0, 3.0], &[-1.0, -1.0]).unwrap();
-        assert!(low == 0.0 && (high - 0.75).abs() < 1e-5);
-        let [low, high] = hull(&[-1.0, -3.0], &[1.0, 1.0]).unwrap();
-        assert!((low - 0.5).abs() < 1e-5 && high == 1.0);
-        assert_eq!(hull(&[f32::NAN], &[-1.0]), Some([0.0, 1.0]));
+        assert_eq!(found.v, [-1.0, 1.0]);
+        assert!(range(&bounds, &rect(13.0)).is_none());
     }
 }

@@ -11,13 +11,16 @@
 //! over a tile's range of times, the edge lies between its values for the three coefficients, each of
 //! which is affine in each of x, y, u and v.
 
+use fearless_simd::{Simd, f32x16, prelude::*};
+
 use super::bounds::{Rect, SampleRange};
 use super::triangle::{FaceSet, MovingTriangle};
 use crate::deferred::camera::lens::LensShear;
+use crate::math::lanes::mask_bits;
 use crate::math::narrow;
 
-/// Lanes: three coefficients for each of three edges.
-const USED: usize = 9;
+/// Lanes: for each of three coefficients in time, three edges and an unused lane.
+const LANES: usize = 16;
 /// Coefficients of an edge: a, b, c, k, m, p, q.
 const TERMS: usize = 7;
 /// Bound of the rounding of an edge's coefficients, as a share of the product of its corners' distances.
@@ -28,10 +31,11 @@ const ROUNDING: f32 = 1.0 / 131_072.0;
 pub struct EdgeBounds {
     /// Column and row from the picture's centre that x and y are relative to.
     origin: [f32; 2],
-    /// For each term and Bernstein coefficient over the whole shutter: the value of each edge.
-    terms: [[[f32; 3]; 3]; TERMS],
-    /// For each edge: the bound of all rounding.
-    slack: [f32; 3],
+    /// For each term and Bernstein coefficient over the whole shutter: the value of each edge, the same
+    /// for all coefficients of the tile.
+    terms: [[[f32; LANES]; 3]; TERMS],
+    /// Bound of all rounding.
+    slack: [f32; LANES],
     moves: bool,
     is_blurred: bool,
 }
@@ -39,6 +43,7 @@ pub struct EdgeBounds {
 impl EdgeBounds {
     /// Sets up the edges of a triangle. `slack` bounds the rounding of its corners in the sample test.
     /// `area` is a rectangle that holds all tiles to be tested.
+    #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, slack: [f32; 3], area: &Rect) -> Self {
         let origin = [0, 1].map(|k| f64::from(f32::midpoint(area.least[k], area.greatest[k])));
         let half = [0, 1].map(|k| f64::from(area.greatest[k] - area.least[k]) / 2.0);
@@ -58,8 +63,9 @@ impl EdgeBounds {
             };
             narrow(of(0, 0).max(of(0, 1)).max(of(1, 0)).max(of(1, 1)))
         });
-        let mut terms = [[[0.0; 3]; 3]; TERMS];
-        let mut bound = [0.0; 3];
+        let mut terms = [[[0.0; LANES]; 3]; TERMS];
+        let mut bound = [0.0; LANES];
+        let moves = triangle.moves();
         for (edge, [j, k]) in [[1, 2], [2, 0], [0, 1]].into_iter().enumerate() {
             // The terms of the product of corner j at one end and corner k at another one.
             let product = |ej: usize, ek: usize| -> [f64; TERMS] {
@@ -76,27 +82,27 @@ impl EdgeBounds {
                 ]
             };
             let first = product(0, 0);
-            let [one, other, last] = if triangle.moves() {
+            let [one, other, last] = if moves {
                 [product(0, 1), product(1, 0), product(1, 1)]
             } else {
                 [first; 3]
             };
-            for term in 0..TERMS {
-                let between = f64::midpoint(one[term], other[term]);
-                for (coefficient, value) in
-                    [first[term], between, last[term]].into_iter().enumerate()
-                {
-                    terms[term][coefficient][edge] = narrow(value);
-                }
-            }
-            bound[edge] =
+            let slack =
                 4.0 * (slack[j] * reach[k] + slack[k] * reach[j]) + ROUNDING * reach[j] * reach[k];
+            for lane in [edge, 4 + edge, 8 + edge] {
+                for term in 0..TERMS {
+                    terms[term][0][lane] = narrow(first[term]);
+                    terms[term][1][lane] = narrow(f64::midpoint(one[term], other[term]));
+                    terms[term][2][lane] = narrow(last[term]);
+                }
+                bound[lane] = slack;
+            }
         }
         Self {
             origin: origin.map(narrow),
             terms,
             slack: bound,
-            moves: triangle.moves(),
+            moves,
             is_blurred: !lens.is_pinhole(),
         }
     }
@@ -104,86 +110,102 @@ impl EdgeBounds {
     /// The sides of the triangle that samples of a rectangle in the given ranges may show: a side whose
     /// sign one of the edges cannot have is not among them.
     #[inline(always)]
-    pub fn faces(&self, rect: &Rect, range: &SampleRange) -> FaceSet {
-        let [x, y] = [0, 1].map(|k| {
-            let [low, high] = [
-                rect.least[k] - self.origin[k],
-                rect.greatest[k] - self.origin[k],
-            ];
-            [f32::midpoint(low, high), (high - low) * 0.5]
-        });
-        // For each edge: how many of its coefficients are above zero, and below zero. Those that are not
-        // numbers are neither.
-        let (mut above, mut below) = ([0_u8; 3], [0_u8; 3]);
-        if self.is_blurred {
-            let [u, v] = [range.u, range.v]
-                .map(|[low, high]| [f32::midpoint(low, high), (high - low) * 0.5]);
-            let at = self.at_times(range.t);
-            for lane in 0..USED {
-                let [a, b, c, k, m, p, q] = at.map(|term| term[lane]);
-                let middle =
-                    a + b * x[0] + c * y[0] + u[0] * (k - p * y[0]) + v[0] * (m + q * x[0]);
-                let spread = x[1] * (b + v[0] * q).abs()
-                    + y[1] * (c - u[0] * p).abs()
-                    + u[1] * (k - p * y[0]).abs()
-                    + v[1] * (m + q * x[0]).abs()
-                    + u[1] * y[1] * p.abs()
-                    + v[1] * x[1] * q.abs()
-                    + self.slack[lane % 3];
-                above[lane % 3] += u8::from(middle - spread > 0.0);
-                below[lane % 3] += u8::from(middle + spread < 0.0);
-            }
+    pub fn faces<S: Simd>(&self, simd: S, rect: &Rect, range: &SampleRange) -> FaceSet {
+        let [x, y] = [self.span(rect, 0), self.span(rect, 1)];
+        let slack = f32x16::from_slice(simd, &self.slack);
+        let weights = self.moves.then(|| Weights::new(simd, range.t));
+        let a = self.term(simd, 0, weights.as_ref());
+        let b = self.term(simd, 1, weights.as_ref());
+        let c = self.term(simd, 2, weights.as_ref());
+        let mut middle = a + b * x[0] + c * y[0];
+        let spread = if self.is_blurred {
+            let k = self.term(simd, 3, weights.as_ref());
+            let m = self.term(simd, 4, weights.as_ref());
+            let p = self.term(simd, 5, weights.as_ref());
+            let q = self.term(simd, 6, weights.as_ref());
+            let [u, v] = [centred(range.u), centred(range.v)];
+            let (along_u, along_v) = (k - p * y[0], m + q * x[0]);
+            middle = middle + along_u * u[0] + along_v * v[0];
+            (b + q * v[0]).abs() * x[1]
+                + (c - p * u[0]).abs() * y[1]
+                + along_u.abs() * u[1]
+                + along_v.abs() * v[1]
+                + p.abs() * (u[1] * y[1])
+                + q.abs() * (v[1] * x[1])
+                + slack
         } else {
-            let at = if self.moves {
-                self.at_times(range.t)
-            } else {
-                self.still()
-            };
-            for lane in 0..USED {
-                let [a, b, c] = [at[0][lane], at[1][lane], at[2][lane]];
-                let middle = a + b * x[0] + c * y[0];
-                let spread = x[1] * b.abs() + y[1] * c.abs() + self.slack[lane % 3];
-                above[lane % 3] += u8::from(middle - spread > 0.0);
-                below[lane % 3] += u8::from(middle + spread < 0.0);
-            }
-        }
+            b.abs() * x[1] + c.abs() * y[1] + slack
+        };
+        // Values that are not numbers are neither above nor below zero.
+        let zero = f32x16::splat(simd, 0.0);
+        let above = mask_bits((middle - spread).simd_gt(zero));
+        let below = mask_bits((middle + spread).simd_lt(zero));
         FaceSet {
-            front: above.iter().all(|&count| count < 3),
-            back: below.iter().all(|&count| count < 3),
+            front: !has_edge(above),
+            back: !has_edge(below),
         }
     }
 
-    /// The Bernstein coefficients of all terms over a range of times: three lanes for each coefficient.
+    /// Middle and half-width of a rectangle along an axis.
     #[inline(always)]
-    fn at_times(&self, [s, e]: [f32; 2]) -> [[f32; USED]; TERMS] {
-        // The blossom of a quadratic: its arguments are the ends of the range, twice one or one of each.
-        let weights = [[s, s], [s, e], [e, e]]
-            .map(|[a, b]| [(1.0 - a) * (1.0 - b), a * (1.0 - b) + b * (1.0 - a), a * b]);
-        let mut at = [[0.0; USED]; TERMS];
-        for (at, term) in at.iter_mut().zip(&self.terms) {
-            for (k, w) in weights.iter().enumerate() {
-                for edge in 0..3 {
-                    at[3 * k + edge] =
-                        w[0] * term[0][edge] + w[1] * term[1][edge] + w[2] * term[2][edge];
-                }
-            }
-        }
-        at
+    fn span(&self, rect: &Rect, axis: usize) -> [f32; 2] {
+        let origin = self.origin[axis];
+        centred([rect.least[axis] - origin, rect.greatest[axis] - origin])
     }
 
-    /// The terms of a triangle that does not move.
+    /// The Bernstein coefficients of a term over a range of times.
     #[inline(always)]
-    fn still(&self) -> [[f32; USED]; TERMS] {
-        self.terms
-            .map(|term| std::array::from_fn(|lane| term[0][lane % 3]))
+    fn term<S: Simd>(&self, simd: S, term: usize, weights: Option<&Weights<S>>) -> f32x16<S> {
+        let first = f32x16::from_slice(simd, &self.terms[term][0]);
+        let Some(w) = weights else { return first };
+        let middle = f32x16::from_slice(simd, &self.terms[term][1]);
+        let last = f32x16::from_slice(simd, &self.terms[term][2]);
+        first * w.0 + middle * w.1 + last * w.2
     }
+}
+
+/// Weights of the Bernstein coefficients over the whole shutter in those over a range of times.
+struct Weights<S: Simd>(f32x16<S>, f32x16<S>, f32x16<S>);
+
+impl<S: Simd> Weights<S> {
+    /// The blossom of a quadratic: its arguments are the first time twice, both times, and the last time
+    /// twice.
+    #[inline(always)]
+    fn new(simd: S, [s, e]: [f32; 2]) -> Self {
+        let [p, q] = [1.0 - s, 1.0 - e];
+        let lanes = |a: f32, b: f32, c: f32| {
+            let all = [a, a, a, a, b, b, b, b, c, c, c, c, 0.0, 0.0, 0.0, 0.0];
+            f32x16::from_slice(simd, &all)
+        };
+        Self(
+            lanes(p * p, p * q, q * q),
+            lanes(2.0 * s * p, s * q + e * p, 2.0 * e * q),
+            lanes(s * s, s * e, e * e),
+        )
+    }
+}
+
+/// Middle and half-width of a range.
+#[inline(always)]
+fn centred([low, high]: [f32; 2]) -> [f32; 2] {
+    [(low + high) * 0.5, (high - low) * 0.5]
+}
+
+/// Whether all coefficients of an edge are in a set.
+#[inline(always)]
+fn has_edge(set: u16) -> bool {
+    let edges = set & set >> 4 & set >> 8;
+    edges & 0b111 != 0
 }
 
 #[cfg(test)]
 mod tests {
+    use fearless_simd::dispatch;
+
     use super::super::bounds::CornerBounds;
     use super::super::sample_test::{Sample, sample_test};
     use super::*;
+    use crate::math::SimdLevel;
 
     const AREA: Rect = Rect {
         least: [-32.0, -32.0],
@@ -197,7 +219,8 @@ mod tests {
         range: &SampleRange,
     ) -> FaceSet {
         let slack = CornerBounds::new(triangle, lens, 32.0).slack();
-        EdgeBounds::new(triangle, lens, slack, &AREA).faces(rect, range)
+        let edges = EdgeBounds::new(triangle, lens, slack, &AREA);
+        dispatch!(SimdLevel::best().level(), simd => edges.faces(simd, rect, range))
     }
 
     #[test]
@@ -246,13 +269,8 @@ mod tests {
                 greatest: corner.map(|v| v + 8.0),
             };
             let bounds = CornerBounds::new(&triangle, &lens, 32.0);
-            let range = bounds.range(&rect);
-            let found = range.map(|range| {
-                (
-                    range,
-                    EdgeBounds::new(&triangle, &lens, bounds.slack(), &AREA).faces(&rect, &range),
-                )
-            });
+            let range = dispatch!(SimdLevel::best().level(), simd => bounds.range(simd, &rect));
+            let found = range.map(|range| (range, faces(&triangle, &lens, &rect, &range)));
             for _ in 0..64 {
                 let sample = Sample {
                     xy: corner.map(|v| v + narrow(random(0.0, 8.0))),

@@ -62,29 +62,34 @@ pub fn test_pixel<S: Simd>(
     (pixel, samples): ([u32; 2], &PixelSamples),
     wanted: u16,
 ) -> PixelHits<S> {
-    let load = |lanes: &[f32; LANES]| f32x16::from_slice(simd, lanes);
-    let t = load(&samples.t);
-    let uv = [load(&samples.u), load(&samples.v)];
-    let corner = view.corner(pixel);
-    let xy = [load(&samples.x) + corner[0], load(&samples.y) + corner[1]];
-    let along = [
-        uv[0] * view.shear.a[0] - xy[0],
-        uv[1] * view.shear.a[1] - xy[1],
-    ];
-    let aside = [uv[0] * view.shear.b[0], uv[1] * view.shear.b[1]];
-    let moved = |i: usize, k: usize| {
-        let start = f32x16::splat(simd, triangle.start[i][k]);
-        start + t * triangle.change[i][k]
-    };
-    let z = [moved(0, 2), moved(1, 2), moved(2, 2)];
-    let place = |i: usize, k: usize| (moved(i, k) + aside[k]) + along[k] * z[i];
-    let x = [place(0, 0), place(1, 0), place(2, 0)];
-    let y = [place(0, 1), place(1, 1), place(2, 1)];
-    let edge = |j: usize, k: usize| x[j] * y[k] - x[k] * y[j];
-    let weights = [edge(1, 2), edge(2, 0), edge(0, 1)];
     let zero = f32x16::splat(simd, 0.0);
-    let below = weights.map(|w| mask_bits(w.simd_lt(zero)));
-    let above = weights.map(|w| mask_bits(w.simd_gt(zero)));
+    let t = f32x16::from_slice(simd, &samples.t);
+    let [u, v] = [
+        f32x16::from_slice(simd, &samples.u),
+        f32x16::from_slice(simd, &samples.v),
+    ];
+    let [left, top] = view.corner(pixel);
+    let [column, row] = [
+        f32x16::from_slice(simd, &samples.x) + left,
+        f32x16::from_slice(simd, &samples.y) + top,
+    ];
+    let along = [u * view.shear.a[0] - column, v * view.shear.a[1] - row];
+    let aside = [u * view.shear.b[0], v * view.shear.b[1]];
+    let (mut x, mut y, mut z) = ([zero; 3], [zero; 3], [zero; 3]);
+    for i in 0..3 {
+        let (p, d) = (&triangle.start[i], &triangle.change[i]);
+        z[i] = f32x16::splat(simd, p[2]) + t * d[2];
+        x[i] = ((f32x16::splat(simd, p[0]) + t * d[0]) + aside[0]) + along[0] * z[i];
+        y[i] = ((f32x16::splat(simd, p[1]) + t * d[1]) + aside[1]) + along[1] * z[i];
+    }
+    let mut weights = [zero; 3];
+    let (mut below, mut above) = ([0; 3], [0; 3]);
+    for i in 0..3 {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        weights[i] = x[j] * y[k] - x[k] * y[j];
+        below[i] = mask_bits(weights[i].simd_lt(zero));
+        above[i] = mask_bits(weights[i].simd_gt(zero));
+    }
     let mut hits = 0;
     if triangle.faces.front {
         hits |= below[0] & below[1] & below[2];

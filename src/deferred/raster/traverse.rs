@@ -83,7 +83,7 @@ pub fn traverse<S: Simd>(
                 (top + TILE_PX).min(area[3]),
             ];
             counters.tile_tests += 1;
-            if traversal.test(tile, triangle.faces).is_some() {
+            if traversal.test(simd, tile, triangle.faces).is_some() {
                 traversal.blocks(simd, [left, top], tile, counters, sink);
             }
         }
@@ -98,31 +98,28 @@ impl RasterView<'_> {
     )]
     #[inline(always)]
     pub fn rect(&self, [x0, y0, x1, y1]: [u32; 4]) -> Rect {
-        let at = |x: u32, y: u32| {
-            [
-                x as f32 - self.test.centre[0],
-                y as f32 - self.test.centre[1],
-            ]
-        };
+        let [x, y] = self.test.centre;
         Rect {
-            least: at(x0, y0),
-            greatest: at(x1, y1),
+            least: [x0 as f32 - x, y0 as f32 - y],
+            greatest: [x1 as f32 - x, y1 as f32 - y],
         }
     }
 
     /// Whether a triangle may cover samples of an area.
-    pub fn may_cover(&self, triangle: &MovingTriangle, area: [u32; 4]) -> bool {
+    #[inline(always)]
+    pub fn may_cover<S: Simd>(&self, simd: S, triangle: &MovingTriangle, area: [u32; 4]) -> bool {
         let reach = self.test.centre[0].max(self.test.centre[1]);
         let corners = CornerBounds::new(triangle, &self.test.shear, reach);
         let rect = self.rect(area);
-        corners.range(&rect).is_some_and(|range| {
-            let slack = corners.slack();
-            let edges = EdgeBounds::new(triangle, &self.test.shear, slack, &rect);
-            !both(edges.faces(&rect, &range), triangle.faces).is_empty()
-        })
+        let Some(range) = corners.range(simd, &rect) else {
+            return false;
+        };
+        let edges = EdgeBounds::new(triangle, &self.test.shear, corners.slack(), &rect);
+        !both(edges.faces(simd, &rect, &range), triangle.faces).is_empty()
     }
 }
 
+#[inline(always)]
 fn both(a: FaceSet, b: FaceSet) -> FaceSet {
     FaceSet {
         front: a.front && b.front,
@@ -134,10 +131,15 @@ impl Traversal<'_> {
     /// Ranges of samples of an area that may be hit, and the sides that they may show; `None` if there are
     /// none.
     #[inline(always)]
-    fn test(&self, area: [u32; 4], faces: FaceSet) -> Option<(SampleRange, FaceSet)> {
+    fn test<S: Simd>(
+        &self,
+        simd: S,
+        area: [u32; 4],
+        faces: FaceSet,
+    ) -> Option<(SampleRange, FaceSet)> {
         let rect = self.view.rect(area);
-        let range = self.corners.range(&rect)?;
-        let faces = both(self.edges.faces(&rect, &range), faces);
+        let range = self.corners.range(simd, &rect)?;
+        let faces = both(self.edges.faces(simd, &rect, &range), faces);
         (!faces.is_empty()).then_some((range, faces))
     }
 
@@ -166,7 +168,7 @@ impl Traversal<'_> {
                 continue;
             }
             counters.tile_tests += 1;
-            if let Some((range, _)) = self.test(block, self.triangle.faces) {
+            if let Some((range, _)) = self.test(simd, block, self.triangle.faces) {
                 self.pixels(simd, block, &range, counters, sink);
             }
         }
@@ -208,12 +210,15 @@ impl Traversal<'_> {
 /// The samples of a pixel in the given ranges.
 #[inline(always)]
 fn in_range<S: Simd>(simd: S, samples: &PixelSamples, range: &SampleRange) -> u16 {
-    let within = |lanes: &[f32; 16], [low, high]: [f32; 2]| {
-        let v = f32x16::from_slice(simd, lanes);
-        v.simd_ge(f32x16::splat(simd, low)) & v.simd_le(f32x16::splat(simd, high))
-    };
-    let t = within(&samples.t, range.t);
-    mask_bits(t & within(&samples.u, range.u) & within(&samples.v, range.v))
+    let t = within(simd, &samples.t, range.t);
+    t & within(simd, &samples.u, range.u) & within(simd, &samples.v, range.v)
+}
+
+/// The lanes in a range.
+#[inline(always)]
+fn within<S: Simd>(simd: S, lanes: &[f32; 16], [low, high]: [f32; 2]) -> u16 {
+    let v = f32x16::from_slice(simd, lanes);
+    mask_bits(v.simd_ge(f32x16::splat(simd, low)) & v.simd_le(f32x16::splat(simd, high)))
 }
 
 /// The bits of a number at even positions, of four.

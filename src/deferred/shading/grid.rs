@@ -166,22 +166,31 @@ impl ShadingGrid {
     /// [`ShadingGrid::map`] of the hits of a pixel.
     #[inline(always)]
     pub fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
-        let mix = |k: usize| {
-            (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
-                + weights[2] * self.corners[2][k]
-        };
-        let z = mix(2);
-        let round = |v: f32x16<S>| (v * SUBPIXELS + 0.5).floor() / SUBPIXELS;
-        let place = [round(mix(0) / z), round(mix(1) / z)];
+        let z = self.mix(weights, 2);
+        let x = rounded(self.mix(weights, 0) / z);
+        let y = rounded(self.mix(weights, 1) / z);
+        let column = self.cells(simd, 0, x, y);
+        let row = self.cells(simd, 1, x, y);
+        column | row << 1
+    }
+
+    /// A coordinate of the corners, weighted.
+    #[inline(always)]
+    fn mix<S: Simd>(&self, weights: [f32x16<S>; 3], k: usize) -> f32x16<S> {
+        (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
+            + weights[2] * self.corners[2][k]
+    }
+
+    /// Columns or rows of cells, with their bits spread.
+    #[inline(always)]
+    fn cells<S: Simd>(&self, simd: S, k: usize, x: f32x16<S>, y: f32x16<S>) -> u32x16<S> {
         let zero = f32x16::splat(simd, 0.0);
-        let cell = |k: usize| {
-            let along = place[0] * self.basis[k][0] + place[1] * self.basis[k][1];
-            let cell = (along - self.first[k]).floor();
-            let cell = cell.simd_gt(zero).select(cell, zero);
-            let last = f32x16::splat(simd, self.last[k]);
-            spread(cell.simd_lt(last).select(cell, last).to_int::<u32x16<S>>())
-        };
-        cell(0) | cell(1) << 1
+        let last = f32x16::splat(simd, self.last[k]);
+        let along = x * self.basis[k][0] + y * self.basis[k][1];
+        let cell = (along - self.first[k]).floor();
+        let cell = cell.simd_gt(zero).select(cell, zero);
+        let cell = cell.simd_lt(last).select(cell, last);
+        spread(cell.to_int::<u32x16<S>>())
     }
 
     /// Place of a grid point in shading space: column and row in pixels from the picture's centre. The
@@ -208,6 +217,12 @@ impl ShadingGrid {
     pub fn is_front(&self) -> bool {
         self.is_barycentric || area(&self.corners) < 0.0
     }
+}
+
+/// Places rounded to subpixel positions.
+#[inline(always)]
+fn rounded<S: Simd>(v: f32x16<S>) -> f32x16<S> {
+    (v * SUBPIXELS + 0.5).floor() / SUBPIXELS
 }
 
 /// Moves each bit of numbers of 16 bits to twice its position.

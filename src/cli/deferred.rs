@@ -1,0 +1,31 @@
+//! `deferred`: stochastic raster, sort-based deferred shading, and the pipelines it is compared with.
+
+mod args;
+mod blur;
+mod job;
+mod rows;
+
+use serde_json::json;
+
+use super::console::{Exit, Verbosity, print, print_json};
+use crate::error::Result;
+use crate::report::deferred::{DeferredRow, table};
+pub(super) use args::Args;
+use job::Job;
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    let job = Job::new(args)?;
+    let input = args.input.load(&args.mesh, verbosity)?;
+    let cameras = args.views.views_of(|| input.framing(), verbosity)?;
+    job.prepare_outputs(&cameras)?;
+    let views = args.blur.views(&cameras, &input, &args.views, verbosity)?;
+    let pool = args.host.pool()?;
+    let rows = pool.install(|| job.run_all(&input, &views, verbosity))?;
+    if args.json {
+        let rows: Vec<_> = rows.iter().map(DeferredRow::json).collect();
+        print_json(json!({ "rows": rows }))?;
+    } else if !job.writes_to_stdout() {
+        print(table(&rows))?;
+    }
+    Ok(Exit::Done)
+}

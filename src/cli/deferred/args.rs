@@ -1,0 +1,284 @@
+//! The flags of `deferred`.
+
+use std::path::{Path, PathBuf};
+
+use super::blur::BlurFlags;
+use crate::cli::mesh::input::MeshInputFlags;
+use crate::cli::mesh::options::{each_once, parse_checker};
+use crate::cli::options::HostFlags;
+use crate::cli::outputs::{Background, parse_background};
+use crate::cli::views::ViewArgs;
+use crate::deferred::forward::colour::SampleColour;
+use crate::deferred::memory::depth_buffer::DepthFormat;
+use crate::deferred::sample::pattern::PixelPattern;
+use crate::deferred::settings::{DeferredConfig, DeferredSettings};
+use crate::deferred::shading::grid::GridRule;
+use crate::error::{Error, Result};
+use crate::gpu::config::{ASSIGNMENT, as_toml, overlaid};
+use crate::mesh::frame::Faces;
+use crate::mesh::shade::{Albedo, ShadeSettings};
+
+/// Largest side of tiles, in pixels.
+const MAX_TILE_PX: u32 = 1 << 15;
+/// Largest memo, in quads.
+const MAX_MEMO_QUADS: u32 = 1 << 24;
+/// Largest number of frames of --truth.
+const MAX_SEEDS: i64 = 4096;
+
+/// Draw meshes with motion and defocus blur, shaded by sorting, and compare pipelines
+///
+/// A mesh is rasterized in five dimensions: columns and rows of the picture, two of the lens, and time.
+/// Samples are mapped to points of shading grids. Sort-based deferred shading (sds) sorts the
+/// identifiers of the points that samples show, tile by tile, and shades each 2x2 points once. It is
+/// compared with decoupled sampling through a memo during the raster (jrk), the same behind a depth
+/// prepass (jrk+z), and multisampling (msaa). All but msaa draw the same picture.
+///
+/// Columns of the table: Gops, arithmetic operations of the raster; STE, samples hit over samples
+/// tested; quads, 2x2 points shaded; per px, shader executions per pixel; MB, bytes between pipeline
+/// and memory.
+///
+/// --pipeline, --tile, --memo, --grid and --tessellate take several values, separated by commas; each
+/// combination is a row.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
+    /// procedural one: plane, sinewave, ptcloud, furball
+    pub(super) mesh: PathBuf,
+    /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
+    /// by the combination of settings; "-" writes a PNG to standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
+    /// Write the shader executions of each pixel as a picture with a legend, on a logarithmic scale from
+    /// 1 to 64
+    #[arg(long, value_name = "OUT.png")]
+    pub(super) heat: Option<PathBuf>,
+    /// Print the PSNR of each picture against the mean of this many frames with other samples, shaded on
+    /// the pixel grid, in dB
+    #[arg(long, value_name = "SEEDS", value_parser = clap::value_parser!(u32).range(1..=MAX_SEEDS))]
+    pub(super) truth: Option<u32>,
+    /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
+    /// for .exr and .npy]
+    #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
+    pub(super) background: Option<Background>,
+    /// Print a JSON document, {"rows": [...]}, instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) input: MeshInputFlags,
+    #[command(flatten)]
+    pub(super) blur: BlurFlags,
+    #[command(flatten)]
+    pub(super) pipeline: PipelineFlags,
+    #[command(flatten)]
+    pub(super) views: ViewArgs,
+    #[command(flatten)]
+    pub(super) host: HostFlags,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille deferred plane --coc-px 12 --camera-move 0.2,0,0 -o plane.png
+  quadrille deferred helmet.gltf --spin 0,1,0,8 --pipeline msaa,jrk,jrk+z,sds \\
+    --heat 'heat.{variant}.png'
+  quadrille deferred sponza.obj --cameras sponza.json --view all --shutter 0.5 --traffic --json
+  quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole --grid pixel,adaptive \\
+    --spin 0,1,0,8";
+
+/// A value of `--pipeline`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum PipelineFlag {
+    /// Sort-based deferred shading
+    Sds,
+    /// Decoupled sampling through a memo
+    Jrk,
+    /// The same behind a depth prepass
+    #[value(name = "jrk+z")]
+    JrkZ,
+    /// Multisampling
+    Msaa,
+}
+
+impl PipelineFlag {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sds => "sds",
+            Self::Jrk => "jrk",
+            Self::JrkZ => "jrk+z",
+            Self::Msaa => "msaa",
+        }
+    }
+}
+
+/// A value of `--grid`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum GridFlag {
+    /// Cells are pixels
+    Pixel,
+    /// Cells grow with blur
+    Adaptive,
+}
+
+impl GridFlag {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Pixel => "pixel",
+            Self::Adaptive => "adaptive",
+        }
+    }
+}
+
+/// Flags about the pipelines.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Pipeline")]
+pub(super) struct PipelineFlags {
+    /// Pipelines to run
+    #[arg(
+        long = "pipeline",
+        value_name = "PIPELINE",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "sds"
+    )]
+    pub(super) pipelines: Vec<PipelineFlag>,
+    /// Samples per pixel: 1, 2, 4, 8 or 16
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    samples: u32,
+    /// Positions of the samples in the pixel
+    #[arg(long, value_enum, default_value = "sobol")]
+    pattern: PixelPattern,
+    /// Seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) sample_seed: u64,
+    /// Side of the tiles of sds in pixels, or "whole" for one tile
+    #[arg(
+        long = "tile",
+        value_name = "N|whole",
+        value_delimiter = ',',
+        default_value = "128"
+    )]
+    tiles: Vec<String>,
+    /// Quads that the memo of jrk and jrk+z holds, or "unbounded"
+    #[arg(
+        long = "memo",
+        value_name = "N|unbounded",
+        value_delimiter = ',',
+        default_value = "1024"
+    )]
+    memos: Vec<String>,
+    /// Cells of the shading grids
+    #[arg(
+        long = "grid",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "pixel"
+    )]
+    pub(super) grids: Vec<GridFlag>,
+    /// Size of adaptive cells: about a cell's side over the width of the blur
+    #[arg(long, value_name = "Q", default_value_t = 0.5, value_parser = parse_quality)]
+    aas_quality: f64,
+    /// Measure the bytes between pipelines and memory
+    #[arg(long)]
+    pub(super) traffic: bool,
+    /// Format of the colours of samples in memory
+    #[arg(long, value_enum, default_value = "rgba16f")]
+    pub(super) colour: SampleColour,
+    /// Format of depths in memory
+    #[arg(long, value_enum, default_value = "d24")]
+    pub(super) depth: DepthFormat,
+    /// Set one field of the modelled hardware, as in memory.depth_cache_bytes=32768; may be repeated. Tables
+    /// are memory, raster and vertex_cache
+    #[arg(long, value_name = "unit.field=value")]
+    set: Vec<String>,
+    /// Sides of triangles to draw
+    #[arg(long, value_enum, default_value = "front")]
+    faces: Faces,
+    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
+    /// space
+    #[arg(long, value_name = "CHECKS", value_parser = parse_checker)]
+    checker: Option<f32>,
+}
+
+impl PipelineFlags {
+    /// Sides of tiles; `None` for one tile.
+    pub(super) fn tiles(&self) -> Result<Vec<Option<u32>>> {
+        numbers("--tile", "whole", &self.tiles, MAX_TILE_PX)
+    }
+
+    /// Quads of memos; `None` without a limit.
+    pub(super) fn memos(&self) -> Result<Vec<Option<u32>>> {
+        numbers("--memo", "unbounded", &self.memos, MAX_MEMO_QUADS)
+    }
+
+    /// Refuses repeated values.
+    pub(super) fn check(&self) -> Result<()> {
+        let pipelines: Vec<_> = self.pipelines.iter().map(|p| p.name()).collect();
+        let grids: Vec<_> = self.grids.iter().map(|g| g.name()).collect();
+        each_once("--pipeline", &pipelines)?;
+        each_once("--grid", &grids)?;
+        each_once("--tile", &self.tiles)?;
+        each_once("--memo", &self.memos)?;
+        self.tiles()?;
+        self.memos().map(drop)
+    }
+
+    pub(super) fn settings(&self, grid: GridFlag, host: &HostFlags) -> DeferredSettings {
+        DeferredSettings {
+            samples: self.samples,
+            pattern: self.pattern,
+            seed: self.sample_seed,
+            grid: match grid {
+                GridFlag::Pixel => GridRule::Pixel,
+                GridFlag::Adaptive => GridRule::Adaptive {
+                    quality: self.aas_quality,
+                },
+            },
+            faces: self.faces,
+            level: host.level,
+        }
+    }
+
+    /// The modelled hardware.
+    pub(super) fn config(&self) -> Result<DeferredConfig> {
+        let with = |config: DeferredConfig, assignment: &String| {
+            let config: DeferredConfig = overlaid(&config, &as_toml(assignment)?, ASSIGNMENT)?;
+            config.validate()?;
+            Ok(config)
+        };
+        self.set.iter().try_fold(DeferredConfig::default(), with)
+    }
+
+    pub(super) fn shade(&self) -> ShadeSettings {
+        let checker = self.checker.map(|scale| Albedo::Checker { scale });
+        ShadeSettings {
+            albedo: checker.unwrap_or(Albedo::Plain),
+        }
+    }
+}
+
+impl Args {
+    /// All files that are read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let own = self.input.files().chain(self.views.files());
+        own.chain([self.mesh.as_path()])
+    }
+}
+
+/// Parses numbers from 1 to `most`; `None` for the word `none`.
+fn numbers(flag: &str, none: &str, texts: &[String], most: u32) -> Result<Vec<Option<u32>>> {
+    let number = |text: &String| {
+        if text == none {
+            return Ok(None);
+        }
+        let number = text.parse().ok().filter(|n| (1..=most).contains(n));
+        number.map(Some).ok_or_else(|| {
+            let expected = format!("a number from 1 to {most}, or {none}");
+            Error::argument(flag, expected, text.as_str())
+        })
+    };
+    texts.iter().map(number).collect()
+}
+
+fn parse_quality(text: &str) -> std::result::Result<f64, String> {
+    let quality = text.parse().ok().filter(|q: &f64| *q > 0.0 && *q <= 16.0);
+    quality.ok_or_else(|| "expected a number above 0, at most 16".to_owned())
+}

@@ -1,0 +1,167 @@
+//! The `deferred` command: keys, rows, pictures, blur flags, errors.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::program::{DONE, Place, USAGE};
+
+const SMALL: [&str; 8] = [
+    "deferred",
+    "plane",
+    "--tessellate",
+    "60",
+    "--width",
+    "96",
+    "--height",
+    "64",
+];
+
+fn run(place: &Place, flags: &[&str]) -> Output {
+    place.expect(DONE, &[&SMALL, flags].concat())
+}
+
+fn rows(place: &Place, flags: &[&str]) -> Vec<Value> {
+    let output = run(place, &[flags, &["--json"]].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    document["rows"].as_array().unwrap().clone()
+}
+
+const BLUR: [&str; 4] = ["--camera-move", "0.2,0,0.1", "--coc-px", "12"];
+
+#[test]
+fn the_document_has_the_keys_that_programs_rely_on() {
+    let place = Place::new();
+    let flags = ["--pipeline", "sds,jrk,jrk+z,msaa", "--traffic"];
+    let rows = rows(&place, &[&flags[..], &BLUR].concat());
+    let names: Vec<_> = rows
+        .iter()
+        .map(|r| r["pipeline"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["sds", "jrk", "jrk+z", "msaa"]);
+    let [sds, jrk, jrk_z, msaa] = &rows[..] else {
+        panic!("{rows:?}")
+    };
+    for row in &rows {
+        assert_eq!(
+            (row["width"].as_u64(), row["samples"].as_u64()),
+            (Some(96), Some(16))
+        );
+        assert_eq!(row["triangles"], sds["triangles"]);
+        assert!(row["raster"]["hits"].as_u64() > Some(10_000));
+        assert!(row["blur"]["motion_px"]["median"].as_f64() > Some(1.0));
+        let (quads, runs) = (&row["shading"]["quads"], &row["shading"]["executions"]);
+        assert_eq!(4 * quads.as_u64().unwrap(), runs.as_u64().unwrap());
+    }
+    let gops = |row: &Value| row["raster"]["gops"]["total"].as_f64().unwrap();
+    assert_eq!(gops(jrk_z), 2.0 * gops(jrk));
+    assert_eq!(gops(sds), gops(msaa));
+    let quads = |row: &Value| row["shading"]["quads"].as_u64().unwrap();
+    assert!(quads(jrk_z) <= quads(sds) && quads(sds) < quads(msaa));
+    assert!(quads(jrk) <= quads(msaa));
+    assert!(sds["spid"]["bits"].as_f64() < Some(64.0));
+    assert!(sds["sort"]["passes_mean"].as_f64() > Some(1.0));
+    assert!(jrk["memo"]["misses"].as_u64() == Some(quads(jrk)));
+    assert!(jrk["traffic_bytes"]["total"].as_u64() > sds["traffic_bytes"]["total"].as_u64());
+}
+
+#[test]
+fn pictures_are_the_same_for_all_pipelines_and_tiles() {
+    let place = Place::new();
+    let flags = [
+        "--pipeline",
+        "sds,jrk",
+        "--tile",
+        "16,whole",
+        "-o",
+        "{variant}.png",
+    ];
+    run(&place, &[&flags[..], &BLUR].concat());
+    let read = |name: &str| fs::read(place.path(name)).unwrap();
+    let picture = read("sds-16.png");
+    assert!(picture.len() > 1000);
+    assert_eq!(picture, read("sds-whole.png"));
+    assert_eq!(picture, read("jrk-1024.png"));
+    // Sharp, the picture is another one.
+    run(&place, &["-o", "sharp.png"]);
+    assert_ne!(picture, read("sharp.png"));
+    run(&place, &[&["--heat", "heat.png"][..], &BLUR].concat());
+    assert!(read("heat.png").len() > 1000);
+}
+
+#[test]
+fn more_seeds_come_closer_to_the_truth() {
+    let place = Place::new();
+    let psnr = |samples: &str| {
+        let flags = ["--samples", samples, "--truth", "8"];
+        rows(&place, &[&flags[..], &BLUR].concat())[0]["psnr_db"]
+            .as_f64()
+            .unwrap()
+    };
+    let (few, many) = (psnr("1"), psnr("16"));
+    assert!(few > 10.0 && many > few + 5.0, "{few} {many}");
+}
+
+#[test]
+fn impossible_blur_is_refused_and_wild_motion_is_drawn() {
+    let place = Place::new();
+    for (flags, words) in [
+        (&["--camera-move", "nan,0,0"][..], "--camera-move: expected"),
+        (&["--move", "1,2"], "--move: expected"),
+        (&["--spin", "0,0,0,9"], "--spin: expected an axis"),
+        (&["--aperture", "-1"], "--aperture: expected"),
+        (&["--coc-px", "4", "--focus", "0"], "--focus: expected"),
+        (
+            &["--coc-px", "4", "--focus-at", "0,9,999"],
+            "--focus-at: expected",
+        ),
+        (&["--shutter", "0.5"], "--shutter: expected several views"),
+        (&["--shutter", "2"], "--shutter: expected"),
+        (&["--tile", "0"], "--tile: expected"),
+        (
+            &["--set", "memory.bus_bytes=1"],
+            "memory.bus_bytes: expected",
+        ),
+        (&["--set", "x.y=1"], "expected a table named after a unit"),
+        (&["--tile", "8,8"], "--tile: expected each value once"),
+        (&["--memo", "x"], "--memo: expected"),
+        (&["--samples", "3"], "samples per pixel: expected"),
+        (
+            &["--pipeline", "sds,jrk", "-o", "a.png"],
+            "-o: expected {variant}",
+        ),
+        (&["--heat", "a.exr"], "--heat: expected"),
+    ] {
+        let output = place.expect(USAGE, &[&SMALL, flags].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(words), "{flags:?}: {text}");
+    }
+    for flags in [
+        &["--move", "1e30,0,0"][..],
+        &["--move", "1e300,0,0"],
+        &["--camera-move", "0,0,1e9"],
+        &["--camera-turn", "170,0,0"],
+        &["--aperture", "1e20"],
+        &["--camera-move", "0,0,3"],
+    ] {
+        let output = run(&place, flags);
+        assert!(!output.stdout.is_empty(), "{flags:?}");
+    }
+}
+
+#[test]
+fn the_shutter_moves_towards_the_next_view() {
+    let place = Place::new();
+    let motion = |shutter: &str| {
+        let flags = ["--orbit", "24", "--view", "3..5", "--shutter", shutter];
+        let rows = rows(&place, &flags);
+        assert_eq!(rows.len(), 2);
+        rows[0]["blur"]["motion_px"]["median"].as_f64().unwrap()
+    };
+    let (whole, half) = (motion("1"), motion("0.5"));
+    assert!(
+        whole > 3.0 && (half / whole - 0.5).abs() < 0.1,
+        "{half} {whole}"
+    );
+}
