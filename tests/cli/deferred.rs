@@ -151,6 +151,28 @@ fn impossible_blur_is_refused_and_wild_motion_is_drawn() {
 }
 
 #[test]
+fn motion_files_move_camera_and_draws() {
+    let place = Place::new();
+    let text =
+        r#"{"camera": {"move": [0.2, 0, 0]}, "draws": [{"draws": "0..", "spin": [0, 1, 0, 4]}]}"#;
+    fs::write(place.path("motion.json"), text).unwrap();
+    let median = |flags: &[&str]| {
+        let row = &rows(&place, flags)[0];
+        row["blur"]["motion_px"]["median"].as_f64().unwrap()
+    };
+    let file = median(&["--motion", "motion.json"]);
+    let flags = median(&["--camera-move", "0.2,0,0", "--spin", "0,1,0,4"]);
+    assert!(file > 1.0 && (file - flags).abs() < 1e-9, "{file} {flags}");
+    let before = [
+        &SMALL[..],
+        &["--motion", "motion.json", "-o", "motion.json"],
+    ]
+    .concat();
+    place.expect(USAGE, &before);
+    assert_eq!(fs::read_to_string(place.path("motion.json")).unwrap(), text);
+}
+
+#[test]
 fn the_shutter_moves_towards_the_next_view() {
     let place = Place::new();
     let motion = |shutter: &str| {

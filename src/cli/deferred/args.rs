@@ -43,7 +43,7 @@ const MAX_SEEDS: i64 = 4096;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
-    /// procedural one: plane, sinewave, ptcloud, furball
+    /// procedural one: plane, sinewave, ptcloud, furball, arcade
     pub(super) mesh: PathBuf,
     /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
     /// by the combination of settings; "-" writes a PNG to standard output
@@ -258,8 +258,8 @@ impl PipelineFlags {
 impl Args {
     /// All files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let own = self.input.files().chain(self.views.files());
-        own.chain([self.mesh.as_path()])
+        let files = self.input.files().chain(self.views.files());
+        files.chain(self.blur.files()).chain([self.mesh.as_path()])
     }
 }
 

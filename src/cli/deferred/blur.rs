@@ -1,5 +1,7 @@
 //! The flags of `deferred` about motion and lens.
 
+use std::path::{Path, PathBuf};
+
 use nalgebra::Vector3;
 
 use crate::cli::console::Verbosity;
@@ -9,6 +11,7 @@ use crate::cli::usage::positive;
 use crate::cli::views::ViewArgs;
 use crate::deferred::camera::lens::Lens;
 use crate::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
+use crate::deferred::camera::motion_file::MotionFile;
 use crate::deferred::camera::shutter::ShutterView;
 use crate::error::{Error, Result};
 use crate::scene::Camera;
@@ -35,6 +38,10 @@ pub(super) struct BlurFlags {
     /// Turn the mesh by DEG degrees about the axis X,Y,Z through the centre of its bounding box
     #[arg(long, value_name = "X,Y,Z,DEG", allow_hyphen_values = true, value_parser = parse_spin)]
     spin: Option<[f64; 4]>,
+    /// JSON file with the motion of the camera and of ranges of draws, each draw turning about the centre of
+    /// the mesh; other flags about motion add to that of the camera
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["displacement", "spin"])]
+    motion: Option<PathBuf>,
     /// Radius of the aperture in world units
     #[arg(long, value_name = "RADIUS", value_parser = parse_radius, conflicts_with = "coc_px")]
     aperture: Option<f64>,
@@ -50,6 +57,11 @@ pub(super) struct BlurFlags {
 }
 
 impl BlurFlags {
+    /// All files that are read.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.motion.as_deref().into_iter()
+    }
+
     /// The views with their motion and lens.
     pub(super) fn views(
         &self,
@@ -62,6 +74,7 @@ impl BlurFlags {
             None => Vec::new(),
             Some(_) => views.following(cameras, || input.framing())?,
         };
+        let file = self.motion.as_deref().map(MotionFile::load).transpose()?;
         let views = cameras.iter().enumerate().map(|(at, camera)| {
             let mut motion = SceneMotion {
                 camera: CameraMotion::in_view(
@@ -75,6 +88,10 @@ impl BlurFlags {
                 let share = if *is_behind { -share } else { share };
                 let way = CameraMotion::towards(camera, next, share);
                 motion.camera = way.and(&motion.camera);
+            }
+            if let Some(file) = &file {
+                motion.camera = file.camera_motion(camera).and(&motion.camera);
+                motion.draws = file.draw_motions(input.centre());
             }
             if let Some(mesh) = self.mesh_motion(input) {
                 motion.draws.push((0..u32::MAX, mesh));
