@@ -19,8 +19,6 @@ use crate::mesh::grid::{Grid, GridSource};
 const CHUNKS: usize = 256;
 /// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.
 const MAX_PRIMITIVES: u64 = u32::MAX as u64;
-/// Side in pixels of the picture for which a scene is tessellated if its blur has no bound.
-const UNBOUNDED_PX: f64 = 16_777_216.0;
 
 /// Triangles that are drawn together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +71,9 @@ pub(crate) struct PrimitiveRef<'a> {
 
 impl Geometry {
     /// Tessellates a scene for the middle of the exposure, and sets up its triangles. Parts of the scene that
-    /// no blur can bring into the picture may be left out, and so may be parts that are behind the
-    /// camera half-way through the exposure.
+    /// no blur can bring into the picture may be left out. In views from inside a scene, so may be parts
+    /// that are behind the camera half-way through the exposure, or farther than half of the picture's
+    /// larger side from the picture.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 primitives or more.
@@ -254,8 +253,9 @@ fn runs(source: &dyn GridSource) -> Vec<Range<usize>> {
 }
 
 /// The view half-way through the exposure, with a picture that is larger by the largest blur of the
-/// corners of the bounding box of any draw's content: what lies outside never shows. The picture has no
-/// borders if a corner comes near the eye.
+/// corners of the bounding box: what lies outside never shows. If a corner comes near the eye, as in all
+/// views from inside a scene, there is no such bound, and the margin is half of the picture's larger side:
+/// without one, surfaces beside the eye would be tessellated as if they filled a huge picture.
 fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -> MeshCamera {
     let mut wide = view.middle().clone();
     let draws = (0..source.batches()).map(|batch| source.draw(batch));
@@ -272,14 +272,18 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
     }
     let camera = &mut wide.camera;
     // Edges are measured within the picture: without a limit, patches around the eye would be divided into
-    // millions of triangles. Blur beyond a picture's size may lose what lies wholly outside that margin.
-    let most = f64::from(camera.width.max(camera.height));
-    let margin = margin.ceil().min(UNBOUNDED_PX.min(most));
+    // millions of triangles. Blur beyond the limit may lose what lies wholly outside the margin.
+    let side = f64::from(camera.width.max(camera.height));
+    let margin = if margin.is_finite() {
+        margin.ceil().min(side)
+    } else {
+        (side / 2.0).ceil()
+    };
     camera.principal_px = camera.principal_px.map(|px| px + margin);
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "at most 2^24"
+        reason = "at most a side of the picture"
     )]
     let margin = margin as u32;
     camera.width += 2 * margin;

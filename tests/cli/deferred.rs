@@ -79,10 +79,10 @@ fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     ];
     run(&place, &[&flags[..], &BLUR].concat());
     let read = |name: &str| fs::read(place.path(name)).unwrap();
-    let picture = read("sds-16.png");
+    let picture = read("sds-16-60px.png");
     assert!(picture.len() > 1000);
-    assert_eq!(picture, read("sds-whole.png"));
-    assert_eq!(picture, read("jrk-1024.png"));
+    assert_eq!(picture, read("sds-whole-60px.png"));
+    assert_eq!(picture, read("jrk-1024-60px.png"));
     // Sharp, the picture is another one.
     run(&place, &["-o", "sharp.png"]);
     assert_ne!(picture, read("sharp.png"));

@@ -65,7 +65,9 @@ const IMPORTS: [(&str, &[&str]); 18] = [
     ),
     (
         "report",
-        &["error", "image", "raster", "pipeline", "gpu", "mesh", "deferred"],
+        &[
+            "error", "image", "raster", "pipeline", "gpu", "mesh", "deferred",
+        ],
     ),
     (
         "suite",

@@ -1,10 +1,12 @@
 //! Properties of whole frames, on random scenes.
 
+mod forward;
 mod instants;
 mod scenes;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use super::backend::attributes::VertexCacheSpec;
 use super::backend::resolve::Background;
@@ -24,6 +26,7 @@ use super::shading::spid::Spid;
 use crate::math::SimdLevel;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
+use crate::mesh::grid::GridSource;
 use crate::mesh::shade::{Albedo, ShadeSettings, Shader, Textures};
 use crate::mesh::triangles::Triangles;
 use crate::raster::sample_depth::NO_OWNER;
@@ -158,21 +161,36 @@ fn culled_triangles_have_no_hits() {
     }
 }
 
-fn passes(frame: &StochasticFrame, source: &Triangles, tile_px: Option<u32>) -> TiledOutcome {
-    use crate::mesh::grid::GridSource;
+/// Calls `use_shader` with the shader of a frame.
+fn shaded(source: &Triangles, frame: &StochasticFrame, use_shader: impl FnOnce(&Shader<'_>)) {
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings {
         albedo: Albedo::Checker { scale: 8.0 },
     };
-    let shader = Shader::new(source.materials(), &textures, frame.view.middle(), shade);
-    frame.tiled(&TiledPass {
+    let middle = frame.view.middle();
+    use_shader(&Shader::new(source.materials(), &textures, middle, shade));
+}
+
+/// A second pass with a picture and heat.
+fn pass<'a>(tile_px: Option<u32>, picture: (&'a Shader<'a>, Background)) -> TiledPass<'a> {
+    static CACHE: LazyLock<VertexCacheSpec> = LazyLock::new(VertexCacheSpec::default);
+    TiledPass {
         tile_px,
-        picture: Some((&shader, Background::new(Some([0.1, 0.2, 0.3])))),
+        picture: Some(picture),
         heat: true,
         measures_packed: false,
         memo_quads: Some(64),
-        vertex_cache: &VertexCacheSpec::default(),
-    })
+        vertex_cache: &CACHE,
+    }
+}
+
+fn passes(frame: &StochasticFrame, source: &Triangles, tile_px: Option<u32>) -> TiledOutcome {
+    let mut outcome = None;
+    shaded(source, frame, |shader| {
+        let background = Background::new(Some([0.1, 0.2, 0.3]));
+        outcome = Some(frame.tiled(&pass(tile_px, (shader, background))));
+    });
+    outcome.unwrap()
 }
 
 #[test]

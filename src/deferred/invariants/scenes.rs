@@ -10,6 +10,7 @@ use crate::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
 use crate::deferred::camera::shutter::ShutterView;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::settings::DeferredSettings;
+use crate::mesh::files::{Material, Mesh};
 use crate::mesh::triangles::Triangles;
 use crate::scene::{Camera, Intrinsics};
 
@@ -26,14 +27,38 @@ impl Random {
     }
 }
 
-pub(super) fn mesh(text: &str) -> Triangles {
+fn parsed(text: &str) -> Mesh {
     let no_files = &mut |name: &str| unreachable!("{name}");
     let loaded = crate::mesh::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
-    Triangles::new(loaded.unwrap().mesh)
+    loaded.unwrap().mesh
+}
+
+pub(super) fn mesh(text: &str) -> Triangles {
+    Triangles::new(parsed(text))
+}
+
+/// As [`soup`], with every fourth triangle blended.
+pub(super) fn blended_soup(seed: u64, count: usize, size: f64) -> Triangles {
+    let mut mesh = parsed(&soup_text(seed, count, size));
+    let blended = Material {
+        opacity: Some(0.4),
+        ..mesh.materials[0].clone()
+    };
+    let index = u32::try_from(mesh.materials.len()).unwrap();
+    mesh.materials.push(blended);
+    mesh.face_materials
+        .iter_mut()
+        .step_by(4)
+        .for_each(|m| *m = index);
+    Triangles::new(mesh)
 }
 
 /// Triangles at random places in front of the camera, of both orientations; some cross its plane.
 pub(super) fn soup(seed: u64, count: usize, size: f64) -> Triangles {
+    mesh(&soup_text(seed, count, size))
+}
+
+fn soup_text(seed: u64, count: usize, size: f64) -> String {
     let mut random = Random(seed);
     let mut text = String::new();
     for k in 0..count {
@@ -47,7 +72,7 @@ pub(super) fn soup(seed: u64, count: usize, size: f64) -> Triangles {
         let first = 3 * k + 1;
         writeln!(text, "g {k}\nf {first} {} {}", first + 1, first + 2).unwrap();
     }
-    mesh(&text)
+    text
 }
 
 pub(super) fn camera(size: [u32; 2]) -> Camera {
