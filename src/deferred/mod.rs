@@ -21,6 +21,7 @@
 
 pub mod backend;
 pub mod camera;
+pub mod config;
 pub mod forward;
 pub mod frame;
 pub mod geometry;

@@ -101,7 +101,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 18] = [
+const LANES_ELSEWHERE: [(&str, &str); 19] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -136,6 +136,10 @@ const LANES_ELSEWHERE: [(&str, &str); 18] = [
         "maps the hits of a pixel to shading points, beside its definition",
     ),
     ("deferred/frame.rs", "the depth test of the same samples"),
+    (
+        "deferred/backend/blended.rs",
+        "the same traversal, for blended triangles",
+    ),
     (
         "deferred/hit_stream.rs",
         "chooses the level of the same tests once per part of the raster",

@@ -4,6 +4,7 @@
 use fearless_simd::{Simd, dispatch, prelude::*};
 
 use super::shade::{QuadColours, QuadShader};
+use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::deferred::forward::memo::Memo;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::geometry::Layer;
@@ -80,8 +81,7 @@ impl BlendTarget<'_> {
         };
         let colours = *self.memo.look_up(spid.quad(), shade, |_| ());
         if !self.heat.is_empty() && self.memo.counters().misses > before {
-            self.heat[(row * (right - left) + column) as usize] +=
-                f64::from(super::tiles::EXECUTIONS_PER_QUAD);
+            self.heat[(row * (right - left) + column) as usize] += f64::from(EXECUTIONS_PER_QUAD);
         }
         if self.colours.is_empty() {
             return;

@@ -9,14 +9,12 @@ use super::radix::{RadixSort, SortCounters, SortEntry, value_bits};
 use super::resolve::Background;
 use super::scan::quads;
 use super::shade::QuadShader;
+use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::deferred::forward::memo::Memo;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::raster::cost::RasterCounters;
 use crate::image::Frame;
 use crate::mesh::shade::Shader;
-
-/// Executions of the shader for a quad (section 5.2).
-pub const EXECUTIONS_PER_QUAD: u32 = 4;
 
 /// What the second pass makes beside its counters.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,32 @@
+//! The configuration of the modelled hardware.
+
+use serde::{Deserialize, Serialize};
+
+use super::backend::attributes::VertexCacheSpec;
+use super::memory::spec::MemorySpec;
+use super::raster::cost::RasterCost;
+use crate::error::Result;
+
+/// Specifications of the modelled hardware. They change counters and traffic, and no picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeferredConfig {
+    /// Caches and bus.
+    pub memory: MemorySpec,
+    /// Arithmetic operations of the raster.
+    pub raster: RasterCost,
+    /// The vertex cache of the back end.
+    pub vertex_cache: VertexCacheSpec,
+}
+
+impl DeferredConfig {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) naming the field, its bounds and its value.
+    pub fn validate(&self) -> Result<()> {
+        self.memory.validate()?;
+        self.raster.validate()?;
+        self.vertex_cache.validate()
+    }
+}
