@@ -21,6 +21,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let views = args.blur.views(&cameras, &input, &args.views, verbosity)?;
     let pool = args.host.pool()?;
     let rows = pool.install(|| job.run_all(&input, &views, verbosity))?;
+    job.write_bars(&rows)?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(DeferredRow::json).collect();
         print_json(json!({ "rows": rows }))?;

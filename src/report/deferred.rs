@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::bars::{self, Bar};
 use super::table::{TextTable, or_dash};
 use crate::deferred::backend::tiles::TiledCounters;
 use crate::deferred::forward::memo::MemoCounters;
 use crate::deferred::memory::traffic::{CodecCounts, Traffic};
 use crate::deferred::outcome::{BlurAmounts, Quantiles};
 use crate::deferred::raster::cost::{RasterCost, RasterCounters};
+use crate::image::Frame;
 use crate::mesh::result::ratio;
 
 /// Bits of an identifier.
@@ -219,4 +221,27 @@ pub(crate) fn table(rows: &[DeferredRow]) -> String {
         );
     }
     text
+}
+
+/// Draws the traffic of rows as bars, stacked by buffer.
+pub(crate) fn traffic_bars(title: &str, rows: &[&DeferredRow]) -> Frame {
+    let names = Traffic::default().buffers().map(|(name, _)| name);
+    let measured = rows.iter().filter_map(|row| Some((row, row.traffic?)));
+    let bars = measured.map(|(row, traffic)| {
+        let parts = [Some(&row.tile), Some(&row.memo_quads)];
+        let parts = parts.into_iter().flatten().flatten();
+        let mut label = row.pipeline.to_owned();
+        parts.for_each(|part| label += &format!(" {part}"));
+        if row.grid != "pixel" {
+            label += &format!(" {}", row.grid);
+        }
+        if let Some(area) = row.area_px {
+            label += &format!(" {area} px");
+        }
+        Bar {
+            label,
+            bytes: traffic.buffers().map(|(_, buffer)| buffer.bytes()).to_vec(),
+        }
+    });
+    bars::picture(title, &names, &bars.collect::<Vec<_>>())
 }

@@ -6,8 +6,7 @@
     reason = "positions on a bar of a few thousand pixels, and colours of eight bits"
 )]
 
-use font8x8::{BASIC_FONTS, UnicodeFonts};
-
+use super::canvas::{Canvas, INK, width_px};
 use super::scale::{Curve, Scale, short};
 use crate::image::Frame;
 use crate::image::difference::colour_at;
@@ -54,9 +53,6 @@ pub(crate) const SHADINGS: Palette = Palette {
     nothing: [26, 26, 26],
 };
 
-const GROUND: [u8; 3] = [24, 24, 27];
-const INK: [u8; 3] = [228, 228, 231];
-
 /// Minimum width of a picture in pixels, so that the legend's text fits.
 const MIN_WIDTH_PX: usize = 480;
 /// Maximum factor by which a small map is enlarged.
@@ -64,8 +60,6 @@ const MAX_TIMES: usize = 8;
 /// Picture width per unit of the legend: text doubles in size where the picture is twice this wide.
 const WIDTH_PER_UNIT_PX: usize = 640;
 const MAX_TICKS: u32 = 8;
-/// Width and height of a character of the font.
-const CHARACTER_PX: usize = 8;
 
 /// Counts per pixel and the text of their legend.
 #[derive(Debug, Clone)]
@@ -154,79 +148,6 @@ fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     canvas.write(&range, [left, at(44)], unit);
 }
 
-/// Lit pixels of `text` in a bitmap font, from the origin to the right: column and row of each.
-/// Characters beyond ASCII are blank.
-fn lit_pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    text.chars().enumerate().flat_map(|(index, c)| {
-        // The leftmost column is the lowest bit of a row.
-        let rows = BASIC_FONTS.get(c).unwrap_or_default();
-        (0..CHARACTER_PX * CHARACTER_PX)
-            .map(|i| (i % CHARACTER_PX, i / CHARACTER_PX))
-            .filter(move |(x, y)| rows[*y] >> x & 1 == 1)
-            .map(move |(x, y)| (index * CHARACTER_PX + x, y))
-    })
-}
-
-fn width_px(text: &str) -> usize {
-    text.chars().count() * CHARACTER_PX
-}
-
-struct Canvas {
-    width: usize,
-    height: usize,
-    pixels: Vec<[u8; 3]>,
-}
-
-impl Canvas {
-    fn new(width: usize, height: usize) -> Self {
-        Self {
-            width,
-            height,
-            pixels: vec![GROUND; width * height],
-        }
-    }
-
-    /// Fills the part of a rectangle that lies inside the canvas.
-    fn fill(&mut self, [x, y]: [usize; 2], [width, height]: [usize; 2], colour: [u8; 3]) {
-        let columns = x.min(self.width)..(x + width).min(self.width);
-        for row in y.min(self.height)..(y + height).min(self.height) {
-            self.pixels[row * self.width..][columns.clone()].fill(colour);
-        }
-    }
-
-    /// Writes `text` from its top left corner; a pixel of the font is `unit` wide.
-    fn write(&mut self, text: &str, [x, y]: [usize; 2], unit: usize) {
-        for (column, row) in lit_pixels(text) {
-            self.fill([x + column * unit, y + row * unit], [unit, unit], INK);
-        }
-    }
-
-    /// Draws a mark below a bar at `position` of it, 0 to 1, with its number centred below.
-    fn tick(
-        &mut self,
-        position: f32,
-        text: &str,
-        [bar_left, bar_width]: [usize; 2],
-        y: usize,
-        unit: usize,
-    ) {
-        let x = bar_left + (position * (bar_width - 1) as f32) as usize;
-        let mark = unit.div_ceil(2);
-        self.fill([x.saturating_sub(mark / 2), y], [mark, 3 * unit], INK);
-        let half = width_px(text) * unit / 2;
-        self.write(text, [x.saturating_sub(half), y + 5 * unit], unit);
-    }
-
-    fn into_frame(self) -> Frame {
-        let pixels = self.pixels.iter().map(|colour| {
-            let [r, g, b] = colour.map(|c| f32::from(c) / 255.0);
-            [r, g, b, 1.0]
-        });
-        let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
-        Frame::from_pixels(side(self.width), side(self.height), pixels.collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,15 +203,5 @@ mod tests {
         assert_eq!((1..=8).map(colour).collect::<Vec<_>>(), SHADINGS.colours);
         assert_eq!(colour(1000), colour(8));
         assert_eq!(scale.ticks(8), [1, 2, 4, 6, 8]);
-    }
-
-    #[test]
-    fn characters_stand_side_by_side() {
-        let one: Vec<_> = lit_pixels("1").collect();
-        assert!(!one.is_empty() && one.iter().all(|(x, y)| *x < 8 && *y < 8));
-        let moved: Vec<_> = one.iter().map(|(x, y)| (x + 8, *y)).collect();
-        assert_eq!(lit_pixels(" 1").collect::<Vec<_>>(), moved);
-        assert_eq!((width_px(""), width_px("12")), (0, 16));
-        assert_eq!(lit_pixels("é").count(), 0);
     }
 }

@@ -10,6 +10,7 @@
 //! | [`deferred`] | the tables and rows of `deferred` |
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
+//! | [`bars`] | stacked bars of bytes by buffer, as a picture |
 //! | [`table`] | text tables |
 //! | [`sensitivity`] | speedups at other values of the configuration |
 //! | [`trace`] | a Chrome trace, for Perfetto |
@@ -20,6 +21,9 @@
 //! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its variants.
 
 pub(crate) mod accelerator;
+#[cfg(feature = "cli")]
+pub(crate) mod bars;
+mod canvas;
 pub(crate) mod columns;
 pub(crate) mod config;
 #[cfg(feature = "cli")]

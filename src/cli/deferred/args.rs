@@ -54,6 +54,10 @@ pub(crate) struct Args {
     /// 1 to 64
     #[arg(long, value_name = "OUT.png")]
     pub(super) heat: Option<PathBuf>,
+    /// Write the bytes between pipelines and memory as a picture of bars, one per row, stacked by buffer;
+    /// "{view}" is replaced by the name of the view
+    #[arg(long, value_name = "OUT.png", requires = "traffic")]
+    pub(super) bars: Option<PathBuf>,
     /// Print the PSNR of each picture against the mean of this many frames with other samples, shaded on
     /// the pixel grid, in dB
     #[arg(long, value_name = "SEEDS", value_parser = clap::value_parser!(u32).range(1..=MAX_SEEDS))]

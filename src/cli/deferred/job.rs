@@ -26,7 +26,7 @@ use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::psnr_db;
 use crate::mesh::grid::GridSource;
 use crate::mesh::shade::{Shader, Textures};
-use crate::report::deferred::DeferredRow;
+use crate::report::deferred::{DeferredRow, traffic_bars};
 use crate::report::heat::{self, HeatMap, SHADINGS};
 use crate::report::scale::{Curve, Scale};
 use crate::scene::Camera;
@@ -39,6 +39,7 @@ pub(super) struct Job<'a> {
     choices: Vec<PipelineChoice>,
     output: Option<Output>,
     heat: Option<Template>,
+    bars: Option<Template>,
     config: DeferredConfig,
     /// Memo of the blended draws of sds.
     memo_quads: Option<u32>,
@@ -63,7 +64,8 @@ impl<'j> Job<'j> {
             args,
             choices: PipelineChoice::all(&args.pipeline)?,
             output: Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?,
-            heat: args.heat.as_deref().map(heat_template).transpose()?,
+            heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, VARIANT])?,
+            bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
             config: args.pipeline.config()?,
             memo_quads: args.pipeline.memos()?.first().copied().flatten(),
         };
@@ -87,8 +89,26 @@ impl<'j> Job<'j> {
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let mut outputs = Outputs::beside(self.args.inputs());
         let variants = [VARIANT.to_owned()];
-        let mut templates = self.templates();
+        let mut templates = self.templates().chain(&self.bars);
         templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))
+    }
+
+    /// Writes the traffic of the rows of each view as bars.
+    pub(super) fn write_bars(&self, rows: &[DeferredRow]) -> Result<()> {
+        let Some(template) = &self.bars else {
+            return Ok(());
+        };
+        let mut drawn: Vec<&str> = Vec::new();
+        for first in rows {
+            if drawn.contains(&first.view.as_str()) {
+                continue;
+            }
+            drawn.push(&first.view);
+            let title = format!("{}, {}: bytes to and from memory", first.mesh, first.view);
+            let own: Vec<&DeferredRow> = rows.iter().filter(|r| r.view == first.view).collect();
+            files::write(template.path(&first.view, ""), &traffic_bars(&title, &own))?;
+        }
+        Ok(())
     }
 
     pub(super) fn run_all(
@@ -392,12 +412,20 @@ fn write_heat(path: &Path, variant: &str, size: [u32; 2], heat: &[f64]) -> Resul
     files::write(path, &picture)
 }
 
-fn heat_template(path: &Path) -> Result<Template> {
+/// Template of the names of PNG files.
+fn picture_template(
+    flag: &'static str,
+    path: Option<&Path>,
+    parts: &[&str],
+) -> Result<Option<Template>> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
     if PictureFormat::of_name(path) != Some(PictureFormat::Png) {
         let found = path.display().to_string();
-        return Err(Error::argument("--heat", "a name that ends in .png", found));
+        return Err(Error::argument(flag, "a name that ends in .png", found));
     }
-    Template::parse("--heat", path, &[VIEW, VARIANT])
+    Template::parse(flag, path, parts).map(Some)
 }
 
 fn milliseconds(since: Instant) -> f64 {
