@@ -49,8 +49,9 @@ fn steps(criterion: &mut Criterion) {
         let settings = FrameSettings {
             size: SIZE,
             pattern: SamplePattern::standard(samples).unwrap().shared(),
-            faces: Faces::Front,
+            faces: Faces::Material,
             cull: Cull::Quads,
+            memory_bytes: quadrille::mesh::frame::MEMORY_BYTES,
             level: SimdLevel::best(),
         };
         let mut group = criterion.benchmark_group(format!("mesh {area} px, {samples}x"));

@@ -93,13 +93,13 @@ pub use gpu::config::Config;
 pub use gpu::result::SimulationResult;
 pub use gpu::variant::Variant;
 pub use gpu::view::simulate;
-pub use image::Frame;
 pub use image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
 pub use image::files::{
     PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
     write_to as encode_picture,
 };
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
+pub use image::{ColourSpace, Frame};
 pub use math::SimdLevel;
 pub use mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use mesh::files::load as load_mesh;

@@ -24,7 +24,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let job = Job::new(args)?;
     let input = args.input.load(args.mesh(), verbosity)?;
     input.warn_of_blended(verbosity);
-    let cameras = args.views.views_of(|| input.framing(), verbosity)?;
+    let framing = || input.framing(args.views.up(), verbosity);
+    let cameras = args.views.views_of(framing, verbosity)?;
     job.prepare_outputs(&cameras)?;
     let pool = args.host.pool()?;
     let versus = || versus::run(args, &input, &cameras, verbosity);

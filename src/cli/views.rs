@@ -28,7 +28,8 @@ pub(crate) struct ViewArgs {
     /// Point that the camera looks at [default: the centre of the main content]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     target: Option<[f64; 3]>,
-    /// Direction that points up in the picture [default: 0,-1,0 for splats, 0,1,0 for meshes]
+    /// Direction that points up in the picture [default: 0,-1,0 for splats; 0,1,0 for meshes, or
+    /// 0,0,1 for those that stand along z]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     up: Option<[f64; 3]>,
     /// Vertical field of view in degrees [default: 50]
@@ -46,6 +47,11 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
+    /// The up direction that is given.
+    pub(super) fn up(&self) -> Option<[f64; 3]> {
+        self.up
+    }
+
     /// The cameras of a scene of splats: at least one, in order, with distinct names.
     pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
         let framing = || Framing::of(splats);

@@ -190,7 +190,7 @@ impl GeometryChunk {
             source.grids(batch, tessellation_view, &mut grids);
             for grid in grids.drain(..) {
                 let material: &Material = &source.materials()[grid.material as usize];
-                let draws_backs = material.two_sided || faces == Faces::Both;
+                let draws_backs = faces.draws_backs(material);
                 let vertices = grid.vertices.iter();
                 points.clear();
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));

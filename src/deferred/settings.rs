@@ -23,14 +23,14 @@ pub struct DeferredSettings {
 }
 
 impl Default for DeferredSettings {
-    /// 16 Sobol samples per pixel, pixel grids, fronts alone.
+    /// 16 Sobol samples per pixel, pixel grids, the sides of the materials.
     fn default() -> Self {
         Self {
             samples: 16,
             pattern: PixelPattern::Sobol,
             seed: 0,
             grid: GridRule::Pixel,
-            faces: Faces::Front,
+            faces: Faces::Material,
             level: SimdLevel::best(),
         }
     }

@@ -57,7 +57,7 @@ impl CropArea {
         };
         let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         let pixels = rows.map(|(x, y)| source(x, y)).collect();
-        Ok(Frame::from_pixels(width, height, pixels))
+        Ok(Frame::from_pixels(width, height, pixels).taken_as(frame.colour_space()))
     }
 }
 

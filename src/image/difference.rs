@@ -39,8 +39,8 @@ pub fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
 /// Scale of the differences in Figure 1 of "A Pixel Merge Unit".
 pub const DIFFERENCE_SCALE: f32 = 100.0;
 
-/// Draws `|a - b| * scale` of red, green and blue, clamped to 0..=1, with alpha 1; a difference that is
-/// not a number is white.
+/// Draws `|a - b| * scale` of red, green and blue in sRGB, clamped to 0..=1, with alpha 1; a difference
+/// that is not a number is white.
 ///
 /// # Errors
 /// [`Error::Argument`] when the pictures differ in size.
@@ -49,6 +49,7 @@ pub fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     if (a.width(), a.height()) != (b.width(), b.height()) {
         return Err(Error::argument("pictures to compare", size(a), size(b)));
     }
+    let [a, b] = [a.to_srgb(), b.to_srgb()];
     let pixels = a.pixels().iter().zip(b.pixels()).map(|(a, b)| {
         // `min` gives 1 where the difference is not a number.
         let [r, g, b] = [0, 1, 2].map(|c| ((a[c] - b[c]).abs() * scale).min(1.0));

@@ -1,6 +1,20 @@
 //! Pictures in memory.
 
+use std::borrow::Cow;
+
+use super::srgb::{decode_srgb, encode_srgb};
 use crate::math::buffer::Buffer;
+
+/// What the colours of a picture mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColourSpace {
+    /// Values for a display, on the sRGB curve. Splats are trained on such values and blended without
+    /// decoding them.
+    #[default]
+    Srgb,
+    /// Linear light with the primaries of sRGB: 1 is white, and highlights may be brighter.
+    Linear,
+}
 
 /// A picture of premultiplied RGBA in f32, not clamped, with rows from the top.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,19 +22,21 @@ pub struct Frame {
     width: u32,
     height: u32,
     pixels: Buffer<[f32; 4]>,
+    colour_space: ColourSpace,
 }
 
 impl Frame {
-    /// Creates a transparent black picture.
+    /// Creates a transparent black picture in sRGB.
     pub fn new(width: u32, height: u32) -> Self {
         Self {
             width,
             height,
             pixels: Buffer::zeroed(width as usize * height as usize),
+            colour_space: ColourSpace::Srgb,
         }
     }
 
-    /// Creates a picture from its pixels, row by row from the top.
+    /// Creates a picture in sRGB from its pixels, row by row from the top.
     ///
     /// # Panics
     /// When there are not `width * height` pixels.
@@ -34,7 +50,38 @@ impl Frame {
             width,
             height,
             pixels: pixels.into(),
+            colour_space: ColourSpace::Srgb,
         }
+    }
+
+    /// The same pixels, taken as colours of another space.
+    pub fn taken_as(mut self, colour_space: ColourSpace) -> Self {
+        self.colour_space = colour_space;
+        self
+    }
+
+    /// What the colours mean.
+    pub fn colour_space(&self) -> ColourSpace {
+        self.colour_space
+    }
+
+    /// The picture in sRGB: itself, or its linear light clamped to 0 to 1 and encoded.
+    pub fn to_srgb(&self) -> Cow<'_, Self> {
+        if self.colour_space == ColourSpace::Srgb {
+            return Cow::Borrowed(self);
+        }
+        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
+            // Colours are encoded as they are before they are multiplied by alpha.
+            let straight = if a > 0.0 {
+                [r, g, b].map(|c| c / a)
+            } else {
+                [r, g, b]
+            };
+            let alpha = if a > 0.0 { a } else { 1.0 };
+            let [r, g, b] = encode_srgb(straight).map(|c| c * alpha);
+            [r, g, b, a]
+        });
+        Cow::Owned(Self::from_pixels(self.width, self.height, pixels.collect()))
     }
 
     /// Width in pixels.
@@ -57,8 +104,13 @@ impl Frame {
         &mut self.pixels
     }
 
-    /// Composites the picture over an opaque background: `C + (1 - a) * background`, with alpha 1.
+    /// Composites the picture over an opaque background, an sRGB colour: `C + (1 - a) * background`, with
+    /// alpha 1, in the colour space of the picture.
     pub fn over(&self, background: [f32; 3]) -> Self {
+        let background = match self.colour_space {
+            ColourSpace::Srgb => background,
+            ColourSpace::Linear => decode_srgb(background),
+        };
         let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
             let t = 1.0 - a;
             [
@@ -68,6 +120,7 @@ impl Frame {
                 1.0,
             ]
         });
-        Self::from_pixels(self.width, self.height, pixels.collect())
+        let over = Self::from_pixels(self.width, self.height, pixels.collect());
+        over.taken_as(self.colour_space)
     }
 }

@@ -12,6 +12,6 @@ pub(crate) mod metrics;
 pub(crate) mod srgb;
 
 pub use eight_bit::{from_8_bit, to_8_bit};
-pub use frame::Frame;
+pub use frame::{ColourSpace, Frame};
 #[cfg(feature = "cli")]
 pub(crate) use memory::check_memory;

@@ -4,12 +4,12 @@ use nalgebra::Vector3;
 
 use super::camera::MeshCamera;
 use super::files::Mesh;
-use super::frame::{Cull, Faces, FrameSettings, VisibleFrame};
+use super::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES, VisibleFrame};
 use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::result::MeshResult;
 use super::shade::{Sampling, ShadeSettings, Shader, Textures};
-use super::triangles::Triangles;
+use super::triangles::{Adjacency, Triangles};
 use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::math::SimdLevel;
@@ -30,6 +30,8 @@ pub struct MeshDrawSettings {
     pub faces: Faces,
     /// Granularity of depth culling before shading.
     pub cull: Cull,
+    /// What makes triangles adjacent.
+    pub adjacency: Adjacency,
     /// Point at which shading inputs are sampled.
     pub sampling: Sampling,
     /// Settings of the shader.
@@ -47,8 +49,9 @@ impl Default for MeshDrawSettings {
         Self {
             samples: 4,
             unit: MergeUnitKind::None,
-            faces: Faces::Front,
+            faces: Faces::Material,
             cull: Cull::Quads,
+            adjacency: Adjacency::Vertex,
             sampling: Sampling::Centre,
             shade: ShadeSettings::default(),
             background: Some([0.0; 3]),
@@ -99,7 +102,7 @@ pub fn draw_mesh(
     camera: &Camera,
     settings: &MeshDrawSettings,
 ) -> Result<(Frame, MeshResult)> {
-    let source = Triangles::new(mesh);
+    let source = Triangles::new(mesh, settings.adjacency);
     let near = match settings.near {
         None => near_plane(camera, source.bounds()),
         Some(near) if near > 0.0 && near.is_finite() => near,
@@ -114,6 +117,7 @@ pub fn draw_mesh(
         pattern: SamplePattern::standard(settings.samples)?.shared(),
         faces: settings.faces,
         cull: settings.cull,
+        memory_bytes: MEMORY_BYTES,
         level: SimdLevel::best(),
     };
     let visible = VisibleFrame::new(&source, &view, &view, &frame)?;

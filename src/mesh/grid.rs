@@ -1,6 +1,7 @@
 //! Grids: groups of connected triangles, the output of the tessellator and the scope of quad-fragment
 //! merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3).
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
@@ -55,8 +56,22 @@ pub trait GridSource: Sync {
     /// The draw that a batch belongs to. Draws never decrease from batch to batch.
     fn draw(&self, batch: usize) -> u32;
 
-    /// Appends the grids of a batch, tessellated for `view`. Grids outside the view may be left out.
-    fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>);
+    /// Visits the grids of a batch, tessellated for `view`, one at a time, until `visit` breaks. Grids
+    /// outside the view may be left out.
+    fn visit_grids(
+        &self,
+        batch: usize,
+        view: &MeshCamera,
+        visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
+    ) -> ControlFlow<()>;
+
+    /// Appends all grids of a batch, however many there are.
+    fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>) {
+        let _ = self.visit_grids(batch, view, &mut |grid| {
+            out.push(grid);
+            ControlFlow::Continue(())
+        });
+    }
 
     /// Materials of all grids, at least one.
     fn materials(&self) -> &[Material];

@@ -10,8 +10,7 @@ use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::shade::{Sampling, Shader};
 use crate::error::Result;
-use crate::image::Frame;
-use crate::image::srgb::{decode_srgb, encode_srgb};
+use crate::image::{ColourSpace, Frame};
 use crate::raster::samples::SamplePattern;
 
 /// Number of samples along the side of a pixel.
@@ -41,21 +40,13 @@ pub(crate) fn supersampled<'a>(
         for (pixel, at) in picture.pixels().iter().zip(0..) {
             let (x, y) = (corner[0] + at % width, corner[1] + at / width);
             let sum = &mut sums[(y / SIDE * width + x / SIDE) as usize];
-            // With one sample per pixel alpha is 0 or 1, so the colour is not premultiplied.
-            let [r, g, b, a] = *pixel;
-            let linear = decode_srgb([r, g, b]);
-            (0..3).for_each(|k| sum[k] += linear[k] * a);
-            sum[3] += a;
+            (0..4).for_each(|k| sum[k] += pixel[k]);
         }
     }
     let share = 1.0 / f32::from(u16::try_from(SIDE * SIDE).unwrap_or(1));
-    let pixels = sums.into_iter().map(|[r, g, b, covered]| {
-        let alpha = covered * share;
-        let mean = if covered > 0.0 { 1.0 / covered } else { 0.0 };
-        let [r, g, b] = encode_srgb([r * mean, g * mean, b * mean]);
-        [r * alpha, g * alpha, b * alpha, alpha]
-    });
-    Ok(Frame::from_pixels(width, height, pixels.collect()))
+    let pixels = sums.into_iter().map(|sum| sum.map(|c| c * share));
+    let frame = Frame::from_pixels(width, height, pixels.collect());
+    Ok(frame.taken_as(ColourSpace::Linear))
 }
 
 /// The view of the part of the enlarged picture that begins at `corner`.

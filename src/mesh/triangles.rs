@@ -1,16 +1,29 @@
 //! A polygon mesh as grids: its triangles in the order of the file, in runs of at most 512, with
-//! adjacency from shared positions ("Reducing Shading on GPUs using Quad-Fragment Merging", section 5:
-//! connectivity from an index buffer).
+//! adjacency from an index buffer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 5).
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
 use super::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 use super::grid::{Grid, GridSource, GridVertex, MAX_GRID_TRIANGLES, Topology, neighbours};
 use super::index::index16;
+use super::polygon::PolygonCutter;
+use super::vertex_names::VertexNames;
+
+/// What two triangles must have in common at both ends of an edge to be adjacent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Adjacency {
+    /// The vertex: position, texture coordinate and normal are equal in value. This is the comparison of
+    /// indices that both merging papers describe, in an index buffer without duplicates.
+    #[default]
+    Vertex,
+    /// The position alone, so that triangles are adjacent across seams of the texture and across hard
+    /// edges, where merging takes attributes from the wrong side.
+    Position,
+}
 
 /// The triangles of a mesh.
 #[derive(Debug)]
@@ -19,6 +32,9 @@ pub struct Triangles<M = Mesh> {
     /// Normals by position, for corners without one: means of the triangles around, weighted by area.
     smooth: Vec<[f32; 3]>,
     triangles: Vec<[Corner; 3]>,
+    /// For each corner of each triangle, the number of its vertex.
+    vertices: Vec<[u32; 3]>,
+    adjacency: Adjacency,
     runs: Vec<TriangleRun>,
     bounds: [[f32; 3]; 2],
 }
@@ -32,18 +48,22 @@ struct TriangleRun {
 }
 
 impl<M: Borrow<Mesh>> Triangles<M> {
-    /// Cuts the faces of a mesh, owned or borrowed, into triangle fans, and the triangles into grids.
-    pub fn new(owner: M) -> Self {
+    /// Cuts the faces of a mesh, owned or borrowed, into triangles, and the triangles into grids.
+    pub fn new(owner: M, adjacency: Adjacency) -> Self {
         let mesh = owner.borrow();
-        let mut triangles = Vec::new();
+        let mut names = VertexNames::new(mesh);
+        let mut cutter = PolygonCutter::default();
+        let (mut triangles, mut vertices) = (Vec::new(), Vec::new());
         let mut runs: Vec<TriangleRun> = Vec::new();
         for (draw, faces) in (0..).zip(&mesh.draws) {
             for face in faces.start as usize..faces.end as usize {
                 let material = mesh.face_materials[face];
                 let corners = mesh.face(face);
-                for k in 2..corners.len() {
+                cutter.triangles(mesh, corners, |triangle| {
                     let at = triangles.len();
-                    triangles.push([corners[0], corners[k - 1], corners[k]]);
+                    let triangle = triangle.map(|k| corners[k]);
+                    triangles.push(triangle);
+                    vertices.push(triangle.map(|corner| names.number(corner)));
                     match runs.last_mut() {
                         Some(run)
                             if run.draw == draw
@@ -58,19 +78,21 @@ impl<M: Borrow<Mesh>> Triangles<M> {
                             draw,
                         }),
                     }
-                }
+                });
             }
         }
         Self {
             smooth: smooth_normals(mesh, &triangles),
             bounds: bounds(&mesh.positions),
             triangles,
+            vertices,
+            adjacency,
             runs,
             mesh: owner,
         }
     }
 
-    fn vertex(&self, corner: Corner) -> GridVertex {
+    fn vertex(&self, corner: Corner, number: u32) -> GridVertex {
         let mesh = self.mesh.borrow();
         let normal = match mesh.normals.get(corner.normal as usize) {
             Some(&normal) if corner.normal != NONE => normal,
@@ -81,7 +103,10 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             position: mesh.positions[corner.position as usize],
             normal,
             uv: uv.copied().unwrap_or_default(),
-            id: corner.position,
+            id: match self.adjacency {
+                Adjacency::Vertex => number,
+                Adjacency::Position => corner.position,
+            },
         }
     }
 }
@@ -95,33 +120,45 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         self.runs[batch].draw
     }
 
-    fn grids(&self, batch: usize, _view: &MeshCamera, out: &mut Vec<Grid>) {
+    fn visit_grids(
+        &self,
+        batch: usize,
+        _view: &MeshCamera,
+        visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let run = &self.runs[batch];
-        let triangles = &self.triangles[run.triangles.clone()];
-        let mut numbers = HashMap::with_capacity(triangles.len());
-        let mut vertices = Vec::with_capacity(triangles.len());
-        let mut number = |corner: Corner| {
-            let key = (corner.position, corner.uv, corner.normal);
-            *numbers.entry(key).or_insert_with(|| {
-                vertices.push(self.vertex(corner));
+        let mut numbers = HashMap::with_capacity(run.triangles.len());
+        let mut vertices = Vec::with_capacity(run.triangles.len());
+        let mut local = |triangle: usize, k: usize| {
+            let number = self.vertices[triangle][k];
+            *numbers.entry(number).or_insert_with(|| {
+                vertices.push(self.vertex(self.triangles[triangle][k], number));
                 index16(vertices.len() - 1)
             })
         };
-        let corners = triangles.iter().map(|t| t.map(&mut number)).collect();
-        let mut positions = HashMap::with_capacity(triangles.len());
-        let mut position = |corner: Corner| {
-            let next = index16(positions.len());
-            *positions.entry(corner.position).or_insert(next)
+        let corners = |t: usize| [0, 1, 2].map(|k| local(t, k));
+        let triangles: Vec<[u16; 3]> = run.triangles.clone().map(corners).collect();
+        let neighbours = match self.adjacency {
+            Adjacency::Vertex => neighbours(&triangles),
+            Adjacency::Position => {
+                let mut positions = HashMap::with_capacity(vertices.len());
+                let mut position = |vertex: u16| {
+                    let next = index16(positions.len());
+                    let id = vertices[usize::from(vertex)].id;
+                    *positions.entry(id).or_insert(next)
+                };
+                let welded = triangles.iter().map(|t| t.map(&mut position));
+                neighbours(&welded.collect::<Vec<_>>())
+            }
         };
-        let positions: Vec<_> = triangles.iter().map(|t| t.map(&mut position)).collect();
-        out.push(Grid {
+        visit(Grid {
             material: run.material,
             vertices,
             topology: Arc::new(Topology {
-                triangles: corners,
-                neighbours: neighbours(&positions),
+                triangles,
+                neighbours,
             }),
-        });
+        })
     }
 
     fn materials(&self) -> &[Material] {

@@ -402,3 +402,43 @@ fn the_table_shows_what_was_asked_for() {
     assert!(orbit.lines().next().unwrap().ends_with("truth dB"));
     assert!(lines[1][0] != lines[2][0] && lines[1].last().unwrap().parse::<f64>().is_ok());
 }
+
+#[test]
+fn a_mesh_that_stands_along_z_is_shown_upright() {
+    let folder = tempfile::tempdir().unwrap();
+    // A pyramid on a square base at z = 0.
+    let pyramid = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 0 2\n\
+                   f 4 3 2 1\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n";
+    fs::write(folder.path().join("pyramid.obj"), pyramid).unwrap();
+    let draw = |picture: &str, flags: &[&str]| {
+        let mut arguments = vec!["pyramid.obj", "-o", picture];
+        arguments.extend(flags);
+        let (code, _, stderr) = mesh(folder.path(), &arguments);
+        assert_eq!(code, Some(0), "{stderr}");
+        (stderr, fs::read(folder.path().join(picture)).unwrap())
+    };
+    let (said, found) = draw("found.png", &[]);
+    assert!(said.contains("the mesh stands along z"), "{said}");
+    let (said, given) = draw("given.png", &["--up", "0,0,1"]);
+    assert!(!said.contains("stands along"), "{said}");
+    assert_eq!(found, given);
+    let (_, lying) = draw("lying.png", &["--up", "0,1,0"]);
+    assert_ne!(found, lying);
+}
+
+#[test]
+fn memory_is_limited() {
+    let folder = folder();
+    let mut arguments = vec!["cube.obj", "--tessellate", "0.1", "--memory", "1M"];
+    let (code, _, stderr) = mesh(folder.path(), &arguments);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("--memory"), "{stderr}");
+    arguments.pop();
+    arguments.push("64M");
+    let (code, ..) = mesh(folder.path(), &arguments);
+    assert_eq!(code, Some(0));
+    arguments.pop();
+    arguments.push("0G");
+    let (code, ..) = mesh(folder.path(), &arguments);
+    assert_eq!(code, Some(2));
+}

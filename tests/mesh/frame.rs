@@ -27,7 +27,7 @@ use quadrille::mesh::shade::Sampling;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::Textures;
-use quadrille::mesh::triangles::Triangles;
+use quadrille::mesh::triangles::{Adjacency, Triangles};
 use quadrille::raster::outline::Outline;
 use quadrille::raster::sample_depth::DepthPlane;
 use quadrille::raster::sample_depth::NO_OWNER;
@@ -108,6 +108,7 @@ fn settings(pattern: &SamplePattern, faces: Faces) -> FrameSettings {
         pattern: pattern.shared(),
         faces,
         cull: Cull::Quads,
+        memory_bytes: quadrille::mesh::frame::MEMORY_BYTES,
         level: SimdLevel::best(),
     }
 }
@@ -132,7 +133,7 @@ fn shown(
             triangles(view, projected.each_ref(), |corners, plane: DepthPlane| {
                 let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
                 let Some(outline) = outline else { return };
-                if !outline.is_front() && settings.faces == Faces::Front {
+                if !outline.is_front() && settings.faces == Faces::Material {
                     return;
                 }
                 let area = outline.bounds().intersect(picture);
@@ -204,12 +205,12 @@ fn patterns() -> Vec<SamplePattern> {
 
 #[test]
 fn samples_show_what_the_definition_says() {
-    let source = Triangles::new(ball(7));
+    let source = Triangles::new(ball(7), Adjacency::Vertex);
     // From afar, from nearby with triangles across the near plane, and from inside.
     for eye in [[0.4, 0.5, 2.5], [0.1, 0.2, 1.12], [0.0, 0.1, 0.2]] {
         let view = view(eye);
         for pattern in patterns() {
-            for faces in [Faces::Front, Faces::Both] {
+            for faces in [Faces::Material, Faces::Both] {
                 let settings = settings(&pattern, faces);
                 let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
                 let found = of_frame(&visible, &source, &view);
@@ -218,7 +219,7 @@ fn samples_show_what_the_definition_says() {
                     "{eye:?} {faces:?}"
                 );
                 let covered = found.iter().filter(|s| s.is_some()).count();
-                assert!(covered > 0 || faces == Faces::Front);
+                assert!(covered > 0 || faces == Faces::Material);
             }
         }
     }
@@ -232,7 +233,7 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
         let length = p.iter().map(|v| v * v).sum::<f32>().sqrt();
         *p = p.map(|v| v / length);
     }
-    let source = Triangles::new(mesh);
+    let source = Triangles::new(mesh, Adjacency::Vertex);
     let view = view([0.7, 0.9, 2.2]);
     for pattern in patterns() {
         let settings = settings(&pattern, Faces::Both);
@@ -257,7 +258,7 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
 
 #[test]
 fn counts_hold_together_and_merging_keeps_the_picture() {
-    let source = Triangles::new(ball(24));
+    let source = Triangles::new(ball(24), Adjacency::Vertex);
     let view = view([0.4, 0.5, 2.5]);
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings {
@@ -331,13 +332,13 @@ fn reyes_shows_both_sides_as_quads_do() {
     mesh.face_materials.truncate(keep.len());
     mesh.draws[0] = 0..count;
     mesh.materials[0].two_sided = true;
-    let source = Triangles::new(mesh);
+    let source = Triangles::new(mesh, Adjacency::Vertex);
     let view = view([0.4, 1.1, 2.3]);
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings::default();
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     let pattern = SamplePattern::standard(4).unwrap();
-    let settings = settings(&pattern, Faces::Front);
+    let settings = settings(&pattern, Faces::Material);
     let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     let quads = visible.chunks.iter().flat_map(|c| &c.quads);
     assert!(quads.clone().any(|q| q.is_front) && quads.clone().any(|q| !q.is_front));
@@ -360,7 +361,7 @@ fn one_plane_of_one_colour_is_the_same_merged() {
         [0.1, 0.2, 0.0],
     ];
     let faces: &[[u32; 3]] = &[[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]];
-    let source = Triangles::new(mesh(positions, &[faces]));
+    let source = Triangles::new(mesh(positions, &[faces]), Adjacency::Vertex);
     let view = view([0.0, 0.0, 3.0]);
     let textures = Textures::new(source.textures(), source.materials());
     let shader = Shader::new(
@@ -370,7 +371,7 @@ fn one_plane_of_one_colour_is_the_same_merged() {
         ShadeSettings::default(),
     );
     let pattern = SamplePattern::standard(8).unwrap();
-    let settings = settings(&pattern, Faces::Front);
+    let settings = settings(&pattern, Faces::Material);
     let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     let frames = [
         MergeUnitKind::None,
@@ -400,7 +401,7 @@ fn one_plane_of_one_colour_is_the_same_merged() {
 
 #[test]
 fn threads_and_simd_levels_change_nothing() {
-    let source = Triangles::new(ball(20));
+    let source = Triangles::new(ball(20), Adjacency::Vertex);
     let view = view([0.4, 0.5, 2.5]);
     let pattern = SamplePattern::standard(16).unwrap();
     let draw = |level: SimdLevel, threads: usize| {

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod defaults;
 mod frame;
 mod grid;
 mod merging;

@@ -32,7 +32,7 @@ use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::Textures;
-use quadrille::mesh::triangles::Triangles;
+use quadrille::mesh::triangles::{Adjacency, Triangles};
 use quadrille::mesh::versus::SPLAT_SHADER;
 use quadrille::mesh::versus::SplatQuads;
 use quadrille::mesh::versus::SplatVersion;
@@ -41,7 +41,7 @@ use quadrille::mesh::versus::splats_of;
 use quadrille::raster::samples::SamplePattern;
 
 /// Patches along an edge of the cube.
-const SIDE: u32 = 6;
+const SIDE: u32 = 8;
 /// Its triangles.
 const TRIANGLES: usize = 6 * 2 * (SIDE * SIDE) as usize;
 
@@ -96,7 +96,7 @@ fn view() -> MeshCamera {
 }
 
 fn version() -> SplatVersion {
-    let source = Triangles::new(mesh());
+    let source = Triangles::new(mesh(), Adjacency::Vertex);
     let textures = Textures::new(source.textures(), source.materials());
     let view = view();
     let shader = Shader::new(

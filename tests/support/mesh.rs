@@ -19,7 +19,7 @@ use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::surface::Surface;
 use quadrille::mesh::tessellate::TessellateSettings;
 use quadrille::mesh::tessellate::Tessellated;
-use quadrille::mesh::triangles::Triangles;
+use quadrille::mesh::triangles::{Adjacency, Triangles};
 use quadrille::raster::samples::SamplePattern;
 
 /// A mesh of one draw and one material without attributes.
@@ -87,7 +87,7 @@ pub(crate) fn crossing() -> Box<dyn GridSource> {
     ];
     let mut mesh = mesh(positions, &[vec![0, 1, 2], vec![3, 4, 5]]);
     mesh.materials[0].two_sided = true;
-    Box::new(Triangles::new(mesh))
+    Box::new(Triangles::new(mesh, Adjacency::Vertex))
 }
 
 /// Two waves in two draws; the shader of a part of the second bars merging pixels.
@@ -120,7 +120,7 @@ pub(crate) fn waves() -> Box<dyn GridSource> {
     });
     // A stretch in the middle: quads before it must leave before it, and others come after.
     mesh.face_materials[(count + count / 4) as usize..(count + count / 2) as usize].fill(1);
-    Box::new(Triangles::new(mesh))
+    Box::new(Triangles::new(mesh, Adjacency::Vertex))
 }
 
 /// A picture of an odd size, seen a little askew.
@@ -139,8 +139,9 @@ pub(crate) fn settings(pattern: &'static SamplePattern, cull: Cull) -> FrameSett
     FrameSettings {
         size: SIZE,
         pattern,
-        faces: Faces::Front,
+        faces: Faces::Material,
         cull,
+        memory_bytes: quadrille::mesh::frame::MEMORY_BYTES,
         level: SimdLevel::best(),
     }
 }

@@ -195,7 +195,7 @@ pub(super) struct PipelineFlags {
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
     /// Sides of triangles to draw
-    #[arg(long, value_enum, default_value = "front")]
+    #[arg(long, value_enum, default_value = "material")]
     faces: Faces,
     /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
     /// space

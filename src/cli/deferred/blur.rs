@@ -72,7 +72,14 @@ impl BlurFlags {
     ) -> Result<Vec<(Camera, ShutterView)>> {
         let following = match self.shutter {
             None => Vec::new(),
-            Some(_) => views.following(cameras, || input.framing())?,
+            Some(_) => {
+                // What the framing takes for up is said when the cameras are chosen.
+                let quiet = Verbosity {
+                    quiet: true,
+                    ..verbosity
+                };
+                views.following(cameras, || input.framing(views.up(), quiet))?
+            }
         };
         let file = self.motion.as_deref().map(MotionFile::load).transpose()?;
         let views = cameras.iter().enumerate().map(|(at, camera)| {

@@ -128,6 +128,7 @@ impl Args {
             pattern: self.pipeline.pattern(samples)?,
             faces: self.pipeline.faces,
             cull: self.pipeline.cull,
+            memory_bytes: self.pipeline.memory,
             level: self.host.level,
         })
     }

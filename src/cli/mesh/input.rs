@@ -18,7 +18,8 @@ use crate::mesh::surface::{
     HAIRS, HeightChannel, HeightMap, MAX_HAIRS, PICTURE_PX, ProceduralScene, Surface, box_corners,
 };
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
-use crate::mesh::triangles::Triangles;
+use crate::mesh::triangles::{Adjacency, Triangles};
+use crate::mesh::upright::stands_along_z;
 use crate::scene::Camera;
 use crate::scene::cameras::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget,
@@ -26,11 +27,23 @@ use crate::scene::cameras::{
 
 /// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
-/// Up vector of meshes: always in glTF, and usually in OBJ files.
-const UP: [f64; 3] = [0.0, 1.0, 0.0];
-/// Direction of the default viewpoint: slightly to the right of and above +z, which is the front always
-/// in glTF and usually in OBJ files.
-const TOWARDS_EYE: [f64; 3] = [0.4, 0.3, 0.87];
+/// Orientation of a mesh: its up vector, and the direction of the default viewpoint, slightly to the
+/// right of and above the front.
+struct Orientation {
+    up: [f64; 3],
+    towards_eye: [f64; 3],
+}
+
+/// Up is +y and the front +z: always in glTF, and usually in OBJ files.
+const Y_UP: Orientation = Orientation {
+    up: [0.0, 1.0, 0.0],
+    towards_eye: [0.4, 0.3, 0.87],
+};
+/// Up is +z and the front -y, as in Blender, 3ds Max and most CAD programs.
+const Z_UP: Orientation = Orientation {
+    up: [0.0, 0.0, 1.0],
+    towards_eye: [0.4, -0.87, 0.3],
+};
 
 /// Flags about the mesh.
 #[derive(Debug, Clone, clap::Args)]
@@ -57,6 +70,10 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Phong exponent of the highlight of all materials, 0 for none
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,
+    /// Take triangles for adjacent that share positions alone, so that merging crosses seams of the
+    /// texture and hard edges; a GPU compares indices of the index buffer
+    #[arg(long)]
+    weld: bool,
     /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
     /// pixel merge unit
     #[arg(long, value_name = "EFFECT", value_enum, value_delimiter = ',')]
@@ -123,6 +140,7 @@ fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
 pub(in crate::cli) struct MeshInput {
     flags: MeshInputFlags,
     content: Content,
+    stands_along_z: bool,
     bounds: [[f32; 3]; 2],
     heights: Option<Texture>,
 }
@@ -131,6 +149,17 @@ enum Content {
     Polygons(Box<Mesh>),
     Patches(BezierPatches),
     Procedural(ProceduralScene),
+}
+
+impl Content {
+    /// Positions of a file: vertices or control points.
+    fn points(&self) -> &[[f32; 3]] {
+        match self {
+            Self::Polygons(mesh) => &mesh.positions,
+            Self::Patches(patches) => &patches.points,
+            Self::Procedural(_) => &[],
+        }
+    }
 }
 
 /// Target areas of triangles, and the source of triangles for each.
@@ -145,7 +174,7 @@ impl MeshInputFlags {
 
     pub(in crate::cli) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
         each_once("--tessellate", &self.areas)?;
-        let content = self.read(path, verbosity)?;
+        let (content, y_is_up) = self.read(path, verbosity)?;
         self.warn_of_idle_flags(&content, verbosity);
         let is_surface = !matches!(content, Content::Polygons(_)) || !self.areas.is_empty();
         for (flag, is_set) in [
@@ -157,9 +186,11 @@ impl MeshInputFlags {
             }
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
+        let stands_along_z = !y_is_up && stands_along_z(content.points());
         let mut input = MeshInput {
             flags: self.clone(),
             content,
+            stands_along_z,
             bounds: [[0.0; 3]; 2],
             heights,
         };
@@ -179,11 +210,13 @@ impl MeshInputFlags {
         let [fur, random] = ["the furball", "procedural meshes and armies"];
         let cages = "a control cage (--tessellate)";
         let files = "meshes of files with materials";
+        let polygons = "polygons that are drawn as they are, without --tessellate";
         let has_effects = !self.shader_effects.is_empty();
         for (flag, is_set, applies, needed) in [
             ("--hairs", self.hairs.is_some(), is_fur, fur),
             ("--seed", self.seed.is_some(), is_random, random),
             ("--cage-steps", self.cage_steps.is_some(), is_cage, cages),
+            ("--weld", self.weld, is_mesh && !is_cage, polygons),
             ("--texture", self.texture.is_some(), is_mesh, files),
             ("--normal-map", self.normal_map.is_some(), is_mesh, files),
             ("--shininess", self.shininess.is_some(), is_mesh, files),
@@ -206,13 +239,14 @@ impl MeshInputFlags {
         }
     }
 
-    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<Content> {
+    /// Reads the mesh; returns also whether +y is known to be up.
+    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<(Content, bool)> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
-            return Ok(Content::Procedural(scene));
+            return Ok((Content::Procedural(scene), true));
         }
         let loaded = match MeshFile::load(path)? {
-            MeshFile::Patches(patches) => return Ok(Content::Patches(patches)),
+            MeshFile::Patches(patches) => return Ok((Content::Patches(patches), false)),
             MeshFile::Polygons(loaded) => loaded,
         };
         for warning in &loaded.warnings {
@@ -250,13 +284,22 @@ impl MeshInputFlags {
             m.base_colour = [1.0; 3];
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
-        Ok(Content::Polygons(Box::new(mesh)))
+        Ok((Content::Polygons(Box::new(mesh)), loaded.y_is_up))
     }
 }
 
 impl MeshInput {
-    /// The default view.
-    pub(in crate::cli) fn framing(&self) -> Framing {
+    /// The default view for an up direction that is `given`, or for the one that the mesh suggests.
+    pub(in crate::cli) fn framing(&self, given: Option<[f64; 3]>, verbosity: Verbosity) -> Framing {
+        let orientation = match given {
+            Some([_, y, z]) if z.abs() > y.abs() => &Z_UP,
+            Some(_) => &Y_UP,
+            None if self.stands_along_z => {
+                verbosity.warn("the mesh stands along z: +z is up (--up 0,1,0 for +y)");
+                &Z_UP
+            }
+            None => &Y_UP,
+        };
         if let Content::Procedural(scene) = self.content {
             let viewpoint = scene.viewpoint();
             let [eye, centre] = [viewpoint.eye, viewpoint.target].map(Vector3::from);
@@ -272,8 +315,8 @@ impl MeshInput {
         let (centre, radius) = self.bounding_sphere();
         Framing {
             subject: FramingTarget { centre, radius },
-            eye: EyeRule::ForPoints(Vector3::from(TOWARDS_EYE), self.points()),
-            up: UP,
+            eye: EyeRule::ForPoints(Vector3::from(orientation.towards_eye), self.points()),
+            up: orientation.up,
             fov_degrees: DEFAULT_FOV_DEGREES,
             size: DEFAULT_SIDE_PX,
         }
@@ -283,9 +326,7 @@ impl MeshInput {
     fn points(&self) -> Vec<[f32; 3]> {
         match &self.content {
             _ if self.flags.army.is_some() => box_corners(self.bounds).collect(),
-            Content::Polygons(mesh) => mesh.positions.clone(),
-            Content::Patches(patches) => patches.points.clone(),
-            Content::Procedural(_) => Vec::new(),
+            content => content.points().to_vec(),
         }
     }
 
@@ -322,7 +363,13 @@ impl MeshInput {
     pub(in crate::cli) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.content, self.flags.areas.as_slice()) {
             (Content::Polygons(mesh), []) => {
-                let triangles: Box<dyn GridSource> = Box::new(Triangles::new(Mesh::clone(mesh)));
+                let adjacency = if self.flags.weld {
+                    Adjacency::Position
+                } else {
+                    Adjacency::Vertex
+                };
+                let triangles = Triangles::new(Mesh::clone(mesh), adjacency);
+                let triangles: Box<dyn GridSource> = Box::new(triangles);
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
             (_, []) => &[DEFAULT_AREA_PX],
@@ -346,7 +393,12 @@ impl MeshInput {
         let mut surface = match &self.content {
             Content::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)?,
             Content::Patches(patches) => {
-                Surface::bezier(&patches.points, &patches.patches, Material::default())?
+                // The format does not tell sides, and patches need not close a surface.
+                let material = Material {
+                    two_sided: true,
+                    ..Material::default()
+                };
+                Surface::bezier(&patches.points, &patches.patches, material)?
             }
             Content::Procedural(ProceduralScene::FurBall) => {
                 Surface::fur_ball(seed, flags.hairs.unwrap_or(HAIRS))

@@ -86,8 +86,12 @@ pub(super) struct PipelineFlags {
     #[arg(long, value_enum, default_value = "quads")]
     pub(super) cull: Cull,
     /// Sides of triangles to draw
-    #[arg(long, value_enum, default_value = "front")]
+    #[arg(long, value_enum, default_value = "material")]
     pub(super) faces: Faces,
+    /// Limit on the memory of a frame's triangles and quads, such as 512M or 4G; drawing takes about as
+    /// much again
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_memory)]
+    pub(super) memory: u64,
     /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
     #[arg(long)]
     pub(super) coarse: bool,
@@ -175,6 +179,16 @@ fn entries(text: &str) -> Result<Option<u32>> {
         let expected = format!("a number of entries from 1 to {MAX_ENTRIES}, or unbounded");
         Error::argument("--buffer", expected, text)
     })
+}
+
+/// Parses a number of MiB or GiB.
+fn parse_memory(text: &str) -> std::result::Result<u64, String> {
+    let unit = |suffix, shift: u32| {
+        let number = text.strip_suffix(suffix)?.parse::<u64>().ok()?;
+        number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+    };
+    let bytes = unit('M', 20).or_else(|| unit('G', 30));
+    bytes.ok_or_else(|| "expected a whole number of M or G, as in 512M or 4G".to_owned())
 }
 
 pub(in crate::cli) fn parse_checker(text: &str) -> std::result::Result<f32, String> {

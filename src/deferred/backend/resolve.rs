@@ -6,8 +6,7 @@ use crate::mesh::frame::picture::finish;
 /// Background of a picture; samples are averaged with it in linear light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Background {
-    /// Colour in sRGB; `None` keeps premultiplied alpha.
-    srgb: Option<[f32; 3]>,
+    /// Colour in linear light; `None` keeps premultiplied alpha.
     linear: Option<[f32; 3]>,
 }
 
@@ -15,14 +14,13 @@ impl Background {
     /// Takes a colour in sRGB, or none for a picture with premultiplied alpha.
     pub fn new(srgb: Option<[f32; 3]>) -> Self {
         Self {
-            srgb,
             linear: srgb.map(decode_srgb),
         }
     }
 
-    /// A pixel without covered samples.
+    /// A pixel without covered samples, in linear light.
     pub fn pixel(&self) -> [f32; 4] {
-        self.srgb.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0])
+        self.linear.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0])
     }
 
     /// A pixel from the premultiplied colours of its samples in linear light, each followed by its alpha.

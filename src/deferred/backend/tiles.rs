@@ -13,7 +13,7 @@ use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::deferred::forward::memo::Memo;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::raster::cost::RasterCounters;
-use crate::image::Frame;
+use crate::image::{ColourSpace, Frame};
 use crate::mesh::shade::Shader;
 
 /// What the second pass makes beside its counters.
@@ -126,7 +126,7 @@ impl StochasticFrame {
             .for_each(|tile| counters.add(&tile.counters));
         let picture = pass.picture.map(|_| {
             let pixels = assembled([width, height], &outcomes, |tile| &tile.pixels);
-            Frame::from_pixels(width, height, pixels)
+            Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
         });
         let heat = pass
             .heat

@@ -80,6 +80,7 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
                 pattern: SamplePattern::standard(4).unwrap().shared(),
                 faces: Faces::Both,
                 cull: Cull::Quads,
+                memory_bytes: crate::mesh::frame::MEMORY_BYTES,
                 level: SimdLevel::best(),
             },
         )

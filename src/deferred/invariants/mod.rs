@@ -123,8 +123,12 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
 #[test]
 fn culled_triangles_have_no_hits() {
     let source = soup(5, 80, 0.8);
+    let settings = DeferredSettings {
+        faces: Faces::Front,
+        ..DeferredSettings::default()
+    };
     for blur in blurs() {
-        let frame = frame(&source, [24, 16], blur, &DeferredSettings::default());
+        let frame = frame(&source, [24, 16], blur, &settings);
         let kept: BTreeSet<u32> = triangles(&frame).iter().map(|t| t.primitive).collect();
         let test = frame.raster_view().test;
         let set_up = SetUpView {
@@ -361,8 +365,9 @@ fn without_blur_quads_are_those_of_multisampling() {
         &FrameSettings {
             size,
             pattern: SamplePattern::standard(16).unwrap().shared(),
-            faces: Faces::Front,
+            faces: Faces::Material,
             cull: Cull::Quads,
+            memory_bytes: crate::mesh::frame::MEMORY_BYTES,
             level: SimdLevel::best(),
         },
     )

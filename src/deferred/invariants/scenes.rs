@@ -11,7 +11,7 @@ use crate::deferred::camera::shutter::ShutterView;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::settings::DeferredSettings;
 use crate::mesh::files::{Material, Mesh};
-use crate::mesh::triangles::Triangles;
+use crate::mesh::triangles::{Adjacency, Triangles};
 use crate::scene::{Camera, Intrinsics};
 
 /// A generator of numbers for scenes.
@@ -34,7 +34,7 @@ fn parsed(text: &str) -> Mesh {
 }
 
 pub(super) fn mesh(text: &str) -> Triangles {
-    Triangles::new(parsed(text))
+    Triangles::new(parsed(text), Adjacency::Vertex)
 }
 
 /// As [`soup`], with every fourth triangle blended.
@@ -50,7 +50,7 @@ pub(super) fn blended_soup(seed: u64, count: usize, size: f64) -> Triangles {
         .iter_mut()
         .step_by(4)
         .for_each(|m| *m = index);
-    Triangles::new(mesh)
+    Triangles::new(mesh, Adjacency::Vertex)
 }
 
 /// Triangles at random places in front of the camera, of both orientations; some cross its plane.

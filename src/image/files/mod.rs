@@ -2,9 +2,13 @@
 //!
 //! | format | holds | reading | writing |
 //! |---|---|---|---|
-//! | `.png` | 8 bits per channel, clamped, no gamma, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
+//! | `.png` | 8 bits per channel, clamped, in sRGB, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
 //! | `.exr` | f32, premultiplied | the first layer with R, G, B and perhaps A | RGBA, lossless |
 //! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
+//!
+//! PNG files are in sRGB. The others hold colours in the picture's own
+//! [colour space](super::ColourSpace), which they do not name: sRGB for splats, linear light for meshes.
+//! Files are read as sRGB.
 //!
 //! The extension decides the format when writing, the first bytes of the content when reading.
 //! Readers check the sizes in headers against limits and against the length of the file before they

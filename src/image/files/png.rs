@@ -1,4 +1,4 @@
-//! PNG: 8 bits per channel, no gamma, straight alpha.
+//! PNG: 8 bits per channel in sRGB, straight alpha.
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
@@ -36,11 +36,12 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     Ok(Frame::from_pixels(width, height, pixels.collect()))
 }
 
-/// Writes RGB when every alpha rounds to 255, else RGBA.
+/// Writes RGB when every alpha rounds to 255, else RGBA, both in sRGB.
 ///
 /// Colour is divided by alpha, since PNG stores straight alpha. Where alpha rounds to 0, colour is
 /// written as 0.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
+    let frame = frame.to_srgb();
     let opaque = frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX);
     let (bytes, kind): (Vec<u8>, _) = if opaque {
         let rgb = frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b]);

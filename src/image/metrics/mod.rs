@@ -47,7 +47,7 @@ pub struct Comparison {
     pub non_finite_pixels: u64,
 }
 
-/// Compares two pictures under `protocol`. Their order does not matter.
+/// Compares two pictures in sRGB under `protocol`. Their order does not matter.
 ///
 /// ```
 /// use quadrille::{Frame, Protocol, compare};
@@ -90,7 +90,7 @@ fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Pair> {
         let what = "size of the pictures";
         return Err(Error::argument(what, "at least 1 x 1", size(a)));
     }
-    Ok(Pair::new(a, b, protocol))
+    Ok(Pair::new(&a.to_srgb(), &b.to_srgb(), protocol))
 }
 
 /// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.

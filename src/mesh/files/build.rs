@@ -153,7 +153,11 @@ impl MeshBuilder {
             self.warnings.push(more);
         }
         let Self { mesh, warnings, .. } = self;
-        Loaded { mesh, warnings }
+        Loaded {
+            mesh,
+            y_is_up: false,
+            warnings,
+        }
     }
 }
 

@@ -165,6 +165,8 @@ pub struct Texture {
 pub struct Loaded {
     /// The mesh. Equal positions are merged, so that faces are adjacent across seams.
     pub mesh: Mesh,
+    /// Whether the format states that +y is up, as glTF does; OBJ and PLY leave it open.
+    pub y_is_up: bool,
     /// Parts of the file that are left out or drawn differently, one sentence each; at most about a
     /// hundred.
     pub warnings: Vec<String>,

@@ -8,6 +8,7 @@ mod mesh;
 mod mtl;
 mod obj;
 mod ply;
+mod sides;
 mod text;
 mod texture;
 

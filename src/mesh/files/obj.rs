@@ -13,6 +13,7 @@ use std::path::Path;
 use super::build::MeshBuilder;
 use super::mesh::{Corner, Crease, Loaded, Mesh, NONE};
 use super::mtl;
+use super::sides::mark_open_surfaces;
 use super::text::{self, Lines, numbers, words};
 use crate::error::{Error, Mismatch, Result};
 use crate::scene::formats::gltf::Resolve;
@@ -48,7 +49,9 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         return Err(Error::malformed(path, "file", "vertices", "none"));
     }
     mtl::read(&reader.libraries, &reader.names, &mut builder, resolve);
-    Ok(builder.finish())
+    let mut loaded = builder.finish();
+    mark_open_surfaces(&mut loaded.mesh);
+    Ok(loaded)
 }
 
 #[derive(Default)]

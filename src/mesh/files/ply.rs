@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::build::{MeshBuilder, finite};
 use super::mesh::{Corner, Loaded, NONE};
+use super::sides::mark_open_surfaces;
 use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
 use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, whole};
@@ -173,7 +174,9 @@ impl PlyReader {
             self.builder.face(&corners, 0)?;
             start = end;
         }
-        Ok(self.builder.finish())
+        let mut loaded = self.builder.finish();
+        mark_open_surfaces(&mut loaded.mesh);
+        Ok(loaded)
     }
 }
 

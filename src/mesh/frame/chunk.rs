@@ -3,12 +3,12 @@
 //! A chunk is the work of one task, a run of batches of one draw. Chunks are independent of each
 //! other.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::settings::FrameSettings;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::{Grid, GridSource};
+use crate::mesh::grid::{Grid, GridSource, GridVertex};
 use crate::mesh::index::index32;
 use crate::mesh::project::{Piece, ProjectedGrid, touched_quads};
 use crate::raster::geometry::PixelRect;
@@ -72,27 +72,59 @@ pub struct Chunk {
     pub(crate) triangles_in: u64,
 }
 
+/// The memory that the chunks of a frame take, counted while they grow.
+#[derive(Debug)]
+pub(super) struct MemoryBudget {
+    limit: u64,
+    taken: AtomicU64,
+}
+
+impl MemoryBudget {
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            taken: AtomicU64::new(0),
+        }
+    }
+
+    fn take(&self, bytes: usize) -> ControlFlow<()> {
+        self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
+        match self.is_spent() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Whether the chunks take more than the limit.
+    pub(super) fn is_spent(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) > self.limit
+    }
+}
+
 impl Chunk {
-    /// Tessellates batches of one draw for the first view, and rasterizes them in the second.
-    pub fn new(
+    /// Tessellates batches of one draw for the first view, and rasterizes them in the second; breaks off
+    /// when the budget is spent.
+    pub(super) fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
         [tessellation_view, view]: [&MeshCamera; 2],
         settings: &FrameSettings,
+        budget: &MemoryBudget,
     ) -> Self {
         let mut chunk = Self {
             draw: source.draw(batches.start),
             ..Self::default()
         };
-        let mut grids = Vec::new();
         let mut projected = ProjectedGrid::default();
-        for batch in batches {
-            source.grids(batch, tessellation_view, &mut grids);
-            for grid in grids.drain(..) {
+        let grids = batches.into_iter().try_for_each(|batch| {
+            source.visit_grids(batch, tessellation_view, &mut |grid| {
                 let draws_backs = settings.draws_backs(&source.materials()[grid.material as usize]);
                 projected.project(view, &grid);
-                chunk.raster(grid, draws_backs, view, settings, &projected);
-            }
+                budget.take(chunk.raster(grid, draws_backs, view, settings, &projected))
+            })
+        });
+        if grids.is_break() {
+            return chunk;
         }
         chunk.sort_by_bin(settings);
         chunk
@@ -101,7 +133,7 @@ impl Chunk {
         chunk
     }
 
-    /// Rasterizes a grid; keeps it if a triangle of it is drawn.
+    /// Rasterizes a grid; keeps it if a triangle of it is drawn. Returns the bytes that it takes.
     fn raster(
         &mut self,
         grid: Grid,
@@ -109,8 +141,9 @@ impl Chunk {
         view: &MeshCamera,
         settings: &FrameSettings,
         projected: &ProjectedGrid,
-    ) {
+    ) -> usize {
         let triangles = grid.topology.triangles.len();
+        let vertices = grid.vertices.len();
         self.grids_in += 1;
         self.triangles_in += triangles as u64;
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
@@ -125,7 +158,7 @@ impl Chunk {
         });
         let Some(bounds) = bounds else {
             self.planes.truncate(first_plane);
-            return;
+            return 0;
         };
         self.grids.push(RasterGrid {
             grid,
@@ -135,6 +168,13 @@ impl Chunk {
             nearest: projected.nearest,
             is_visible: AtomicBool::new(false),
         });
+        // Corners and neighbours of a topology may be shared by grids, and are counted for each.
+        let per_triangle = size_of::<DepthPlane>() + 2 * size_of::<[u16; 3]>();
+        let per_quad = size_of::<RasterQuad>() + size_of::<AtomicU64>() + size_of::<u32>();
+        size_of::<RasterGrid>()
+            + vertices * size_of::<GridVertex>()
+            + triangles * per_triangle
+            + (self.quads.len() - first_quad) * per_quad
     }
 
     /// Adds the quads of a triangle or of a clipped piece of one.

@@ -19,5 +19,5 @@ pub mod visibility;
 mod visible_frame;
 
 pub use merging::{ShaderQuad, Shading};
-pub use settings::{Cull, Faces, FrameSettings};
+pub use settings::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 pub use visible_frame::VisibleFrame;

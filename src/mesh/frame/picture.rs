@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::merging::{NOT_SHADED, ShaderQuad, Shading};
 use super::visibility::VisibilityBuffer;
 use super::visible_frame::VisibleFrame;
-use crate::image::Frame;
-use crate::image::srgb::{decode_srgb, encode_srgb};
+use crate::image::srgb::decode_srgb;
+use crate::image::{ColourSpace, Frame};
 use crate::mesh::shade::{
     QuadInputs, Sampling, Shader, TrianglePlanes, TriangleRef, sampling_point,
 };
@@ -33,7 +33,7 @@ pub(super) trait SampleColours: Sync {
 }
 
 impl VisibleFrame {
-    /// Shades the quads that leave the merging unit, and resolves the picture.
+    /// Shades the quads that leave the merging unit, and resolves the picture, in linear light.
     ///
     /// The background is an sRGB colour; without one the picture has premultiplied alpha.
     pub fn picture(
@@ -152,9 +152,8 @@ impl VisibleFrame {
         })
     }
 
-    /// Averages the samples of each pixel in linear light and encodes the mean as sRGB. The
-    /// background (sRGB) is part of the mean; without one, pixels are premultiplied by the share of
-    /// their samples that show anything.
+    /// Averages the samples of each pixel in linear light. The background (sRGB) is part of the mean;
+    /// without one, pixels are premultiplied by the share of their samples that show anything.
     #[allow(clippy::cast_possible_truncation, reason = "indices in a quad")]
     pub(super) fn resolve(
         &self,
@@ -167,7 +166,7 @@ impl VisibleFrame {
         let side = pattern.side_px().cast_unsigned();
         let share = 1.0 / f32::from(u16::try_from(per_pixel).unwrap_or(1));
         let behind = background.map(decode_srgb);
-        let empty = background.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);
+        let empty = behind.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);
         let bins = self.bins.par_iter();
         let finished: Vec<Vec<(u32, [f32; 4])>> = bins
             .map(|bin| {
@@ -207,7 +206,7 @@ impl VisibleFrame {
         for (at, pixel) in finished.into_iter().flatten() {
             pixels[at as usize] = pixel;
         }
-        Frame::from_pixels(width, height, pixels)
+        Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
     }
 }
 
@@ -219,13 +218,14 @@ pub(crate) fn finish(
     behind: Option<[f32; 3]>,
 ) -> [f32; 4] {
     let alpha = covered * share;
-    if let Some(behind) = behind {
-        let mean = [0, 1, 2].map(|k| sum[k] * share + behind[k] * (1.0 - alpha));
-        let [r, g, b] = encode_srgb(mean);
-        return [r, g, b, 1.0];
+    let [r, g, b] = sum.map(|v| v * share);
+    match behind {
+        None => [r, g, b, alpha],
+        Some(behind) => {
+            let through = behind.map(|v| v * (1.0 - alpha));
+            [r + through[0], g + through[1], b + through[2], 1.0]
+        }
     }
-    let [r, g, b] = encode_srgb(sum.map(|v| v / covered));
-    [r * alpha, g * alpha, b * alpha, alpha]
 }
 
 /// Colours of shaded quads: one for all samples of a shading pixel.

@@ -9,10 +9,23 @@ use crate::raster::samples::SamplePattern;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Faces {
-    /// Fronts, and both sides of two-sided materials.
+    /// Fronts, and the backs of two-sided materials.
+    Material,
+    /// Fronts alone.
     Front,
     /// Both sides of all materials.
     Both,
+}
+
+impl Faces {
+    /// Whether the backs of triangles of a material are drawn.
+    pub(crate) fn draws_backs(self, material: &Material) -> bool {
+        match self {
+            Self::Material => material.two_sided,
+            Self::Front => false,
+            Self::Both => true,
+        }
+    }
 }
 
 /// Granularity of depth culling before shading.
@@ -39,9 +52,16 @@ pub struct FrameSettings {
     pub faces: Faces,
     /// Granularity of depth culling.
     pub cull: Cull,
+    /// Limit on the bytes that the grids and quads of a frame take on the host. A frame takes about
+    /// as much again to resolve its visibility, merge and shade.
+    pub memory_bytes: u64,
     /// The host's SIMD level, which changes no result.
     pub level: SimdLevel,
 }
+
+/// Default of [`FrameSettings::memory_bytes`]: an assumption; enough for some 15 million triangles of half
+/// a pixel.
+pub const MEMORY_BYTES: u64 = 1 << 30;
 
 impl FrameSettings {
     /// The picture in shading pixels. The last column and row may reach beyond it.
@@ -121,6 +141,6 @@ impl FrameSettings {
 
     /// Whether the backs of triangles of a material are drawn.
     pub(crate) fn draws_backs(&self, material: &Material) -> bool {
-        material.two_sided || self.faces == Faces::Both
+        self.faces.draws_backs(material)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, MemoryBudget};
 use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::error::{Error, Result};
@@ -39,17 +39,29 @@ impl VisibleFrame {
     /// Tessellates a scene for `tessellation_view`, then rasterizes and depth-tests it in `view`.
     ///
     /// # Errors
-    /// [`Error::Limit`] when there are 2^32 quads or more.
+    /// [`Error::Argument`] when the triangles and quads take more memory than
+    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] when there are 2^32 quads or more.
     pub fn new(
         source: &dyn GridSource,
         tessellation_view: &MeshCamera,
         view: &MeshCamera,
         settings: &FrameSettings,
     ) -> Result<Self> {
+        let budget = MemoryBudget::new(settings.memory_bytes);
+        let views = [tessellation_view, view];
         let mut chunks: Vec<_> = runs(source)
             .into_par_iter()
-            .map(|batches| Chunk::new(source, batches, [tessellation_view, view], settings))
+            .map(|batches| Chunk::new(source, batches, views, settings, &budget))
             .collect();
+        if budget.is_spent() {
+            let what = "memory of the frame's triangles and quads";
+            let expected = format!(
+                "at most {} MiB (choose larger triangles, less displacement or a smaller picture, or \
+                 raise --memory)",
+                settings.memory_bytes >> 20
+            );
+            return Err(Error::argument(what, expected, "more"));
+        }
         let mut quads: u64 = 0;
         for chunk in &mut chunks {
             chunk.first_quad = u32::try_from(quads).unwrap_or(u32::MAX);

@@ -96,7 +96,7 @@ pub struct QuadPoints<'a> {
 }
 
 impl Shader<'_> {
-    /// Colours of the shading pixels in linear light, 0 to 1; black for those not wanted.
+    /// Colours of the shading pixels in linear light; black for those not wanted.
     ///
     /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading
     /// pixel is sampled at its centre, whichever triangles the inputs come from, else corrected for

@@ -36,8 +36,8 @@ pub struct ShadeSettings {
     pub albedo: Albedo,
 }
 
-/// Shader of a scene in one view. Colours are in linear light, 0 to 1: those of the samples of a
-/// render target in an sRGB format, before they are resolved and encoded.
+/// Shader of a scene in one view. Colours are in linear light, at least 0 and not clamped above: those of
+/// the samples of a floating-point render target.
 #[derive(Debug)]
 pub struct Shader<'a> {
     materials: &'a [Material],
@@ -158,7 +158,7 @@ impl SurfacePoints {
 }
 
 impl Shader<'_> {
-    /// Colours in linear light, 0 to 1, and opacities; black where a colour would be NaN, unspecified for
+    /// Colours in linear light, at least 0, and opacities; black where a colour would be NaN, unspecified for
     /// points that are not wanted.
     #[inline]
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 4]; 4] {
@@ -176,8 +176,7 @@ impl Shader<'_> {
                     + facing[1][k] * LIGHTS[1].1[c]
                     + facing[2][k] * LIGHTS[2].1[c];
                 let colour = albedo[c][k] * light + shine[k] * LIGHTS[0].1[c];
-                let colour = if colour > 0.0 { colour } else { 0.0 };
-                if colour < 1.0 { colour } else { 1.0 }
+                if colour > 0.0 { colour } else { 0.0 }
             })
         };
         let [r, g, b] = [channel(0), channel(1), channel(2)];
@@ -248,7 +247,7 @@ impl Shader<'_> {
             })
         });
         let mut normal = normalized(&normal);
-        if material.two_sided && !points.is_front {
+        if !points.is_front {
             normal = normal.map(|v| v.map(|v| -v));
         }
         match material.normal_texture.and_then(|t| self.textures.get(t)) {

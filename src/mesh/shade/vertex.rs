@@ -33,7 +33,7 @@ impl VertexStep {
 }
 
 impl Shader<'_> {
-    /// Colour of a vertex in linear light, 0 to 1.
+    /// Colour of a vertex in linear light.
     ///
     /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a
     /// triangle. If the steps are parallel on the picture, as on outlines, the derivatives are the

@@ -11,6 +11,8 @@ mod edge;
 mod split;
 mod topology;
 
+use std::ops::ControlFlow;
+
 use super::camera::MeshCamera;
 use super::grid::{Grid, GridSource};
 use super::surface::Surface;
@@ -65,9 +67,14 @@ impl GridSource for Tessellated {
         self.surface.draw(batch)
     }
 
-    fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>) {
+    fn visit_grids(
+        &self,
+        batch: usize,
+        view: &MeshCamera,
+        visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         if view.misses_box(self.surface.patch_bounds(batch)) {
-            return;
+            return ControlFlow::Continue(());
         }
         let splitter = Splitter {
             surface: &self.surface,
@@ -76,7 +83,7 @@ impl GridSource for Tessellated {
             settings: &self.settings,
             topologies: &self.topologies,
         };
-        splitter.run(out);
+        splitter.run(visit)
     }
 
     fn materials(&self) -> &[Material] {

@@ -1,5 +1,7 @@
 //! Tessellation of a patch: its edges are measured, it is split, and its grids are evaluated.
 
+use std::ops::ControlFlow;
+
 use super::edge::{Measure, ONE, PatchEdge, PatchPoint};
 use super::topology::{Topologies, lattice};
 use crate::mesh::camera::MeshCamera;
@@ -80,7 +82,7 @@ fn real(t: i32) -> f32 {
 }
 
 impl Splitter<'_> {
-    pub(super) fn run(&self, out: &mut Vec<Grid>) {
+    pub(super) fn run(&self, visit: &mut dyn FnMut(Grid) -> ControlFlow<()>) -> ControlFlow<()> {
         let sides: SubPatch = std::array::from_fn(|side| self.side(side));
         let mut waiting = vec![(sides, 0)];
         let mut splits = 0;
@@ -90,10 +92,11 @@ impl Splitter<'_> {
                 splits += 1;
                 let [one, other] = self.split(&part, first, is_free);
                 waiting.extend([other, one].map(|half| (half, depth + 1)));
-            } else {
-                out.extend(self.grid(&part));
+            } else if let Some(grid) = self.grid(&part) {
+                visit(grid)?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Returns a side of the patch, measured in its owner's direction.

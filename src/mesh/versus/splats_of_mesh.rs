@@ -4,6 +4,9 @@
 //! neighbours overlap into a closed surface. Its colour is the shader's at the triangle's centroid, lit
 //! as in one view and the same from all directions.
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
@@ -45,26 +48,33 @@ pub fn splats_of(
     view: &MeshCamera,
     shader: &Shader<'_>,
 ) -> Result<SplatVersion> {
+    let count = AtomicU64::new(0);
     let batches: Vec<(Vec<Splat>, u64)> = (0..source.batches())
         .into_par_iter()
         .map(|batch| {
-            let mut grids = Vec::new();
-            source.grids(batch, view, &mut grids);
             let (mut splats, mut dropped) = (Vec::new(), 0);
-            for grid in &grids {
+            let _ = source.visit_grids(batch, view, &mut |grid| {
                 let two_sided = source.materials()[grid.material as usize].two_sided;
+                let before = splats.len();
                 for corners in &grid.topology.triangles {
                     let corners = corners.map(|c| &grid.vertices[usize::from(c)]);
-                    match splat(grid, corners, two_sided, view, shader) {
+                    match splat(&grid, corners, two_sided, view, shader) {
                         Some(splat) => splats.push(splat),
                         None => dropped += 1,
                     }
                 }
-            }
+                let new = (splats.len() - before) as u64;
+                match count.fetch_add(new, Ordering::Relaxed) + new > MAX_SPLATS {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
             (splats, dropped)
         })
         .collect();
-    let found = batches.iter().map(|(splats, _)| splats.len() as u64).sum();
+    let found = batches.iter().map(|(splats, _)| splats.len() as u64);
+    // Beyond the limit tasks break off at any number.
+    let found = found.sum::<u64>().min(MAX_SPLATS + 1);
     let what = "splats of the mesh (choose a larger triangle area)";
     Error::check_limit(what, MAX_SPLATS, found)?;
     Ok(SplatVersion {

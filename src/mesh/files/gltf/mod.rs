@@ -65,7 +65,9 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
             shape.add(instance, material, &store, &mut builder)?;
         }
     }
-    Ok(builder.finish())
+    let mut loaded = builder.finish();
+    loaded.y_is_up = true;
+    Ok(loaded)
 }
 
 fn check_version(document: &Document, path: &Path) -> Result<()> {

@@ -1,0 +1,133 @@
+//! Sides of surfaces in formats that do not state them.
+
+use super::mesh::Mesh;
+
+/// Marks as two-sided the materials of open surfaces.
+///
+/// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in
+/// one direction as in the other: nobody outside sees a back, so backs need not be drawn. Of an open
+/// surface (a leaf, a sail, a cup of one layer, faces whose orientations contradict each other) either
+/// side may be seen, and OBJ and PLY have no word for it.
+pub(super) fn mark_open_surfaces(mesh: &mut Mesh) {
+    let mut surfaces = Surfaces::new(mesh.positions.len());
+    let faces = 0..mesh.faces();
+    for face in faces.clone() {
+        let corners = mesh.face(face);
+        for pair in corners.windows(2) {
+            surfaces.join(pair[0].position, pair[1].position);
+        }
+    }
+    // The sum of the directed edges of each surface, each as a number that its opposite cancels. Edges of
+    // an open surface cancel by accident once in 2^64.
+    let mut sums = vec![0_u64; mesh.positions.len()];
+    for face in faces.clone() {
+        let corners = mesh.face(face);
+        let surface = surfaces.of(corners[0].position);
+        for (k, from) in corners.iter().enumerate() {
+            let to = corners[(k + 1) % corners.len()];
+            let sum = &mut sums[surface as usize];
+            *sum = sum.wrapping_add(edge(from.position, to.position));
+        }
+    }
+    for face in faces {
+        let surface = surfaces.of(mesh.face(face)[0].position);
+        if sums[surface as usize] != 0 {
+            let material = mesh.face_materials[face] as usize;
+            mesh.materials[material].two_sided = true;
+        }
+    }
+}
+
+/// A number for a directed edge; those of the two directions add up to 0.
+fn edge(from: u32, to: u32) -> u64 {
+    let number = |low: u32, high: u32| scramble(u64::from(low) << 32 | u64::from(high));
+    match from.cmp(&to) {
+        std::cmp::Ordering::Less => number(from, to),
+        std::cmp::Ordering::Equal => 0,
+        std::cmp::Ordering::Greater => number(to, from).wrapping_neg(),
+    }
+}
+
+/// A permutation of 64-bit numbers in which every bit depends on every other: the finalizer of
+/// `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+fn scramble(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+/// Connected sets of positions.
+struct Surfaces {
+    parents: Vec<u32>,
+}
+
+impl Surfaces {
+    fn new(positions: usize) -> Self {
+        Self {
+            parents: (0_u32..).take(positions).collect(),
+        }
+    }
+
+    /// The position that stands for the surface of a position.
+    fn of(&mut self, position: u32) -> u32 {
+        let mut at = position;
+        while self.parents[at as usize] != at {
+            let above = self.parents[at as usize];
+            self.parents[at as usize] = self.parents[above as usize];
+            at = above;
+        }
+        at
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let [a, b] = [self.of(a), self.of(b)];
+        // The lower number stands for both, so that no sequence of faces changes the result.
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::files::{Corner, Material, NONE};
+
+    /// Whether each face of a mesh has a two-sided material, when each has its own.
+    fn two_sided(positions: usize, faces: &[&[u32]]) -> Vec<bool> {
+        let mut mesh = Mesh {
+            positions: vec![[0.0; 3]; positions],
+            face_starts: vec![0],
+            materials: vec![Material::default(); faces.len()],
+            ..Mesh::default()
+        };
+        for (face, material) in faces.iter().zip(0..) {
+            mesh.corners.extend(face.iter().map(|&position| Corner {
+                position,
+                uv: NONE,
+                normal: NONE,
+            }));
+            mesh.face_starts
+                .push(u32::try_from(mesh.corners.len()).unwrap());
+            mesh.face_materials.push(material);
+        }
+        mark_open_surfaces(&mut mesh);
+        mesh.materials.iter().map(|m| m.two_sided).collect()
+    }
+
+    #[test]
+    fn only_open_surfaces_have_two_sides() {
+        let tetrahedron: [&[u32]; 4] = [&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]];
+        assert_eq!(two_sided(4, &tetrahedron), [false; 4]);
+        assert_eq!(two_sided(4, &tetrahedron[..3]), [true; 3]);
+        let leaf: &[u32] = &[4, 5, 6];
+        let mut both = tetrahedron.to_vec();
+        both.push(leaf);
+        assert_eq!(two_sided(7, &both), [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_face_turned_round_opens_its_surface() {
+        let turned: [&[u32]; 4] = [&[0, 1, 2], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]];
+        assert_eq!(two_sided(4, &turned), [true; 4]);
+    }
+}

@@ -1,0 +1,112 @@
+//! The axis along which a mesh stands.
+
+use nalgebra::Vector3;
+
+/// Thickness of the layer of points on which a mesh rests, as a share of the diagonal of its bounding
+/// box: an assumption.
+const LAYER: f64 = 0.01;
+/// How many times as large the support along z must be for z to be up: an assumption.
+const MARGIN: f64 = 2.0;
+/// Support, as a share of the diagonal's square, that is large enough to decide by itself: an
+/// assumption. A smaller one decides only for meshes that lie flat along z.
+const LARGE_SUPPORT: f64 = 0.02;
+
+/// Whether a mesh in a format that does not state its up direction stands along +z rather than +y.
+///
+/// A thing rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on
+/// the side of its belly. The axis with the larger support is up. Tools that disagree on the axis export
+/// both kinds of OBJ and PLY files; +y is the rule unless the support contradicts it clearly.
+pub(crate) fn stands_along_z(points: &[[f32; 3]]) -> bool {
+    let [x, y, z] = [0, 1, 2].map(|axis| extent(points, axis));
+    let diagonal = Vector3::new(x, y, z).norm();
+    if diagonal == 0.0 {
+        return false;
+    }
+    let [along_y, along_z] = [1, 2].map(|axis| support(points, axis, LAYER * diagonal));
+    let is_large = along_z > LARGE_SUPPORT * diagonal * diagonal || z < y;
+    along_z > MARGIN * along_y && is_large
+}
+
+fn extent(points: &[[f32; 3]], axis: usize) -> f64 {
+    let coordinates = || points.iter().map(|p| f64::from(p[axis]));
+    let (least, most) = (
+        coordinates().fold(f64::INFINITY, f64::min),
+        coordinates().fold(f64::NEG_INFINITY, f64::max),
+    );
+    (most - least).max(0.0)
+}
+
+/// Area of the convex hull of the points within `layer` of the lowest one along an axis.
+fn support(points: &[[f32; 3]], axis: usize, layer: f64) -> f64 {
+    let height = |p: &[f32; 3]| f64::from(p[axis]);
+    let lowest = points.iter().map(height).fold(f64::INFINITY, f64::min);
+    let low = points.iter().filter(|p| height(p) <= lowest + layer);
+    let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
+    hull_area(
+        low.map(|p| [f64::from(p[across]), f64::from(p[along])])
+            .collect(),
+    )
+}
+
+/// Area of the convex hull of points in a plane (Andrew's monotone chain).
+fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    let turn = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
+        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    };
+    let chain = |points: &mut dyn Iterator<Item = [f64; 2]>| {
+        let mut hull: Vec<[f64; 2]> = Vec::new();
+        for point in points {
+            while let [.., a, b] = hull[..]
+                && turn(a, b, point) <= 0.0
+            {
+                hull.pop();
+            }
+            hull.push(point);
+        }
+        // Area between the chain and its chord.
+        let first = hull.first().copied().unwrap_or_default();
+        let fan = hull.windows(2).map(|pair| turn(first, pair[0], pair[1]));
+        fan.sum::<f64>() / 2.0
+    };
+    let lower = chain(&mut points.iter().copied());
+    lower + chain(&mut points.iter().rev().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn area_of_a_hull() {
+        let square = vec![[0.0, 0.0], [2.0, 0.0], [1.0, 1.0], [2.0, 2.0], [0.0, 2.0]];
+        assert!((hull_area(square) - 4.0).abs() < 1e-12);
+        assert!(hull_area(vec![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).abs() < 1e-12);
+        assert!(hull_area(Vec::new()).abs() < 1e-12);
+    }
+
+    /// Points of a cone with its base in the plane where coordinate `axis` is 0.
+    fn cone(axis: usize) -> Vec<[f32; 3]> {
+        let mut points = vec![[0.0; 3]];
+        points[0][axis] = 2.0;
+        for k in 0..32_u8 {
+            let angle = std::f32::consts::TAU * f32::from(k) / 32.0;
+            let mut point = [0.0; 3];
+            point[(axis + 1) % 3] = angle.cos();
+            point[(axis + 2) % 3] = angle.sin();
+            points.push(point);
+        }
+        points
+    }
+
+    #[test]
+    fn a_cone_stands_on_its_base() {
+        assert!(!stands_along_z(&cone(1)));
+        assert!(stands_along_z(&cone(2)));
+        // A cube stands either way, and +y is the rule.
+        let cube = (0..8_u8).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(f32::from));
+        assert!(!stands_along_z(&cube.collect::<Vec<_>>()));
+        assert!(!stands_along_z(&[[1.0; 3]]));
+        assert!(!stands_along_z(&[]));
+    }
+}

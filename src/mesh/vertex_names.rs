@@ -1,0 +1,56 @@
+//! Numbers of the vertices of a mesh, as an index buffer would hold them.
+
+use std::collections::HashMap;
+
+use super::files::{Corner, Mesh, NONE};
+use super::index::index32;
+
+/// Numbers the vertices of a mesh: two corners have the same number if their positions, texture
+/// coordinates and normals are equal in value.
+///
+/// The numbers are those of an index buffer without duplicates. A file's own indices are not used, since
+/// OBJ has an index for each attribute and exporters repeat equal vertices.
+pub(super) struct VertexNames {
+    /// For each texture coordinate of the mesh: the first one of the same value.
+    uvs: Vec<u32>,
+    /// For each normal of the mesh: the first one of the same value.
+    normals: Vec<u32>,
+    /// Numbers by position, texture coordinate and normal.
+    numbers: HashMap<[u32; 3], u32>,
+}
+
+impl VertexNames {
+    pub(super) fn new(mesh: &Mesh) -> Self {
+        Self {
+            uvs: first_equal(&mesh.uvs),
+            normals: first_equal(&mesh.normals),
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// Returns the number of the vertex of a corner.
+    pub(super) fn number(&mut self, corner: Corner) -> u32 {
+        let first = |of: &[u32], at: u32| of.get(at as usize).copied().unwrap_or(NONE);
+        let (uv, normal) = (
+            first(&self.uvs, corner.uv),
+            first(&self.normals, corner.normal),
+        );
+        if self.uvs.is_empty() && self.normals.is_empty() {
+            return corner.position;
+        }
+        let next = index32(self.numbers.len());
+        let vertex = [corner.position, uv, normal];
+        *self.numbers.entry(vertex).or_insert(next)
+    }
+}
+
+/// For each item, the index of the first one of the same value.
+fn first_equal<const N: usize>(items: &[[f32; N]]) -> Vec<u32> {
+    let mut first = HashMap::with_capacity(items.len());
+    // Adding zero turns -0 into 0.
+    let bits = |item: &[f32; N]| item.map(|x| (x + 0.0).to_bits());
+    let numbered = items.iter().zip(0_u32..);
+    numbered
+        .map(|(item, at)| *first.entry(bits(item)).or_insert(at))
+        .collect()
+}
