@@ -15,7 +15,7 @@ use crate::deferred::frame::StochasticFrame;
 use crate::deferred::hits::{HitChunk, HitStream};
 use crate::deferred::settings::DeferredSettings;
 use crate::deferred::shading::spid::Spid;
-use crate::image::Frame;
+use crate::image::{ColourSpace, Frame};
 use crate::mesh::frame::Faces;
 use crate::mesh::shade::Shader;
 
@@ -85,6 +85,7 @@ fn drawn_forward(
         background.resolve(&forward.colours[first..first + count])
     });
     let picture = Frame::from_pixels(width, height, pixels.collect());
+    let picture = picture.taken_as(ColourSpace::Linear);
     (picture, forward.memo.counters().misses)
 }
 

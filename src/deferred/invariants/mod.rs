@@ -2,6 +2,7 @@
 
 mod forward;
 mod instants;
+mod pipelines;
 mod scenes;
 
 use std::collections::{BTreeSet, HashMap};
