@@ -15,7 +15,7 @@ use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::VisibleFrame;
-use quadrille::mesh::frame::chunk::Chunk;
+use quadrille::mesh::frame::chunk::{Chunk, MemoryBudget};
 use quadrille::mesh::frame::visibility;
 use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
@@ -65,7 +65,16 @@ fn steps(criterion: &mut Criterion) {
 
         group.throughput(Throughput::Elements(visible.triangles));
         group.bench_function("tessellate and raster, triangles, one thread", |b| {
-            b.iter(|| Chunk::new(&source, 0..source.batches(), [&view, &view], &settings));
+            let budget = MemoryBudget::new(u64::MAX);
+            b.iter(|| {
+                Chunk::new(
+                    &source,
+                    0..source.batches(),
+                    [&view, &view],
+                    &settings,
+                    &budget,
+                )
+            });
         });
         group.throughput(Throughput::Elements(quads * 4 * u64::from(samples)));
         group.bench_function("depth test, samples", |b| {

@@ -74,13 +74,14 @@ pub struct Chunk {
 
 /// The memory that the chunks of a frame take, counted while they grow.
 #[derive(Debug)]
-pub(super) struct MemoryBudget {
+pub struct MemoryBudget {
     limit: u64,
     taken: AtomicU64,
 }
 
 impl MemoryBudget {
-    pub(super) fn new(limit: u64) -> Self {
+    /// Creates a budget of `limit` bytes.
+    pub fn new(limit: u64) -> Self {
         Self {
             limit,
             taken: AtomicU64::new(0),
@@ -104,7 +105,7 @@ impl MemoryBudget {
 impl Chunk {
     /// Tessellates batches of one draw for the first view, and rasterizes them in the second; breaks off
     /// when the budget is spent.
-    pub(super) fn new(
+    pub fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
         [tessellation_view, view]: [&MeshCamera; 2],
