@@ -122,7 +122,7 @@ pub(crate) const ALL: [Spec; 26] = [
         needs: &[first(&["baseline", "shader-blend", "interlock"])],
         assumptions: &[
             "interlock.regions",
-            "cores.blend_instructions",
+            "shader_blend.instructions",
             "l2.latency_ns",
         ],
         draw: alternatives::figure_10,
