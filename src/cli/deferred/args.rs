@@ -26,7 +26,7 @@ const MAX_MEMO_QUADS: u32 = 1 << 24;
 /// Largest number of frames of --truth.
 const MAX_SEEDS: i64 = 4096;
 
-/// Draw meshes with motion and defocus blur, shaded by sorting, and compare pipelines
+/// Draw meshes with motion and defocus blur, and compare pipelines that shade them
 ///
 /// A mesh is rasterized in five dimensions: columns and rows of the picture, two of the lens, and time.
 /// Samples are mapped to points of shading grids. Sort-based deferred shading (sds) sorts the
@@ -85,9 +85,10 @@ const EXAMPLES: &str = "Examples:
   quadrille deferred plane --coc-px 12 --camera-move 0.2,0,0 -o plane.png
   quadrille deferred helmet.gltf --spin 0,1,0,8 --pipeline msaa,jrk,jrk+z,sds \\
     --heat 'heat.{variant}.png'
-  quadrille deferred sponza.obj --cameras sponza.json --view all --shutter 0.5 --traffic --json
-  quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole --grid pixel,adaptive \\
-    --spin 0,1,0,8";
+  quadrille deferred sponza.obj --cameras sponza.json --view all \\
+    --shutter 0.5 --traffic --json
+  quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole \\
+    --grid pixel,adaptive --spin 0,1,0,8";
 
 /// A value of `--pipeline`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

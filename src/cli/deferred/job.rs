@@ -21,9 +21,9 @@ use crate::deferred::settings::DeferredSettings;
 use crate::deferred::shading::grid::GridRule;
 use crate::deferred::simulate::{PipelineRun, SimulationSettings, simulate};
 use crate::error::{Error, Result};
-use crate::image::Frame;
 use crate::image::files::{self, PictureFormat};
 use crate::image::metrics::psnr_db;
+use crate::image::{ColourSpace, Frame};
 use crate::mesh::grid::GridSource;
 use crate::mesh::shade::{Shader, Textures};
 use crate::report::deferred::{DeferredRow, traffic_bars};
@@ -381,7 +381,8 @@ impl<'j> Job<'j> {
         let pixels = sums
             .into_iter()
             .map(|sum| sum.map(|v| crate::math::narrow(v * share)));
-        Ok(Frame::from_pixels(width, height, pixels.collect()))
+        let mean = Frame::from_pixels(width, height, pixels.collect());
+        Ok(mean.taken_as(ColourSpace::Linear))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cli::usage::parsed;
 use crate::report::figures::{ALL, Spec};
 use crate::suite::Shard;
 
-/// Draw every figure and table of the VR-Pipe paper again, ours beside the published numbers
+/// Draw the figures and tables of the VR-Pipe paper, ours beside the published
 ///
 /// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
 /// all figures and tables, and FIG.csv and FIG.json for each. A job is a view, a configuration and a method; its
