@@ -13,10 +13,8 @@ use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::Material;
 use crate::mesh::frame::Faces;
-use crate::mesh::grid::{Grid, GridSource};
+use crate::mesh::grid::{Grid, GridSource, batch_runs};
 
-/// Number of chunks of a frame, if it has as many batches.
-const CHUNKS: usize = 256;
 /// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.
 const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 
@@ -79,7 +77,7 @@ impl Geometry {
     /// [`Error::Limit`] when there are 2^32 primitives or more.
     pub fn new(source: &dyn GridSource, view: &ShutterView, faces: Faces) -> Result<Self> {
         let tessellation_view = widened(view, source.bounds(), source);
-        let mut chunks: Vec<_> = runs(source)
+        let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()
             .map(|batches| GeometryChunk::new(source, batches, view, &tessellation_view, faces))
             .collect();
@@ -235,21 +233,6 @@ impl GeometryChunk {
             self.grids.push(PlacedGrid { grid, first });
         }
     }
-}
-
-/// Cuts the batches into runs of one draw each.
-fn runs(source: &dyn GridSource) -> Vec<Range<usize>> {
-    let length = source.batches().div_ceil(CHUNKS).max(1);
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for batch in 0..source.batches() {
-        match runs.last_mut() {
-            Some(run) if run.len() < length && source.draw(run.start) == source.draw(batch) => {
-                run.end = batch + 1;
-            }
-            _ => runs.push(batch..batch + 1),
-        }
-    }
-    runs
 }
 
 /// The view half-way through the exposure, with a picture that is larger by the largest blur of the

@@ -1,7 +1,7 @@
 //! Grids: groups of connected triangles, the output of the tessellator and the scope of quad-fragment
 //! merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3).
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
@@ -11,6 +11,9 @@ use crate::mesh::files::{Material, Texture};
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
+/// Number of runs into which the batches of a frame are cut, if there are as many: enough to keep many
+/// cores busy to the end, few enough that each is worth a task.
+const RUNS: usize = 256;
 
 /// A vertex of a grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -81,6 +84,21 @@ pub trait GridSource: Sync {
 
     /// Bounding box: least and greatest corner.
     fn bounds(&self) -> [[f32; 3]; 2];
+}
+
+/// Cuts the batches of a source into runs of one draw each, for the tasks of a frame.
+pub(crate) fn batch_runs(source: &dyn GridSource) -> Vec<Range<usize>> {
+    let length = source.batches().div_ceil(RUNS).max(1);
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for batch in 0..source.batches() {
+        match runs.last_mut() {
+            Some(run) if run.len() < length && source.draw(run.start) == source.draw(batch) => {
+                run.end = batch + 1;
+            }
+            _ => runs.push(batch..batch + 1),
+        }
+    }
+    runs
 }
 
 /// The neighbours of each of at most 512 triangles, as in [`Topology::neighbours`].

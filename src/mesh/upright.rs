@@ -2,6 +2,8 @@
 
 use nalgebra::Vector3;
 
+use super::files::bounds;
+
 /// Thickness of the layer of points on which a mesh rests, as a share of the diagonal of its bounding
 /// box: an assumption.
 const LAYER: f64 = 0.01;
@@ -17,30 +19,21 @@ const LARGE_SUPPORT: f64 = 0.02;
 /// the side of its belly. The axis with the larger support is up. Tools that disagree on the axis export
 /// both kinds of OBJ and PLY files; +y is the rule unless the support contradicts it clearly.
 pub(crate) fn stands_along_z(points: &[[f32; 3]]) -> bool {
-    let [x, y, z] = [0, 1, 2].map(|axis| extent(points, axis));
-    let diagonal = Vector3::new(x, y, z).norm();
+    let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
+    let extent = most - least;
+    let diagonal = extent.norm();
     if diagonal == 0.0 {
         return false;
     }
-    let [along_y, along_z] = [1, 2].map(|axis| support(points, axis, LAYER * diagonal));
-    let is_large = along_z > LARGE_SUPPORT * diagonal * diagonal || z < y;
+    let support = |axis: usize| support(points, axis, least[axis] + LAYER * diagonal);
+    let [along_y, along_z] = [support(1), support(2)];
+    let is_large = along_z > LARGE_SUPPORT * diagonal * diagonal || extent.z < extent.y;
     along_z > MARGIN * along_y && is_large
 }
 
-fn extent(points: &[[f32; 3]], axis: usize) -> f64 {
-    let coordinates = || points.iter().map(|p| f64::from(p[axis]));
-    let (least, most) = (
-        coordinates().fold(f64::INFINITY, f64::min),
-        coordinates().fold(f64::NEG_INFINITY, f64::max),
-    );
-    (most - least).max(0.0)
-}
-
-/// Area of the convex hull of the points within `layer` of the lowest one along an axis.
-fn support(points: &[[f32; 3]], axis: usize, layer: f64) -> f64 {
-    let height = |p: &[f32; 3]| f64::from(p[axis]);
-    let lowest = points.iter().map(height).fold(f64::INFINITY, f64::min);
-    let low = points.iter().filter(|p| height(p) <= lowest + layer);
+/// Area of the convex hull of the points that lie no higher than `top` along an axis.
+fn support(points: &[[f32; 3]], axis: usize, top: f64) -> f64 {
+    let low = points.iter().filter(|p| f64::from(p[axis]) <= top);
     let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
     hull_area(
         low.map(|p| [f64::from(p[across]), f64::from(p[along])])

@@ -17,7 +17,7 @@ use crate::deferred::shading::grid::GridRule;
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, as_toml, overlaid};
 use crate::mesh::frame::Faces;
-use crate::mesh::shade::{Albedo, ShadeSettings};
+use crate::mesh::shade::ShadeSettings;
 
 /// Largest side of tiles, in pixels.
 const MAX_TILE_PX: u32 = 1 << 15;
@@ -254,10 +254,7 @@ impl PipelineFlags {
     }
 
     pub(super) fn shade(&self) -> ShadeSettings {
-        let checker = self.checker.map(|scale| Albedo::Checker { scale });
-        ShadeSettings {
-            albedo: checker.unwrap_or(Albedo::Plain),
-        }
+        ShadeSettings::with_checker(self.checker)
     }
 }
 

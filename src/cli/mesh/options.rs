@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::error::{Error, Result};
 use crate::mesh::frame::{Cull, Faces};
 use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use crate::mesh::shade::{Albedo, Sampling, ShadeSettings};
+use crate::mesh::shade::{Sampling, ShadeSettings};
 use crate::mesh::tessellate::AREA_RANGE_PX;
 use crate::raster::samples::SamplePattern;
 
@@ -151,10 +151,7 @@ impl PipelineFlags {
     }
 
     pub(super) fn shade(&self) -> ShadeSettings {
-        let checker = self.checker.map(|scale| Albedo::Checker { scale });
-        ShadeSettings {
-            albedo: checker.unwrap_or(Albedo::Plain),
-        }
+        ShadeSettings::with_checker(self.checker)
     }
 }
 

@@ -5,9 +5,9 @@ use super::mesh::Mesh;
 /// Marks as two-sided the materials of open surfaces.
 ///
 /// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in
-/// one direction as in the other: nobody outside sees a back, so backs need not be drawn. Of an open
-/// surface (a leaf, a sail, a cup of one layer, faces whose orientations contradict each other) either
-/// side may be seen, and OBJ and PLY have no word for it.
+/// one direction as in the other: its backs cannot be seen from outside and need not be drawn. An open
+/// surface (a leaf, a sail, a cup of one layer, faces whose orientations contradict each other) may be
+/// seen from either side, which OBJ and PLY cannot state.
 pub(super) fn mark_open_surfaces(mesh: &mut Mesh) {
     let mut surfaces = Surfaces::new(mesh.positions.len());
     let faces = 0..mesh.faces();

@@ -119,7 +119,8 @@ impl Chunk {
         let mut projected = ProjectedGrid::default();
         let grids = batches.into_iter().try_for_each(|batch| {
             source.visit_grids(batch, tessellation_view, &mut |grid| {
-                let draws_backs = settings.draws_backs(&source.materials()[grid.material as usize]);
+                let material = &source.materials()[grid.material as usize];
+                let draws_backs = settings.faces.draws_backs(material);
                 projected.project(view, &grid);
                 budget.take(chunk.raster(grid, draws_backs, view, settings, &projected))
             })

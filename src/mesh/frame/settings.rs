@@ -138,9 +138,4 @@ impl FrameSettings {
     pub(crate) fn culls_quads(&self) -> bool {
         self.cull == Cull::Quads
     }
-
-    /// Whether the backs of triangles of a material are drawn.
-    pub(crate) fn draws_backs(&self, material: &Material) -> bool {
-        self.faces.draws_backs(material)
-    }
 }

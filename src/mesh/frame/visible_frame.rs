@@ -1,7 +1,5 @@
 //! A frame with its visibility resolved.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, MemoryBudget};
@@ -9,12 +7,9 @@ use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::GridSource;
+use crate::mesh::grid::{GridSource, batch_runs};
 use crate::raster::sample_depth::NO_OWNER;
 
-/// Number of chunks of a frame, if it has as many batches: enough to keep many cores busy to the end,
-/// few enough that each is worth a task.
-const CHUNKS: usize = 256;
 /// Maximum number of quads of a frame: indices are 32 bits wide, and one stands for "none".
 const MAX_QUADS: u64 = u32::MAX as u64 - 1;
 
@@ -49,7 +44,7 @@ impl VisibleFrame {
     ) -> Result<Self> {
         let budget = MemoryBudget::new(settings.memory_bytes);
         let views = [tessellation_view, view];
-        let mut chunks: Vec<_> = runs(source)
+        let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()
             .map(|batches| Chunk::new(source, batches, views, settings, &budget))
             .collect();
@@ -94,19 +89,4 @@ impl VisibleFrame {
         };
         self.bins.par_iter().map(covered).sum()
     }
-}
-
-/// Cuts the batches into runs of one draw each.
-fn runs(source: &dyn GridSource) -> Vec<Range<usize>> {
-    let length = source.batches().div_ceil(CHUNKS).max(1);
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for batch in 0..source.batches() {
-        match runs.last_mut() {
-            Some(run) if run.len() < length && source.draw(run.start) == source.draw(batch) => {
-                run.end = batch + 1;
-            }
-            _ => runs.push(batch..batch + 1),
-        }
-    }
-    runs
 }

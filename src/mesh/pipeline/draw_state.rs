@@ -110,7 +110,7 @@ impl MeshDrawState {
             materials: materials
                 .iter()
                 .map(|m| MaterialFlags {
-                    draws_backs: settings.draws_backs(m),
+                    draws_backs: settings.faces.draws_backs(m),
                     is_barred: m.effects.any(),
                 })
                 .collect(),

@@ -36,6 +36,16 @@ pub struct ShadeSettings {
     pub albedo: Albedo,
 }
 
+impl ShadeSettings {
+    /// Settings with a checker of this many checks per unit of u and v, or without one.
+    pub fn with_checker(scale: Option<f32>) -> Self {
+        let checker = scale.map(|scale| Albedo::Checker { scale });
+        Self {
+            albedo: checker.unwrap_or(Albedo::Plain),
+        }
+    }
+}
+
 /// Shader of a scene in one view. Colours are in linear light, at least 0 and not clamped above: those of
 /// the samples of a floating-point render target.
 #[derive(Debug)]
