@@ -111,9 +111,9 @@ pub use report::screen::{pages as simulation_pages, simulation_page};
 pub use report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
 pub use report::trace::write as write_trace;
 pub use scene::cameras::{
-    CameraFile, CameraOptions, PictureSize, default_camera, fitting_eye, load as load_cameras,
-    load_views, load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
-    write_inria_json,
+    CameraFile, CameraOptions, CameraTransform, PictureScale, PictureSize, default_camera,
+    fitting_eye, load as load_cameras, load_views, load_with as load_cameras_with,
+    orbit as orbit_cameras, select as select_views, write_inria_json,
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{

@@ -188,7 +188,7 @@ fn apply(
             _ => error,
         }),
         Step::Prune(threshold) => {
-            let cameras = args.views.all_views(&table.splats()?.0, verbosity)?;
+            let cameras = args.views.all_views(path, &table.splats()?.0, verbosity)?;
             convert::prune(table, *threshold, &cameras, &profile(table)?, path)
         }
     }
@@ -209,7 +209,8 @@ fn measure(
     verbosity: Verbosity,
 ) -> Result<Loss> {
     let written = load_table(&args.output, LoadOptions::default())?;
-    let cameras = args.views.all_views(before, verbosity)?;
+    let path = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
+    let cameras = args.views.all_views(path, before, verbosity)?;
     let settings = RenderSettings {
         profile: profile(table)?,
         ..RenderSettings::default()

@@ -22,6 +22,7 @@ mod render;
 mod sim;
 mod synth;
 mod usage;
+mod view_page;
 mod views;
 
 use std::process::ExitCode;

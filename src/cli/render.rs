@@ -1,6 +1,6 @@
 //! `render`: pictures of a scene.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -10,18 +10,21 @@ use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, VIEW};
 use super::usage::whole;
-use super::views::ViewArgs;
+use super::view_page::{camera_json, view_list, view_list_json};
+use super::views::{ChosenViews, ScaleFlag, ViewArgs};
 use crate::cpu::{RenderSettings, Renderer};
 use crate::error::{Error, Result};
 use crate::image::Frame;
+use crate::output::write_whole;
 use crate::report::table::{TextTable, or_dash, shortened};
+use crate::scene::cameras::write_inria_json;
 use crate::scene::{Camera, Scene};
 use crate::shading::StopRule;
 
 /// Render pictures of a scene
 ///
-/// Without flags about the view, the program chooses one that shows the main content of the scene;
-/// -v prints the position of its camera.
+/// Without flags about the view, the program chooses one that shows the main content of the scene, and
+/// prints the flags that reproduce it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -30,12 +33,18 @@ pub(super) struct Args {
     /// Picture to write: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}"
     /// is replaced by the name of the view; missing folders are created; "-" writes a PNG to
     /// standard output
-    #[arg(short, long, value_name = "OUT", required_unless_present = "repeat")]
+    #[arg(short, long, value_name = "OUT", required_unless_present_any = ["repeat", "list_views", "cameras_out"])]
     output: Option<PathBuf>,
     /// Time each view: render it N times without writing it, and print the median and the minimum of
     /// each stage in ms
     #[arg(long, value_name = "N", conflicts_with = "output", value_parser = repetitions)]
     repeat: Option<u32>,
+    /// List all views of the camera file, with the names that stand there, and render nothing
+    #[arg(long, conflicts_with_all = ["output", "repeat", "view"])]
+    list_views: bool,
+    /// Write the cameras of the views as a cameras.json
+    #[arg(long, value_name = "FILE.json")]
+    cameras_out: Option<PathBuf>,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -44,6 +53,8 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
+    scale: ScaleFlag,
+    #[command(flatten)]
     flags: RenderFlags,
 }
 
@@ -51,6 +62,8 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply -o picture.png
   quadrille render scene.ply --cameras cameras.json --view all \\
     -o 'out/{view}.png'
+  quadrille render scene.ply --cameras transforms.json --view ..:8 \\
+    --scale 1/4 -o 'test/{view}.png'
   quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json";
 
@@ -103,12 +116,25 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let scene = load_scene(&args.scene, args.reading, verbosity)?;
     let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     profile.stop = flags.stop.unwrap_or(profile.stop);
-    let cameras = args.views.views(&scene.splats, verbosity)?;
-    if let Some(output) = &output {
-        let mut outputs = Outputs::beside(args.views.files().chain([args.scene.as_path()]));
-        output
-            .template
-            .prepare(&mut outputs, &cameras, &[String::new()])?;
+    let mut views = args.views.scaled(args.scale);
+    if args.list_views {
+        views = views.of_all();
+    }
+    let views = views.of_scene(&args.scene, &scene.splats, verbosity)?;
+    prepare_outputs(args, output.as_ref(), &views)?;
+    if let Some(path) = &args.cameras_out {
+        let text = write_inria_json(&views.cameras);
+        write_whole(path, |out| out.write_all(text.as_bytes()))?;
+    }
+    if args.list_views {
+        match args.json {
+            true => print_json(view_list_json(&views))?,
+            false => print(view_list(&views))?,
+        }
+        return Ok(Exit::Done);
+    }
+    if output.is_none() && args.repeat.is_none() {
+        return Ok(Exit::Done);
     }
     let host = &flags.draw.host;
     let pool = host.pool()?;
@@ -120,10 +146,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     };
     let output = output.as_ref();
     let rendered =
-        pool.install(|| render_all(args, &scene, cameras, &mut timer, output, verbosity))?;
+        pool.install(|| render_all(args, &scene, views.cameras, &mut timer, output, verbosity))?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
-        let views = rendered.iter().map(|r| r.json(args.repeat.is_some()));
+        let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
         print_json(json!({
             "scene": {
                 "path": args.scene.display().to_string(),
@@ -136,12 +162,39 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "threads": if is_reference { 1 } else { pool.current_num_threads() },
             "simd": if is_reference { "none" } else { host.level.name() },
             "peak_rss_bytes": peak_rss_bytes(),
-            "views": views.collect::<Vec<_>>(),
+            "view_flags": views.flags,
+            "views": documents.collect::<Vec<_>>(),
         }))?;
     } else if !output.is_some_and(Output::is_stdout) {
         print(table(&rendered, args.repeat))?;
+        if let Some(flags) = &views.flags {
+            print(format!("the view is that of {flags}\n"))?;
+        }
     }
     Ok(Exit::Done)
+}
+
+/// Checks the names of all outputs, and makes their folders.
+fn prepare_outputs(args: &Args, output: Option<&Output>, views: &ChosenViews) -> Result<()> {
+    let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
+    let inputs = args.views.files().chain(inputs.into_iter().flatten());
+    let mut outputs = Outputs::beside(inputs);
+    if let Some(path) = &args.cameras_out {
+        if path == Path::new("-") {
+            return Err(Error::argument(
+                "--cameras-out",
+                "a file",
+                "standard output (-)",
+            ));
+        }
+        outputs.add("--cameras-out", path)?;
+    }
+    match output {
+        Some(output) => output
+            .template
+            .prepare(&mut outputs, &views.cameras, &[String::new()]),
+        None => Ok(()),
+    }
 }
 
 fn render_all(
@@ -178,6 +231,7 @@ impl Rendered {
             "name": self.camera.name,
             "width": self.camera.width,
             "height": self.camera.height,
+            "camera": camera_json(&self.camera),
             "output": self.output,
             "splats_in_frustum": self.timed.counts.splats_in_frustum,
             "fragments_blended": self.timed.counts.fragments_blended,

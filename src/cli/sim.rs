@@ -9,7 +9,7 @@ use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
-use super::views::ViewArgs;
+use super::views::{ScaleFlag, ViewArgs};
 use crate::cpu::{RenderSettings, reference};
 use crate::error::{Error, Result};
 use crate::gpu::estimates;
@@ -89,6 +89,8 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
+    scale: ScaleFlag,
+    #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
     flags: DrawFlags,
@@ -157,7 +159,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, verbosity)?;
-    let cameras = args.views.views(&scene.splats, verbosity)?;
+    let cameras = args
+        .views
+        .scaled(args.scale)
+        .views(path, &scene.splats, verbosity)?;
     let config_file = args.emulation.gpu.files();
     let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();

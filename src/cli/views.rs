@@ -7,7 +7,10 @@ use super::outputs::parse_numbers;
 use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::image::check_memory;
-use crate::scene::cameras::{self, DescribedViews, Framing, PictureSize};
+use crate::scene::cameras::{
+    self, CameraOptions, CameraTransform, DescribedViews, Framing, PictureScale, PictureSize,
+    find_camera_file, load_selected,
+};
 use crate::scene::{Camera, Splats};
 
 /// Flags about views: cameras of a file, a position, or a circle; without them, one view that shows the
@@ -15,13 +18,21 @@ use crate::scene::{Camera, Splats};
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ViewArgs {
-    /// Camera file: a cameras.json, a transforms.json, or the folder of a COLMAP model
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "fov", "orbit"])]
+    /// Camera file: a cameras.json, a transforms.json, a camera_path.json, poses of ns-export cameras, a
+    /// camera track of splat-transform or SuperSplat, or the folder of a COLMAP model [default, if --view
+    /// is given: the file that lies beside the scene]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "orbit"])]
     cameras: Option<PathBuf>,
-    /// Views to draw: an index from 0, a name, a range A..B (excluding B; either end may be omitted) or
-    /// all [default: 0 with --cameras, all with --orbit]
-    #[arg(long, value_name = "INDEX|NAME|A..B|all")]
+    /// Views to draw, separated by commas: an index from 0, a name (also as it stands in the file), a
+    /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8) or all
+    /// [default: 0 with --cameras, all with --orbit]
+    #[arg(long, value_name = "INDEX|NAME|A..B|..:N|all")]
     view: Option<String>,
+    /// Move the cameras to the world of the scene: a dataparser_transforms.json of nerfstudio; "undo" for
+    /// the inverse of the applied_transform in a transforms.json, for scenes trained on the COLMAP model;
+    /// "none" [default: the dataparser_transforms.json beside a transforms.json or beside the scene]
+    #[arg(long, value_name = "FILE|undo|none")]
+    transform: Option<PathBuf>,
     /// Position of the camera in world units [default: chosen to show the main content]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     eye: Option<[f64; 3]>,
@@ -32,7 +43,7 @@ pub(crate) struct ViewArgs {
     /// 0,0,1 for those that stand along z]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     up: Option<[f64; 3]>,
-    /// Vertical field of view in degrees [default: 50]
+    /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]
     #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
     fov: Option<f64>,
     /// Draw N views on a circle around the target, starting at --eye
@@ -44,25 +55,109 @@ pub(crate) struct ViewArgs {
     /// Height of the picture in pixels; without --width, the width keeps the proportions
     #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
     height: Option<u32>,
+    /// Set by [`ScaleFlag`].
+    #[arg(skip)]
+    scale: Option<PictureScale>,
+}
+
+/// The flag of a scaled picture. Commands whose `--scale` is something else do without.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[command(next_help_heading = "View")]
+pub(crate) struct ScaleFlag {
+    /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"], value_parser = str::parse::<PictureScale>)]
+    scale: Option<PictureScale>,
+}
+
+/// The views that flags choose.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ChosenViews {
+    /// At least one, with distinct names.
+    pub(crate) cameras: Vec<Camera>,
+    /// The name of each camera as it stands in its file; empty without a file.
+    pub(crate) names_in_file: Vec<String>,
+    /// Flags that reproduce views that the program chose in part.
+    pub(crate) flags: Option<String>,
+    /// Frames per second that a camera file states.
+    pub(crate) frame_rate: Option<f64>,
+    /// The camera file.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl ViewArgs {
+    /// These flags with that of a scaled picture.
+    pub(super) fn scaled(&self, flag: ScaleFlag) -> Self {
+        Self {
+            scale: flag.scale,
+            ..self.clone()
+        }
+    }
+
     /// The up direction that is given.
     pub(super) fn up(&self) -> Option<[f64; 3]> {
         self.up
     }
 
-    /// The cameras of a scene of splats: at least one, in order, with distinct names.
-    pub(crate) fn views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
+    /// These flags with all views instead of those that a flag selects.
+    pub(super) fn of_all(&self) -> Self {
+        Self {
+            view: Some("all".to_owned()),
+            ..self.clone()
+        }
+    }
+
+    /// The views of a scene of splats, which was read from `scene`.
+    pub(crate) fn of_scene(
+        &self,
+        scene: &Path,
+        splats: &Splats,
+        verbosity: Verbosity,
+    ) -> Result<ChosenViews> {
         let framing = || Framing::of(splats);
-        self.views_of(framing, verbosity)
+        let is_described = self.eye.is_some() || self.target.is_some() || self.orbit.is_some();
+        if self.cameras.is_some() || is_described {
+            return self.chosen(Some(scene), framing, verbosity);
+        }
+        let Some(beside) = find_camera_file(scene) else {
+            return self.chosen(Some(scene), framing, verbosity);
+        };
+        if self.view.is_none() {
+            verbosity.remark(&format!(
+                "{} holds cameras; --view 0 or --view all draws them",
+                beside.display()
+            ));
+            return self.chosen(Some(scene), framing, verbosity);
+        }
+        verbosity.remark(&format!("cameras of {}", beside.display()));
+        let found = Self {
+            cameras: Some(beside),
+            ..self.clone()
+        };
+        found.chosen(Some(scene), framing, verbosity)
+    }
+
+    /// As [`Self::of_scene`], without what is known of the views beside their cameras.
+    pub(crate) fn views(
+        &self,
+        scene: &Path,
+        splats: &Splats,
+        verbosity: Verbosity,
+    ) -> Result<Vec<Camera>> {
+        Ok(self.of_scene(scene, splats, verbosity)?.cameras)
     }
 
     /// As [`Self::views`], but all cameras of a file if no flag chooses some.
-    pub(crate) fn all_views(&self, splats: &Splats, verbosity: Verbosity) -> Result<Vec<Camera>> {
+    pub(crate) fn all_views(
+        &self,
+        scene: &Path,
+        splats: &Splats,
+        verbosity: Verbosity,
+    ) -> Result<Vec<Camera>> {
         let mut all = self.clone();
-        all.view.get_or_insert_with(|| "all".to_owned());
-        all.views(splats, verbosity)
+        if all.cameras.is_some() || all.orbit.is_some() {
+            all.view.get_or_insert_with(|| "all".to_owned());
+        }
+        all.views(scene, splats, verbosity)
     }
 
     /// The view that follows each of `cameras`, which these flags select: the next one of the file or
@@ -76,11 +171,7 @@ impl ViewArgs {
             quiet: true,
             verbose: false,
         };
-        let all = Self {
-            view: Some("all".to_owned()),
-            ..self.clone()
-        };
-        let all = all.views_of(framing, quiet)?;
+        let all = self.of_all().views_of(framing, quiet)?;
         let after = |camera: &Camera| {
             let at = all.iter().position(|other| other.name == camera.name)?;
             let next = all.get(at + 1).map(|next| (next.clone(), false));
@@ -93,32 +184,30 @@ impl ViewArgs {
         })
     }
 
-    /// As [`Self::views`], for a scene with this `framing`, which is needed only without a camera file.
+    /// The cameras of a scene with this `framing`, which is needed only without a camera file.
     pub(crate) fn views_of(
         &self,
         framing: impl FnOnce() -> Framing,
         verbosity: Verbosity,
     ) -> Result<Vec<Camera>> {
-        let view = self.view.as_deref();
-        let cameras = match &self.cameras {
-            None => {
-                let described = self.described().cameras(&framing())?;
-                cameras::select(described, view.unwrap_or("all"))?
-            }
+        Ok(self.chosen(None, framing, verbosity)?.cameras)
+    }
+
+    fn chosen(
+        &self,
+        scene: Option<&Path>,
+        framing: impl FnOnce() -> Framing,
+        verbosity: Verbosity,
+    ) -> Result<ChosenViews> {
+        let chosen = match &self.cameras {
+            None => self.described_views(&framing())?,
             Some(path) if path == Path::new("-") => {
                 let expected = "a file or folder, since its format follows from its name";
                 return Err(Error::argument("--cameras", expected, "standard input (-)"));
             }
-            Some(path) => {
-                let view = view.unwrap_or("0");
-                let (cameras, warnings) = cameras::load_views(path, view, self.size())?;
-                for warning in &warnings {
-                    verbosity.warn(warning);
-                }
-                cameras
-            }
+            Some(path) => self.views_in(path, scene, verbosity)?,
         };
-        for camera in &cameras {
+        for camera in &chosen.cameras {
             let [x, y, z] = camera.eye().into();
             let [wide, high] = camera.focal_px;
             verbosity.remark(&format!(
@@ -127,18 +216,79 @@ impl ViewArgs {
             ));
             check_memory([camera.width, camera.height])?;
         }
-        Ok(cameras)
+        if let Some(flags) = &chosen.flags {
+            verbosity.remark(&format!("the view is that of {flags}"));
+        }
+        Ok(chosen)
+    }
+
+    fn described_views(&self, framing: &Framing) -> Result<ChosenViews> {
+        if let Some(transform) = &self.transform {
+            let expected = "--cameras beside it, or --view with a camera file beside the scene";
+            let found = transform.display().to_string();
+            return Err(Error::argument("--transform", expected, found));
+        }
+        let (resolved, described) = self.described().resolved(framing)?;
+        let is_chosen = self.eye.is_none() || self.target.is_none();
+        Ok(ChosenViews {
+            cameras: cameras::select(described, self.view.as_deref().unwrap_or("all"))?,
+            flags: is_chosen.then(|| flags_of(&resolved)),
+            ..ChosenViews::default()
+        })
+    }
+
+    /// The views of a camera file for the scene at `scene`.
+    fn views_in(
+        &self,
+        path: &Path,
+        scene: Option<&Path>,
+        verbosity: Verbosity,
+    ) -> Result<ChosenViews> {
+        let transform = match &self.transform {
+            None => CameraTransform::Found,
+            Some(word) if word == Path::new("undo") => CameraTransform::Undo,
+            Some(word) if word == Path::new("none") => CameraTransform::Identity,
+            Some(file) => CameraTransform::File(file.clone()),
+        };
+        let options = CameraOptions {
+            fallback_fov_degrees: self.fov,
+            transform,
+            scene: scene.map(Path::to_path_buf),
+            ..CameraOptions::default()
+        };
+        let view = self.view.as_deref().unwrap_or("0");
+        let file = load_selected(path, view, self.size(), options)?;
+        if self.fov.is_some() && !file.lacks_intrinsics {
+            let found = format!("{}, which has its own", path.display());
+            let expected = "--cameras with a file without intrinsics beside it";
+            return Err(Error::argument("--fov", expected, found));
+        }
+        for remark in &file.remarks {
+            verbosity.remark(remark);
+        }
+        for warning in &file.warnings {
+            verbosity.warn(warning);
+        }
+        Ok(ChosenViews {
+            cameras: file.cameras,
+            names_in_file: file.names_in_file,
+            flags: None,
+            frame_rate: file.frame_rate,
+            file: Some(path.to_path_buf()),
+        })
     }
 
     /// All files that are read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.cameras.as_deref().into_iter()
+        let files = [self.cameras.as_deref(), self.transform.as_deref()];
+        files.into_iter().flatten()
     }
 
     fn size(&self) -> PictureSize {
         PictureSize {
             width: self.width,
             height: self.height,
+            scale: self.scale,
         }
     }
 
@@ -153,6 +303,22 @@ impl ViewArgs {
             size: self.size(),
         }
     }
+}
+
+/// The position and lens of a description as flags, which reproduce it to the last bit.
+fn flags_of(views: &DescribedViews) -> String {
+    let points = [
+        ("eye", views.eye),
+        ("target", views.target),
+        ("up", views.up),
+    ];
+    let points = points.into_iter().filter_map(|(flag, point)| {
+        let [x, y, z] = point?;
+        Some(format!("--{flag} {x},{y},{z}"))
+    });
+    let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
+    let orbit = views.orbit.map(|count| format!("--orbit {count}"));
+    points.chain(fov).chain(orbit).collect::<Vec<_>>().join(" ")
 }
 
 fn parse_fov(text: &str) -> std::result::Result<f64, String> {

@@ -113,6 +113,7 @@ impl Suite {
         let sizes = widths.map(|width| PictureSize {
             width: Some(*width),
             height: None,
+            scale: None,
         });
         sizes.collect()
     }

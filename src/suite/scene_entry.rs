@@ -187,6 +187,7 @@ impl SceneEntry {
             size: PictureSize {
                 width: raw.width,
                 height: raw.height,
+                scale: None,
             },
             profile: raw.profile,
             is_large: raw.large,

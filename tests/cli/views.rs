@@ -3,7 +3,7 @@ use std::fs;
 
 use quadrille::Frame;
 
-use crate::support::program::{CAMERAS, DONE, Place, SHOT, USAGE};
+use crate::support::program::{CAMERAS, DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
 
 #[test]
 fn several_views_want_a_name_each() {
@@ -159,7 +159,9 @@ fn camera(place: &Place, flags: &[&str]) -> String {
     let render = ["render", "scene.ply", "--repeat", "1", "-v"];
     let output = place.expect(DONE, &[&render[..], flags].concat());
     let text = String::from_utf8(output.stderr).unwrap();
-    let line = text.lines().find(|line| line.contains("view "));
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("quadrille: view "));
     line.unwrap_or_default().to_owned()
 }
 
@@ -173,14 +175,22 @@ fn flags_and_files_give_these_cameras() {
             "--eye -1,2,-3.5 --target -1,2,1 --up 0,-1,0 --fov 90 --width 128",
             "eye -1.0000,2.0000,-3.5000, 128 x 72 pixels, focal length 36.00 x 36.00 pixels",
         ),
-        // One side alone keeps pixels square; both change their shape, but not for described views.
+        // Pixels stay square; both sides crop or extend the view, unless only rounding differs.
         (
             "--cameras odd.json --width 320",
             "320 x 178 pixels, focal length 208.98 x 212.24 pixels",
         ),
         (
             "--cameras odd.json --width 98 --height 218",
-            "98 x 218 pixels, focal length 64.00 x 260.00 pixels",
+            "98 x 218 pixels, focal length 256.00 x 260.00 pixels",
+        ),
+        (
+            "--cameras odd.json --width 490 --height 272",
+            "490 x 272 pixels, focal length 320.00 x 324.40 pixels",
+        ),
+        (
+            "--cameras odd.json --scale 1/2",
+            "490 x 272 pixels, focal length 320.00 x 324.40 pixels",
         ),
         (
             "--width 20 --height 80 --fov 90",
@@ -217,4 +227,155 @@ fn impossible_views_name_their_flag() {
         let flags: Vec<_> = flags.split(' ').collect();
         place.expect_error(USAGE, &[&render[..], &flags].concat(), &[flag]);
     }
+}
+
+#[test]
+fn lists_of_views_come_in_their_order_each_once() {
+    let place = Place::new();
+    let chosen = |view: &str| {
+        let flags = ["--repeat", "1", "--cameras", "cameras.json", "--view", view];
+        let views = place.json(&flags)["views"].take();
+        let names = views.as_array().unwrap().iter().map(|v| v["name"].clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(chosen("2,0,2"), ["shot_2", "shot_0"]);
+    assert_eq!(chosen("..:2"), ["shot_0", "shot_2"]);
+    assert_eq!(chosen("shot_1,..1"), ["shot_1", "shot_0"]);
+    let render = [
+        "render",
+        "scene.ply",
+        "-o",
+        "a.png",
+        "--cameras",
+        "cameras.json",
+    ];
+    let misspelt = [&render[..], &["--view", "SHOT1"]].concat();
+    place.expect_error(USAGE, &misspelt, &["did you mean shot_1?"]);
+}
+
+/// The text of `-v` on standard error.
+fn remarks(place: &Place, arguments: &[&str]) -> String {
+    let output = place.expect(DONE, arguments);
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_camera_file_beside_the_scene_is_named_and_used_for_its_views() {
+    let place = Place::new();
+    let render = ["render", "scene.ply", "--repeat", "1", "-v"];
+    let said = remarks(&place, &render);
+    assert!(said.contains("cameras.json holds cameras"), "{said}");
+    assert!(said.contains("view auto"), "{said}");
+    let said = remarks(&place, &[&render[..], &["--view", "shot_2"]].concat());
+    assert!(
+        said.contains("cameras of cameras.json") && said.contains("view shot_2"),
+        "{said}"
+    );
+    // With a view that flags describe, it is not needed.
+    let said = remarks(
+        &place,
+        &[&render[..], &["--orbit", "2", "--view", "1"]].concat(),
+    );
+    assert!(said.contains("view orbit_01"), "{said}");
+    let inside = [
+        "render",
+        "scene.ply",
+        "-o",
+        "cameras.json/a.png",
+        "--view",
+        "0",
+    ];
+    place.expect(UNWRITABLE, &inside);
+}
+
+#[test]
+fn views_are_listed_and_their_cameras_written() {
+    let place = Place::new();
+    let render = ["render", "scene.ply", "--cameras", "cameras.json"];
+    let list = place.expect(DONE, &[&render[..], &["--list-views"]].concat());
+    let list = String::from_utf8(list.stdout).unwrap();
+    assert_eq!(list.lines().count(), 1 + CAMERAS, "{list}");
+    assert!(list.contains("shot_2"), "{list}");
+    let json = place.document(&[&render[..], &["--list-views", "--json"]].concat());
+    assert_eq!(json["views"][1]["name_in_file"], "shot_1");
+    let out = ["--view", "1,2", "--cameras-out", "out/two.json"];
+    place.expect(DONE, &[&render[..], &out].concat());
+    let two = quadrille::load_cameras(place.path("out/two.json"))
+        .unwrap()
+        .cameras;
+    let all = quadrille::load_cameras(place.path("cameras.json"))
+        .unwrap()
+        .cameras;
+    assert_eq!(two.len(), 2);
+    for (written, camera) in two.iter().zip(&all[1..]) {
+        assert_eq!(
+            (&written.name, written.focal_px),
+            (&camera.name, camera.focal_px)
+        );
+        assert!((written.eye() - camera.eye()).norm() < 1e-9);
+    }
+    let over = [&render[..], &["--cameras-out", "cameras.json"]].concat();
+    place.expect_error(USAGE, &over, &["--cameras-out", "which is read"]);
+}
+
+/// The flags of a view that the program chose reproduce its picture bit by bit.
+#[test]
+fn the_chosen_view_is_told_as_flags_that_reproduce_it() {
+    let place = Place::new();
+    let size = ["--width", "50"];
+    let automatic = place.picture("auto.npy", &size);
+    let document = place.json(&["--repeat", "1", "--width", "50"]);
+    let flags = document["view_flags"].as_str().unwrap();
+    let words: Vec<&str> = flags.split(' ').collect();
+    assert_eq!(
+        words.iter().step_by(2).copied().collect::<Vec<_>>(),
+        ["--eye", "--target", "--up", "--fov"]
+    );
+    let again = place.picture("again.npy", &[&size[..], &words].concat());
+    assert_eq!(automatic.pixels(), again.pixels());
+    assert!(document["views"][0]["camera"]["eye"].is_array());
+    let page = place.expect(
+        DONE,
+        &["render", "scene.ply", "-o", "b.png", "--width", "50"],
+    );
+    assert!(String::from_utf8(page.stdout).unwrap().contains(flags));
+}
+
+#[test]
+fn flags_that_a_camera_file_cannot_use_are_refused() {
+    let place = Place::new();
+    let render = ["render", "scene.ply", "--repeat", "1"];
+    for (flags, words) in [
+        (
+            &["--cameras", "cameras.json", "--fov", "40"][..],
+            &["--fov", "without intrinsics"][..],
+        ),
+        (
+            &["--transform", "undo", "--orbit", "2"],
+            &["--transform", "--cameras"],
+        ),
+        (
+            &["--cameras", "cameras.json", "--scale", "0"],
+            &["--scale", "1/4"],
+        ),
+        (
+            &[
+                "--cameras",
+                "cameras.json",
+                "--scale",
+                "1/2",
+                "--width",
+                "9",
+            ],
+            &["--scale", "--width"],
+        ),
+    ] {
+        place.expect_error(USAGE, &[&render[..], flags].concat(), words);
+    }
+    let undo = ["--cameras", "cameras.json", "--transform", "undo"];
+    place.expect_error(
+        UNREADABLE,
+        &[&render[..], &undo].concat(),
+        &["applied_transform"],
+    );
 }

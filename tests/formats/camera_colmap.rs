@@ -114,16 +114,35 @@ fn ignored_distortion_gives_a_warning() {
     assert!(warning.contains("1 of 2 cameras"), "{warning}");
 }
 
+/// A fisheye lens is drawn as the pinhole that it resembles in the middle of the picture.
+#[test]
+fn fisheyes_are_drawn_as_pinholes() {
+    let pinholes = load_model("txt", CAMERAS_TXT.as_bytes(), IMAGES_TXT.as_bytes()).unwrap();
+    let (first, rest) = CAMERAS_TXT.split_at(CAMERAS_TXT.find(" PINHOLE ").unwrap());
+    let line = rest.lines().next().unwrap();
+    let fisheye = format!("{} 0.1 0 0 0", line.replace("PINHOLE", "OPENCV_FISHEYE"));
+    let text = format!("{first}{}", rest.replacen(line, &fisheye, 1));
+    let file = load_model("txt", text.as_bytes(), IMAGES_TXT.as_bytes()).unwrap();
+    assert_eq!(file.cameras, pinholes.cameras);
+    let [warning] = &file.warnings[..] else {
+        panic!("{:?}", file.warnings);
+    };
+    assert!(
+        warning.contains("1 of 2 cameras with fisheye lenses"),
+        "{warning}"
+    );
+}
+
 #[test]
 fn unknown_models_and_lost_cameras_are_errors() {
     let says = |error: Error, words: &str| assert!(error.to_string().contains(words), "{error}");
     let mut bytes = cameras_bin(0.0);
-    bytes[12] = 5;
-    let expected = "camera 0: camera model: expected a perspective";
+    bytes[12] = 99;
+    let expected = "camera 0: camera model: expected a known model";
     says(with_cameras(&bytes).unwrap_err(), expected);
-    let text = b"1 OPENCV_FISHEYE 64 48 1 1 1 1 0 0 0 0";
+    let text = b"1 ORTHOPHOTO 64 48 1 1 1 1 0 0 0 0";
     let error = load_model("txt", text, IMAGES_TXT.as_bytes()).unwrap_err();
-    says(error, "found OPENCV_FISHEYE");
+    says(error, "found ORTHOPHOTO");
 
     let mut images = images_bin();
     images[8 + 60] = 8;

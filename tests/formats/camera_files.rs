@@ -92,6 +92,7 @@ fn an_angle_of_view_needs_a_size() {
     let (_folder, path) = in_file("t.json", text.as_bytes());
     let options = CameraOptions {
         fallback_size_px: Some([100, 50]),
+        ..CameraOptions::default()
     };
     let file = load_cameras_with(&path, &options).unwrap();
     assert_eq!((file.cameras[0].width, file.cameras[0].height), (100, 50));
@@ -100,13 +101,37 @@ fn an_angle_of_view_needs_a_size() {
 }
 
 #[test]
-fn distortion_gives_a_warning_and_fisheyes_are_refused() {
+fn lenses_that_are_no_pinholes_give_a_warning() {
     let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
-    assert!(file.warnings[0].contains("2 frames"), "{:?}", file.warnings);
-    let fisheye = TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"");
-    let message = load_text(&fisheye).unwrap_err().to_string();
-    let expected = "camera_model: expected a perspective";
-    assert!(message.contains(expected), "{message}");
+    assert!(
+        file.warnings[0].contains("distortion of 2 frames"),
+        "{:?}",
+        file.warnings
+    );
+    let pinholes = load_text(TRANSFORMS).unwrap().cameras;
+    assert_eq!(file.cameras, pinholes);
+    let fisheye = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"")).unwrap();
+    assert!(
+        fisheye.warnings[0].contains("2 frames with fisheye lenses"),
+        "{:?}",
+        fisheye.warnings
+    );
+    assert_eq!(fisheye.cameras, pinholes);
+    let panorama = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"EQUIRECTANGULAR\"")).unwrap();
+    assert!(
+        panorama.warnings[0].contains("panoramas"),
+        "{:?}",
+        panorama.warnings
+    );
+    // 90 degrees from top to bottom, and the pose of the file.
+    assert!((panorama.cameras[0].focal_px[1] - 24.0).abs() < 1e-12);
+    assert_eq!(panorama.cameras[0].eye(), pinholes[0].eye());
+    let unknown = TRANSFORMS.replace("\"OPENCV\"", "\"ORTHOPHOTO\"");
+    let message = load_text(&unknown).unwrap_err().to_string();
+    assert!(
+        message.contains("camera_model: expected a perspective, fisheye"),
+        "{message}"
+    );
 }
 
 #[test]

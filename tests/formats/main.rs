@@ -13,7 +13,9 @@
 mod camera_colmap;
 mod camera_files;
 mod camera_framing;
+mod camera_paths;
 mod camera_visibility;
+mod camera_worlds;
 mod conversion;
 mod mesh_files;
 mod mesh_gltf;

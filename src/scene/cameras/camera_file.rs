@@ -7,14 +7,44 @@ use nalgebra::{Matrix3, Vector3};
 use crate::error::{Error, Result, shown};
 use crate::scene::camera::{Camera, Intrinsics};
 
+/// Vertical field of view of the pinhole that stands for a panorama: one face of its cube map.
+const PANORAMA_FOV_DEGREES: f64 = 90.0;
+
 /// The content of a camera file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CameraFile {
     /// At least one camera, in the file's order (COLMAP: by image name). Names differ, also on file
     /// systems that ignore case, and are valid file names.
     pub cameras: Vec<Camera>,
+    /// The name of each camera as it stands in the file, often a path with an extension.
+    pub names_in_file: Vec<String>,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
+    /// What was found and applied, one sentence each.
+    pub remarks: Vec<String>,
+    /// Frames per second, if the file is a path of a film and states them.
+    pub frame_rate: Option<f64>,
+    /// Whether the field of view of some cameras follows from the options, since the file has none.
+    pub lacks_intrinsics: bool,
+}
+
+impl CameraFile {
+    /// A file of named cameras without warnings.
+    pub(super) fn of(cameras: impl Iterator<Item = Result<NamedCamera>>) -> Result<Self> {
+        let mut file = Self::default();
+        for camera in cameras {
+            let NamedCamera { camera, in_file } = camera?;
+            file.cameras.push(camera);
+            file.names_in_file.push(in_file);
+        }
+        Ok(file)
+    }
+}
+
+/// A camera, and its name as it stands in the file.
+pub(super) struct NamedCamera {
+    pub(super) camera: Camera,
+    pub(super) in_file: String,
 }
 
 /// Creates a camera; errors refer to `place` in the file `path`.
@@ -45,6 +75,21 @@ pub(super) fn view_from_centre(
     (rotation, -(rotation * centre))
 }
 
+/// World-to-view rotation and translation of a camera-to-world matrix in OpenGL axes: right, up, back.
+pub(super) fn view_from_opengl(world_from_gl: &[[f64; 4]; 3]) -> (Matrix3<f64>, Vector3<f64>) {
+    let signs = [1.0, -1.0, -1.0];
+    let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);
+    let centre = Vector3::from(world_from_gl.map(|row| row[3]));
+    view_from_centre(&world_from_view, centre)
+}
+
+/// Name of frame `index` of a path of `count` frames; all have the same length, so that tools sort and
+/// number them right.
+pub(super) fn frame_name(index: usize, count: usize) -> String {
+    let digits = count.saturating_sub(1).to_string().len().max(4);
+    format!("frame_{index:0digits$}")
+}
+
 /// Name of a view without a name in the file.
 pub(super) fn view_name(index: usize) -> String {
     format!("view_{index:03}")
@@ -56,4 +101,25 @@ pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
         "{}: lens distortion of {of} ignored; pictures will differ from the photographs unless those are undistorted",
         shown(path)
     )
+}
+
+/// Warning about fisheye lenses drawn as pinholes; `of` says how many cameras.
+pub(super) fn fisheye_warning(path: &Path, of: &str) -> String {
+    format!(
+        "{}: {of} with fisheye lenses are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",
+        shown(path)
+    )
+}
+
+/// Warning about panoramas drawn as pinholes; `of` says how many cameras.
+pub(super) fn panorama_warning(path: &Path, of: &str) -> String {
+    format!(
+        "{}: {of} with equirectangular panoramas are drawn as pinholes that look at their centre, with a vertical field of view of {PANORAMA_FOV_DEGREES} degrees",
+        shown(path)
+    )
+}
+
+/// Intrinsics of the pinhole that stands for a panorama.
+pub(super) fn panorama_pinhole([width, height]: [u32; 2]) -> Intrinsics {
+    Intrinsics::from_vertical_fov(width, height, PANORAMA_FOV_DEGREES.to_radians())
 }

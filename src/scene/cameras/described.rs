@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::framing::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, fitting_eye, orbit,
 };
-use super::selection::PictureSize;
+use super::picture_size::PictureSize;
 use crate::error::Result;
 use crate::scene::camera::{Camera, Intrinsics};
 use crate::scene::splats::Splats;
@@ -70,6 +70,11 @@ pub(crate) struct DescribedViews {
 impl DescribedViews {
     /// The cameras: `eye` or `auto`, or `orbit_00` and so on.
     pub(crate) fn cameras(&self, framing: &Framing) -> Result<Vec<Camera>> {
+        Ok(self.resolved(framing)?.1)
+    }
+
+    /// The cameras, and the same description with all that it left out, except for the picture's size.
+    pub(crate) fn resolved(&self, framing: &Framing) -> Result<(Self, Vec<Camera>)> {
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
         let mut subject = framing.subject;
@@ -85,11 +90,21 @@ impl DescribedViews {
                 fitting_eye(&intrinsics, target, *direction, up, points)
             }
         };
-        if let Some(count) = self.orbit {
-            return orbit(count, intrinsics, eye, target, up);
-        }
-        let name = if self.eye.is_some() { "eye" } else { "auto" };
-        Ok(vec![Camera::look_at(name, intrinsics, eye, target, up)?])
+        let resolved = Self {
+            eye: Some(eye.into()),
+            target: Some(target.into()),
+            up: Some(up.into()),
+            fov_degrees: self.fov_degrees.or(Some(framing.fov_degrees)),
+            ..self.clone()
+        };
+        let cameras = match self.orbit {
+            Some(count) => orbit(count, intrinsics, eye, target, up)?,
+            None => {
+                let name = if self.eye.is_some() { "eye" } else { "auto" };
+                vec![Camera::look_at(name, intrinsics, eye, target, up)?]
+            }
+        };
+        Ok((resolved, cameras))
     }
 
     /// Whether the views follow from the description alone, without the main content of a scene.

@@ -3,36 +3,33 @@
 //!
 //! `position` is the camera's centre in world space; `rotation` is camera-to-world, its columns
 //! the camera's right, down and forward; `fx` and `fy` are in pixels of the given size. The principal
-//! point is the centre of the picture.
+//! point is the centre of the picture, unless `cx` and `cy`, which some tools add, say otherwise.
 
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
 
-use super::camera_file::{CameraFile, camera_at, view_from_centre, view_name};
+use super::camera_file::{CameraFile, NamedCamera, camera_at, view_from_centre, view_name};
 use super::json::JsonNode;
 use crate::error::Result;
 use crate::scene::camera::{Camera, Intrinsics};
 
 pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
-    let cameras = root
-        .items()?
-        .enumerate()
-        .map(|(index, node)| read_camera(&node, index))
-        .collect::<Result<_>>()?;
-    Ok(CameraFile {
-        cameras,
-        warnings: Vec::new(),
-    })
+    let nodes = root.items()?.enumerate();
+    CameraFile::of(nodes.map(|(index, node)| read_camera(&node, index)))
 }
 
-fn read_camera(node: &JsonNode, index: usize) -> Result<Camera> {
+fn read_camera(node: &JsonNode, index: usize) -> Result<NamedCamera> {
     let width = node.member("width")?.pixels()?;
     let height = node.member("height")?.pixels()?;
+    let principal = |key: &str, side: u32| match node.get(key) {
+        Some(value) => value.number(),
+        None => Ok(f64::from(side) / 2.0),
+    };
     let intrinsics = Intrinsics {
         width,
         height,
         focal_px: [node.member("fx")?.number()?, node.member("fy")?.number()?],
-        principal_px: [f64::from(width) / 2.0, f64::from(height) / 2.0],
+        principal_px: [principal("cx", width)?, principal("cy", height)?],
     };
     let position = Vector3::from(node.member("position")?.numbers::<3>()?);
     let rows: [[f64; 3]; 3] = node.member("rotation")?.rows(3..=3)?;
@@ -42,11 +39,15 @@ fn read_camera(node: &JsonNode, index: usize) -> Result<Camera> {
         None => view_name(index),
     };
     let pose = view_from_centre(&world_from_view, position);
-    camera_at(node.path, &node.place, name, intrinsics, pose)
+    Ok(NamedCamera {
+        camera: camera_at(node.path, &node.place, name.clone(), intrinsics, pose)?,
+        in_file: name,
+    })
 }
 
-/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::load_cameras) reads. The format
-/// has no principal points; they are lost.
+/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::load_cameras) reads. A principal
+/// point outside the centre of the picture is written as `cx` and `cy`, which the trainer's own viewer
+/// ignores.
 pub fn write(cameras: &[Camera]) -> String {
     let entries: Vec<String> = cameras
         .iter()
@@ -58,7 +59,7 @@ pub fn write(cameras: &[Camera]) -> String {
                 .map(|row| [row[0], row[1], row[2]])
                 .collect();
             let eye = camera.eye();
-            let entry = json!({
+            let mut entry = json!({
                 "id": id,
                 "img_name": camera.name,
                 "width": camera.width,
@@ -68,6 +69,11 @@ pub fn write(cameras: &[Camera]) -> String {
                 "fx": camera.focal_px[0],
                 "fy": camera.focal_px[1],
             });
+            let [width, height] = [camera.width, camera.height].map(f64::from);
+            if camera.principal_px != [width / 2.0, height / 2.0] {
+                entry["cx"] = camera.principal_px[0].into();
+                entry["cy"] = camera.principal_px[1].into();
+            }
             format!("  {entry}")
         })
         .collect();

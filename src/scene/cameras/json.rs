@@ -1,17 +1,38 @@
 //! JSON values with their places in the file, for errors.
 
+use std::fs::File;
+use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
+
+/// Maximum size of a JSON file, in bytes. The largest known camera file is a thousand times smaller,
+/// and the parsed form, about twenty times as large, fits in memory.
+const MAX_JSON_BYTES: u64 = 1 << 28;
 
 /// Number of bytes that are examined to distinguish text from binary files.
 const SNIFFED_BYTES: usize = 1024;
 
 /// Maximum length of a quotation in an error, in characters.
 const MAX_QUOTE: usize = 60;
+
+/// Reads a file of up to [`MAX_JSON_BYTES`]; `-` is standard input.
+pub(super) fn read_bounded(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        let source = std::io::stdin().lock();
+        source.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| Error::read(path, e))?;
+    let what = format!("{}: bytes of a JSON camera file", shown(path));
+    Error::check_limit(what, MAX_JSON_BYTES, bytes.len() as u64)?;
+    Ok(bytes)
+}
 
 /// Parses a JSON document; a byte-order mark before it is skipped.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
@@ -104,6 +125,27 @@ impl<'a> JsonNode<'a> {
             .as_f64()
             .filter(|n| n.is_finite())
             .ok_or_else(|| self.error("a finite number"))
+    }
+
+    /// A number above 0.
+    pub(super) fn above_0(&self) -> Result<f64> {
+        let number = self.number()?;
+        (number > 0.0)
+            .then_some(number)
+            .ok_or_else(|| self.error("a number above 0"))
+    }
+
+    /// A field of view between 0 and 180 degrees.
+    pub(super) fn degrees(&self) -> Result<f64> {
+        let number = self.number()?;
+        (number > 0.0 && number < 180.0)
+            .then_some(number)
+            .ok_or_else(|| self.error("degrees between 0 and 180"))
+    }
+
+    /// An array of finite numbers.
+    pub(super) fn all_numbers(&self) -> Result<Vec<f64>> {
+        self.items()?.map(|item| item.number()).collect()
     }
 
     /// A whole number of pixels; `980.0` is accepted, since some exporters write floats.

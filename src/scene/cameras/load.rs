@@ -1,26 +1,16 @@
 //! Loading of camera files.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::camera_file::CameraFile;
-use super::{colmap, inria_json, json, names, transforms};
+use super::camera_options::CameraOptions;
+use super::json::JsonNode;
+use super::world_transform::{self, CameraTransform, WorldTransform};
+use super::{camera_path, colmap, exported_poses, inria_json, json, names, playcanvas, transforms};
 use crate::error::{Error, Result, shown};
 
-/// Maximum size of a JSON file, in bytes. The largest known camera file is a thousand times smaller,
-/// and the parsed form, about twenty times as large, fits in memory.
-const MAX_JSON_BYTES: u64 = 1 << 28;
-
-/// Values for cameras that a camera file does not contain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CameraOptions {
-    /// Width and height in pixels for a `transforms.json` that has only an angle of view, as in
-    /// Blender's synthetic scenes. The default is 800 x 800, with a warning.
-    pub fallback_size_px: Option<[u32; 2]>,
-}
-
-/// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a COLMAP sparse model (its
+/// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a `camera_path.json`, poses of
+/// `ns-export cameras`, a camera track of the `PlayCanvas` tools, a COLMAP sparse model (its
 /// folder, one of its files, or a data set that contains `sparse/0`), or a folder with one of the JSON
 /// files. `-` is JSON on standard input.
 ///
@@ -60,7 +50,7 @@ pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<Came
 fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     if path.is_dir() {
         if let Some(model) = colmap::find_model(path) {
-            return colmap::read(&model);
+            return with_file(colmap::read(&model)?, options);
         }
         let json = ["cameras.json", "transforms.json", "transforms_train.json"]
             .map(|name| path.join(name))
@@ -78,33 +68,112 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     }
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     if extension.eq_ignore_ascii_case("bin") || extension.eq_ignore_ascii_case("txt") {
-        return colmap::read(path.parent().unwrap_or(Path::new("")));
+        let model = colmap::read(path.parent().unwrap_or(Path::new("")))?;
+        return with_file(model, options);
     }
     read_json(path, options)
 }
 
-/// Reads a `cameras.json` or a `transforms.json`.
+/// Reads a JSON file of any format.
 fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
-    let value = json::parse(path, &read_bounded(path)?)?;
-    let root = json::JsonNode::root(path, &value);
+    let value = json::parse(path, &json::read_bounded(path)?)?;
+    let root = JsonNode::root(path, &value);
     if value.is_array() {
-        inria_json::read(&root)
-    } else {
-        transforms::read(&root, options.fallback_size_px)
+        return match exported_poses::is_export(&root)? {
+            true => {
+                refuse_transform(path, options)?;
+                exported_poses::read(&root, options)
+            }
+            false => with_transform(inria_json::read(&root)?, &root, options),
+        };
+    }
+    if root.get(camera_path::FRAMES_KEY).is_some() {
+        refuse_transform(path, options)?;
+        return camera_path::read(&root);
+    }
+    if playcanvas::is_track(&root) {
+        refuse_transform(path, options)?;
+        return playcanvas::read(&root, options);
+    }
+    let file = transforms::read(&root, options.fallback_size_px)?;
+    with_transform(file, &root, options)
+}
+
+/// Refuses a transform for files whose cameras are in the world of the scene already.
+fn refuse_transform(path: &Path, options: &CameraOptions) -> Result<()> {
+    match options.transform {
+        CameraTransform::Found | CameraTransform::Identity => Ok(()),
+        CameraTransform::Undo | CameraTransform::File(_) => {
+            let expected = "none for cameras that are in the world of the trained scene already";
+            Err(Error::argument("transform", expected, shown(path)))
+        }
     }
 }
 
-/// Reads a file of up to [`MAX_JSON_BYTES`]; `-` is standard input.
-fn read_bounded(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = if path.as_os_str() == "-" {
-        let source = std::io::stdin().lock();
-        source.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes)
-    } else {
-        File::open(path).and_then(|file| file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes))
+/// Moves the cameras of a COLMAP model by the transform of a file, if one is given.
+fn with_file(file: CameraFile, options: &CameraOptions) -> Result<CameraFile> {
+    match &options.transform {
+        CameraTransform::File(path) => Ok(moved(file, &WorldTransform::of_file(path)?)),
+        _ => Ok(file),
+    }
+}
+
+/// Moves the cameras of a JSON file to the world of the scene.
+///
+/// Only a `transforms.json` is moved without a request: the other formats are written by trainers that
+/// keep COLMAP's world, or in the trained one.
+fn with_transform(
+    mut file: CameraFile,
+    root: &JsonNode,
+    options: &CameraOptions,
+) -> Result<CameraFile> {
+    let applied = WorldTransform::applied(root)?;
+    let is_transforms = root.get("frames").is_some();
+    let beside = || {
+        let files = [Some(root.path), options.scene.as_deref()];
+        world_transform::find_beside(files.into_iter().flatten())
     };
-    read.map_err(|e| Error::read(path, e))?;
-    let what = format!("{}: bytes of a JSON camera file", shown(path));
-    Error::check_limit(what, MAX_JSON_BYTES, bytes.len() as u64)?;
-    Ok(bytes)
+    let found = match &options.transform {
+        CameraTransform::Identity => return Ok(file),
+        CameraTransform::Undo => {
+            let applied = applied.ok_or_else(|| world_transform::nothing_to_undo(root.path))?;
+            return Ok(moved(file, &applied.inverse()));
+        }
+        CameraTransform::File(path) => Some(path.clone()),
+        CameraTransform::Found if is_transforms => beside(),
+        CameraTransform::Found => None,
+    };
+    let Some(path) = found else {
+        if applied.is_some() {
+            file.warnings.push(format!(
+                "{}: its applied_transform stays, and no dataparser_transforms.json lies beside it: the \
+                 cameras fit neither a scene trained on the COLMAP model (transform: undo) nor one that \
+                 nerfstudio exported (transform: its dataparser_transforms.json)",
+                shown(root.path)
+            ));
+        }
+        return Ok(file);
+    };
+    let stored = WorldTransform::of_file(&path)?;
+    file.remarks.push(format!(
+        "{}: cameras moved to the world that nerfstudio trained in, by {}{}",
+        shown(root.path),
+        shown(&path),
+        match applied {
+            Some(_) => " without the file's applied_transform, which it contains",
+            None => "",
+        }
+    ));
+    let world = match &applied {
+        Some(applied) => stored.after_applied(applied),
+        None => stored,
+    };
+    Ok(moved(file, &world))
+}
+
+fn moved(mut file: CameraFile, world: &WorldTransform) -> CameraFile {
+    for camera in &mut file.cameras {
+        *camera = world.moved(camera);
+    }
+    file
 }

@@ -4,26 +4,46 @@
 //! |---|---|---|---|
 //! | `cameras.json` of the 3DGS trainer | `inria_json` | camera-to-world, right-down-forward | `fx`, `fy`, centred |
 //! | `transforms.json` of nerfstudio, instant-ngp, Blender | `transforms` | camera-to-world, OpenGL axes | `fl_x` or `camera_angle_x` |
+//! | `camera_path.json` of nerfstudio's viewer | `camera_path` | camera-to-world, OpenGL axes | vertical `fov` |
+//! | poses of `ns-export cameras` | `exported_poses` | camera-to-world, OpenGL axes | none |
+//! | camera tracks of splat-transform and `SuperSplat` | `playcanvas` | position and target, y up | `fov` |
 //! | COLMAP sparse model, binary or text | `colmap` | world-to-camera quaternion | by camera model |
 //!
 //! Readers check counts against the size of the file before they allocate memory.
 
+#[cfg(feature = "cli")]
+mod beside;
 mod camera_file;
+mod camera_options;
+mod camera_path;
 mod colmap;
 mod described;
+mod exported_poses;
 mod framing;
+mod hermite;
 mod inria_json;
 mod json;
 mod load;
 mod names;
+mod picture_size;
+mod playcanvas;
 mod selection;
 mod transforms;
+mod view_list;
+mod world_transform;
 
+#[cfg(feature = "cli")]
+pub(crate) use beside::find as find_camera_file;
 pub use camera_file::CameraFile;
+pub use camera_options::CameraOptions;
 pub(crate) use described::{DescribedViews, EyeRule, Framing};
 #[cfg(feature = "cli")]
 pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};
 pub use framing::{FramingTarget, default_camera, fitting_eye, orbit};
 pub use inria_json::write as write_inria_json;
-pub use load::{CameraOptions, load, load_with};
-pub use selection::{PictureSize, load_views, select};
+pub use load::{load, load_with};
+pub use picture_size::{PictureScale, PictureSize};
+#[cfg(feature = "cli")]
+pub(crate) use selection::load_selected;
+pub use selection::{load_views, select};
+pub use world_transform::CameraTransform;

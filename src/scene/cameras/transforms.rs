@@ -4,9 +4,10 @@
 //! *back*. Intrinsics are in the frame or at the top level: `fl_x`, `fl_y`, `cx`, `cy`, `w`, `h`, or
 //! `camera_angle_x` in radians without a picture size.
 
-use nalgebra::{Matrix3, Vector3};
-
-use super::camera_file::{CameraFile, camera_at, distortion_warning, view_from_centre, view_name};
+use super::camera_file::{
+    CameraFile, NamedCamera, camera_at, distortion_warning, fisheye_warning, panorama_pinhole,
+    panorama_warning, view_from_opengl, view_name,
+};
 use super::json::JsonNode;
 use super::names;
 use crate::error::{Result, shown};
@@ -29,20 +30,42 @@ const PERSPECTIVE_MODELS: [&str; 6] = [
     "PERSPECTIVE",
 ];
 
+/// Camera models whose pictures are fisheyes also without distortion.
+const FISHEYE_MODELS: [&str; 6] = [
+    "OPENCV_FISHEYE",
+    "FISHEYE",
+    "SIMPLE_RADIAL_FISHEYE",
+    "RADIAL_FISHEYE",
+    "THIN_PRISM_FISHEYE",
+    "FISHEYE624",
+];
+
+/// Camera models of panoramas.
+const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
+
+/// Projection of a frame. Only pinholes are drawn as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Projection {
+    Pinhole,
+    Distorted,
+    Fisheye,
+    Panorama,
+}
+
 /// Reads the frames of a `transforms.json`.
 pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
     let frames = root
         .get("frames")
         .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;
-    let (mut sizes_assumed, mut distorted) = (0_u64, 0_u64);
-    let mut cameras = Vec::new();
-    for (index, frame) in frames.items()?.enumerate() {
+    let mut sizes_assumed = 0_u64;
+    let mut projections = Vec::new();
+    let cameras = frames.items()?.enumerate().map(|(index, frame)| {
         let scope = FrameScope {
             root,
             frame: &frame,
         };
-        scope.check_model()?;
-        distorted += u64::from(scope.is_distorted()?);
+        let projection = scope.projection()?;
+        projections.push(projection);
         let size = match scope.size()? {
             Some(size) => size,
             None => {
@@ -50,21 +73,25 @@ pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
                 scope.size_from(fallback_size_px.unwrap_or(BLENDER_SIZE_PX))?
             }
         };
-        let intrinsics = scope.intrinsics(size)?;
-        let name = match frame.get("file_path") {
-            Some(path) => names::stem(&path.text()?).to_owned(),
+        let intrinsics = match projection {
+            Projection::Panorama => panorama_pinhole(size),
+            _ => scope.intrinsics(size)?,
+        };
+        let in_file = match frame.get("file_path") {
+            Some(path) => path.text()?,
             None => view_name(index),
         };
-        let pose = read_pose(&frame)?;
-        cameras.push(camera_at(frame.path, &frame.place, name, intrinsics, pose)?);
-    }
-    Ok(CameraFile {
-        cameras,
-        warnings: warnings(root, sizes_assumed, distorted),
-    })
+        let pose = view_from_opengl(&frame.member("transform_matrix")?.rows(3..=4)?);
+        let name = names::stem(&in_file).to_owned();
+        let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
+        Ok(NamedCamera { camera, in_file })
+    });
+    let mut file = CameraFile::of(cameras)?;
+    file.warnings = warnings(root, sizes_assumed, &projections);
+    Ok(file)
 }
 
-fn warnings(root: &JsonNode, sizes_assumed: u64, distorted: u64) -> Vec<String> {
+fn warnings(root: &JsonNode, sizes_assumed: u64, projections: &[Projection]) -> Vec<String> {
     let mut warnings = Vec::new();
     if sizes_assumed > 0 {
         let (path, [w, h]) = (shown(root.path), BLENDER_SIZE_PX);
@@ -72,11 +99,16 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, distorted: u64) -> Vec<String> 
             "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, unless width and height are given"
         ));
     }
-    if distorted > 0 {
-        warnings.push(distortion_warning(
-            root.path,
-            &format!("{distorted} frames"),
-        ));
+    let kinds: [(_, fn(&_, &_) -> _); 3] = [
+        (Projection::Distorted, distortion_warning),
+        (Projection::Fisheye, fisheye_warning),
+        (Projection::Panorama, panorama_warning),
+    ];
+    for (kind, warning) in kinds {
+        let count = projections.iter().filter(|found| **found == kind).count();
+        if count > 0 {
+            warnings.push(warning(root.path, &format!("{count} frames")));
+        }
     }
     warnings
 }
@@ -96,27 +128,31 @@ impl<'a> FrameScope<'a> {
         self.find(key).map(|node| node.number()).transpose()
     }
 
-    /// Refuses lenses that are not perspective.
-    fn check_model(&self) -> Result<()> {
+    fn projection(&self) -> Result<Projection> {
+        if self.find("is_fisheye").is_some_and(|flag| flag.is_true()) {
+            return Ok(Projection::Fisheye);
+        }
         if let Some(model) = self.find("camera_model") {
             let name = model.text()?.to_uppercase();
-            if !PERSPECTIVE_MODELS.contains(&name.as_str()) {
-                return Err(model.error("a perspective camera model; undistort the photographs"));
+            let is_in = |models: &[&str]| models.contains(&name.as_str());
+            if is_in(&FISHEYE_MODELS) {
+                return Ok(Projection::Fisheye);
+            }
+            if is_in(&PANORAMA_MODELS) {
+                return Ok(Projection::Panorama);
+            }
+            if !is_in(&PERSPECTIVE_MODELS) {
+                return Err(model.error(
+                    "a perspective, fisheye or equirectangular camera model; undistort the photographs",
+                ));
             }
         }
-        if let Some(flag) = self.find("is_fisheye").filter(JsonNode::is_true) {
-            return Err(flag.error("false (a perspective camera); undistort the photographs"));
-        }
-        Ok(())
-    }
-
-    fn is_distorted(&self) -> Result<bool> {
         for key in DISTORTION_KEYS {
             if self.number(key)?.is_some_and(|k| k != 0.0) {
-                return Ok(true);
+                return Ok(Projection::Distorted);
             }
         }
-        Ok(false)
+        Ok(Projection::Pinhole)
     }
 
     /// The picture's size, if the file has it.
@@ -167,14 +203,4 @@ impl<'a> FrameScope<'a> {
             ],
         })
     }
-}
-
-/// World-to-view rotation and translation of a frame, in right-down-forward axes.
-fn read_pose(frame: &JsonNode) -> Result<(Matrix3<f64>, Vector3<f64>)> {
-    let world_from_gl: [[f64; 4]; 3] = frame.member("transform_matrix")?.rows(3..=4)?;
-    // OpenGL axes are right, up and back.
-    let signs = [1.0, -1.0, -1.0];
-    let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);
-    let centre = Vector3::from(world_from_gl.map(|row| row[3]));
-    Ok(view_from_centre(&world_from_view, centre))
 }

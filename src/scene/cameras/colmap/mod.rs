@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-use super::camera_file::{CameraFile, camera_at, distortion_warning};
+use super::camera_file::{CameraFile, NamedCamera, camera_at, distortion_warning, fisheye_warning};
 use super::names;
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
 use crate::scene::camera::Camera;
-use model::{Lenses, PosedImage};
+use model::{Lens, Lenses, PosedImage};
 
 /// Folders of a data set that may contain its model, in the order of search.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
@@ -50,15 +50,26 @@ pub(super) fn read(folder: &Path) -> Result<CameraFile> {
         (lenses, text::read_images(&images, &images_path)?)
     };
     images.sort_by(|a, b| a.name.cmp(&b.name));
-    let cameras = images
-        .iter()
-        .map(|image| camera(&images_path, image, &lenses))
-        .collect::<Result<_>>()?;
-    let distorted = lenses.values().filter(|lens| lens.is_distorted()).count();
-    let of = format!("{distorted} of {} cameras", lenses.len());
-    let warning = (distorted > 0).then(|| distortion_warning(&cameras_path, &of));
-    let warnings = warning.into_iter().collect();
-    Ok(CameraFile { cameras, warnings })
+    let cameras = images.into_iter().map(|image| {
+        Ok(NamedCamera {
+            camera: camera(&images_path, &image, &lenses)?,
+            in_file: image.name,
+        })
+    });
+    let mut file = CameraFile::of(cameras)?;
+    let count = |is: fn(&&Lens) -> bool| lenses.values().filter(is).count();
+    let of = |count: usize| format!("{count} of {} cameras", lenses.len());
+    let distorted = count(|lens| lens.is_distorted() && !lens.is_fisheye());
+    if distorted > 0 {
+        let warning = distortion_warning(&cameras_path, &of(distorted));
+        file.warnings.push(warning);
+    }
+    let fisheye = count(|lens| lens.is_fisheye());
+    if fisheye > 0 {
+        let warning = fisheye_warning(&cameras_path, &of(fisheye));
+        file.warnings.push(warning);
+    }
+    Ok(file)
 }
 
 fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::scene::camera::Intrinsics;
 
 /// Maximum number of parameters of a camera model.
-pub(super) const MAX_PARAMETERS: usize = 12;
+pub(super) const MAX_PARAMETERS: usize = 16;
 
 /// The lenses of a model by their identifier.
 pub(super) type Lenses = HashMap<u32, Lens>;
@@ -23,8 +23,8 @@ pub(super) struct PosedImage {
     pub(super) name: String,
 }
 
-/// A perspective camera model. Its parameters are one or two focal lengths, the principal point and
-/// distortion; a camera without distortion is a pinhole.
+/// A camera model. Its parameters are one or two focal lengths, the principal point and distortion; a
+/// perspective camera without distortion is a pinhole, a fisheye never is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LensModel {
     id: i32,
@@ -32,18 +32,23 @@ pub(super) struct LensModel {
     focal_lengths: usize,
     /// Number of parameters, distortion included.
     pub(super) parameters: usize,
+    is_fisheye: bool,
 }
 
-/// The perspective models, with COLMAP's numbers. Fisheye models are not perspective, even with zero
-/// distortion parameters.
-const MODELS: [LensModel; 7] = [
+/// The models, with COLMAP's numbers.
+const MODELS: [LensModel; 12] = [
     lens_model(0, "SIMPLE_PINHOLE", 1, 3),
     lens_model(1, "PINHOLE", 2, 4),
     lens_model(2, "SIMPLE_RADIAL", 1, 4),
     lens_model(3, "RADIAL", 1, 5),
     lens_model(4, "OPENCV", 2, 8),
-    lens_model(6, "FULL_OPENCV", 2, MAX_PARAMETERS),
+    fisheye(5, "OPENCV_FISHEYE", 2, 8),
+    lens_model(6, "FULL_OPENCV", 2, 12),
     lens_model(7, "FOV", 2, 5),
+    fisheye(8, "SIMPLE_RADIAL_FISHEYE", 1, 4),
+    fisheye(9, "RADIAL_FISHEYE", 1, 5),
+    fisheye(10, "THIN_PRISM_FISHEYE", 2, 12),
+    fisheye(11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
 ];
 
 const fn lens_model(
@@ -57,6 +62,19 @@ const fn lens_model(
         name,
         focal_lengths,
         parameters,
+        is_fisheye: false,
+    }
+}
+
+const fn fisheye(
+    id: i32,
+    name: &'static str,
+    focal_lengths: usize,
+    parameters: usize,
+) -> LensModel {
+    LensModel {
+        is_fisheye: true,
+        ..lens_model(id, name, focal_lengths, parameters)
     }
 }
 
@@ -75,7 +93,7 @@ impl LensModel {
             Error::malformed(
                 path,
                 format!("{place}: camera model"),
-                format!("a perspective model ({names}); `colmap image_undistorter` makes one"),
+                format!("a known model ({names}); `colmap image_undistorter` makes one"),
                 found,
             )
         })
@@ -94,6 +112,10 @@ impl Lens {
     pub(super) fn is_distorted(&self) -> bool {
         let distortion = &self.parameters[self.model.focal_lengths + 2..];
         distortion.iter().any(|&k| k != 0.0)
+    }
+
+    pub(super) fn is_fisheye(&self) -> bool {
+        self.model.is_fisheye
     }
 
     pub(super) fn intrinsics(&self) -> Intrinsics {

@@ -1,0 +1,72 @@
+//! Cameras as tables and JSON.
+
+use serde_json::{Value, json};
+
+use super::views::ChosenViews;
+use crate::report::table::{TextTable, shortened};
+use crate::scene::Camera;
+
+/// A camera: where it is, what it looks at (a point at distance 1) and its lens.
+pub(super) fn camera_json(camera: &Camera) -> Value {
+    let eye = camera.eye();
+    let forward = camera.view_from_world.row(2).transpose();
+    let up = -camera.view_from_world.row(1).transpose();
+    json!({
+        "eye": eye.as_slice(),
+        "target": (eye + forward).as_slice(),
+        "up": up.as_slice(),
+        "fov_degrees": fov_degrees(camera),
+        "focal_px": camera.focal_px,
+        "principal_px": camera.principal_px,
+    })
+}
+
+/// Vertical field of view.
+fn fov_degrees(camera: &Camera) -> f64 {
+    2.0 * camera.half_fov_tangents()[1].atan().to_degrees()
+}
+
+/// A table with a line per view.
+pub(super) fn view_list(views: &ChosenViews) -> String {
+    let mut table = TextTable::new(&[
+        "view",
+        "<name",
+        "<name in the file",
+        "pixels",
+        "<eye",
+        "fov",
+    ]);
+    for (index, camera) in views.cameras.iter().enumerate() {
+        let [x, y, z] = camera.eye().into();
+        let in_file = views.names_in_file.get(index);
+        table.row([
+            index.to_string(),
+            shortened(&camera.name),
+            in_file.map(|name| shortened(name)).unwrap_or_default(),
+            format!("{}x{}", camera.width, camera.height),
+            format!("{x:.3},{y:.3},{z:.3}"),
+            format!("{:.1}", fov_degrees(camera)),
+        ]);
+    }
+    let flags = views.flags.as_ref();
+    let flags = flags.map(|flags| format!("the view is that of {flags}\n"));
+    format!("{table}{}", flags.unwrap_or_default())
+}
+
+/// The same as a document.
+pub(super) fn view_list_json(views: &ChosenViews) -> Value {
+    let all = views.cameras.iter().enumerate().map(|(index, camera)| {
+        json!({
+            "name": camera.name,
+            "name_in_file": views.names_in_file.get(index),
+            "width": camera.width,
+            "height": camera.height,
+            "camera": camera_json(camera),
+        })
+    });
+    json!({
+        "view_flags": views.flags,
+        "frame_rate": views.frame_rate,
+        "views": all.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,52 @@
+//! Camera files that lie where trainers and this program put them.
+
+use std::path::{Path, PathBuf};
+
+/// Names of camera files in the folder of a scene.
+const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
+
+/// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or
+/// `transforms.json` in its folder, or the `cameras.json` of the model to which
+/// `point_cloud/iteration_N/point_cloud.ply` belongs.
+pub(crate) fn find(scene: &Path) -> Option<PathBuf> {
+    let folder = scene.parent()?;
+    let name = scene.file_name()?.to_str()?;
+    // `flowers.compressed.ply` may share the cameras of `flowers.ply`.
+    let stems = name.match_indices('.').map(|(end, _)| &name[..end]);
+    let own = stems.rev().map(|stem| format!("{stem}.cameras.json"));
+    let in_folder = own.chain(NAMES.map(str::to_owned)).map(|n| folder.join(n));
+    let folder_name = folder.file_name().unwrap_or_default();
+    let is_iteration = folder_name.to_string_lossy().starts_with("iteration_");
+    let model = folder.parent().and_then(Path::parent);
+    let of_model = model.filter(|_| is_iteration).map(|m| m.join(NAMES[0]));
+    in_folder.chain(of_model).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_own_file_comes_first_and_the_model_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("point_cloud/iteration_7");
+        fs::create_dir_all(&deep).unwrap();
+        let scene = deep.join("point_cloud.compressed.ply");
+        assert_eq!(find(&scene), None);
+        let places = [
+            folder.path().join("cameras.json"),
+            deep.join("transforms.json"),
+            deep.join("point_cloud.cameras.json"),
+        ];
+        for place in places {
+            fs::write(&place, "[]").unwrap();
+            assert_eq!(find(&scene), Some(place));
+        }
+        fs::remove_dir_all(deep.parent().unwrap()).unwrap();
+        let elsewhere = folder.path().join("models/x");
+        fs::create_dir_all(&elsewhere).unwrap();
+        assert_eq!(find(&elsewhere.join("scene.ply")), None);
+    }
+}

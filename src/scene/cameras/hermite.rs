@@ -1,0 +1,100 @@
+//! Cubic Hermite splines through keyframes, as `SuperSplat`'s viewer interpolates camera tracks.
+//!
+//! The tangent of a key is the slope between its neighbours, times the smoothness: 0 stops at each key,
+//! 1 is a Catmull-Rom spline.
+
+/// Keyframes with ascending times and values of equal length.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct HermiteKeys {
+    pub(super) times: Vec<f64>,
+    pub(super) points: Vec<Vec<f64>>,
+    /// Factor on tangents.
+    pub(super) smoothness: f64,
+}
+
+/// Continues keyframes beyond both ends by those of the neighbouring loops of `length`.
+pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
+    let count = keys.times.len();
+    if count < 2 {
+        return keys.clone();
+    }
+    let key = |index: usize, shift: f64| (keys.times[index] + shift, keys.points[index].clone());
+    let before = [count - 2, count - 1].map(|index| key(index, -length));
+    let after = [0, 1].map(|index| key(index, length));
+    let own = (0..count).map(|index| key(index, 0.0));
+    let (times, points) = before.into_iter().chain(own).chain(after).unzip();
+    HermiteKeys {
+        times,
+        points,
+        smoothness: keys.smoothness,
+    }
+}
+
+impl HermiteKeys {
+    /// The values at `time`; beyond the ends, those of the first or last key.
+    pub(super) fn at(&self, time: f64) -> Vec<f64> {
+        let after = self.times.partition_point(|key| *key <= time);
+        if after == 0 || after == self.times.len() {
+            return self.points[after.saturating_sub(1)].clone();
+        }
+        let before = after - 1;
+        let step = self.times[after] - self.times[before];
+        let t = (time - self.times[before]) / step;
+        let values = (0..self.points[before].len()).map(|value| {
+            let [p0, p1] = [before, after].map(|key| self.points[key][value]);
+            let [m0, m1] =
+                [before, after].map(|key| self.slope(key, value) * step * self.smoothness);
+            let (s, t2) = (1.0 - t, t * t);
+            p0 * (1.0 + 2.0 * t) * s * s
+                + m0 * t * s * s
+                + p1 * t2 * (3.0 - 2.0 * t)
+                + m1 * t2 * (t - 1.0)
+        });
+        values.collect()
+    }
+
+    /// Slope of a value between the neighbours of a key.
+    fn slope(&self, key: usize, value: usize) -> f64 {
+        let (from, to) = (key.saturating_sub(1), (key + 1).min(self.times.len() - 1));
+        let rise = self.points[to][value] - self.points[from][value];
+        rise / (self.times[to] - self.times[from])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(smoothness: f64) -> HermiteKeys {
+        HermiteKeys {
+            times: vec![0.0, 10.0, 30.0],
+            points: vec![vec![1.0], vec![3.0], vec![-1.0]],
+            smoothness,
+        }
+    }
+
+    #[test]
+    fn keys_are_met_and_smoothness_0_stops_there() {
+        for smoothness in [0.0, 1.0] {
+            let spline = looped(&keys(smoothness), 40.0);
+            for (time, value) in [(0.0, 1.0), (10.0, 3.0), (30.0, -1.0), (40.0, 1.0)] {
+                assert!((spline.at(time)[0] - value).abs() < 1e-12, "{time}");
+            }
+        }
+        let eased = looped(&keys(0.0), 40.0).at(2.5)[0];
+        // 1 + 2 (3 t^2 - 2 t^3) at a quarter of the way.
+        assert!((eased - (1.0 + 2.0 * (3.0 / 16.0 - 2.0 / 64.0))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_straight_line_stays_straight() {
+        let line = HermiteKeys {
+            times: vec![0.0, 1.0, 4.0],
+            points: vec![vec![0.0], vec![2.0], vec![8.0]],
+            smoothness: 1.0,
+        };
+        for time in [0.25, 0.5, 2.0, 3.75] {
+            assert!((line.at(time)[0] - 2.0 * time).abs() < 1e-12, "{time}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Sizes of pictures that are requested for cameras.
+
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::scene::camera::{Camera, MAX_SIDE_PX};
+
+/// Maximum number of digits behind the point of a scale.
+const MAX_DECIMALS: usize = 6;
+
+/// Requested width and height of a picture, in pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PictureSize {
+    /// Width; `None` follows the height, or keeps the original width.
+    pub width: Option<u32>,
+    /// Height; `None` follows the width, or keeps the original height.
+    pub height: Option<u32>,
+    /// Factor on both sides, where neither is requested.
+    pub scale: Option<PictureScale>,
+}
+
+/// A factor on the sides of a picture: a fraction above 0.
+///
+/// ```
+/// let quarter: quadrille::PictureScale = "1/4".parse()?;
+/// assert_eq!("0.25".parse(), Ok(quarter));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureScale {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl FromStr for PictureScale {
+    type Err = String;
+
+    /// Parses a fraction such as `1/4` or a number such as `0.25`.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed = match text.split_once('/') {
+            Some((numerator, denominator)) => numerator.parse().ok().zip(denominator.parse().ok()),
+            None => decimal(text),
+        };
+        let positive = parsed.filter(|&(n, d): &(u32, u32)| n > 0 && d > 0);
+        let (numerator, denominator) =
+            positive.ok_or("expected a fraction or number above 0 such as 1/4 or 0.5")?;
+        let shared = greatest_common_divisor(numerator, denominator);
+        Ok(Self {
+            numerator: numerator / shared,
+            denominator: denominator / shared,
+        })
+    }
+}
+
+fn decimal(text: &str) -> Option<(u32, u32)> {
+    let (_, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    if !is_number || decimals.len() > MAX_DECIMALS {
+        return None;
+    }
+    let digits = text.replacen('.', "", 1).parse().ok()?;
+    Some((digits, 10_u32.pow(u32::try_from(decimals.len()).ok()?)))
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}
+
+impl PictureScale {
+    /// The scaled side, rounded to the nearest whole pixel, ties to even: Python's `round`, with which the
+    /// trainer of 3D Gaussian splatting scales photographs.
+    fn of(self, side: u32) -> u32 {
+        let [n, d] = [self.numerator, self.denominator].map(u64::from);
+        let (whole, rest) = (u64::from(side) * n / d, u64::from(side) * n % d);
+        let is_up = 2 * rest > d || (2 * rest == d && whole % 2 == 1);
+        u32::try_from(whole + u64::from(is_up))
+            .unwrap_or(u32::MAX)
+            .max(1)
+    }
+}
+
+impl PictureSize {
+    /// Width and height of the picture. A side without a request keeps the proportions of `original`;
+    /// without any request, the size is `original`, scaled if a scale is requested.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
+    pub fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
+        let size = match (self.width, self.height, self.scale) {
+            (Some(width), Some(height), _) => [width, height],
+            (Some(width), None, _) => [width, scaled(original[1], width, original[0])],
+            (None, Some(height), _) => [scaled(original[0], height, original[1]), height],
+            (None, None, Some(scale)) => original.map(|side| scale.of(side)),
+            (None, None, None) => original,
+        };
+        for (side, pixels) in ["width", "height"].into_iter().zip(size) {
+            if !(1..=MAX_SIDE_PX).contains(&pixels) {
+                let expected = format!("1 to {MAX_SIDE_PX} pixels");
+                return Err(Error::argument(side, expected, pixels.to_string()));
+            }
+        }
+        Ok(size)
+    }
+
+    /// Resizes the picture of `camera`.
+    ///
+    /// Pixels keep their shape. With one side requested, both focal lengths scale by that side's factor,
+    /// although the other side is rounded to a whole pixel. With both, they scale by that of the height:
+    /// the vertical field of view stays, and the horizontal one is extended or cropped around the
+    /// principal point. If the proportions differ by rounding alone, and with a scale, each axis has its
+    /// own factor, so that both fields of view stay, as in the trainer of 3D Gaussian splatting.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn apply(self, camera: &Camera) -> Result<Camera> {
+        let [width, height] = self.of([camera.width, camera.height])?;
+        let mut resized = camera.resized(width, height)?;
+        let factor = match (self.width, self.height) {
+            (Some(width), None) => f64::from(width) / f64::from(camera.width),
+            (None, Some(height)) => f64::from(height) / f64::from(camera.height),
+            (Some(_), Some(_)) if !is_rounded(camera, [width, height]) => {
+                let factor = f64::from(height) / f64::from(camera.height);
+                let off_centre = camera.principal_px[0] - f64::from(camera.width) / 2.0;
+                resized.principal_px[0] = f64::from(width) / 2.0 + off_centre * factor;
+                factor
+            }
+            _ => return Ok(resized),
+        };
+        resized.focal_px = camera.focal_px.map(|focal| focal * factor);
+        Ok(resized)
+    }
+
+    /// Says how the field of view of `camera` changes, if the requested size has other proportions.
+    pub(super) fn reshaping(self, camera: &Camera) -> Option<String> {
+        let (width, height) = self.width.zip(self.height)?;
+        if is_rounded(camera, [width, height]) {
+            return None;
+        }
+        let resized = self.apply(camera).ok()?;
+        let degrees = |camera: &Camera| 2.0 * camera.half_fov_tangents()[0].atan().to_degrees();
+        let (from, to) = (degrees(camera), degrees(&resized));
+        let change = if to > from { "extended" } else { "cropped" };
+        let (w, h) = (camera.width, camera.height);
+        Some(format!(
+            "{width} x {height} pixels have other proportions than the {w} x {h} of the cameras: the vertical field of view stays, the horizontal one is {change} from {from:.1} to {to:.1} degrees"
+        ))
+    }
+}
+
+/// Whether a size has the proportions of the camera's picture, up to rounding to whole pixels.
+fn is_rounded(camera: &Camera, [width, height]: [u32; 2]) -> bool {
+    let [w, h] = [camera.width, camera.height].map(u64::from);
+    let (across, down) = (u64::from(width) * h, u64::from(height) * w);
+    across.abs_diff(down) < w.max(h)
+}
+
+/// `side * to / from`, rounded and clamped to 1..=`u32::MAX`; `side` itself if `to` is 0.
+fn scaled(side: u32, to: u32, from: u32) -> u32 {
+    if to == 0 {
+        return side;
+    }
+    let (side, to, from) = (u64::from(side), u64::from(to), u64::from(from.max(1)));
+    u32::try_from((side * to + from / 2) / from)
+        .unwrap_or(u32::MAX)
+        .max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{Matrix3, Vector3};
+
+    use super::*;
+    use crate::scene::camera::Intrinsics;
+
+    fn camera() -> Camera {
+        let lens = Intrinsics {
+            width: 980,
+            height: 545,
+            focal_px: [640.0, 650.0],
+            principal_px: [500.0, 272.5],
+        };
+        Camera::new("a", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
+    }
+
+    /// `round` of Python: 136.25, 272.5 and 61.25, 34.0625.
+    #[test]
+    fn scales_round_as_the_trainer() {
+        for (scale, expected) in [
+            ("1/4", [245, 136]),
+            ("1/2", [490, 272]),
+            ("0.5", [490, 272]),
+            ("1/16", [61, 34]),
+            ("3/2", [1470, 818]),
+            ("2", [1960, 1090]),
+        ] {
+            let size = PictureSize {
+                scale: Some(scale.parse().unwrap()),
+                ..PictureSize::default()
+            };
+            let scaled = size.apply(&camera()).unwrap();
+            assert_eq!([scaled.width, scaled.height], expected, "{scale}");
+            // Both fields of view stay.
+            let close =
+                |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 1e-12;
+            assert!(close(
+                scaled.half_fov_tangents(),
+                camera().half_fov_tangents()
+            ));
+        }
+        for bad in [
+            "",
+            "0",
+            "1/0",
+            "0/4",
+            "-1",
+            "1/4/2",
+            "nan",
+            "1e3",
+            "1.2.3",
+            "0.1234567",
+            ".",
+        ] {
+            assert!(bad.parse::<PictureScale>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn both_sides_keep_pixels_square() {
+        let size = |width, height| PictureSize {
+            width: Some(width),
+            height: Some(height),
+            scale: None,
+        };
+        // The trainer's rounding is no change of proportions.
+        let half = size(490, 272).apply(&camera()).unwrap();
+        assert_eq!(half, camera().resized(490, 272).unwrap());
+        assert_eq!(size(490, 272).reshaping(&camera()), None);
+        let tall = size(109, 109).apply(&camera()).unwrap();
+        assert_eq!(tall.focal_px, [128.0, 130.0]);
+        assert_eq!(tall.principal_px, [54.5 + 10.0 * 0.2, 54.5]);
+        let said = size(109, 109).reshaping(&camera()).unwrap();
+        assert!(said.contains("cropped from 74.9 to 46.1 degrees"), "{said}");
+        let said = size(1960, 545).reshaping(&camera()).unwrap();
+        assert!(said.contains("extended"), "{said}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Transforms between the world of a camera file and that of the scene.
+//!
+//! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the
+//! `applied_transform` of a `transforms.json` (and scales it by `applied_scale`); its data parser then
+//! orients, centres and scales the cameras, and stores in `dataparser_transforms.json` how: `transform`
+//! and `scale` take COLMAP's world, before `applied_transform`, to the trained one
+//! (`nerfstudio_dataparser.py`). A scene that it exports is in the trained world, its
+//! `transforms.json` in the one between.
+
+use std::path::{Path, PathBuf};
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::json::{self, JsonNode};
+use crate::error::{Error, Result};
+use crate::scene::camera::Camera;
+
+/// Name of the file in which nerfstudio stores its transform.
+const DATAPARSER_FILE: &str = "dataparser_transforms.json";
+
+/// Maximum deviation of the rotation of a file from a rotation matrix.
+const MAX_DEVIATION: f64 = 1e-3;
+
+/// The transform from the world of a camera file to that of the scene.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum CameraTransform {
+    /// That of a `dataparser_transforms.json` beside the `transforms.json` or beside the scene; without
+    /// one, none.
+    #[default]
+    Found,
+    /// None: cameras stay as they stand in the file.
+    Identity,
+    /// The inverse of the file's `applied_transform`: back to the world of the COLMAP model.
+    Undo,
+    /// That of a `dataparser_transforms.json`.
+    File(PathBuf),
+}
+
+/// A similarity: `scale * (rotation * p + translation)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct WorldTransform {
+    rotation: Matrix3<f64>,
+    translation: Vector3<f64>,
+    scale: f64,
+}
+
+impl WorldTransform {
+    /// Reads a matrix of 3 or 4 rows.
+    fn of_rows(node: &JsonNode, scale: f64) -> Result<Self> {
+        let rows: [[f64; 4]; 3] = node.rows(3..=4)?;
+        let rotation = Matrix3::from_fn(|row, column| rows[row][column]);
+        let off = rotation * rotation.transpose() - Matrix3::identity();
+        if off.abs().max() > MAX_DEVIATION || rotation.determinant() < 0.0 {
+            return Err(node.error("a rigid transform of 3 or 4 rows with 4 numbers each"));
+        }
+        Ok(Self {
+            rotation,
+            translation: Vector3::from(rows.map(|row| row[3])),
+            scale,
+        })
+    }
+
+    /// Reads a `dataparser_transforms.json`, or a matrix alone.
+    pub(super) fn of_file(path: &Path) -> Result<Self> {
+        let value = json::parse(path, &json::read_bounded(path)?)?;
+        let root = JsonNode::root(path, &value);
+        let scale = root.get("scale").map(|scale| positive(&scale));
+        let matrix = root.get("transform").unwrap_or(root);
+        Self::of_rows(&matrix, scale.transpose()?.unwrap_or(1.0))
+    }
+
+    /// The `applied_transform` and `applied_scale` of a `transforms.json`, unless they change nothing.
+    pub(super) fn applied(root: &JsonNode) -> Result<Option<Self>> {
+        let scale = root.get("applied_scale").map(|scale| positive(&scale));
+        let scale = scale.transpose()?.unwrap_or(1.0);
+        let applied = match root.get("applied_transform") {
+            Some(node) => Self::of_rows(&node, scale)?,
+            None => Self {
+                scale,
+                ..Self::identity()
+            },
+        };
+        Ok((applied != Self::identity()).then_some(applied))
+    }
+
+    fn identity() -> Self {
+        Self {
+            rotation: Matrix3::identity(),
+            translation: Vector3::zeros(),
+            scale: 1.0,
+        }
+    }
+
+    pub(super) fn inverse(&self) -> Self {
+        let rotation = self.rotation.transpose();
+        Self {
+            rotation,
+            translation: -(rotation * self.translation) * self.scale,
+            scale: 1.0 / self.scale,
+        }
+    }
+
+    /// The transform of nerfstudio's cameras, which this transform of the COLMAP model belongs to, from
+    /// the world of a file whose `applied` transform comes between.
+    ///
+    /// The rigid parts follow each other; the stored scale contains the applied one.
+    pub(super) fn after_applied(&self, applied: &Self) -> Self {
+        let back = applied.rotation.transpose();
+        let rotation = self.rotation * back;
+        Self {
+            rotation,
+            translation: self.translation - rotation * applied.translation,
+            scale: self.scale / applied.scale,
+        }
+    }
+
+    /// The camera in the world behind the transform, with its own scale: pictures are those of the
+    /// transformed scene.
+    pub(super) fn moved(&self, camera: &Camera) -> Camera {
+        let view_from_world = camera.view_from_world * self.rotation.transpose();
+        let translation = camera.translation_in_view - view_from_world * self.translation;
+        Camera {
+            view_from_world,
+            translation_in_view: translation * self.scale,
+            ..camera.clone()
+        }
+    }
+}
+
+fn positive(node: &JsonNode) -> Result<f64> {
+    let number = node.number()?;
+    if number > 0.0 {
+        return Ok(number);
+    }
+    Err(node.error("a number above 0"))
+}
+
+/// The `dataparser_transforms.json` in the folder of one of `files`, in this order.
+pub(super) fn find_beside<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
+    let mut found = files
+        .into_iter()
+        .map(|file| file.with_file_name(DATAPARSER_FILE));
+    found.find(|path| path.is_file())
+}
+
+/// An error about cameras without an `applied_transform`.
+pub(super) fn nothing_to_undo(path: &Path) -> Error {
+    Error::malformed(
+        path,
+        "top level",
+        "a transforms.json with an applied_transform, which can be undone",
+        "none",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn similarity(angles: [f64; 3], translation: [f64; 3], scale: f64) -> WorldTransform {
+        let [x, y, z] = angles;
+        WorldTransform {
+            rotation: nalgebra::Rotation3::from_euler_angles(x, y, z).into_inner(),
+            translation: Vector3::from(translation),
+            scale,
+        }
+    }
+
+    fn apply(transform: &WorldTransform, p: Vector3<f64>) -> Vector3<f64> {
+        transform.scale * (transform.rotation * p + transform.translation)
+    }
+
+    #[test]
+    fn an_inverse_undoes() {
+        let transform = similarity([0.3, -1.0, 2.0], [1.0, 2.0, -3.0], 0.25);
+        let p = Vector3::new(0.5, -4.0, 7.0);
+        let back = apply(&transform.inverse(), apply(&transform, p));
+        assert!((back - p).norm() < 1e-12, "{back}");
+    }
+
+    /// The stored transform maps COLMAP's world; that of the file lies between.
+    #[test]
+    fn a_stored_transform_is_split_at_the_applied_one() {
+        let applied = similarity([0.0, 0.0, 1.0], [0.5, 0.0, -1.0], 1.0);
+        let orientation = similarity([0.3, -1.0, 2.0], [1.0, 2.0, -3.0], 1.0);
+        let stored = WorldTransform {
+            rotation: orientation.rotation * applied.rotation,
+            translation: orientation.rotation * applied.translation + orientation.translation,
+            scale: 0.125,
+        };
+        let p = Vector3::new(0.5, -4.0, 7.0);
+        let direct = apply(&stored, p);
+        let by_parts = apply(&stored.after_applied(&applied), apply(&applied, p));
+        assert!((direct - by_parts).norm() < 1e-12, "{direct} {by_parts}");
+    }
+}
