@@ -1,6 +1,7 @@
 //! `mesh`: draws triangle meshes and subdivision surfaces with multi-sampling and quad merging.
 
 mod args;
+mod assumptions;
 pub(super) mod input;
 mod job;
 pub(super) mod options;

@@ -8,7 +8,7 @@
 //!                              --tessellate-----------------+
 //!
 //! grids --frame-----> counts and picture, on all cores
-//!       --pipeline--> the same counts and the same picture, in cycles
+//!       --pipeline--> the same counts and the same owner of every sample, in cycles
 //! ```
 //!
 //! A unit may stand between the depth test and the shader: quad-fragment merging
@@ -23,10 +23,12 @@ pub mod files;
 pub mod frame;
 pub mod grid;
 mod index;
+pub mod mean_area;
 pub mod merge;
 pub mod pipeline;
 mod polygon;
 pub mod project;
+pub mod reorder;
 pub mod result;
 pub mod shade;
 pub(crate) mod supersampled;

@@ -13,7 +13,7 @@ use crate::raster::samples::SamplePattern;
 /// guard band.
 const GUARD_PX: f64 = 1_048_576.0;
 /// Subpixel units per pixel.
-const UNITS: f64 = 256.0;
+pub(super) const UNITS: f64 = 256.0;
 
 /// A vertex of a grid, projected.
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +133,12 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// Twice its area, in squared units of 1/256 px.
+    #[inline]
+    pub(super) fn twice_area(&self) -> u64 {
+        area(self.corners).unsigned_abs()
+    }
+
     pub(crate) fn is_front(&self) -> bool {
         self.facing == Some(true)
     }

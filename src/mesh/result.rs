@@ -10,6 +10,8 @@ pub struct MeshResult {
     pub grids: u64,
     /// Number of triangles in those grids.
     pub triangles: u64,
+    /// Mean area in pixels of the triangles that are drawn, hidden or not; `None` if there are none.
+    pub mean_area_px: Option<f64>,
     /// Number of grids that are not hidden.
     pub grids_visible: u64,
     /// Number of vertices of visible grids, all of which Reyes shades.
@@ -31,6 +33,7 @@ impl MeshResult {
         Self {
             grids: visible.grids,
             triangles: visible.triangles,
+            mean_area_px: visible.drawn.mean_px(),
             grids_visible: grids.sum(),
             vertices: visible.vertices_shaded(),
             merging: shading.counters,

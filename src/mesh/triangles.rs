@@ -11,6 +11,7 @@ use super::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 use super::grid::{Grid, GridSource, GridVertex, MAX_GRID_TRIANGLES, Topology, neighbours};
 use super::index::index16;
 use super::polygon::PolygonCutter;
+use super::reorder::TriangleOrder;
 use super::vertex_names::VertexNames;
 
 /// What two triangles must have in common at both ends of an edge to be adjacent.
@@ -90,6 +91,28 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             runs,
             mesh: owner,
         }
+    }
+
+    /// Returns the same triangles in another order within each draw and material; `seed` is that of a
+    /// random one.
+    #[must_use]
+    pub fn reordered(mut self, order: TriangleOrder, seed: u64) -> Self {
+        let is_same =
+            |a: &TriangleRun, b: &TriangleRun| (a.draw, a.material) == (b.draw, b.material);
+        for runs in self.runs.chunk_by(is_same) {
+            let ends = |run: &TriangleRun| run.triangles.end;
+            let all = runs[0].triangles.start..runs.last().map_or(0, ends);
+            let order = order.permutation(&self.vertices[all.clone()], seed);
+            let (triangles, vertices) = (&mut self.triangles[all.clone()], &mut self.vertices[all]);
+            let moved: Vec<_> = order
+                .iter()
+                .map(|&at| (triangles[at], vertices[at]))
+                .collect();
+            for (at, (triangle, vertex)) in moved.into_iter().enumerate() {
+                (triangles[at], vertices[at]) = (triangle, vertex);
+            }
+        }
+        self
     }
 
     fn vertex(&self, corner: Corner, number: u32) -> GridVertex {

@@ -97,6 +97,7 @@ impl MeshRow {
             "grids_visible": o.grids_visible,
             "vertices_of_visible_grids": o.vertices,
             "triangle_area_px": self.area_px,
+            "triangle_area_mean_px": o.mean_area_px,
             "msaa": self.msaa,
             "coarse_pixel_px": o.shading_pixel_px,
             "unit": self.unit,

@@ -335,6 +335,16 @@ fn flags_without_effect_are_warned_of_or_refused() {
     fs::write(folder.path().join("tetrahedron.obj"), triangles).unwrap();
     for (arguments, said) in [
         (&["cube.obj", "--hairs", "5"][..], "--hairs has no effect"),
+        (
+            &["plane", "--hair-order", "front-to-back"],
+            "--hair-order has no effect",
+        ),
+        (&["plane", "--bumps", "9,0.1"], "--bumps has no effect"),
+        (&["plane", "--reorder", "random"], "--reorder has no effect"),
+        (
+            &["cube.obj", "--grid-order", "rings"],
+            "--grid-order has no effect",
+        ),
         (&["cube.obj", "--seed", "5"], "--seed has no effect"),
         (
             &["cube.obj", "--cage-steps", "2"],
@@ -378,6 +388,52 @@ fn flags_without_effect_are_warned_of_or_refused() {
             err.contains(said) && !err.contains("--variant"),
             "{arguments:?}: {err}"
         );
+    }
+}
+
+/// Each assumption is a flag, and `--json` has the mean area of the triangles that are drawn.
+#[test]
+fn assumptions_are_flags() {
+    let folder = folder();
+    let row = |arguments: &[&str]| {
+        let arguments = [
+            &["mesh"],
+            arguments,
+            &SMALL[..],
+            &["--json", "--unit", "qfm"],
+        ]
+        .concat();
+        only_row(&quadrille(folder.path(), &arguments))
+    };
+    let cage = ["cube.obj", "--tessellate", "2"];
+    let plain = row(&cage);
+    let with = |flags: &[&str]| row(&[&cage[..], flags].concat());
+    assert!(plain["triangle_area_mean_px"].as_f64().unwrap() < 1.8);
+    let mean = with(&["--area-is", "mean"])["triangle_area_mean_px"]
+        .as_f64()
+        .unwrap();
+    assert!((1.85..2.15).contains(&mean), "{mean}");
+    let rows = with(&["--grid-order", "rows", "--area-is", "bound"]);
+    assert_eq!(rows["fragments_shaded"], plain["fragments_shaded"]);
+    let shaded = |row: &Value| row["fragments_shaded"].as_u64().unwrap();
+    let random = with(&["--grid-order", "random"]);
+    assert!(shaded(&random) > shaded(&plain));
+    let other = with(&["--grid-order", "random", "--seed", "2"]);
+    assert_ne!(shaded(&random), shaded(&other));
+    for arguments in [
+        &["frog", "--bumps", "20,0.1"][..],
+        &["furball", "--hairs", "50", "--hair-order", "back-to-front"],
+        &["cube.obj", "--reorder", "vertex-cache"],
+    ] {
+        assert!(shaded(&row(arguments)) > 0, "{arguments:?}");
+    }
+    for flags in [
+        ["--bumps", "1"],
+        ["--bumps", "-1,1"],
+        ["--grid-order", "columns"],
+    ] {
+        let output = quadrille(folder.path(), &[&["mesh", "frog"], &flags[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
     }
 }
 

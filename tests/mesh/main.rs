@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod assumptions;
 mod defaults;
 mod frame;
 mod grid;

@@ -436,6 +436,22 @@ fn a_full_merge_buffer_stalls() {
     assert_eq!(activity.busy, 5 + 2);
 }
 
+/// Eight quads without neighbours: with one look-up per cycle they leave from 8 on, with two from 4 on and
+/// with four from 2 on, always one per cycle and four cycles later at the next stage.
+#[test]
+fn several_look_ups_share_a_cycle() {
+    for ports in [1, 2, 4] {
+        let quads: Vec<_> = (0..8_u16).map(|k| (u32::from(k), k, 1)).collect();
+        let expected: Vec<_> = (0..8).map(|k| 8 / ports + k + 4).collect();
+        let (mut qfm, mut pmu) = (MeshConfig::default().qfm, MeshConfig::default().pmu);
+        (qfm.quads_per_cycle, pmu.quads_per_cycle) = (ports, ports);
+        let unit = TimedMergeUnit::qfm(&qfm, qfm.settings(), pattern(4));
+        assert_eq!(times(unit, &quads).0, expected, "{ports}");
+        let unit = TimedMergeUnit::pmu(&pmu, pmu.settings(), pattern(4));
+        assert_eq!(times(unit, &quads).0, expected, "{ports}");
+    }
+}
+
 /// A look-up waits for the write of the previous one at its position, three cycles after that
 /// look-up: look-ups at 0, 3 and, at another position, 4. Three entries are flushed from 5 on.
 #[test]

@@ -44,7 +44,7 @@ const MAX_SEEDS: i64 = 4096;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
-    /// procedural one: plane, sinewave, ptcloud, furball, arcade
+    /// procedural one: plane, sinewave, frog, ptcloud, furball, arcade
     pub(super) mesh: PathBuf,
     /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
     /// by the combination of settings; "-" writes a PNG to standard output

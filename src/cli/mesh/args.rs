@@ -30,7 +30,7 @@ use crate::scene::Camera;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
-    /// procedural one: plane, sinewave, ptcloud, furball, arcade
+    /// procedural one: plane, sinewave, frog, ptcloud, furball, arcade
     #[arg(required_unless_present = "config_dump")]
     pub(super) mesh: Option<PathBuf>,
     /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
@@ -107,7 +107,7 @@ pub(super) struct VersusFlags {
     #[arg(
         long,
         value_name = "SPLATS",
-        conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse"]
+        conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse", "area_is"]
     )]
     pub(super) versus: Option<PathBuf>,
     /// Write the mesh as splats: one flat Gaussian per triangle, with its lit colour in the view

@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
+use super::assumptions::{AssumptionFlags, Drawn};
 use super::options::{each_once, parse_area};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
 use crate::error::{Error, Result};
+use crate::mesh::camera::MeshCamera;
 use crate::mesh::draw::near_plane;
 use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
+use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::GridSource;
+use crate::mesh::mean_area::tessellate_to_mean;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
 use crate::mesh::surface::{
-    HAIRS, HeightChannel, HeightMap, MAX_HAIRS, PICTURE_PX, ProceduralScene, Surface, box_corners,
+    HeightChannel, HeightMap, PICTURE_PX, ProceduralScene, Surface, box_corners,
 };
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::{Adjacency, Triangles};
@@ -85,16 +89,12 @@ pub(in crate::cli) struct MeshInputFlags {
     /// smaller patches that are closer to the limit surface where it is irregular [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LEVELS)))]
     cage_steps: Option<u32>,
-    /// Number of hairs of the furball [default: 6000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_HAIRS)))]
-    hairs: Option<u32>,
-    /// Seed of procedural meshes and armies [default: 1]
-    #[arg(long)]
-    seed: Option<u64>,
     /// Distance of the near plane in world units [default: a thousandth of the distance to the centre
     /// of the mesh]
     #[arg(long, value_name = "DISTANCE", value_parser = positive)]
     near: Option<f64>,
+    #[command(flatten)]
+    assumptions: AssumptionFlags,
 }
 
 /// A value of `--shader-effects`.
@@ -205,16 +205,11 @@ impl MeshInputFlags {
     fn warn_of_idle_flags(&self, content: &Content, verbosity: Verbosity) {
         let is_mesh = matches!(content, Content::Polygons(_));
         let is_cage = is_mesh && !self.areas.is_empty();
-        let is_fur = matches!(content, Content::Procedural(ProceduralScene::FurBall));
-        let is_random = self.army.is_some() || matches!(content, Content::Procedural(_));
-        let [fur, random] = ["the furball", "procedural meshes and armies"];
         let cages = "a control cage (--tessellate)";
         let files = "meshes of files with materials";
         let polygons = "polygons that are drawn as they are, without --tessellate";
         let has_effects = !self.shader_effects.is_empty();
         for (flag, is_set, applies, needed) in [
-            ("--hairs", self.hairs.is_some(), is_fur, fur),
-            ("--seed", self.seed.is_some(), is_random, random),
             ("--cage-steps", self.cage_steps.is_some(), is_cage, cages),
             ("--weld", self.weld, is_mesh && !is_cage, polygons),
             ("--texture", self.texture.is_some(), is_mesh, files),
@@ -225,6 +220,17 @@ impl MeshInputFlags {
             if is_set && !applies {
                 verbosity.warn(&format!("{flag} has no effect: it is for {needed}"));
             }
+        }
+        let drawn = Drawn {
+            scene: match content {
+                Content::Procedural(scene) => Some(*scene),
+                _ => None,
+            },
+            is_army: self.army.is_some(),
+            is_tessellated: !is_mesh || is_cage,
+        };
+        for (flag, needed) in self.assumptions.idle(drawn) {
+            verbosity.warn(&format!("{flag} has no effect: it is for {needed}"));
         }
         if let (Content::Polygons(mesh), true) = (content, is_cage) {
             let is_triangle = |face: &usize| mesh.face(*face).len() == 3;
@@ -368,7 +374,10 @@ impl MeshInput {
                 } else {
                     Adjacency::Vertex
                 };
-                let triangles = Triangles::new(Mesh::clone(mesh), adjacency);
+                let assumptions = &self.flags.assumptions;
+                let order = assumptions.reorder.unwrap_or_default();
+                let triangles = Triangles::new(Mesh::clone(mesh), adjacency)
+                    .reordered(order, assumptions.seed());
                 let triangles: Box<dyn GridSource> = Box::new(triangles);
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
@@ -376,19 +385,37 @@ impl MeshInput {
             (_, areas) => areas,
         };
         Ok(Box::new(areas.iter().map(|&area| {
-            let settings = TessellateSettings {
-                triangle_area_px: area,
-                ..TessellateSettings::default()
-            };
-            let tessellated = Tessellated::new(self.surface()?, settings)?;
+            let tessellated = Tessellated::new(self.surface()?, self.tessellation(area))?;
             let source: Box<dyn GridSource> = Box::new(tessellated);
             Ok((Some(area), source))
         })))
     }
 
+    fn tessellation(&self, area: f64) -> TessellateSettings {
+        let assumptions = &self.flags.assumptions;
+        TessellateSettings {
+            triangle_area_px: area,
+            grid_order: assumptions.grid_order.unwrap_or_default(),
+            seed: assumptions.seed(),
+            ..TessellateSettings::default()
+        }
+    }
+
+    /// The surface in triangles of this mean area in a frame.
+    pub(super) fn tessellated_to_mean(
+        &self,
+        area: f64,
+        view: &MeshCamera,
+        frame: &FrameSettings,
+    ) -> Result<Box<dyn GridSource>> {
+        let source = tessellate_to_mean(&self.surface()?, self.tessellation(area), view, frame)?;
+        Ok(Box::new(source))
+    }
+
     fn surface(&self) -> Result<Surface> {
         let flags = &self.flags;
-        let seed = flags.seed.unwrap_or(1);
+        let assumptions = &flags.assumptions;
+        let seed = assumptions.seed();
         let cage_steps = flags.cage_steps.unwrap_or(DEFAULT_LEVELS);
         let mut surface = match &self.content {
             Content::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)?,
@@ -401,7 +428,11 @@ impl MeshInput {
                 Surface::bezier(&patches.points, &patches.patches, material)?
             }
             Content::Procedural(ProceduralScene::FurBall) => {
-                Surface::fur_ball(seed, flags.hairs.unwrap_or(HAIRS))
+                let (hairs, order) = assumptions.hairs();
+                Surface::fur_ball(seed, hairs, order)
+            }
+            Content::Procedural(ProceduralScene::Frog) => {
+                Surface::frog(assumptions.bumps.unwrap_or_default(), seed)
             }
             Content::Procedural(scene) => scene.surface(seed),
         };
@@ -412,7 +443,8 @@ impl MeshInput {
             } else {
                 HeightChannel::Luminance
             };
-            surface = surface.displaced(HeightMap::new(texture, channel)?, by, 0.0)?;
+            let heights = HeightMap::new(texture, channel)?.filtered(assumptions.height_filter());
+            surface = surface.displaced(heights, by, 0.0)?;
         }
         match flags.army {
             Some(ranks) => surface.army(ranks, seed),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::args::Args;
 use super::input::MeshInput;
-use super::options::UnitChoice;
+use super::options::{AreaMeaning, UnitChoice};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use crate::error::{Error, Result};
@@ -118,11 +118,12 @@ impl<'j> Job<'j> {
             let textures = Textures::new(source.textures(), source.materials());
             for camera in cameras {
                 let view = MeshCamera::new(camera.clone(), input.near(camera));
+                let to_mean = self.tessellated_to_mean(input, area, camera, &view)?;
+                let source = to_mean.as_deref().unwrap_or(source.as_ref());
                 for &msaa in &self.args.pipeline.msaa {
-                    let prepared =
-                        self.prepare(source.as_ref(), (area, msaa), camera, &view, &textures)?;
+                    let prepared = self.prepare(source, (area, msaa), camera, &view, &textures)?;
                     for &choice in &self.choices {
-                        rows.push(self.row(source.as_ref(), &prepared, choice)?);
+                        rows.push(self.row(source, &prepared, choice)?);
                     }
                 }
                 if rows.last().is_some_and(|r| r.outcome.pixels_covered == 0) {
@@ -135,6 +136,24 @@ impl<'j> Job<'j> {
             }
         }
         Ok(rows)
+    }
+
+    /// The source of a view if the area of `--tessellate` is a mean there.
+    fn tessellated_to_mean(
+        &self,
+        input: &MeshInput,
+        area: Option<f64>,
+        camera: &Camera,
+        view: &MeshCamera,
+    ) -> Result<Option<Box<dyn GridSource>>> {
+        match (self.args.pipeline.area_is, area) {
+            (AreaMeaning::Mean, Some(area)) => {
+                // The number of samples must not change the mesh.
+                let settings = self.args.settings(camera, 1)?;
+                input.tessellated_to_mean(area, view, &settings).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn prepare<'a>(

@@ -60,6 +60,15 @@ impl UnitFlag {
     }
 }
 
+/// A value of `--area-is`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AreaMeaning {
+    /// An upper bound for triangles that face the viewer
+    Bound,
+    /// The mean of the triangles that are drawn in a view, hidden or not
+    Mean,
+}
+
 /// Flags about the pipeline. Several values of a flag, separated by commas, give a row for each
 /// combination.
 #[derive(Debug, Clone, clap::Args)]
@@ -95,6 +104,9 @@ pub(super) struct PipelineFlags {
     /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
     #[arg(long)]
     pub(super) coarse: bool,
+    /// Meaning of the areas of --tessellate
+    #[arg(long, value_name = "MEANING", value_enum, default_value = "bound")]
+    pub(super) area_is: AreaMeaning,
     /// Position in a pixel at which shading inputs are sampled
     #[arg(long, value_enum, default_value = "centre")]
     pub(super) sampling: Sampling,

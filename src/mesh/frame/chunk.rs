@@ -6,6 +6,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridSource, GridVertex};
@@ -70,6 +71,8 @@ pub struct Chunk {
     pub(crate) grids_in: u64,
     /// Number of triangles in them.
     pub(crate) triangles_in: u64,
+    /// The triangles that are drawn, hidden or not.
+    pub(crate) drawn: DrawnArea,
 }
 
 /// The memory that the chunks of a frame take, counted while they grow.
@@ -155,6 +158,7 @@ impl Chunk {
         let bounds = projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
             self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;
             if is_drawn {
+                self.drawn.add(&piece);
                 self.add_quads(&piece, settings);
             }
         });

@@ -8,9 +8,10 @@
 //! ```
 //!
 //! Edge functions, coverage, depth test and merging units are those of the pipeline in cycles, which
-//! gives the same counts and the same picture.
+//! gives the same counts and the same owner of every sample, but draws no picture.
 
 pub mod chunk;
+mod drawn_area;
 pub mod merging;
 pub mod picture;
 mod reyes;
@@ -18,6 +19,7 @@ pub mod settings;
 pub mod visibility;
 mod visible_frame;
 
+pub use drawn_area::DrawnArea;
 pub use merging::{ShaderQuad, Shading};
 pub use settings::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 pub use visible_frame::VisibleFrame;

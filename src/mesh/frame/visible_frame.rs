@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, MemoryBudget};
+use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub struct VisibleFrame {
     pub grids: u64,
     /// Number of triangles in those grids.
     pub triangles: u64,
+    /// The triangles that are drawn, hidden or not.
+    pub drawn: DrawnArea,
 }
 
 impl VisibleFrame {
@@ -69,6 +72,9 @@ impl VisibleFrame {
             settings: *settings,
             grids: chunks.iter().map(|c| c.grids_in).sum(),
             triangles: chunks.iter().map(|c| c.triangles_in).sum(),
+            drawn: chunks
+                .iter()
+                .fold(DrawnArea::default(), |drawn, c| drawn.with(c.drawn)),
             chunks,
         })
     }

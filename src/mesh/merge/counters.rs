@@ -24,6 +24,8 @@ statistics! {
         pub passed_full: u64,
         /// Entries created for fragments without a candidate at their position.
         pub alone: u64,
+        /// Those of `alone` that face away from an entry of their grid at their position.
+        pub facing_away: u64,
         /// Entries created for fragments whose most recent candidate covers one of their samples.
         pub overlapping: u64,
         /// Entries created for fragments whose most recent candidate shares no edge with them.

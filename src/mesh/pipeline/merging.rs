@@ -4,13 +4,13 @@
 //!
 //! In: beats of quads, grid by grid and draw by draw; for quad-fragment merging also quads without
 //! coverage. Out: quads for the shader, in the order of the [`MergeUnit`](crate::mesh::merge::MergeUnit),
-//! one per cycle. Rate: one quad per cycle ([`QfmSpec`], [`PmuSpec`]).
+//! one per cycle. Rate: one look-up per cycle ([`QfmSpec`], [`PmuSpec`]), or several.
 //!
 //! A look-up of quad-fragment merging reads the buffer as the earlier fragments leave it: a fragment
 //! waits until the last one at its position is written, `compare_cycles` after that one's look-up.
 //! The pixel merge unit compares a quad with the entries at its position one after the other. A quad
 //! that makes the oldest entry leave waits a cycle for it. Before the first quad of another grid
-//! (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per cycle (assumption: the
+//! (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per look-up (assumption: the
 //! papers do not say when entries of finished grids leave). Quads whose shader bars pixel merging
 //! bypass the pixel merge unit.
 
@@ -38,12 +38,8 @@ pub struct TimedMergeUnit {
     driver: MergeDriver,
     /// Cycles from a look-up until its outcome is in the buffer.
     write_cycles: u64,
-    /// Cycles of the port per entry that a quad is compared with.
+    /// Look-ups that the comparison of a quad with one entry takes the time of.
     cycles_per_entry: u64,
-    quads_per_cycle: u64,
-    /// Cycle of the last look-up, and number of look-ups in it.
-    looked_up: Cycle,
-    used: u64,
     /// The first cycle in which the output is free.
     output_free: Cycle,
     port: IssuePort,
@@ -61,8 +57,12 @@ impl TimedMergeUnit {
     pub fn qfm(spec: &QfmSpec, settings: QfmSettings, pattern: &'static SamplePattern) -> Self {
         Self {
             write_cycles: spec.compare_cycles,
-            quads_per_cycle: spec.quads_per_cycle,
-            ..Self::new(MergeUnitKind::Qfm(settings), spec.latency_cycles, pattern)
+            ..Self::new(
+                MergeUnitKind::Qfm(settings),
+                Rate::of(spec.quads_per_cycle, 1),
+                spec.latency_cycles,
+                pattern,
+            )
         }
     }
 
@@ -70,22 +70,23 @@ impl TimedMergeUnit {
     pub fn pmu(spec: &PmuSpec, settings: PmuSettings, pattern: &'static SamplePattern) -> Self {
         Self {
             cycles_per_entry: spec.compare_cycles,
-            quads_per_cycle: spec.quads_per_cycle,
-            ..Self::new(MergeUnitKind::Pmu(settings), spec.latency_cycles, pattern)
+            ..Self::new(
+                MergeUnitKind::Pmu(settings),
+                Rate::of(spec.quads_per_cycle, 1),
+                spec.latency_cycles,
+                pattern,
+            )
         }
     }
 
-    fn new(unit: MergeUnitKind, latency: u64, pattern: &'static SamplePattern) -> Self {
+    fn new(unit: MergeUnitKind, rate: Rate, latency: u64, pattern: &'static SamplePattern) -> Self {
         Self {
             name: unit.name(),
             driver: MergeDriver::new(unit.build(), pattern),
             write_cycles: 0,
             cycles_per_entry: 0,
-            quads_per_cycle: 1,
-            looked_up: 0,
-            used: 0,
             output_free: 0,
-            port: IssuePort::new(Rate::ONE, latency),
+            port: IssuePort::new(rate, latency),
             samples: MergedSamples::default(),
             grid: None,
             draw: None,
@@ -106,14 +107,6 @@ impl TimedMergeUnit {
     /// Returns the cycle in which a quad that arrived at `arrival` is looked up: no earlier than
     /// `not_before`, and `evictions` cycles after its turn.
     fn look_up(&mut self, arrival: Cycle, not_before: Cycle, evictions: u64) -> Cycle {
-        let shares = self.used < self.quads_per_cycle
-            && evictions == 0
-            && self.looked_up >= arrival.max(not_before)
-            && self.port.free() == self.looked_up + 1;
-        if shares {
-            self.used += 1;
-            return self.looked_up;
-        }
         let mut start = self.port.start(arrival);
         if not_before > start {
             self.port.hold_until(not_before, StallReason::Contended);
@@ -123,7 +116,6 @@ impl TimedMergeUnit {
             start += evictions;
             self.port.hold_until(start, StallReason::Full);
         }
-        (self.used, self.looked_up) = (1, start);
         start
     }
 
@@ -136,12 +128,12 @@ impl TimedMergeUnit {
         self.driver.stream.out.clear();
     }
 
-    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for at
-    /// least `cycles`.
+    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for the time
+    /// of at least `slots` look-ups.
     fn send(
         &mut self,
         start: Cycle,
-        cycles: u64,
+        slots: u64,
         state: &mut MeshDrawState,
         next: &mut impl Sink<Quad, MeshDrawState>,
     ) {
@@ -150,11 +142,12 @@ impl TimedMergeUnit {
         for quad in self.out.drain(..) {
             at = at.max(self.output_free);
             self.port.issue(quad, at, 1, state, next);
+            // Several look-ups share a cycle, but the output takes one quad per cycle.
+            self.output_free = at + 1;
             at = self.port.free();
-            self.output_free = at;
         }
-        if sent < cycles {
-            self.port.work(at, cycles - sent);
+        if sent < slots {
+            self.port.work(at, slots - sent);
         }
     }
 
@@ -189,12 +182,12 @@ impl TimedMergeUnit {
         if self.write_cycles > 0 {
             self.written.push_back((index, start + self.write_cycles));
         }
-        let cycles = (compared * self.cycles_per_entry).max(1);
-        self.send(start, cycles, state, next);
+        let slots = (compared * self.cycles_per_entry).max(1);
+        self.send(start, slots, state, next);
         start
     }
 
-    /// Empties the unit from `at` on, one entry per cycle.
+    /// Empties the unit from `at` on, one entry per look-up.
     fn flush(
         &mut self,
         at: Cycle,

@@ -18,9 +18,24 @@ pub enum HeightChannel {
     Luminance,
 }
 
+/// Interpolation between the texels of a height map. Displacement that is not filtered to the size of the
+/// triangles aliases, and folds within a grid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum HeightFilter {
+    /// Uniform cubic B-spline: smooth, with continuous slopes
+    #[default]
+    Spline,
+    /// Bilinear
+    Linear,
+    /// The nearest texel, in steps
+    Nearest,
+}
+
 /// Heights over texture coordinates, repeated outside 0 to 1.
 #[derive(Debug, Clone)]
 pub struct HeightMap {
+    filter: HeightFilter,
     width: i64,
     height: i64,
     heights: Vec<f32>,
@@ -46,17 +61,23 @@ impl HeightMap {
             }
         };
         Ok(Self {
+            filter: HeightFilter::default(),
             width: i64::from(texture.width),
             height: i64::from(texture.height),
             heights: texture.texels.iter().map(height).collect(),
         })
     }
 
-    /// Returns the height at texture coordinates by the uniform cubic B-spline over the texels, whose
-    /// slopes are continuous and whose values lie within the texels' range.
+    /// Returns the same heights with another interpolation.
+    #[must_use]
+    pub fn filtered(self, filter: HeightFilter) -> Self {
+        Self { filter, ..self }
+    }
+
+    /// Returns the height at texture coordinates, which lies within the texels' range.
     pub fn at(&self, uv: [f32; 2]) -> f32 {
-        let (x, wx) = taps(uv[0], self.width);
-        let (y, wy) = taps(uv[1], self.height);
+        let (x, wx) = taps(uv[0], self.width, self.filter);
+        let (y, wy) = taps(uv[1], self.height, self.filter);
         let row = |y: usize| {
             let row = &self.heights[y * x.1..(y + 1) * x.1];
             (0..4).map(|i| row[x.0[i]] * wx[i]).sum::<f32>()
@@ -67,7 +88,7 @@ impl HeightMap {
 
 /// Returns the four texels around coordinate `t` of a side of `size` texels, that size, and the weights
 /// of the texels.
-fn taps(t: f32, size: i64) -> (([usize; 4], usize), [f32; 4]) {
+fn taps(t: f32, size: i64, filter: HeightFilter) -> (([usize; 4], usize), [f32; 4]) {
     let t = if t.is_finite() { t - t.floor() } else { 0.0 };
     let at = t * size as f32 - 0.5;
     let f = at - at.floor();
@@ -78,12 +99,17 @@ fn taps(t: f32, size: i64) -> (([usize; 4], usize), [f32; 4]) {
         usize::try_from(wrapped).unwrap_or(0)
     });
     let g = 1.0 - f;
-    let weights = [
-        g * g * g / 6.0,
-        (4.0 - 6.0 * f * f + 3.0 * f * f * f) / 6.0,
-        (4.0 - 6.0 * g * g + 3.0 * g * g * g) / 6.0,
-        f * f * f / 6.0,
-    ];
+    let weights = match filter {
+        HeightFilter::Spline => [
+            g * g * g / 6.0,
+            (4.0 - 6.0 * f * f + 3.0 * f * f * f) / 6.0,
+            (4.0 - 6.0 * g * g + 3.0 * g * g * g) / 6.0,
+            f * f * f / 6.0,
+        ],
+        HeightFilter::Linear => [0.0, g, f, 0.0],
+        HeightFilter::Nearest if f < 0.5 => [0.0, 1.0, 0.0, 0.0],
+        HeightFilter::Nearest => [0.0, 0.0, 1.0, 0.0],
+    };
     ((texels, usize::try_from(size).unwrap_or(0)), weights)
 }
 

@@ -8,6 +8,7 @@
 //! bit.
 
 mod edge;
+mod order;
 mod split;
 mod topology;
 
@@ -18,6 +19,7 @@ use super::grid::{Grid, GridSource};
 use super::surface::Surface;
 use crate::error::{Error, Result};
 use crate::mesh::files::{Material, Texture};
+pub use order::GridOrder;
 use split::Splitter;
 pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
@@ -52,8 +54,8 @@ impl Tessellated {
         }
         Ok(Self {
             surface,
+            topologies: Topologies::new(settings.grid_order, settings.seed),
             settings,
-            topologies: Topologies::default(),
         })
     }
 }

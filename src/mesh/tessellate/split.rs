@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::edge::{Measure, ONE, PatchEdge, PatchPoint};
+use super::order::GridOrder;
 use super::topology::{Topologies, lattice};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
@@ -30,6 +31,10 @@ pub struct TessellateSettings {
     pub triangle_area_px: f64,
     /// Greatest number of segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
     pub max_edge_factor: u32,
+    /// Order of the triangles inside a grid.
+    pub grid_order: GridOrder,
+    /// Seed of a random order.
+    pub seed: u64,
 }
 
 impl Default for TessellateSettings {
@@ -38,6 +43,8 @@ impl Default for TessellateSettings {
         Self {
             triangle_area_px: 0.5,
             max_edge_factor: MAX_EDGE_FACTOR,
+            grid_order: GridOrder::Rows,
+            seed: 1,
         }
     }
 }

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
+use super::order::GridOrder;
 use crate::mesh::grid::{Topology, neighbours};
 use crate::mesh::surface::along_side;
 
@@ -19,19 +20,32 @@ pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
 }
 
 /// Topologies of the factors used so far.
-#[derive(Debug, Default)]
-pub(super) struct Topologies(RwLock<HashMap<Factors, Arc<Topology>>>);
+#[derive(Debug)]
+pub(super) struct Topologies {
+    order: GridOrder,
+    seed: u64,
+    known: RwLock<HashMap<Factors, Arc<Topology>>>,
+}
 
 impl Topologies {
+    /// Creates topologies with triangles in this order; `seed` is that of a random one.
+    pub(super) fn new(order: GridOrder, seed: u64) -> Self {
+        Self {
+            order,
+            seed,
+            known: RwLock::default(),
+        }
+    }
+
     pub(super) fn get(&self, factors: Factors) -> Arc<Topology> {
         let known = self
-            .0
+            .known
             .read()
             .ok()
             .and_then(|all| all.get(&factors).cloned());
         known.unwrap_or_else(|| {
-            let new = Arc::new(stitched(factors));
-            match self.0.write() {
+            let new = Arc::new(stitched(factors, self.order, self.seed));
+            match self.known.write() {
                 Ok(mut all) => all.entry(factors).or_insert(new).clone(),
                 Err(_) => new,
             }
@@ -82,7 +96,7 @@ fn zip(outer: &[Node], inner: &[Node], key: impl Fn([f32; 2]) -> f32, out: &mut 
 }
 
 /// Creates the topology of a grid.
-fn stitched(factors: Factors) -> Topology {
+fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
     let [columns, rows] = lattice(factors);
     let total: u16 = factors.iter().copied().map(u16::from).sum();
     let mut triangles = Vec::new();
@@ -116,28 +130,18 @@ fn stitched(factors: Factors) -> Topology {
         let [a, b, c] = t.map(|node| node.vertex);
         a != b && b != c && c != a
     });
-    sort_by_rows(&mut triangles);
+    let centroid = |t: &[Node; 3]| {
+        let mean = |axis: usize| (t[0].at[axis] + t[1].at[axis] + t[2].at[axis]) / 3.0;
+        [mean(0), mean(1)]
+    };
+    let sides = [columns, rows].map(f32::from);
+    order.sort(&mut triangles, sides, seed, centroid);
     let triangles = triangles.iter().map(|t| t.map(|node| node.vertex));
     let triangles: Vec<[u16; 3]> = triangles.collect();
     Topology {
         neighbours: neighbours(&triangles),
         triangles,
     }
-}
-
-/// Sorts triangles by row of the lattice, and by column within a row.
-fn sort_by_rows(triangles: &mut [[Node; 3]]) {
-    // Lattice positions are at most 64 and differ by more than a 32768th.
-    const STEPS: f32 = 32_768.0;
-    triangles.sort_by_cached_key(|t| {
-        let mean = |axis: usize| (t[0].at[axis] + t[1].at[axis] + t[2].at[axis]) / 3.0;
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "lattice positions are from 0 to 64"
-        )]
-        (mean(1) as u32, (mean(0) * STEPS) as u32)
-    });
 }
 
 #[cfg(test)]
@@ -149,7 +153,7 @@ mod tests {
     /// Checks that every perimeter segment has one triangle, every other edge two of opposite
     /// direction, and that neighbours are symmetric.
     fn check(factors: Factors) {
-        let topology = stitched(factors);
+        let topology = stitched(factors, GridOrder::Rows, 1);
         let total: u16 = factors.iter().copied().map(u16::from).sum();
         let n = topology.triangles.len();
         assert!(n <= MAX_GRID_TRIANGLES, "{factors:?}: {n}");
@@ -202,9 +206,15 @@ mod tests {
 
     #[test]
     fn even_grids_are_quads_in_rows() {
-        let topology = stitched([4, 3, 4, 3]);
+        let topology = stitched([4, 3, 4, 3], GridOrder::Rows, 1);
         assert_eq!(topology.triangles.len(), 24);
-        assert_eq!(stitched([16; 4]).triangles.len(), MAX_GRID_TRIANGLES);
-        assert_eq!(stitched([1; 4]).triangles, [[0, 1, 3], [1, 2, 3]]);
+        assert_eq!(
+            stitched([16; 4], GridOrder::Rows, 1).triangles.len(),
+            MAX_GRID_TRIANGLES
+        );
+        assert_eq!(
+            stitched([1; 4], GridOrder::Rows, 1).triangles,
+            [[0, 1, 3], [1, 2, 3]]
+        );
     }
 }

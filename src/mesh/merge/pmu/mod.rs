@@ -34,8 +34,8 @@ use edges::OuterEdges;
 spec! {
     /// Pixel merging.
     PmuSpec in "pmu" {
-        /// Quads in the queue before it.
-        queue: u64 = 16, 1..=65_536, Assumed "the quads of a raster tile of 8x8 pixels";
+        /// Beats of up to 8 quads in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "128 quads, as before PROP; from 1 to 16 beats cycles change by less than a percent";
         /// Entries of the buffer.
         entries: u64 = 512, 1..=65_536, Published "PMU 5: savings level off there";
         /// Outer edges kept per shading pixel of an entry.

@@ -30,8 +30,8 @@ use entry::QfmEntry;
 spec! {
     /// Quad-fragment merging.
     QfmSpec in "qfm" {
-        /// Quad fragments in the queue before it.
-        queue: u64 = 16, 1..=65_536, Assumed "the quads of a raster tile of 8x8 pixels";
+        /// Beats of up to 8 quads in the queue before it.
+        queue: u64 = 16, 1..=65_536, Assumed "128 quads, as before PROP; from 1 to 16 beats cycles change by less than a percent";
         /// Entries of the merge buffer; 0 for an unbounded buffer.
         entries: u64 = 32, 0..=65_536, Published "QFM 4.1.2: over 90 % of the merges of an unbounded buffer";
         /// Number of the most recent entries at its position that a fragment is compared with.
@@ -81,6 +81,9 @@ impl Default for QfmSettings {
     }
 }
 
+/// Bit of the key of an entry that tells front from back.
+const FACING_BIT: u64 = 1 << 32;
+
 /// Reason why a fragment merges into no entry, by its most recent candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unmerged {
@@ -115,8 +118,8 @@ impl QuadFragmentMerging {
 
     fn key(&self, fragment: &QuadFragment) -> u64 {
         let [x, y] = fragment.position;
-        let face = u64::from(self.grid) << 1 | u64::from(fragment.is_front);
-        face << 32 | u64::from(y) << 16 | u64::from(x)
+        let facing = if fragment.is_front { FACING_BIT } else { 0 };
+        u64::from(self.grid) << 33 | facing | u64::from(y) << 16 | u64::from(x)
     }
 
     /// The entry that a fragment merges into, or the reason why there is none.
@@ -230,7 +233,11 @@ impl MergeUnit for QuadFragmentMerging {
             return;
         }
         match reason {
-            Unmerged::Alone => self.counters.alone += 1,
+            Unmerged::Alone => {
+                self.counters.alone += 1;
+                let faces_away = self.buffer.of(key ^ FACING_BIT).next().is_some();
+                self.counters.facing_away += u64::from(faces_away);
+            }
             Unmerged::Overlapping => self.counters.overlapping += 1,
             Unmerged::Apart => self.counters.apart += 1,
         }

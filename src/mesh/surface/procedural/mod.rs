@@ -1,9 +1,10 @@
-//! Procedural scenes. PLANE, SINEWAVE, PTCLOUD and FURBALL are those of the paper on quad-fragment
+//! Procedural scenes. PLANE, SINEWAVE, FROG, PTCLOUD and FURBALL are those of the paper on quad-fragment
 //! merging (section 4, Figure 10), which shows them and states their purpose but no sizes. All sizes here
 //! are assumptions, chosen so that the pictures and their share of fine geometry look like the paper's.
 //! ARCADE stands for the indoor scenes of the paper on sort-based deferred shading.
 
 mod arcade;
+mod frog;
 mod instances;
 mod shapes;
 
@@ -14,8 +15,10 @@ use crate::error::{Error, Result};
 use crate::scene::{Camera, Intrinsics};
 
 pub use arcade::arcade_flight;
+pub use frog::Bumps;
 pub use instances::Instance;
 pub(crate) use shapes::HAIRS;
+pub use shapes::HairOrder;
 #[cfg(feature = "cli")]
 pub(crate) use shapes::MAX_HAIRS;
 
@@ -55,6 +58,8 @@ pub enum ProceduralScene {
     Plane,
     /// A field of waves at a grazing angle, with many grazing triangles.
     SineWave,
+    /// A frog with high-frequency displacement, whose triangles hide others of the same grid.
+    Frog,
     /// A cloud of small balls, with fine geometry and complex occlusion.
     PtCloud,
     /// A ball of long hairs, with long and narrow grids.
@@ -65,9 +70,10 @@ pub enum ProceduralScene {
 
 impl ProceduralScene {
     /// All scenes with their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("plane", Self::Plane),
         ("sinewave", Self::SineWave),
+        ("frog", Self::Frog),
         ("ptcloud", Self::PtCloud),
         ("furball", Self::FurBall),
         ("arcade", Self::Arcade),
@@ -90,8 +96,9 @@ impl ProceduralScene {
         match self {
             Self::Plane => shapes::plane(),
             Self::SineWave => shapes::sine_wave(),
+            Self::Frog => Surface::frog(Bumps::default(), seed),
             Self::PtCloud => instances::point_cloud(seed),
-            Self::FurBall => Surface::fur_ball(seed, HAIRS),
+            Self::FurBall => Surface::fur_ball(seed, HAIRS, HairOrder::Random),
             Self::Arcade => arcade::arcade(seed),
         }
     }
@@ -102,8 +109,9 @@ impl ProceduralScene {
         let (eye, target, up) = match self {
             Self::Plane => ([0.0, -0.9, 3.0], origin, [0.0, 1.0, 0.0]),
             Self::SineWave => ([0.0, -4.2, 0.75], [0.0, 0.0, -0.2], z),
+            Self::Frog => ([1.6, -3.6, 1.5], [0.0, -0.1, 0.05], z),
             Self::PtCloud => ([0.6, -3.4, 0.8], origin, z),
-            Self::FurBall => ([0.5, -5.0, 1.0], origin, z),
+            Self::FurBall => (shapes::FUR_EYE, origin, z),
             Self::Arcade => ([1.2, 1.5, 1.8], [-0.4, 25.0, 2.1], z),
         };
         let degrees: f64 = match self {

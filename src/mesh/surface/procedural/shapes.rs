@@ -124,13 +124,13 @@ const FRAMES: [[[i8; 3]; 2]; 6] = [
     [[1, 0, 0], [0, 0, 1]],
 ];
 /// Number of patches of a ball.
-const BALL_PATCHES: usize = FRAMES.len();
+pub(super) const BALL_PATCHES: usize = FRAMES.len();
 
 /// Ball of radius 1 around the origin, whose six patches are the inflated faces of a cube.
 #[derive(Debug)]
 struct Ball;
 
-fn ball_owners() -> Owners {
+pub(super) fn ball_owners() -> Owners {
     let corner = |patch: usize, c: usize| on_cube(patch, CORNERS[c]).map(|x| x > 0.0);
     let corners = |patch: usize| std::array::from_fn(|c| corner(patch, c));
     Owners::new((0..BALL_PATCHES).map(|patch| PatchKeys::smooth(corners(patch))))
@@ -157,9 +157,14 @@ fn on_cube(patch: usize, [u, v]: [f32; 2]) -> [f32; 3] {
     std::array::from_fn(|axis| out[axis] + s * along_u[axis] + t * along_v[axis])
 }
 
+/// Direction of a point of the ball from its centre.
+pub(super) fn ball_direction(patch: usize, uv: [f32; 2]) -> [f32; 3] {
+    unit(on_cube(patch, uv))
+}
+
 impl Geometry for Ball {
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
-        let normal = unit(on_cube(patch, [u, v]));
+        let normal = ball_direction(patch, [u, v]);
         SurfacePoint {
             position: normal,
             normal,
@@ -170,6 +175,8 @@ impl Geometry for Ball {
     }
 }
 
+/// Position of the viewer of FURBALL.
+pub(super) const FUR_EYE: [f64; 3] = [0.5, -5.0, 1.0];
 /// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is
 /// occluded.
 pub(crate) const HAIRS: u32 = 6000;
@@ -190,13 +197,27 @@ struct Hair {
     across: [f32; 3],
 }
 
+/// Order in which the hairs of FURBALL are submitted. Hairs that are hidden when their turn comes are
+/// culled before shading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum HairOrder {
+    /// In no order
+    #[default]
+    Random,
+    /// Nearest to the scene's own viewpoint first
+    FrontToBack,
+    /// Farthest from the scene's own viewpoint first
+    BackToFront,
+}
+
 /// A ball of radius 1 with hairs. Each is a ribbon of one patch, with u across and v from root to tip.
 #[derive(Debug)]
 struct FurBall(Vec<Hair>);
 
 impl Surface {
-    /// Creates FURBALL: a ball of radius 1 with `hairs` hairs, at most [`MAX_HAIRS`].
-    pub(crate) fn fur_ball(seed: u64, hairs: u32) -> Self {
+    /// Creates FURBALL: a ball of radius 1 with `hairs` hairs, at most 2^22.
+    pub fn fur_ball(seed: u64, hairs: u32, order: HairOrder) -> Self {
         let hairs = u64::from(hairs.min(MAX_HAIRS));
         let material = |name: &str, base_colour, two_sided| Material {
             name: name.to_owned(),
@@ -217,7 +238,12 @@ impl Surface {
             textures: Vec::new(),
             parts,
         };
-        let hairs: Vec<Hair> = (0..hairs).map(|number| hair(seed, number)).collect();
+        let mut hairs: Vec<Hair> = (0..hairs).map(|number| hair(seed, number)).collect();
+        match order {
+            HairOrder::Random => {}
+            HairOrder::FrontToBack => hairs.sort_by(|a, b| a.distance().total_cmp(&b.distance())),
+            HairOrder::BackToFront => hairs.sort_by(|a, b| b.distance().total_cmp(&a.distance())),
+        }
         let patches = BALL_PATCHES + hairs.len();
         Self::new(FurBall(hairs), patches, ball_owners(), patch_materials)
     }
@@ -251,6 +277,13 @@ fn hair(seed: u64, number: u64) -> Hair {
 }
 
 impl Hair {
+    /// Squared distance of its middle from [`FUR_EYE`].
+    fn distance(&self) -> f64 {
+        let middle = self.point(0.5, 0.5).position;
+        let across = |axis: usize| f64::from(middle[axis]) - FUR_EYE[axis];
+        (0..3).map(|axis| across(axis).powi(2)).sum()
+    }
+
     fn point(&self, u: f32, v: f32) -> SurfacePoint {
         let s = 1.0 - v;
         let weigh = |weights: [f32; 4]| -> [f32; 3] {

@@ -1,0 +1,68 @@
+//! Mean area of the triangles of a frame on the screen.
+
+use rayon::prelude::*;
+
+use super::settings::FrameSettings;
+use crate::mesh::camera::MeshCamera;
+use crate::mesh::grid::{GridSource, batch_runs};
+use crate::mesh::project::{Piece, ProjectedGrid, UNITS};
+
+/// Number and area of the triangles that are drawn: those that face the viewer, or whose backs are drawn,
+/// and touch the picture, whether they are hidden or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DrawnArea {
+    /// Number of triangles.
+    pub triangles: u64,
+    /// Twice the sum of their areas, in squared units of 1/256 px.
+    twice_area: u64,
+}
+
+impl DrawnArea {
+    /// Adds a triangle.
+    #[inline]
+    pub(super) fn add(&mut self, piece: &Piece) {
+        self.triangles += 1;
+        self.twice_area += piece.twice_area();
+    }
+
+    /// The triangles of both.
+    #[must_use]
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            triangles: self.triangles + other.triangles,
+            twice_area: self.twice_area + other.twice_area,
+        }
+    }
+
+    /// Mean area in pixels; `None` without triangles.
+    #[allow(clippy::cast_precision_loss, reason = "sums far below 2^53")]
+    pub fn mean_px(&self) -> Option<f64> {
+        let area = self.twice_area as f64 / (2.0 * UNITS * UNITS);
+        (self.triangles > 0).then(|| area / self.triangles as f64)
+    }
+
+    /// Measures the triangles that a frame would draw.
+    pub fn measure(source: &dyn GridSource, view: &MeshCamera, settings: &FrameSettings) -> Self {
+        let target = (settings.shading_area(), settings.pattern);
+        let of_run = |batches: std::ops::Range<usize>| {
+            let mut drawn = Self::default();
+            let mut projected = ProjectedGrid::default();
+            for batch in batches {
+                let _ = source.visit_grids(batch, view, &mut |grid| {
+                    let material = &source.materials()[grid.material as usize];
+                    let draws_backs = settings.faces.draws_backs(material);
+                    projected.project(view, &grid);
+                    projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
+                        if is_drawn {
+                            drawn.add(&piece);
+                        }
+                    });
+                    std::ops::ControlFlow::Continue(())
+                });
+            }
+            drawn
+        };
+        let runs = batch_runs(source).into_par_iter().map(of_run);
+        runs.reduce(Self::default, Self::with)
+    }
+}
