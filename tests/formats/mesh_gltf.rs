@@ -307,6 +307,90 @@ fn materials_are_read() {
 }
 
 #[test]
+fn emission_is_read_and_what_is_left_out_is_named() {
+    let mut document = with("/meshes/0/primitives/0/material", json!(0));
+    let glowing =
+        json!([{"emissiveFactor": [0.5, 1, 2], "pbrMetallicRoughness": {"metallicFactor": 0}}]);
+    set(&mut document, "/materials", glowing);
+    let loaded = parse(&document).unwrap();
+    assert_eq!(loaded.mesh.materials[0].emission, [0.5, 1.0, 2.0]);
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let said = |pointer: &str, value: Value| {
+        let mut document = document.clone();
+        set(&mut document, pointer, value);
+        parse(&document).unwrap().warnings.join("; ")
+    };
+    let texture = json!({"index": 0});
+    for (pointer, value, part) in [
+        ("/cameras", json!([{}]), "cameras"),
+        ("/animations", json!([{}]), "animations"),
+        ("/extensionsUsed", json!(["KHR_lights_punctual"]), "lights"),
+        (
+            "/materials/0/occlusionTexture",
+            texture.clone(),
+            "occlusion",
+        ),
+        (
+            "/materials/0/pbrMetallicRoughness/metallicFactor",
+            json!(1),
+            "metalness",
+        ),
+        (
+            "/materials/0/pbrMetallicRoughness/metallicRoughnessTexture",
+            texture,
+            "roughness",
+        ),
+        (
+            "/meshes/0/primitives/0/attributes/COLOR_0",
+            json!(0),
+            "colours of vertices",
+        ),
+    ] {
+        let said = said(pointer, value);
+        assert!(
+            said.contains(part) && said.contains("left out"),
+            "{pointer}: {said}"
+        );
+    }
+    set(
+        &mut document,
+        "/materials/0/emissiveFactor",
+        json!([0, -1, 0]),
+    );
+    assert!(parse(&document).is_err());
+    set(
+        &mut document,
+        "/materials/0/emissiveFactor",
+        json!([0, 0, 0]),
+    );
+    set(
+        &mut document,
+        "/materials/0/emissiveTexture",
+        json!({"index": 0}),
+    );
+    set(
+        &mut document,
+        "/textures",
+        json!([{"source": 0, "sampler": 0}]),
+    );
+    set(&mut document, "/images", json!([{"uri": "none.png"}]));
+    for (sampler, is_plain) in [
+        (json!({}), true),
+        (json!({"wrapS": 10497, "magFilter": 9729}), true),
+        (json!({"wrapT": 33071}), false),
+        (json!({"magFilter": 9728}), false),
+    ] {
+        set(&mut document, "/samplers", json!([sampler]));
+        let warnings = parse(&document).unwrap().warnings;
+        assert_eq!(
+            !warnings.iter().any(|w| w.contains("samplers")),
+            is_plain,
+            "{warnings:?}"
+        );
+    }
+}
+
+#[test]
 fn blended_materials_have_an_opacity() {
     let mut document = with("/meshes/0/primitives/0/material", json!(0));
     let opacity = |document: &mut Value, mode: &str, alpha: f32| {

@@ -150,6 +150,36 @@ fn colours_and_highlights() {
 }
 
 #[test]
+fn emission_is_read_and_what_is_left_out_is_named() {
+    let (material, warnings) = read_text("newmtl m\nKd 0 0 0\nKe .5 1 2\n");
+    assert_eq!(
+        (material.emission, material.emission_texture),
+        ([0.5, 1.0, 2.0], None)
+    );
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(read_text("newmtl m\nKe 0 0 0\n").0.emission, [0.0; 3]);
+    let dropped = [
+        ("map_Bump a.png", "bump"),
+        ("bump a.png", "bump"),
+        ("disp a.png", "displacement"),
+        ("map_Ns a.png", "highlights"),
+        ("map_Pm a.png", "metalness"),
+        ("map_Ke none.png", "none.png"),
+    ];
+    for (line, part) in dropped {
+        let (_, warnings) = read_text(&format!("newmtl m\n{line}\n"));
+        assert!(
+            warnings.iter().any(|w| w.contains(part)),
+            "{line}: {warnings:?}"
+        );
+    }
+    let coloured = parse("v 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nf 1 2 3\n").unwrap();
+    assert_eq!(coloured.warnings, ["colours of vertices are left out"]);
+    let weighted = parse("v 0 0 0 1\nv 1 0 0 1\nv 0 1 0 1\nf 1 2 3\n").unwrap();
+    assert!(weighted.warnings.is_empty(), "{:?}", weighted.warnings);
+}
+
+#[test]
 fn what_cannot_be_read_is_a_warning() {
     let text = "newmtl m\nKd red\nd 0.5\nmap_Kd none.png\nmap_d none.png\nnorm\n";
     let (material, warnings) = read_text(text);

@@ -381,6 +381,33 @@ fn flat_normal_map_changes_nothing() {
 }
 
 #[test]
+fn emission_is_added_to_reflected_light() {
+    let shade = |material: Material, textures: &[Texture]| {
+        shade_plane(&Scene::of(material, textures).shader(), 1.0)[0]
+    };
+    let dark = Material {
+        base_colour: [0.0; 3],
+        emission: [0.25, 1.5, 0.0],
+        ..Material::default()
+    };
+    assert_eq!(shade(dark.clone(), &[]), [0.25, 1.5, 0.0]);
+    let textured = Material {
+        emission_texture: Some(0),
+        ..dark.clone()
+    };
+    // 188 in sRGB is 0.503 in linear light.
+    let half = shade(textured, &[one_texel([188, 255, 255])]);
+    assert!(close(half, [0.25 * 0.503, 1.5, 0.0], 1e-3), "{half:?}");
+    let lit = Material {
+        base_colour: [0.8; 3],
+        ..dark
+    };
+    let grey = shade(Material::default(), &[]);
+    let sum = [grey[0] + 0.25, grey[1] + 1.5, grey[2]];
+    assert!(close(shade(lit, &[]), sum, 1e-6));
+}
+
+#[test]
 fn faces_without_normals_and_back_faces() {
     let front = plane_triangle(1.0);
     let with_normal = |normal| front.map(|v| GridVertex { normal, ..v });

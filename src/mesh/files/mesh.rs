@@ -118,6 +118,10 @@ pub struct Material {
     pub base_texture: Option<u32>,
     /// Index into [`Mesh::textures`] of the tangent-space normals, with x right and y up as in glTF.
     pub normal_texture: Option<u32>,
+    /// Linear colour that the surface emits, by which the texture's is multiplied.
+    pub emission: [f32; 3],
+    /// Index into [`Mesh::textures`] of the emitted colour, in sRGB.
+    pub emission_texture: Option<u32>,
     /// Phong exponent of the highlight; 0 for no highlight.
     pub shininess: f32,
     /// Whether back faces are visible.
@@ -139,6 +143,8 @@ impl Default for Material {
             base_colour: [0.8; 3],
             base_texture: None,
             normal_texture: None,
+            emission: [0.0; 3],
+            emission_texture: None,
             shininess: 0.0,
             two_sided: false,
             alpha_cutoff: None,

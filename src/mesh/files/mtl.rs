@@ -26,6 +26,8 @@ struct MtlMaterial {
     base: Option<String>,
     normal: Option<String>,
     alpha: Option<String>,
+    emission: [f32; 3],
+    emission_texture: Option<String>,
 }
 
 /// Adds the materials `names` to `builder`, in this order, from the material libraries of the lines
@@ -127,6 +129,16 @@ impl MtlMaterial {
                 return Ok((transparency > 0.0).then_some(TRANSPARENT));
             }
             b"map_kd" => self.base = Some(texture(rest)?),
+            b"ke" => self.emission = colour(rest)?,
+            b"map_ke" => self.emission_texture = Some(texture(rest)?),
+            b"bump" | b"map_bump" => return Ok(Some("bump maps are left out (norm is read)")),
+            b"map_ks" | b"map_ns" | b"refl" => {
+                return Ok(Some("textures of highlights and reflections are left out"));
+            }
+            b"disp" => return Ok(Some("displacement is left out (see --displace)")),
+            b"map_pm" | b"map_pr" => {
+                return Ok(Some("textures of metalness and roughness are left out"));
+            }
             b"map_d" => self.alpha = Some(texture(rest)?),
             b"norm" => self.normal = Some(texture(rest)?),
             _ => {}
@@ -157,6 +169,10 @@ impl MtlMaterial {
         };
         material.base_texture = self.base.as_ref().and_then(&mut load);
         material.normal_texture = self.normal.as_ref().and_then(&mut load);
+        material.emission_texture = self.emission_texture.as_ref().and_then(&mut load);
+        // As with Kd, a black Ke beside a texture is the exporter's default.
+        let is_textured = material.emission_texture.is_some() && self.emission == [0.0; 3];
+        material.emission = if is_textured { [1.0; 3] } else { self.emission };
         if self.alpha.is_some() {
             material.alpha_cutoff = Some(ALPHA_CUTOFF);
             material.effects.discards = true;

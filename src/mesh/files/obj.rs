@@ -73,6 +73,7 @@ struct ObjReader {
     drawn: Option<u32>,
     /// Whether an object began after the last face.
     new_object: bool,
+    has_colours: bool,
     corners: Vec<Corner>,
     tags: Tags,
 }
@@ -89,6 +90,11 @@ impl ObjReader {
         match keyword {
             b"v" => {
                 let position = numbers(&mut words).map_err(malformed)?;
+                // Three more numbers are a colour, one is a weight.
+                if !self.has_colours && words.nth(2).is_some() {
+                    self.has_colours = true;
+                    self.builder.warn("colours of vertices are left out");
+                }
                 self.positions.push(self.builder.position(position)?);
             }
             b"vt" => {

@@ -44,6 +44,9 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         polygons: Vec::new(),
         ends: Vec::new(),
     };
+    if has("red") || has("diffuse_red") {
+        reader.builder.warn("colours of vertices are left out");
+    }
     let mut values = Body::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
         if at == vertices {

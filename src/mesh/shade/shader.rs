@@ -179,13 +179,15 @@ impl Shader<'_> {
             along.map(|v| if v > 0.0 { v } else { 0.0 })
         });
         let shine = self.highlight(material.shininess, points, &normal, &facing[0]);
+        let emission = self.emission(material, points);
         let channel = |c: usize| -> Lanes {
             std::array::from_fn(|k| {
                 let light = AMBIENT[c]
                     + facing[0][k] * LIGHTS[0].1[c]
                     + facing[1][k] * LIGHTS[1].1[c]
                     + facing[2][k] * LIGHTS[2].1[c];
-                let colour = albedo[c][k] * light + shine[k] * LIGHTS[0].1[c];
+                let reflected = albedo[c][k] * light + shine[k] * LIGHTS[0].1[c];
+                let colour = reflected + emission[c][k];
                 if colour > 0.0 { colour } else { 0.0 }
             })
         };
@@ -215,6 +217,23 @@ impl Shader<'_> {
             let shine = HIGHLIGHT * exp2(shininess * log2(along));
             if facing[k] > 0.0 { shine } else { 0.0 }
         })
+    }
+
+    /// Emitted colour.
+    #[inline]
+    fn emission(&self, material: &Material, points: &SurfacePoints) -> Vectors {
+        let factor = material.emission;
+        if factor == [0.0; 3] {
+            return [[0.0; 4]; 3];
+        }
+        let texture = material.emission_texture;
+        match texture.and_then(|t| self.textures.get(t)) {
+            None => factor.map(|v| [v; 4]),
+            Some(texture) => {
+                let texels = points.sample(texture, 1.0);
+                [0, 1, 2].map(|c| texels[c].map(|v| v * factor[c]))
+            }
+        }
     }
 
     /// Colour without light, and opacity.

@@ -2,7 +2,7 @@
 //!
 //! The shading model has a highlight with a Phong exponent. A roughness r gives 2/r^4 - 2, the exponent
 //! of an equally wide highlight (r^2 is the width of glTF's microfacet distribution), and at most
-//! 10 000. Metalness, occlusion, emission and roughness textures are left out.
+//! 10 000. Metalness, occlusion and textures of roughness are left out, with a warning.
 
 use std::collections::HashMap;
 
@@ -73,6 +73,7 @@ impl<'a> Materials<'a> {
         let roughness = rough.roughness_factor.unwrap_or(1.0);
         let cutoff = json.alpha_cutoff.unwrap_or(0.5);
         let numbers = factors.iter().chain([&roughness, &cutoff]);
+        let numbers = numbers.chain(&json.emissive_factor);
         if let Some(wrong) = numbers.copied().find(|v| !(v.is_finite() && *v >= 0.0)) {
             let place = format!("materials[{at}]");
             let expected = "factors and cutoff of 0 or more";
@@ -100,6 +101,9 @@ impl<'a> Materials<'a> {
         };
         material.base_texture = texture(&rough.base_color_texture)?;
         material.normal_texture = texture(&json.normal_texture)?;
+        material.emission = json.emissive_factor;
+        material.emission_texture = texture(&json.emissive_texture)?;
+        warn_of_left_out(json, builder);
         Ok(material)
     }
 
@@ -119,6 +123,12 @@ impl<'a> Materials<'a> {
         let texture = self
             .store
             .get(&self.document.textures, info.index, "textures")?;
+        if let Some(at) = texture.sampler {
+            let sampler = self.store.get(&self.document.samplers, at, "samplers")?;
+            if !sampler.is_plain() {
+                builder.warn("textures repeat and are interpolated, whatever their samplers say");
+            }
+        }
         let Some(source) = texture.source else {
             let index = info.index;
             builder.warn(format!("textures[{index}] is left out: no PNG or JPEG"));
@@ -138,6 +148,19 @@ impl<'a> Materials<'a> {
             None => Err("neither a URI nor a buffer view".into()),
         };
         Ok(self.textures.get(&name, builder, content))
+    }
+}
+
+/// Warns of properties of a material that do not affect the picture.
+fn warn_of_left_out(json: &json::Material, builder: &mut MeshBuilder) {
+    let rough = &json.pbr_metallic_roughness;
+    if rough.metallic_roughness_texture.is_some() {
+        builder.warn("textures of metalness and roughness are left out");
+    } else if rough.metallic_factor.is_some_and(|factor| factor > 0.0) {
+        builder.warn("metalness is left out");
+    }
+    if json.occlusion_texture.is_some() {
+        builder.warn("textures of ambient occlusion are left out");
     }
 }
 

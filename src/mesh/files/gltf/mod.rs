@@ -36,6 +36,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     check_extensions(&document, &mut builder, path)?;
     let store = BufferStore::new(&document, binary, path, resolve);
     let instances = instances(&document, &store)?;
+    warn_of_left_out(&document, &mut builder);
     let mut shapes = Vec::new();
     for (at, mesh) in document.meshes.iter().enumerate() {
         let mut primitives = Vec::new();
@@ -68,6 +69,20 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     let mut loaded = builder.finish();
     loaded.y_is_up = true;
     Ok(loaded)
+}
+
+/// Warns of parts of a document that are not read.
+fn warn_of_left_out(document: &Document, builder: &mut MeshBuilder) {
+    let has_lights = (document.extensions_used.iter()).any(|name| name == "KHR_lights_punctual");
+    for (what, is_there) in [
+        ("cameras", !document.cameras.is_empty()),
+        ("animations", !document.animations.is_empty()),
+        ("lights", has_lights),
+    ] {
+        if is_there {
+            builder.warn(format!("{what} are left out"));
+        }
+    }
 }
 
 fn check_version(document: &Document, path: &Path) -> Result<()> {

@@ -62,6 +62,9 @@ impl<'a> CheckedPrimitive<'a> {
             builder.warn("primitives without positions are left out");
             return Ok(None);
         };
+        if json.attributes.contains_key("COLOR_0") {
+            builder.warn("colours of vertices are left out");
+        }
         if !json.targets.is_empty() {
             builder.warn("morph targets are left out");
         }

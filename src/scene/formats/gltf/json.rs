@@ -31,6 +31,12 @@ pub(crate) struct Document {
     pub(crate) textures: Vec<Texture>,
     #[serde(default)]
     pub(crate) images: Vec<Image>,
+    #[serde(default)]
+    pub(crate) samplers: Vec<Sampler>,
+    #[serde(default)]
+    pub(crate) cameras: Vec<serde::de::IgnoredAny>,
+    #[serde(default)]
+    pub(crate) animations: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -137,6 +143,9 @@ pub(crate) struct Material {
     pub(crate) name: String,
     pub(crate) pbr_metallic_roughness: Roughness,
     pub(crate) normal_texture: Option<TextureInfo>,
+    pub(crate) occlusion_texture: Option<serde::de::IgnoredAny>,
+    pub(crate) emissive_factor: [f32; 3],
+    pub(crate) emissive_texture: Option<TextureInfo>,
     pub(crate) alpha_mode: Option<String>,
     pub(crate) alpha_cutoff: Option<f32>,
     pub(crate) double_sided: bool,
@@ -148,6 +157,8 @@ pub(crate) struct Roughness {
     pub(crate) base_color_factor: Option<[f32; 4]>,
     pub(crate) base_color_texture: Option<TextureInfo>,
     pub(crate) roughness_factor: Option<f32>,
+    pub(crate) metallic_factor: Option<f32>,
+    pub(crate) metallic_roughness_texture: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -163,6 +174,29 @@ pub(crate) struct TextureInfo {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Texture {
     pub(crate) source: Option<usize>,
+    pub(crate) sampler: Option<usize>,
+}
+
+/// Filters and wrapping of a texture, by the numbers of OpenGL.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct Sampler {
+    pub(crate) mag_filter: Option<u32>,
+    pub(crate) wrap_s: Option<u32>,
+    pub(crate) wrap_t: Option<u32>,
+}
+
+impl Sampler {
+    /// `NEAREST` of OpenGL.
+    const NEAREST: u32 = 9728;
+    /// `REPEAT` of OpenGL.
+    const REPEAT: u32 = 10497;
+
+    /// Whether textures repeat and are magnified by interpolation.
+    pub(crate) fn is_plain(&self) -> bool {
+        let repeats = |wrap: Option<u32>| wrap.is_none_or(|wrap| wrap == Self::REPEAT);
+        repeats(self.wrap_s) && repeats(self.wrap_t) && self.mag_filter != Some(Self::NEAREST)
+    }
 }
 
 #[derive(Debug, Deserialize)]
