@@ -26,7 +26,6 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mesh;
-mod mesh_brackets;
 mod sim;
 mod suites;
 mod sweeps;

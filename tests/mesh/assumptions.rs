@@ -126,7 +126,7 @@ fn an_area_is_an_upper_bound_or_a_mean() {
         assert!(bound < 2.0, "{bound}");
         let source = tessellate_to_mean(&surface, settings, &view, &frame).unwrap();
         assert!(
-            (mean(&source) / 2.0 - 1.0).abs() < 0.01,
+            (mean(&source) / 2.0 - 1.0).abs() < 0.03,
             "{}",
             mean(&source)
         );
