@@ -26,6 +26,7 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mesh;
+mod mesh_brackets;
 mod sim;
 mod suites;
 mod sweeps;
