@@ -82,12 +82,13 @@ mod scene;
 mod shading;
 pub mod suite;
 mod synth;
+mod viewpoint;
 
 /// Vectors and matrices, as [`Camera`] holds them.
 pub use nalgebra;
 
-pub use cpu::reference::render as render_reference;
-pub use cpu::{Counts, RenderSettings, RenderTimes, Renderer, render};
+pub use cpu::reference::{render as render_reference, render_layers as render_reference_layers};
+pub use cpu::{Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, render};
 pub use error::{Error, Fault, Result};
 pub use gpu::config::Config;
 pub use gpu::result::SimulationResult;
@@ -96,10 +97,10 @@ pub use gpu::view::simulate;
 pub use image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
 pub use image::files::{
     PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
-    write_to as encode_picture,
+    write_exr_layers, write_npy_layer, write_to as encode_picture,
 };
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
-pub use image::{ColourSpace, Frame};
+pub use image::{ColourSpace, Frame, Layer, LayerPicture};
 pub use math::SimdLevel;
 pub use mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use mesh::files::load as load_mesh;
@@ -111,9 +112,9 @@ pub use report::screen::{pages as simulation_pages, simulation_page};
 pub use report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
 pub use report::trace::write as write_trace;
 pub use scene::cameras::{
-    CameraFile, CameraOptions, CameraTransform, PictureScale, PictureSize, default_camera,
-    fitting_eye, load as load_cameras, load_views, load_with as load_cameras_with,
-    orbit as orbit_cameras, select as select_views, write_inria_json,
+    CameraFile, CameraOptions, CameraTransform, PictureScale, PictureSize, fitting_eye,
+    load as load_cameras, load_views, load_with as load_cameras_with, orbit as orbit_cameras,
+    select as select_views, write_inria_json,
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{
@@ -126,6 +127,7 @@ pub use shading::{
     StopRule,
 };
 pub use synth::{Order, Recipe, Synthetic};
+pub use viewpoint::default_camera;
 
 /// Items for the project's own tests and benches. They are not part of the interface and change
 /// without notice.

@@ -1,5 +1,6 @@
 //! `compare`: compares two pictures, or two folders of pictures.
 
+mod layers;
 mod pairs;
 mod results;
 
@@ -7,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use self::layers::ComparedLayers;
 use self::pairs::{Pairs, PicturePair};
-use self::results::{Measured, Results};
+use self::results::{Measured, Results, Unmeasured};
 use super::console::{Exit, Verbosity, fail, print, print_json};
-use super::outputs::{NAME, Outputs, Template};
+use super::outputs::{Background, NAME, Outputs, Template, parse_background};
 use super::usage::finite;
 use crate::error::{Error, Result};
 use crate::image::difference::heat_picture;
@@ -24,9 +26,9 @@ const LISTED_UNMATCHED: usize = 10;
 ///
 /// Prints PSNR (in dB; higher is closer), SSIM (1 is identical), FLIP (0 is identical), the largest
 /// and the 99.9th percentile of the absolute differences, their mean square, and the largest
-/// difference of alpha. Colours are compared over black.
+/// difference of alpha. Colours are compared over black or --background.
 ///
-/// Pictures are .png, .exr or .npy files, recognised by their content. In folders, files with the
+/// Pictures are .png, .jpg, .exr or .npy files, recognised by their content. In folders, files with the
 /// same name form pairs; a file without a partner is paired with one whose name differs only in its
 /// extension.
 #[derive(Debug, clap::Args)]
@@ -39,6 +41,15 @@ pub(super) struct Args {
     /// Preparation of values before they are compared
     #[arg(long, value_enum, default_value_t = Protocol::Inria)]
     protocol: Protocol,
+    /// Colour behind both pictures, R,G,B from 0 to 1
+    #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = opaque)]
+    background: Opaque,
+    /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
+    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr"])]
+    layers: bool,
+    /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
+    #[arg(long, value_name = "SHARE", requires = "layers", value_parser = finite)]
+    fail_over_share: Option<f64>,
     /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1). For folders, the
     /// name must contain "{name}", which is replaced by the name of the pair
     #[arg(long, value_name = "OUT.png")]
@@ -55,32 +66,50 @@ const EXAMPLES: &str = "Examples:
   quadrille compare ours.png photo.png
   quadrille compare renders references --protocol float --json
   quadrille compare renders references --diff 'diff/{name}.png'
-  quadrille compare ours.npy reference.npy --fail-under-psnr 40";
+  quadrille compare ours.npy reference.npy --fail-under-psnr 40
+  quadrille compare ours.exr reference.exr --layers --fail-over-share 0.001";
+
+/// An opaque background.
+#[derive(Debug, Clone, Copy)]
+struct Opaque([f32; 3]);
+
+fn opaque(text: &str) -> std::result::Result<Opaque, String> {
+    match parse_background(text)? {
+        Background::Opaque(rgb) => Ok(Opaque(rgb)),
+        Background::Transparent => Err("expected a colour such as 1,1,1".to_owned()),
+    }
+}
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let found = pairs::find(&args.a, &args.b)?;
+    if args.layers {
+        return compare_layers(args, &found, verbosity);
+    }
     let diff = args.diff.as_deref();
     let diff = diff.map(|path| prepare_diff(path, &found)).transpose()?;
     warn_unmatched(&found.unmatched, verbosity);
     let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
     let protocol = args.protocol;
     let mut measured = Vec::with_capacity(found.pairs.len());
+    let mut not_compared = Vec::new();
     // The last error; the others have been printed.
     let mut unmeasured = None;
     for pair in &found.pairs {
         let diff = diff.as_ref().map(|d| d.filled(&[(NAME, &pair.name)]));
         let (a, b) = (pair.a.display(), pair.b.display());
-        let one = measure(pair, protocol, diff.as_deref())
-            .with_context(|| format!("comparing {a} and {b}"));
-        let one = match one {
+        let one = match measure(args, pair, diff.as_deref()) {
             Ok(one) => one,
             // The other pairs can still be compared.
             Err(error) if found.are_folders => {
+                not_compared.push(Unmeasured::new(pair, &error));
+                let error = anyhow::Error::new(error).context(format!("comparing {a} and {b}"));
                 progress.suspend(|| unmeasured.iter().for_each(|e| fail(&format!("{e:#}"))));
                 unmeasured = Some(error);
                 continue;
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                return Err(anyhow::Error::new(error).context(format!("comparing {a} and {b}")));
+            }
         };
         if one.comparison.non_finite_pixels > 0 {
             let pixels = one.comparison.non_finite_pixels;
@@ -98,7 +127,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     }
     let results = Results {
         protocol,
+        background: args.background.0,
         pairs: measured,
+        unmeasured: not_compared,
     };
     if args.json {
         print_json(results.json())?;
@@ -115,8 +146,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
 }
 
 /// Compares a pair, and writes its difference picture to `diff`.
-fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Result<Measured> {
-    let (a, b) = (pairs::read(&pair.a)?, pairs::read(&pair.b)?);
+fn measure(args: &Args, pair: &PicturePair, diff: Option<&Path>) -> Result<Measured> {
+    let (mut a, mut b) = (pairs::read(&pair.a)?, pairs::read(&pair.b)?);
     let [size, other] = [&a, &b].map(|picture| [picture.width(), picture.height()]);
     if size != other {
         let expected = format!(
@@ -128,11 +159,55 @@ fn measure(pair: &PicturePair, protocol: Protocol, diff: Option<&Path>) -> Resul
         let found = format!("{} x {}", other[0], other[1]);
         return Err(Error::malformed(&pair.b, "picture size", expected, found));
     }
-    let (comparison, map) = compare_with_map(&a, &b, protocol)?;
+    let Opaque(background) = args.background;
+    let alphas = a.pixels().iter().zip(b.pixels());
+    let alphas = alphas.map(|(p, q)| f64::from((p[3] - q[3]).abs()));
+    let alpha_max_abs = alphas.fold(0.0, f64::max);
+    let is_over = background != [0.0; 3];
+    if is_over {
+        [a, b] = [a, b].map(|picture| picture.over(background));
+    }
+    let (mut comparison, map) = compare_with_map(&a, &b, args.protocol)?;
+    if is_over {
+        comparison.alpha_max_abs = alpha_max_abs;
+    }
     if let Some(path) = diff {
         files::write(path, &heat_picture(size, &map))?;
     }
     Ok(Measured::new(pair, comparison, diff))
+}
+
+/// Compares the layers of all pairs.
+fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::Result<Exit> {
+    warn_unmatched(&found.unmatched, verbosity);
+    let mut compared = ComparedLayers::default();
+    let mut failed = None;
+    for pair in &found.pairs {
+        let (a, b) = (pair.a.display(), pair.b.display());
+        let added = compared.add(pair);
+        if let Err(error) = added.with_context(|| format!("comparing {a} and {b}")) {
+            failed.iter().for_each(|e| fail(&format!("{e:#}")));
+            failed = Some(error);
+        }
+    }
+    if let Some(error) = failed.take_if(|_| compared.is_empty()) {
+        return Err(error);
+    }
+    if args.json {
+        print_json(compared.json())?;
+    } else {
+        print(compared.table())?;
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let most = args.fail_over_share.unwrap_or(1.0);
+    let above: Vec<String> = compared.above_share(most).collect();
+    if above.is_empty() {
+        return Ok(Exit::Done);
+    }
+    verbosity.warn(&format!("layers that differ: {}", above.join(", ")));
+    Ok(Exit::CheckFailed)
 }
 
 /// Checks the names of difference pictures, and makes their folders.

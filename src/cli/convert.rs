@@ -1,6 +1,6 @@
 //! `convert`: scenes between formats, with filters and transforms.
 
-mod actions;
+pub(super) mod actions;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::inputs::SceneFlags;
 use super::outputs::Outputs;
 use super::usage::{finite, parsed};
 use super::views::ViewArgs;
-use crate::convert::{self, Action, AttributeErrors, ViewDifference, concatenate, worst_view};
+use crate::convert::{self, AttributeErrors, ViewDifference, concatenate, worst_view};
 use crate::cpu::RenderSettings;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
@@ -183,10 +183,7 @@ fn apply(
 ) -> Result<()> {
     let path = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
     match &given.action {
-        Step::Table(action) => action.apply(table, path).map_err(|error| match action {
-            Action::Where(_) => error.about("--where"),
-            _ => error,
-        }),
+        step @ Step::Table(_) => step.filter(table, path),
         Step::Prune(threshold) => {
             let cameras = args.views.all_views(path, &table.splats()?.0, verbosity)?;
             convert::prune(table, *threshold, &cameras, &profile(table)?, path)

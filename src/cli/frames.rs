@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::cpu::{Counts, RenderSettings, Renderer, reference};
+use crate::cpu::{Counts, LayerSettings, RenderSettings, Renderer, reference};
 use crate::gpu::view::PreparedView;
 use crate::gpu::wiring::Simulator;
 use crate::gpu::zrop::framebuffer::Tests;
-use crate::image::Frame;
+use crate::image::{Frame, LayerPicture};
 use crate::scene::{Camera, Splats};
 
 /// The renderer.
@@ -29,6 +29,9 @@ pub(super) struct FrameTimer {
     pub(super) backend: Backend,
     pub(super) settings: RenderSettings,
     pub(super) renderer: Renderer,
+    pub(super) layers: LayerSettings,
+    /// Layers of the last view.
+    pub(super) pictures: Vec<LayerPicture>,
 }
 
 /// Times of the stages in milliseconds; `None` for stages that a backend does not time.
@@ -71,12 +74,26 @@ impl FrameTimer {
             match self.backend {
                 Backend::Cpu => {
                     let settings = &self.settings;
-                    let (c, t) = self.renderer.render_into(frame, splats, camera, settings);
+                    let (c, t) = if self.layers.layers.is_empty() {
+                        self.renderer.render_into(frame, splats, camera, settings)
+                    } else {
+                        let renderer = &mut self.renderer;
+                        let (pictures, c, t) = renderer.render_layers_into(
+                            frame,
+                            splats,
+                            camera,
+                            settings,
+                            &self.layers,
+                        );
+                        self.pictures = pictures;
+                        (c, t)
+                    };
                     counts = c;
                     stages = StageMs::timed([t.preprocess, t.sort, t.bin, t.raster], t.total);
                 }
                 Backend::Reference => {
-                    (*frame, counts) = reference::render(splats, camera, &self.settings);
+                    (*frame, self.pictures, counts) =
+                        reference::render_layers(splats, camera, &self.settings, &self.layers);
                     stages.total = ms(start.elapsed());
                 }
                 Backend::Gpu => {

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::console::Verbosity;
+use super::convert::actions::Filters;
 use super::usage::{parsed, whole};
 use crate::error::{Error, Result};
-use crate::scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility, load_with};
+use crate::scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 2] = ["obj", "bpt"];
@@ -37,13 +38,23 @@ impl SceneFlags {
 
 /// Reads a scene, and warns about rows without a splat.
 pub(super) fn load_scene(path: &Path, flags: SceneFlags, verbosity: Verbosity) -> Result<Scene> {
+    load_filtered(path, flags, &Filters::default(), verbosity)
+}
+
+/// Reads a scene without the splats that `filters` drop, and warns about rows without a splat.
+pub(super) fn load_filtered(
+    path: &Path,
+    flags: SceneFlags,
+    filters: &Filters,
+    verbosity: Verbosity,
+) -> Result<Scene> {
     let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
     if path.extension().is_some_and(is_mesh) {
         let found = "a mesh, which `quadrille mesh` draws";
         return Err(Error::malformed(path, "format", "a scene of splats", found));
     }
     let start = Instant::now();
-    let scene = load_with(path, flags.options()).map_err(|e| match &e {
+    let scene = filters.load(path, flags.options()).map_err(|e| match &e {
         Error::Argument { what, .. } if what == "level of detail" => e.about("--lod"),
         _ => e,
     })?;

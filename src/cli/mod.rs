@@ -13,6 +13,7 @@ mod figures;
 mod frames;
 mod info;
 mod inputs;
+mod layers;
 mod man;
 mod mesh;
 mod microbench;

@@ -1,5 +1,6 @@
 //! Outputs: names of files with placeholders, checks before the work, pictures.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ use crate::scene::Camera;
 pub(super) const VIEW: &str = "{view}";
 /// Placeholder of the name of a variant.
 pub(super) const VARIANT: &str = "{variant}";
+/// Placeholder of the name of a layer.
+pub(super) const AOV: &str = "{aov}";
 /// Placeholder of the name of a pair of pictures.
 pub(super) const NAME: &str = "{name}";
 
@@ -182,7 +185,7 @@ pub(super) fn parse_numbers<T: std::str::FromStr, const N: usize>(text: &str) ->
 pub(super) struct Output {
     pub(super) template: Template,
     /// `None` for standard output.
-    format: Option<files::PictureFormat>,
+    pub(super) format: Option<files::PictureFormat>,
 }
 
 impl Output {
@@ -231,17 +234,26 @@ impl Output {
     pub(super) fn save(
         &self,
         frame: &Frame,
-        [view, variant]: [&str; 2],
+        names: [&str; 2],
         background: Option<Background>,
     ) -> Result<String> {
-        let over;
-        let frame = match background.unwrap_or_else(|| self.default_background()) {
-            Background::Transparent => frame,
-            Background::Opaque(rgb) => {
-                over = frame.over(rgb);
-                &over
-            }
-        };
+        self.write(&self.composed(frame, background), names)
+    }
+
+    /// The picture over its background.
+    pub(super) fn composed<'a>(
+        &self,
+        frame: &'a Frame,
+        background: Option<Background>,
+    ) -> Cow<'a, Frame> {
+        match background.unwrap_or_else(|| self.default_background()) {
+            Background::Transparent => Cow::Borrowed(frame),
+            Background::Opaque(rgb) => Cow::Owned(frame.over(rgb)),
+        }
+    }
+
+    /// Writes the picture of a view and variant as it is; returns its path.
+    pub(super) fn write(&self, frame: &Frame, [view, variant]: [&str; 2]) -> Result<String> {
         if self.is_stdout() {
             let mut bytes = Vec::new();
             files::write_to(&mut bytes, files::PictureFormat::Png, frame)

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
+use super::convert::actions::Filters;
 use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, peak_rss_bytes};
-use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
+use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
+use super::layers::LayerFlags;
 use super::options::DrawFlags;
-use super::outputs::{Output, Outputs, VIEW};
-use super::usage::whole;
+use super::outputs::{Output, Outputs};
+use super::usage::{positive, whole};
 use super::view_page::{camera_json, view_list, view_list_json};
 use super::views::{ChosenViews, ScaleFlag, ViewArgs};
 use crate::cpu::{RenderSettings, Renderer};
@@ -51,6 +53,8 @@ pub(super) struct Args {
     #[command(flatten)]
     reading: SceneFlags,
     #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
     scale: ScaleFlag,
@@ -76,9 +80,14 @@ struct RenderFlags {
     /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE", value_parser = parse_stop)]
     stop: Option<StopRule>,
+    /// Depth in world units up to which splats are left out, instead of the profile's
+    #[arg(long, value_name = "Z", value_parser = positive)]
+    near: Option<f64>,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
+    #[command(flatten)]
+    layers: LayerFlags,
     // Last, since it ends with the heading of the host's flags.
     #[command(flatten)]
     draw: DrawFlags,
@@ -106,16 +115,26 @@ fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let output = Output::parse(args.output.as_deref(), &[VIEW], args.json)?;
     let flags = &args.flags;
+    let output = Output::parse(
+        args.output.as_deref(),
+        flags.layers.placeholders(),
+        args.json,
+    )?;
+    let layers = flags.layers.settings();
+    if flags.backend == Backend::Gpu && !layers.layers.is_empty() {
+        let expected = "--backend cpu or reference beside it";
+        return Err(Error::argument("--aov", expected, "--backend gpu"));
+    }
     if flags.backend == Backend::Gpu && flags.stop.is_some() {
         let found = "--backend gpu, which no stop rule applies to";
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--stop", expected, found));
     }
-    let scene = load_scene(&args.scene, args.reading, verbosity)?;
+    let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
     let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     profile.stop = flags.stop.unwrap_or(profile.stop);
+    profile.near = flags.near.unwrap_or(profile.near);
     let mut views = args.views.scaled(args.scale);
     if args.list_views {
         views = views.of_all();
@@ -143,6 +162,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         backend: flags.backend,
         settings: RenderSettings { profile, level },
         renderer: Renderer::default(),
+        layers,
+        pictures: Vec::new(),
     };
     let output = output.as_ref();
     let rendered =
@@ -190,9 +211,10 @@ fn prepare_outputs(args: &Args, output: Option<&Output>, views: &ChosenViews) ->
         outputs.add("--cameras-out", path)?;
     }
     match output {
-        Some(output) => output
-            .template
-            .prepare(&mut outputs, &views.cameras, &[String::new()]),
+        Some(output) => args
+            .flags
+            .layers
+            .prepare(output, &mut outputs, &views.cameras),
         None => Ok(()),
     }
 }
@@ -211,7 +233,9 @@ fn render_all(
         warn_if_unseen(scene, &camera, timer.settings.profile.near, verbosity);
         let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1));
         let background = args.flags.draw.background;
-        let save = |output: &Output| output.save(&frame, [&camera.name, ""], background);
+        let (layers, pictures) = (&args.flags.layers, &timer.pictures);
+        let save =
+            |output: &Output| layers.save(output, &frame, pictures, &camera.name, background);
         let output = output.map(save).transpose()?;
         bar.inc(1);
         Ok(Rendered {

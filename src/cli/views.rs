@@ -12,6 +12,10 @@ use crate::scene::cameras::{
     find_camera_file, load_selected,
 };
 use crate::scene::{Camera, Splats};
+use crate::viewpoint;
+
+/// Maximum of `--views`.
+const MAX_VIEWS: u32 = 100;
 
 /// Flags about views: cameras of a file, a position, or a circle; without them, one view that shows the
 /// main content of the scene.
@@ -46,6 +50,14 @@ pub(crate) struct ViewArgs {
     /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]
     #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
     fov: Option<f64>,
+    /// Choose N different views that show much of the scene, the best first
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = count_of_views,
+        conflicts_with_all = ["cameras", "eye", "target", "orbit"]
+    )]
+    views: Option<u32>,
     /// Draw N views on a circle around the target, starting at --eye
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     orbit: Option<u32>,
@@ -113,7 +125,10 @@ impl ViewArgs {
         splats: &Splats,
         verbosity: Verbosity,
     ) -> Result<ChosenViews> {
-        let framing = || Framing::of(splats);
+        if let Some(count) = self.views {
+            return self.proposed(count, splats, verbosity);
+        }
+        let framing = || viewpoint::framing(splats, &self.described());
         let is_described = self.eye.is_some() || self.target.is_some() || self.orbit.is_some();
         if self.cameras.is_some() || is_described {
             return self.chosen(Some(scene), framing, verbosity);
@@ -190,6 +205,10 @@ impl ViewArgs {
         framing: impl FnOnce() -> Framing,
         verbosity: Verbosity,
     ) -> Result<Vec<Camera>> {
+        if self.views.is_some() {
+            let expected = "a scene of splats, whose views can be compared";
+            return Err(Error::argument("--views", expected, "a mesh"));
+        }
         Ok(self.chosen(None, framing, verbosity)?.cameras)
     }
 
@@ -207,19 +226,22 @@ impl ViewArgs {
             }
             Some(path) => self.views_in(path, scene, verbosity)?,
         };
-        for camera in &chosen.cameras {
-            let [x, y, z] = camera.eye().into();
-            let [wide, high] = camera.focal_px;
-            verbosity.remark(&format!(
-                "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
-                camera.name, camera.width, camera.height
-            ));
-            check_memory([camera.width, camera.height])?;
+        checked(chosen, verbosity)
+    }
+
+    /// Views that a search proposes.
+    fn proposed(&self, count: u32, splats: &Splats, verbosity: Verbosity) -> Result<ChosenViews> {
+        let proposals = viewpoint::proposals(splats, &self.described(), count as usize)?;
+        let mut cameras = Vec::new();
+        for (view, camera) in proposals {
+            verbosity.remark(&format!("view {}: {}", camera.name, flags_of(&view)));
+            cameras.push(camera);
         }
-        if let Some(flags) = &chosen.flags {
-            verbosity.remark(&format!("the view is that of {flags}"));
-        }
-        Ok(chosen)
+        let chosen = ChosenViews {
+            cameras: cameras::select(cameras, self.view.as_deref().unwrap_or("all"))?,
+            ..ChosenViews::default()
+        };
+        checked(chosen, verbosity)
     }
 
     fn described_views(&self, framing: &Framing) -> Result<ChosenViews> {
@@ -338,4 +360,26 @@ fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
     parse_numbers(text)
         .filter(|numbers: &[f64; 3]| numbers.iter().all(|n| n.is_finite()))
         .ok_or_else(|| "expected three finite numbers such as 1,-2,0.5".to_owned())
+}
+
+/// Remarks on the cameras, and refuses pictures for which there is no memory.
+fn checked(chosen: ChosenViews, verbosity: Verbosity) -> Result<ChosenViews> {
+    for camera in &chosen.cameras {
+        let [x, y, z] = camera.eye().into();
+        let [wide, high] = camera.focal_px;
+        verbosity.remark(&format!(
+            "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
+            camera.name, camera.width, camera.height
+        ));
+        check_memory([camera.width, camera.height])?;
+    }
+    if let Some(flags) = &chosen.flags {
+        verbosity.remark(&format!("the view is that of {flags}"));
+    }
+    Ok(chosen)
+}
+
+fn count_of_views(text: &str) -> std::result::Result<u32, String> {
+    let count = whole(text).ok().filter(|n| (1..=MAX_VIEWS).contains(n));
+    count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_VIEWS}"))
 }

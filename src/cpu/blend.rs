@@ -5,6 +5,7 @@
 
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 
+use super::layers::BlendedLanes;
 use super::tile::{PixelBlock, PixelLanes};
 use crate::math::lanes::{GROUP, exp2_where};
 use crate::math::narrow;
@@ -90,8 +91,8 @@ pub(super) fn shade<S: Simd>(
     fragments
 }
 
-/// Blends fragments of a splat's `colour` into their block. Returns the pixels that refused the
-/// fragment: those that were closed before, or that the fragment has closed.
+/// Blends fragments of a splat's `colour` into their block. Pixels refuse a fragment if they were closed
+/// before, or if the fragment closes them.
 #[inline(always)]
 pub(super) fn blend<S: Simd, const STOP: u8>(
     simd: S,
@@ -99,7 +100,7 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     fragments: &Fragments<S>,
     colour: [f32; 3],
     block: &mut PixelBlock,
-) -> mask32x16<S> {
+) -> BlendedLanes<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
     let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
     let (alpha, zero, stop_at) = (fragments.alpha, lane(0.0), lane(stop_at));
@@ -124,5 +125,10 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     for (sum, colour) in block.colour.iter_mut().zip(colour) {
         weight.mul_add(lane(colour), load(sum)).store_array(sum);
     }
-    refused
+    BlendedLanes {
+        over_cut: fragments.over_cut,
+        refused,
+        before,
+        weight,
+    }
 }

@@ -11,6 +11,7 @@ mod bin;
 mod blend;
 mod coverage;
 mod items;
+mod layers;
 mod order;
 mod raster;
 pub(crate) mod reference;
@@ -19,6 +20,7 @@ mod tile;
 
 pub use renderer::{RenderTimes, Renderer, render};
 
+use crate::image::Layer;
 use crate::math::SimdLevel;
 use crate::shading::Profile;
 
@@ -29,6 +31,30 @@ pub struct RenderSettings {
     pub profile: Profile,
     /// Vector instructions to use; the reference renderer ignores this.
     pub level: SimdLevel,
+}
+
+/// Layers to render beside the colours of a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LayerSettings {
+    /// The layers, each once.
+    pub layers: Vec<Layer>,
+    /// Whether depth is the distance of a splat's centre from the camera instead of its coordinate along
+    /// the line of sight.
+    pub is_distance: bool,
+}
+
+impl LayerSettings {
+    /// Whether layers need more of a splat than its projection.
+    fn needs_geometry(&self) -> bool {
+        let depth = [
+            Layer::Depth,
+            Layer::DepthSum,
+            Layer::DepthInverse,
+            Layer::DepthMedian,
+        ];
+        let has_depth = self.layers.iter().any(|layer| depth.contains(layer));
+        self.layers.contains(&Layer::Normal) || (self.is_distance && has_depth)
+    }
 }
 
 /// Counters of a frame.

@@ -8,6 +8,7 @@ use super::blend::{
 };
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
+use super::layers::LayerSink;
 use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TileArea};
 use crate::math::lanes::{GROUP, mask_bits};
 use crate::math::prefetch;
@@ -18,15 +19,16 @@ use crate::shading::cap_rounded_down;
 const PREFETCH_BATCHES: usize = 2;
 
 /// Draws the `splats` whose slots are the low halves of `list`, nearest first, into the tile at
-/// `area` and stores it in the picture's `rows`. Stops early when every pixel is closed. Returns the
-/// number of fragments blended.
+/// `area` and stores it in the picture's `rows`. Stops early when every pixel is closed. Layers are
+/// accumulated in `sink`. Returns the tile, which counts the fragments blended.
 pub(super) fn draw(
     area: TileArea,
     splats: &[ProjectedSplat],
     list: &[u64],
     settings: &RenderSettings,
     rows: &mut [&mut [[f32; 4]]],
-) -> u64 {
+    sink: &mut impl LayerSink,
+) -> Tile {
     let (kind, stop_at) = stop_kind(settings.profile.stop);
     let limits = BlendLimits {
         alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
@@ -35,14 +37,14 @@ pub(super) fn draw(
     let mut tile = Tile::new(area);
     dispatch!(settings.level.level(), simd => {
         match kind {
-            NEVER => draw_lanes::<_, NEVER>(simd, &mut tile, splats, list, limits),
-            BEFORE => draw_lanes::<_, BEFORE>(simd, &mut tile, splats, list, limits),
-            BEFORE_OR_AT => draw_lanes::<_, BEFORE_OR_AT>(simd, &mut tile, splats, list, limits),
-            _ => draw_lanes::<_, AFTER>(simd, &mut tile, splats, list, limits),
+            NEVER => draw_lanes::<_, _, NEVER>(simd, &mut tile, splats, list, limits, sink),
+            BEFORE => draw_lanes::<_, _, BEFORE>(simd, &mut tile, splats, list, limits, sink),
+            BEFORE_OR_AT => draw_lanes::<_, _, BEFORE_OR_AT>(simd, &mut tile, splats, list, limits, sink),
+            _ => draw_lanes::<_, _, AFTER>(simd, &mut tile, splats, list, limits, sink),
         }
         tile.store(simd, rows);
     });
-    tile.fragments_blended
+    tile
 }
 
 #[inline(always)]
@@ -52,12 +54,13 @@ fn slot(entry: u64) -> usize {
 }
 
 #[inline(always)]
-fn draw_lanes<S: Simd, const STOP: u8>(
+fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     simd: S,
     tile: &mut Tile,
     splats: &[ProjectedSplat],
     list: &[u64],
     limits: BlendLimits,
+    sink: &mut L,
 ) {
     let mut batch: [ProjectedSplat; BATCH] = bytemuck::Zeroable::zeroed();
     let mut items = Items::new();
@@ -74,12 +77,14 @@ fn draw_lanes<S: Simd, const STOP: u8>(
         // All masks first: they are long chains of arithmetic that overlap as long as no branch
         // depends on one.
         let mut masks = [0; BATCH];
-        for ((splat, mask), &entry) in batch.iter_mut().zip(&mut masks).zip(chunk) {
+        let places = batch.iter_mut().zip(&mut masks).enumerate();
+        for ((at, (splat, mask)), &entry) in places.zip(chunk) {
             *splat = splats[slot(entry)];
+            sink.load(at, slot(entry), splat);
             *mask = strips.block_mask(simd, splat) & tile.live;
         }
         items.list(simd, &masks);
-        draw_batch::<_, STOP>(simd, tile, &batch, &items, limits, &mut log);
+        draw_batch::<_, _, STOP>(simd, tile, &batch, &items, limits, &mut log, sink);
         tile.fragments_blended += log.blended(items.len());
         tile.live &= !log.closed(&items);
     }
@@ -89,6 +94,8 @@ fn draw_lanes<S: Simd, const STOP: u8>(
 struct Shaded<'a, S: Simd> {
     fragments: [Fragments<S>; GROUP],
     splats: [&'a ProjectedSplat; GROUP],
+    /// Numbers of the splats in the batch.
+    numbers: &'a [u8; GROUP],
     blocks: &'a [u8; GROUP],
     log: (&'a mut [u16; GROUP], &'a mut [u16; GROUP]),
 }
@@ -96,13 +103,14 @@ struct Shaded<'a, S: Simd> {
 /// Draws a batch's items. A group is blended while the next one is shaded: the two are independent,
 /// and shading alone is a chain of latencies too long for a core to hide.
 #[inline(always)]
-fn draw_batch<S: Simd, const STOP: u8>(
+fn draw_batch<S: Simd, L: LayerSink, const STOP: u8>(
     simd: S,
     tile: &mut Tile,
     batch: &[ProjectedSplat; BATCH],
     items: &Items,
     limits: BlendLimits,
     log: &mut Log,
+    sink: &mut L,
 ) {
     let Tile {
         blocks: pixels,
@@ -123,32 +131,36 @@ fn draw_batch<S: Simd, const STOP: u8>(
         let shaded = Shaded {
             fragments,
             splats,
+            numbers: group,
             blocks,
             log,
         };
         if let Some(ready) = waiting.replace(shaded) {
-            blend_group::<_, STOP>(simd, limits, pixels, ready);
+            blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
         }
     }
     if let Some(ready) = waiting {
-        blend_group::<_, STOP>(simd, limits, pixels, ready);
+        blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
     }
 }
 
 #[inline(always)]
 #[allow(clippy::needless_pass_by_value, reason = "consumed, and inlined")]
-fn blend_group<S: Simd, const STOP: u8>(
+fn blend_group<S: Simd, L: LayerSink, const STOP: u8>(
     simd: S,
     limits: BlendLimits,
     pixels: &mut [PixelBlock],
     ready: Shaded<'_, S>,
+    sink: &mut L,
 ) {
     // No branch between the four: the compiler would serialise their arithmetic behind it.
     for i in 0..GROUP {
         let block = &mut pixels[usize::from(ready.blocks[i])];
         let (fragments, colour) = (&ready.fragments[i], ready.splats[i].colour);
-        let refused = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
+        let blended = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
+        let (number, block) = (usize::from(ready.numbers[i]), usize::from(ready.blocks[i]));
+        sink.add(simd, number % BATCH, block, &blended);
         ready.log.0[i] = mask_bits(fragments.over_cut);
-        ready.log.1[i] = mask_bits(refused);
+        ready.log.1[i] = mask_bits(blended.refused);
     }
 }

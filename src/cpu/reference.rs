@@ -3,25 +3,125 @@
 //! Projects every splat with [`ExactSplat`], sorts, and offers each splat to every pixel of its
 //! bounding box, in f64. It is simple and slow.
 
-use super::{Counts, RenderSettings};
-use crate::image::Frame;
+use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID};
+use super::{Counts, LayerSettings, RenderSettings};
+use crate::image::{Frame, Layer, LayerPicture};
 use crate::math::narrow;
 use crate::preprocess::ViewTransform;
-use crate::preprocess::exact::ExactSplat;
+use crate::preprocess::exact::{ExactSplat, distance, facing_normal};
 use crate::scene::{Camera, Splats};
 use crate::shading::{Accumulated, Blended, fragment_alpha};
 
 /// Renders a frame with the scalar reference renderer, which defines what [`Renderer`](super::Renderer)
 /// computes; transparent where nothing covers it.
 pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
+    draw(splats, camera, settings, |_| {})
+}
+
+/// Renders as [`render()`], with `layers` beside the colours.
+pub fn render_layers(
+    splats: &Splats,
+    camera: &Camera,
+    settings: &RenderSettings,
+    layers: &LayerSettings,
+) -> (Frame, Vec<LayerPicture>, Counts) {
     let view = ViewTransform::new(camera, &settings.profile);
-    let mut visible: Vec<_> = splats
-        .iter()
-        .filter_map(|s| ExactSplat::project(&view, splats.sh_degree(), &s))
-        .filter_map(|s| Some((s.bounds(&view)?, s)))
+    if layers.layers.is_empty() {
+        let (frame, counts) = render(splats, camera, settings);
+        return (frame, Vec::new(), counts);
+    }
+    let mut pixels = vec![Fragments::default(); camera.width as usize * camera.height as usize];
+    let (frame, counts) = draw(splats, camera, settings, |blended| {
+        let splat = splats.geometry(blended.index as usize);
+        let depth = if layers.is_distance {
+            distance(&view, splat.mean)
+        } else {
+            blended.depth
+        };
+        pixels[blended.pixel].add(&blended, depth, facing_normal(&view, &splat));
+    });
+    let picture = |&layer: &Layer| {
+        let planes = (0..layer.planes()).flat_map(|part| pixels.iter().map(move |p| (p, part)));
+        let bits = planes.map(|(pixel, part)| pixel.bits(layer, part));
+        LayerPicture::from_bits(layer, [camera.width, camera.height], bits.collect())
+    };
+    let pictures = layers.layers.iter().map(picture).collect();
+    (frame, pictures, counts)
+}
+
+/// A fragment that a pixel has blended.
+struct BlendedFragment {
+    /// Index of the pixel.
+    pixel: usize,
+    /// Index of the splat in the scene.
+    index: u32,
+    depth: f64,
+    alpha: f64,
+    /// Transmittance in front of the fragment.
+    transmittance: f64,
+}
+
+/// What the layers of a pixel are made of.
+#[derive(Debug, Clone, Default)]
+struct Fragments {
+    depth: f64,
+    inverse: f64,
+    median: f64,
+    alpha: f64,
+    normal: [f64; 3],
+    count: u32,
+    /// The largest weight so far and its splat.
+    largest: Option<(f64, u32)>,
+}
+
+impl Fragments {
+    fn add(&mut self, fragment: &BlendedFragment, depth: f64, normal: [f64; 3]) {
+        let weight = fragment.transmittance * fragment.alpha;
+        self.depth += weight * depth;
+        self.inverse += weight / depth;
+        for (sum, n) in self.normal.iter_mut().zip(normal) {
+            *sum += weight * n;
+        }
+        if fragment.transmittance > MEDIAN_TRANSMITTANCE {
+            self.median = depth;
+        }
+        if self.largest.is_none_or(|(largest, _)| weight > largest) {
+            self.largest = Some((weight, fragment.index));
+        }
+        self.alpha = 1.0 - fragment.transmittance * (1.0 - fragment.alpha);
+        self.count += 1;
+    }
+
+    fn bits(&self, layer: Layer, part: usize) -> u32 {
+        let float = |value: f64| narrow(value).to_bits();
+        match layer {
+            Layer::Depth => float(self.depth / self.alpha.max(f64::from(LEAST_ALPHA))),
+            Layer::DepthSum => float(self.depth),
+            Layer::DepthInverse => float(self.inverse),
+            Layer::DepthMedian => float(self.median),
+            Layer::Alpha => float(self.alpha),
+            Layer::Normal => float(self.normal[part]),
+            Layer::Id => self.largest.map_or(NO_ID, |(_, index)| index),
+            Layer::Count => self.count,
+        }
+    }
+}
+
+/// Draws a frame, and tells of each fragment that is blended, in drawing order.
+fn draw(
+    splats: &Splats,
+    camera: &Camera,
+    settings: &RenderSettings,
+    mut blended: impl FnMut(BlendedFragment),
+) -> (Frame, Counts) {
+    let view = ViewTransform::new(camera, &settings.profile);
+    let mut visible: Vec<_> = (0_u32..)
+        .zip(splats.iter())
+        .filter_map(|(i, s)| Some((i, ExactSplat::project(&view, splats.sh_degree(), &s)?)))
+        .filter_map(|(i, s)| Some((s.bounds(&view)?, s, i)))
         .collect();
     // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
-    visible.sort_by(|(_, a), (_, b)| narrow(a.depth).total_cmp(&narrow(b.depth)));
+    visible.sort_by(|(_, a, _), (_, b, _)| narrow(a.depth).total_cmp(&narrow(b.depth)));
 
     let mut pixels = vec![Accumulated::default(); camera.width as usize * camera.height as usize];
     let mut counts = Counts {
@@ -29,7 +129,7 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
         fragments_blended: 0,
     };
     let half_size = view.half_size_px();
-    for (bounds, splat) in &visible {
+    for (bounds, splat, index) in &visible {
         let [xx, xy, yy] = splat.covariance.map(|c| c / splat.determinant);
         let conic = [yy, -xy, xx];
         let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + half_size[axis]);
@@ -44,9 +144,18 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
                 else {
                     continue;
                 };
-                let pixel = &mut pixels[usize::from(y) * camera.width as usize + usize::from(x)];
-                if pixel.offer(alpha, splat.colour, settings.profile.stop) == Blended::Yes {
+                let at = usize::from(y) * camera.width as usize + usize::from(x);
+                let transmittance = pixels[at].transmittance;
+                let outcome = pixels[at].offer(alpha, splat.colour, settings.profile.stop);
+                if outcome == Blended::Yes {
                     counts.fragments_blended += 1;
+                    blended(BlendedFragment {
+                        pixel: at,
+                        index: *index,
+                        depth: splat.depth,
+                        alpha,
+                        transmittance,
+                    });
                 }
             }
         }

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::bin::{TileGrid, TileLists};
+use super::layers::{self, Planes, TileLayers};
 use super::raster;
 use super::tile::{TILE_PX, TileArea};
-use super::{Counts, RenderSettings};
-use crate::image::Frame;
-use crate::preprocess::Projected;
+use super::{Counts, LayerSettings, RenderSettings};
+use crate::image::{Frame, LayerPicture};
+use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
 use crate::scene::{Camera, Splats};
 
 /// Renders one frame, transparent where nothing covers it; for many frames, keep a [`Renderer`].
@@ -78,54 +79,124 @@ impl Renderer {
         camera: &Camera,
         settings: &RenderSettings,
     ) -> (Counts, RenderTimes) {
-        let start = Instant::now();
-        if (frame.width(), frame.height()) != (camera.width, camera.height) {
-            *frame = Frame::new(camera.width, camera.height);
-        }
+        let mut clock = Clock::start();
+        frame.resize(camera.width, camera.height);
         self.projected
             .run(splats, camera, &settings.profile, settings.level);
-        let projected = Instant::now();
-        let grid = TileGrid::new(camera.width, camera.height);
-        self.bins.fill(grid, &self.projected);
-        let binned = Instant::now();
-        self.bins.sort(settings.level);
-        let sorted = Instant::now();
+        let grid = self.list(frame, settings, &mut clock);
         let fragments_blended = self.raster(frame, grid, settings);
-        let end = Instant::now();
-        let counts = Counts {
+        (self.counts(fragments_blended), clock.stop())
+    }
+
+    /// Renders as [`Self::render_into`], with `layers` beside the colours, which are the same as without
+    /// them. Returns the pictures of the layers in order.
+    pub fn render_layers_into(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        layers: &LayerSettings,
+    ) -> (Vec<LayerPicture>, Counts, RenderTimes) {
+        let mut clock = Clock::start();
+        frame.resize(camera.width, camera.height);
+        self.projected
+            .run(splats, camera, &settings.profile, settings.level);
+        let view = ViewTransform::new(camera, &settings.profile);
+        let geometry = layers::geometry(splats, &view, &self.projected, layers);
+        let grid = self.list(frame, settings, &mut clock);
+        let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
+        let sinks = || TileLayers::new(layers, &geometry);
+        let fragments_blended = self.raster_layers(frame, grid, settings, sinks, &mut planes);
+        let counts = self.counts(fragments_blended);
+        (planes.into_pictures(), counts, clock.stop())
+    }
+
+    /// Renders as [`Self::render_into`], with another colour for every splat in view.
+    pub(crate) fn render_recoloured(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync,
+    ) {
+        frame.resize(camera.width, camera.height);
+        self.projected
+            .run(splats, camera, &settings.profile, settings.level);
+        self.projected.recolour(colour);
+        let grid = self.list(frame, settings, &mut Clock::start());
+        self.raster(frame, grid, settings);
+    }
+
+    /// Lists the projected splats of each tile in drawing order.
+    fn list(&mut self, frame: &Frame, settings: &RenderSettings, clock: &mut Clock) -> TileGrid {
+        clock.times.preprocess = clock.lap();
+        let grid = TileGrid::new(frame.width(), frame.height());
+        self.bins.fill(grid, &self.projected);
+        clock.times.bin = clock.lap();
+        self.bins.sort(settings.level);
+        clock.times.sort = clock.lap();
+        grid
+    }
+
+    fn counts(&self, fragments_blended: u64) -> Counts {
+        Counts {
             splats_in_frustum: self.projected.len() as u64,
             fragments_blended,
-        };
-        let times = RenderTimes {
-            preprocess: projected - start,
-            bin: binned - projected,
-            sort: sorted - binned,
-            raster: end - sorted,
-            total: end - start,
-        };
-        (counts, times)
+        }
     }
 
     /// Draws all tiles; returns the number of fragments blended.
     fn raster(&self, frame: &mut Frame, grid: TileGrid, settings: &RenderSettings) -> u64 {
-        let picture = [frame.width() as usize, frame.height() as usize];
-        let mut rows = rows_by_tile(frame, grid);
+        let picture = [frame.width(), frame.height()];
+        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
         rows.par_chunks_mut(TILE_PX)
             .with_max_len(1)
             .enumerate()
             .map(|(index, rows)| {
-                let first_px = [
-                    index % grid.columns * TILE_PX,
-                    index / grid.columns * TILE_PX,
-                ];
-                let size_px = [0, 1].map(|axis| TILE_PX.min(picture[axis] - first_px[axis]));
-                let area = TileArea {
-                    first_px,
-                    size_px,
-                    picture_px: picture,
-                };
+                let area = area_of_tile(index, grid, picture);
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
-                raster::draw(area, splats, list, settings, &mut rows[..size_px[1]])
+                let rows = &mut rows[..area.size_px[1]];
+                raster::draw(area, splats, list, settings, rows, &mut ()).fragments_blended
+            })
+            .sum()
+    }
+
+    /// Draws all tiles with layers, which go to `planes`; returns the number of fragments blended.
+    fn raster_layers<'a>(
+        &self,
+        frame: &mut Frame,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        sinks: impl Fn() -> TileLayers<'a> + Sync + Send,
+        planes: &mut Planes,
+    ) -> u64 {
+        let picture = [frame.width(), frame.height()];
+        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
+        let mut tiles: Vec<TileRows<'_>> = rows
+            .chunks_mut(TILE_PX)
+            .map(|colours| (colours, Vec::new()))
+            .collect();
+        for plane in planes.all() {
+            let mut rows = rows_by_tile(plane, picture[0], grid).into_iter();
+            for (_, planes) in &mut tiles {
+                planes.push(rows.by_ref().take(TILE_PX).collect());
+            }
+        }
+        tiles
+            .par_iter_mut()
+            .with_max_len(1)
+            .enumerate()
+            .map_init(sinks, |sink, (index, (rows, planes))| {
+                let area = area_of_tile(index, grid, picture);
+                let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+                let height = area.size_px[1];
+                sink.clear();
+                let tile = raster::draw(area, splats, list, settings, &mut rows[..height], sink);
+                planes.iter_mut().for_each(|rows| rows.truncate(height));
+                sink.store(&tile.blocks, planes);
+                tile.fragments_blended
             })
             .sum()
     }
@@ -136,14 +207,60 @@ impl Renderer {
     }
 }
 
-/// Divides the picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the
+/// Rows of a tile in the picture, and in each plane of the layers.
+type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
+
+/// Times the stages of a frame.
+struct Clock {
+    start: Instant,
+    last: Instant,
+    times: RenderTimes,
+}
+
+impl Clock {
+    fn start() -> Self {
+        let start = Instant::now();
+        Self {
+            start,
+            last: start,
+            times: RenderTimes::default(),
+        }
+    }
+
+    /// Time since the last call.
+    fn lap(&mut self) -> Duration {
+        let last = std::mem::replace(&mut self.last, Instant::now());
+        self.last - last
+    }
+
+    /// The times, with the rest as that of the raster.
+    fn stop(mut self) -> RenderTimes {
+        self.times.raster = self.lap();
+        self.times.total = self.last - self.start;
+        self.times
+    }
+}
+
+fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
+    let picture_px = picture.map(|px| px as usize);
+    let first_px = [
+        index % grid.columns * TILE_PX,
+        index / grid.columns * TILE_PX,
+    ];
+    TileArea {
+        first_px,
+        size_px: [0, 1].map(|axis| TILE_PX.min(picture_px[axis] - first_px[axis])),
+        picture_px,
+    }
+}
+
+/// Divides a picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the
 /// picture.
-fn rows_by_tile(frame: &mut Frame, grid: TileGrid) -> Vec<&mut [[f32; 4]]> {
-    let width = frame.width() as usize;
-    let mut rows: Vec<&mut [[f32; 4]]> = (0..grid.len() * TILE_PX)
+fn rows_by_tile<T>(pixels: &mut [T], width: u32, grid: TileGrid) -> Vec<&mut [T]> {
+    let mut rows: Vec<&mut [T]> = (0..grid.len() * TILE_PX)
         .map(|_| <&mut [_]>::default())
         .collect();
-    for (y, line) in frame.pixels_mut().chunks_exact_mut(width).enumerate() {
+    for (y, line) in pixels.chunks_exact_mut(width as usize).enumerate() {
         for (column, piece) in line.chunks_mut(TILE_PX).enumerate() {
             rows[(y / TILE_PX * grid.columns + column) * TILE_PX + y % TILE_PX] = piece;
         }

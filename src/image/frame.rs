@@ -36,6 +36,13 @@ impl Frame {
         }
     }
 
+    /// Makes the picture transparent black of another size, or keeps its pixels if it has that size.
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        if [self.width, self.height] != [width, height] {
+            *self = Self::new(width, height);
+        }
+    }
+
     /// Creates a picture in sRGB from its pixels, row by row from the top.
     ///
     /// # Panics
@@ -82,6 +89,21 @@ impl Frame {
             [r, g, b, a]
         });
         Cow::Owned(Self::from_pixels(self.width, self.height, pixels.collect()))
+    }
+
+    /// The picture in linear light: itself, or its sRGB decoded.
+    #[cfg(feature = "cli")]
+    pub(crate) fn to_linear(&self) -> Cow<'_, Self> {
+        if self.colour_space == ColourSpace::Linear {
+            return Cow::Borrowed(self);
+        }
+        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
+            let alpha = if a > 0.0 { a } else { 1.0 };
+            let [r, g, b] = decode_srgb([r, g, b].map(|c| c / alpha)).map(|c| c * alpha);
+            [r, g, b, a]
+        });
+        let linear = Self::from_pixels(self.width, self.height, pixels.collect());
+        Cow::Owned(linear.taken_as(ColourSpace::Linear))
     }
 
     /// Width in pixels.

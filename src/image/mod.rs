@@ -6,6 +6,7 @@ pub(crate) mod difference;
 mod eight_bit;
 pub(crate) mod files;
 mod frame;
+mod layers;
 #[cfg(feature = "cli")]
 mod memory;
 pub(crate) mod metrics;
@@ -13,5 +14,6 @@ pub(crate) mod srgb;
 
 pub use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::{ColourSpace, Frame};
+pub use layers::{Layer, LayerPicture};
 #[cfg(feature = "cli")]
 pub(crate) use memory::check_memory;

@@ -53,6 +53,28 @@ fn covariance_factor(view: &ViewTransform, p_view: [f64; 3], splat: &Splat) -> M
     jacobian * view_from_world * world_from_splat.matrix() * scale
 }
 
+/// Distance of a point of the world from the camera.
+pub(crate) fn distance(view: &ViewTransform, mean: [f32; 3]) -> f64 {
+    Vector3::from(to_view(view, mean)).norm()
+}
+
+/// Shortest axis of a splat in view space, turned towards the camera; of equal axes, the first.
+pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
+    let scale = splat.scale;
+    let shortest = (1..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best });
+    let [w, i, j, k] = splat.rotation.map(f64::from);
+    let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, i, j, k));
+    let in_world = turn * Vector3::ith(shortest, 1.0);
+    let in_view = Matrix3::from_fn(|r, c| view.rotation[r][c]) * in_world;
+    let to_splat = Vector3::from(to_view(view, splat.mean));
+    let sign = if in_view.dot(&to_splat) > 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
+    (in_view * sign).into()
+}
+
 /// Colour seen from the camera: max(0, SH(direction) + 1/2).
 fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
     let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);

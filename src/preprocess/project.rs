@@ -47,6 +47,9 @@ pub(crate) struct ProjectedChunk<'a> {
 }
 
 impl Projected {
+    /// Slots per chunk.
+    pub(crate) const CHUNK: usize = CHUNK;
+
     /// Projects every splat on rayon's current thread pool.
     pub(crate) fn run(
         &mut self,
@@ -73,6 +76,16 @@ impl Projected {
                 dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
             })
             .collect_into_vec(&mut self.filled);
+    }
+
+    /// Replaces the colour of every visible splat; colours are finite.
+    pub(crate) fn recolour(&mut self, colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync) {
+        let chunks = self.splats.par_chunks_mut(CHUNK).zip(&self.filled);
+        chunks.for_each(|(splats, &len)| {
+            for splat in &mut splats[..len] {
+                splat.colour = colour(splat);
+            }
+        });
     }
 
     /// Number of splats whose footprint may touch the picture.

@@ -154,8 +154,13 @@ impl Splats {
         Splat::load(&self.blocks[b], self.sh_rest(b), lane)
     }
 
+    /// Returns splat `index` without its spherical harmonics above degree 0.
+    pub(crate) fn geometry(&self, index: usize) -> Splat {
+        Splat::load(&self.blocks[index / BLOCK], &[], index % BLOCK)
+    }
+
     /// At most `most` splats, at even steps in the scene's order.
-    pub(super) fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
+    pub(crate) fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
         let step = self.len.div_ceil(most).max(1);
         (0..self.len).step_by(step).map(|i| self.splat(i))
     }

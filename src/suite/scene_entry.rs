@@ -14,6 +14,7 @@ use crate::scene::cameras::{
 use crate::scene::{Camera, Splats, load};
 use crate::shading::Profile;
 use crate::synth::{Recipe, Synthetic};
+use crate::viewpoint::framing;
 
 /// Number of splats of a procedural scene without `splats`, and their degree of spherical harmonics
 /// without `sh_degree`, as of `quadrille synth`.
@@ -251,7 +252,7 @@ impl SceneEntry {
                         radius: 1.0,
                     })
                 } else {
-                    Framing::of(&self.load(suite)?.splats)
+                    framing(&self.load(suite)?.splats, views)
                 };
                 for size in sizes {
                     let mut views = views.clone();

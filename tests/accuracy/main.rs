@@ -14,6 +14,7 @@
 mod determinism;
 mod goldens;
 mod lanes;
+mod layers;
 mod metrics;
 mod oracle;
 mod poison;

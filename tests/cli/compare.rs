@@ -280,3 +280,122 @@ fn a_picture_from_stdin() {
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(results["pairs"][0]["psnr_db"].is_null());
 }
+
+#[test]
+fn a_background_is_put_behind_both_pictures() {
+    let folder = Folder::new();
+    // Half-transparent grey, and what it looks like over white.
+    let clear = Frame::from_pixels(12, 9, vec![[0.25, 0.25, 0.25, 0.5]; 108]);
+    let white = Frame::from_pixels(12, 9, vec![[0.75, 0.75, 0.75, 1.0]; 108]);
+    let (a, b) = (folder.with("a.npy", &clear), folder.with("b.npy", &white));
+    let over_white = json(&[&a, &b, "--protocol", "float", "--background", "1,1,1"]);
+    assert_eq!(over_white["pairs"][0]["max_abs"], 0.0);
+    assert_eq!(over_white["pairs"][0]["alpha_max_abs"], 0.5);
+    assert_eq!(over_white["background"], serde_json::json!([1.0, 1.0, 1.0]));
+    let over_black = json(&[&a, &b, "--protocol", "float"]);
+    assert_eq!(over_black["pairs"][0]["max_abs"], 0.5);
+    expect(USAGE, &[&a, &b, "--background", "transparent"]);
+}
+
+#[test]
+fn photographs_in_jpeg_are_compared() {
+    let folder = Folder::new();
+    let a = folder.with("ours/one.png", &picture(0.5));
+    let pixels: Vec<u8> = vec![128; 12 * 9 * 3];
+    let jpeg = folder.named("photos/one.JPG");
+    fs::create_dir_all(folder.path("photos")).unwrap();
+    let file = fs::File::create(&jpeg).unwrap();
+    let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(file, 100);
+    encoder
+        .encode(&pixels, 12, 9, image::ExtendedColorType::Rgb8)
+        .unwrap();
+    let one = json(&[&a, &jpeg]);
+    assert!(one["pairs"][0]["max_abs"].as_f64().unwrap() < 0.02);
+    let (ours, photos) = (folder.named("ours"), folder.named("photos"));
+    let all = json(&[&ours, &photos]);
+    assert_eq!(all["pairs"][0]["name"], "one");
+    // Half of the file is an error, and no panic.
+    let content = fs::read(&jpeg).unwrap();
+    fs::write(&jpeg, &content[..content.len() / 4]).unwrap();
+    expect(UNREADABLE, &[&a, &jpeg]);
+}
+
+#[test]
+fn a_pair_of_different_sizes_has_a_row_and_the_others_are_compared() {
+    let folder = Folder::new();
+    folder.with("a/one.png", &picture(0.5));
+    folder.with("b/one.png", &picture(0.25));
+    folder.with("a/two.png", &picture(0.5));
+    let small = Frame::from_pixels(3, 2, vec![[0.5, 0.5, 0.5, 1.0]; 6]);
+    folder.with("b/two.png", &small);
+    let (a, b) = (folder.named("a"), folder.named("b"));
+    let output = expect(UNREADABLE, &[&a, &b]);
+    let page = text(&output.stdout);
+    assert!(page.contains("not compared"), "{page}");
+    assert!(page.contains("expected 12 x 9 pixels"), "{page}");
+    let output = expect(UNREADABLE, &[&a, &b, "--json"]);
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(results["pairs"][0]["name"], "one");
+    assert_eq!(results["not_compared"][0]["name"], "two");
+}
+
+#[test]
+fn layers_are_compared_plane_by_plane() {
+    let folder = Folder::new();
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/island.ply");
+    let render = |name: &str, backend: &str| {
+        let path = folder.named(name);
+        let output = Command::new(env!("CARGO_BIN_EXE_quadrille"))
+            .args([
+                "render",
+                scene,
+                "--eye",
+                "12,-4,-12",
+                "--target",
+                "0,-1,0",
+                "--width",
+                "96",
+            ])
+            .args([
+                "--aov",
+                "depth,normal,id,count",
+                "--backend",
+                backend,
+                "-o",
+                &path,
+            ])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        path
+    };
+    let (fast, exact) = (render("fast.exr", "cpu"), render("exact.exr", "reference"));
+    let results = json(&[&fast, &exact, "--layers", "--fail-over-share", "0.001"]);
+    let channels = results["layers"].as_array().unwrap().iter();
+    let channels: Vec<_> = channels
+        .map(|layer| layer["channel"].as_str().unwrap())
+        .collect();
+    assert_eq!(channels, ["Count.X", "Id.X", "N.X", "N.Y", "N.Z", "Z"]);
+    // Another view differs nearly everywhere.
+    let other = folder.named("other.{aov}.npy");
+    for eye in ["12,-4,-12", "-12,-4,12"] {
+        let name = other.replace("other", if eye.starts_with('-') { "b" } else { "a" });
+        let output = Command::new(env!("CARGO_BIN_EXE_quadrille"))
+            .args([
+                "render", scene, "--eye", eye, "--target", "0,-1,0", "--width", "96",
+            ])
+            .args(["--aov", "depth,id", "-o", &name])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    for layer in ["depth", "id"] {
+        let pair = ["a", "b"].map(|name| folder.named(&format!("{name}.{layer}.npy")));
+        let flags = [&*pair[0], &pair[1], "--layers", "--fail-over-share", "0.5"];
+        expect(CHECK_FAILED, &flags);
+    }
+    assert!(folder.path("a.rgba.npy").exists());
+    // Two depths and an identifier have no plane in common.
+    let (a, b) = (folder.named("a.depth.npy"), folder.named("a.rgba.npy"));
+    expect(UNREADABLE, &[&a, &b, "--layers"]);
+}

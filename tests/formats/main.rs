@@ -14,6 +14,7 @@ mod camera_colmap;
 mod camera_files;
 mod camera_framing;
 mod camera_paths;
+mod camera_search;
 mod camera_visibility;
 mod camera_worlds;
 mod conversion;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::image::Frame;
-use crate::image::files::{self, PictureFormat};
+use crate::image::files;
 
 /// Path of standard input.
 const STDIN: &str = "-";
@@ -99,7 +99,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     if matched.is_empty() {
         let expected = format!("pictures with the names of those in {}", b.display());
         let found = format!(
-            "none: {} pictures here, {} there (only .png, .exr and .npy files are compared)",
+            "none: {} pictures here, {} there (.png, .jpg, .exr and .npy files are compared)",
             in_a.len(),
             in_b.len()
         );
@@ -136,7 +136,7 @@ fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let is_picture = PictureFormat::of_name(&entry.path()).is_some() && !entry.path().is_dir();
+        let is_picture = files::is_readable_name(&entry.path()) && !entry.path().is_dir();
         if let (true, Ok(name)) = (is_picture, entry.file_name().into_string()) {
             names.insert(name);
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::pairs::PicturePair;
+use crate::error::Error;
 use crate::image::metrics::{Comparison, Protocol};
 use crate::report::table::{TextTable, shortened};
 
@@ -60,11 +61,40 @@ fn six_decimals(number: f64) -> String {
     format!("{number:.6}")
 }
 
+/// A pair that could not be compared.
+#[derive(Debug, Serialize)]
+pub(super) struct Unmeasured {
+    name: String,
+    a: String,
+    b: String,
+    error: String,
+}
+
+impl Unmeasured {
+    pub(super) fn new(pair: &PicturePair, error: &Error) -> Self {
+        let text = |path: &Path| path.display().to_string();
+        Self {
+            name: pair.name.clone(),
+            a: text(&pair.a),
+            b: text(&pair.b),
+            error: match error {
+                Error::Malformed {
+                    expected, found, ..
+                } => format!("expected {expected}, found {found}"),
+                other => other.to_string(),
+            },
+        }
+    }
+}
+
 /// The results of at least one pair.
 #[derive(Debug)]
 pub(super) struct Results {
     pub(super) protocol: Protocol,
+    /// Colour behind both pictures.
+    pub(super) background: [f32; 3],
     pub(super) pairs: Vec<Measured>,
+    pub(super) unmeasured: Vec<Unmeasured>,
 }
 
 impl Results {
@@ -100,7 +130,16 @@ impl Results {
             mean.insert((*key).to_owned(), json!(value));
         }
         mean.insert("identical".to_owned(), json!(self.identical()));
-        json!({ "protocol": self.protocol, "pairs": self.pairs, "mean": mean })
+        let mut document = json!({
+            "protocol": self.protocol,
+            "background": self.background,
+            "pairs": self.pairs,
+            "mean": mean,
+        });
+        if !self.unmeasured.is_empty() {
+            document["not_compared"] = json!(self.unmeasured);
+        }
+        document
     }
 
     /// Formats a row per pair, the means of several pairs, and a line about the protocol.
@@ -122,6 +161,9 @@ impl Results {
         if has_means {
             line("mean", self.mean(|c| c.psnr_db), self.means());
         }
+        for pair in &self.unmeasured {
+            table.row([shortened(&pair.name), "not compared".to_owned()]);
+        }
         let meaning = match self.protocol {
             Protocol::Inria => "clamped and rounded to 8 bits",
             Protocol::Float => "neither clamped nor rounded",
@@ -133,6 +175,23 @@ impl Results {
             }
             _ => String::new(),
         };
-        format!("{table}protocol {protocol}: RGB over black, {meaning}{excluded}\n")
+        let background = match self.background {
+            [0.0, 0.0, 0.0] => "black".to_owned(),
+            [r, g, b] => format!("{r},{g},{b}"),
+        };
+        let not_compared: String = self
+            .unmeasured
+            .iter()
+            .map(|pair| {
+                format!(
+                    "{} was not compared: {}\n",
+                    shortened(&pair.name),
+                    pair.error
+                )
+            })
+            .collect();
+        format!(
+            "{table}{not_compared}protocol {protocol}: RGB over {background}, {meaning}{excluded}\n"
+        )
     }
 }

@@ -1,11 +1,14 @@
 //! Flags of actions, which are applied in the order in which they are given.
 
+use std::path::Path;
+
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::{finite, parsed, positive, whole};
 use crate::convert::{Action, Condition};
-use crate::scene::SplatAxes;
+use crate::error::Result;
+use crate::scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table, load_with};
 
 /// An action as it is given: the flag, its value, and the action.
 #[derive(Debug, Clone)]
@@ -133,27 +136,61 @@ fn numbers<const N: usize>(text: &str, example: &str) -> std::result::Result<[f6
         .ok_or_else(|| format!("expected {example}"))
 }
 
+/// Adds the flags of `actions`.
+fn augmented<'a>(
+    command: clap::Command,
+    actions: impl Iterator<Item = &'a ActionFlag>,
+) -> clap::Command {
+    actions.fold(command, |command, (name, value, help, parse)| {
+        let arg = Arg::new(*name).long(*name).help(*help);
+        let parse = *parse;
+        command.arg(match value {
+            Some(value) => arg
+                .value_name(*value)
+                .action(ArgAction::Append)
+                .allow_hyphen_values(true)
+                .value_parser(move |text: &str| {
+                    let action = parse(text)?;
+                    let text = text.to_owned();
+                    Ok::<_, String>(GivenAction { text, action })
+                }),
+            None => arg.action(ArgAction::SetTrue),
+        })
+    })
+}
+
+/// The given flags of `actions`, in order.
+fn given<'a>(
+    matches: &ArgMatches,
+    actions: impl Iterator<Item = &'a ActionFlag>,
+) -> Vec<GivenAction> {
+    let mut placed: Vec<(usize, GivenAction)> = Vec::new();
+    for (name, value, _, parse) in actions {
+        let flag = format!("--{name}");
+        if value.is_none() {
+            // A switch takes no value, so its parser cannot fail.
+            if let (true, Ok(action)) = (matches.get_flag(name), parse("")) {
+                let at = matches.index_of(name).unwrap_or(0);
+                placed.push((at, GivenAction { text: flag, action }));
+            }
+            continue;
+        }
+        let given = matches.get_many::<GivenAction>(name).into_iter().flatten();
+        let indices = matches.indices_of(name).into_iter().flatten();
+        for (at, given) in indices.zip(given) {
+            let text = format!("{flag} {}", given.text);
+            let action = given.action.clone();
+            placed.push((at, GivenAction { text, action }));
+        }
+    }
+    placed.sort_by_key(|(at, _)| *at);
+    placed.into_iter().map(|(_, given)| given).collect()
+}
+
 impl clap::Args for OrderedActions {
     fn augment_args(command: clap::Command) -> clap::Command {
         let command = command.next_help_heading("Actions, in the given order");
-        ACTIONS
-            .iter()
-            .fold(command, |command, (name, value, help, parse)| {
-                let arg = Arg::new(*name).long(*name).help(*help);
-                let parse = *parse;
-                command.arg(match value {
-                    Some(value) => arg
-                        .value_name(*value)
-                        .action(ArgAction::Append)
-                        .allow_hyphen_values(true)
-                        .value_parser(move |text: &str| {
-                            let action = parse(text)?;
-                            let text = text.to_owned();
-                            Ok::<_, String>(GivenAction { text, action })
-                        }),
-                    None => arg.action(ArgAction::SetTrue),
-                })
-            })
+        augmented(command, ACTIONS.iter())
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -163,27 +200,70 @@ impl clap::Args for OrderedActions {
 
 impl FromArgMatches for OrderedActions {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let mut placed: Vec<(usize, GivenAction)> = Vec::new();
-        for (name, value, _, parse) in &ACTIONS {
-            let flag = format!("--{name}");
-            if value.is_none() {
-                // A switch takes no value, so its parser cannot fail.
-                if let (true, Ok(action)) = (matches.get_flag(name), parse("")) {
-                    let at = matches.index_of(name).unwrap_or(0);
-                    placed.push((at, GivenAction { text: flag, action }));
-                }
-                continue;
-            }
-            let given = matches.get_many::<GivenAction>(name).into_iter().flatten();
-            let indices = matches.indices_of(name).into_iter().flatten();
-            for (at, given) in indices.zip(given) {
-                let text = format!("{flag} {}", given.text);
-                let action = given.action.clone();
-                placed.push((at, GivenAction { text, action }));
-            }
+        Ok(Self(given(matches, ACTIONS.iter())))
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Actions that choose the splats to draw.
+const FILTERS: [&str; 3] = ["keep-box", "keep-sphere", "where"];
+
+fn filters() -> impl Iterator<Item = &'static ActionFlag> {
+    ACTIONS.iter().filter(|action| FILTERS.contains(&action.0))
+}
+
+/// Filters of a scene before it is drawn, in the order in which they are given.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Filters(Vec<GivenAction>);
+
+impl Filters {
+    /// Reads the scene `path`, without the splats that the filters drop.
+    pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
+        if self.0.is_empty() {
+            return load_with(path, options);
         }
-        placed.sort_by_key(|(at, _)| *at);
-        Ok(Self(placed.into_iter().map(|(_, given)| given).collect()))
+        let mut table = load_table(path, options)?;
+        for given in &self.0 {
+            given.action.filter(&mut table, path)?;
+        }
+        table.into_scene()
+    }
+}
+
+impl Step {
+    /// Applies an action that needs no views.
+    pub(super) fn filter(&self, table: &mut SplatTable, path: &Path) -> Result<()> {
+        match self {
+            Self::Table(action) => action.apply(table, path).map_err(|error| match action {
+                Action::Where(_) => error.about("--where"),
+                _ => error,
+            }),
+            Self::Prune(_) => Ok(()),
+        }
+    }
+}
+
+impl clap::Args for Filters {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let command = command.next_help_heading("Filters, in the given order");
+        augmented(command, filters())
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Filters {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        Ok(Self(given(matches, filters())))
     }
 
     fn update_from_arg_matches(

@@ -1,21 +1,33 @@
 //! `OpenEXR`: f32, premultiplied, by the format's convention.
+//!
+//! One part with the channels R, G, B and A, and those of the layers: `Z` for depth, and names with a
+//! dot for the others, as the readers of Blender and Nuke expect them. Whole numbers are UINT. The
+//! attribute `colorInteropID` names the colour space (ASWF Color Interop Forum, "Texture Asset Color
+//! Spaces").
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
 
-use image::codecs::openexr::{OpenExrDecoder, OpenExrEncoder};
-use image::{ExtendedColorType, ImageDecoder, ImageEncoder};
+use exr::prelude::{
+    AnyChannel, AnyChannels, AttributeValue, Encoding, FlatSamples, Image, LayerAttributes,
+    ReadChannels, ReadLayers, Text, WritableImage, read,
+};
+use image::ImageDecoder;
+use image::codecs::openexr::OpenExrDecoder;
 
 use super::limits::{check_compressed_length, stated_size};
-use super::png::io_error;
+use super::planes::Plane;
 use crate::error::{Error, Result};
-use crate::image::Frame;
+use crate::image::{ColourSpace, Frame, LayerPicture};
 
 /// The first bytes of every `OpenEXR` file: 20000630, little-endian.
 pub(super) const MAGIC: &[u8] = &[0x76, 0x2f, 0x31, 0x01];
 
 /// Minimum size of a pixel before compression, in bits: three 16-bit channels.
 const MIN_BITS_PER_PIXEL: u64 = 48;
+
+/// Attribute with the name of the colour space.
+const COLOUR_SPACE: &str = "colorInteropID";
 
 /// Reads the display window of the first layer with R, G and B; without A, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
@@ -33,17 +45,83 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     Ok(frame)
 }
 
-/// Writes one layer of R, G, B and A in f32, losslessly compressed.
-pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
+/// Reads the channels besides R, G, B and A of the first layer.
+pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {
+    // Checks the sizes before anything is allocated by them.
+    let frame = decode(content, named)?;
+    let image = read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .first_valid_layer()
+        .all_attributes()
+        .non_parallel()
+        .from_buffered(Cursor::new(content))
+        .map_err(|e| Error::malformed(named, "OpenEXR", "a whole picture", e.to_string()))?;
+    let channels = image.layer_data.channel_data.list.into_iter();
+    let others = channels.map(|channel| (channel.name.to_string(), channel.sample_data));
+    let others = others.filter(|(name, _)| !["R", "G", "B", "A"].contains(&name.as_str()));
+    let plane = |(name, samples)| Plane {
+        name,
+        size: [frame.width(), frame.height()],
+        values: match samples {
+            FlatSamples::F16(values) => values.iter().map(|v| v.to_f64()).collect(),
+            FlatSamples::F32(values) => values.into_iter().map(f64::from).collect(),
+            FlatSamples::U32(values) => values.into_iter().map(f64::from).collect(),
+        },
+    };
+    Ok(others.map(plane).collect())
+}
+
+/// Writes R, G, B and A in f32, and `layers`, losslessly compressed.
+pub(super) fn encode(
+    out: &mut impl Write,
+    frame: &Frame,
+    layers: &[LayerPicture],
+) -> io::Result<()> {
+    let colour = |channel: usize| {
+        let values = frame.pixels().iter().map(|pixel| pixel[channel]);
+        FlatSamples::F32(values.collect())
+    };
+    let names = ["R", "G", "B", "A"].into_iter().enumerate();
+    let mut channels: Vec<AnyChannel<FlatSamples>> = names
+        .map(|(index, name)| AnyChannel::new(name, colour(index)))
+        .collect();
+    for layer in layers {
+        for (index, name) in layer.layer.exr_channels().iter().enumerate() {
+            let samples = if layer.layer.is_whole() {
+                FlatSamples::U32(layer.whole().to_vec())
+            } else {
+                FlatSamples::F32(layer.plane(index).to_vec())
+            };
+            channels.push(AnyChannel::new(*name, samples));
+        }
+    }
+    let channels = AnyChannels::sort(channels.into_iter().collect());
+    let size = (frame.width() as usize, frame.height() as usize);
+    let colour_space = match frame.colour_space() {
+        ColourSpace::Srgb => "srgb_rec709_display",
+        ColourSpace::Linear => "lin_rec709_display",
+    };
+    let mut layer = exr::prelude::Layer::new(
+        size,
+        LayerAttributes::default(),
+        Encoding::FAST_LOSSLESS,
+        channels,
+    );
+    let colour_space = AttributeValue::Text(Text::from(colour_space));
+    let attributes = &mut layer.attributes.other;
+    attributes.insert(Text::from(COLOUR_SPACE), colour_space);
     // The encoder seeks back to fill in its table of offsets, which a pipe cannot.
     let mut file = Cursor::new(Vec::new());
-    OpenExrEncoder::new(&mut file)
-        .write_image(
-            bytemuck::cast_slice(frame.pixels()),
-            frame.width(),
-            frame.height(),
-            ExtendedColorType::Rgba32F,
-        )
-        .map_err(io_error)?;
+    let image = Image::from_layer(layer);
+    image
+        .write()
+        .non_parallel()
+        .to_buffered(&mut file)
+        .map_err(|error| match error {
+            exr::error::Error::Io(error) => error,
+            other => io::Error::other(other),
+        })?;
     out.write_all(file.get_ref())
 }

@@ -2,29 +2,32 @@
 //!
 //! | format | holds | reading | writing |
 //! |---|---|---|---|
+//! | `.jpg` | 8 bits per channel in sRGB | baseline and progressive | no |
 //! | `.png` | 8 bits per channel, clamped, in sRGB, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
 //! | `.exr` | f32, premultiplied | the first layer with R, G, B and perhaps A | RGBA, lossless |
 //! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
 //!
-//! PNG files are in sRGB. The others hold colours in the picture's own
-//! [colour space](super::ColourSpace), which they do not name: sRGB for splats, linear light for meshes.
-//! Files are read as sRGB.
+//! PNG files are in sRGB, and say so. The others hold colours in the picture's own
+//! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for
+//! meshes, unless chosen otherwise. Files are read as sRGB.
 //!
 //! The extension decides the format when writing, the first bytes of the content when reading.
 //! Readers check the sizes in headers against limits and against the length of the file before they
 //! allocate memory.
 
 mod exr;
+mod jpeg;
 mod limits;
 mod npy;
 mod npy_header;
+pub(crate) mod planes;
 mod png;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::Frame;
+use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
 use crate::output::write_whole;
 use limits::{MAX_FILE_BYTES, check_size};
@@ -62,7 +65,19 @@ impl PictureFormat {
     }
 }
 
-/// Reads the picture file `path`: PNG, `OpenEXR` or NPY, by its content.
+/// Whether `path` has the extension of a picture that [`read`] accepts.
+#[cfg(feature = "cli")]
+pub(crate) fn is_readable_name(path: &Path) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str());
+    let is_jpeg = |e: &str| {
+        jpeg::EXTENSIONS
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(e))
+    };
+    PictureFormat::of_name(path).is_some() || extension.is_some_and(is_jpeg)
+}
+
+/// Reads the picture file `path`: PNG, JPEG, `OpenEXR` or NPY, by its content.
 ///
 /// ```no_run
 /// let photo = quadrille::read_picture("photo.png")?;
@@ -82,6 +97,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
 
 /// Reads a picture file from `source`; `named` is its name in errors.
 pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
+    decode(&content_of(source, named)?, named)
+}
+
+/// Reads all bytes of a picture file.
+fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     source
         .take(MAX_FILE_BYTES + 1)
@@ -89,7 +109,7 @@ pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
         .map_err(|e| Error::read(named, e))?;
     let what = format!("{}: bytes of a picture file", shown(named));
     Error::check_limit(what, MAX_FILE_BYTES, content.len() as u64)?;
-    decode(&content, named)
+    Ok(content)
 }
 
 /// Decodes the content of a picture file; `named` is its name in errors.
@@ -101,10 +121,11 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         Some(PictureFormat::Png) => png::decode(content, named),
         Some(PictureFormat::Exr) => exr::decode(content, named),
         Some(PictureFormat::Npy) => npy::decode(content, named),
+        None if content.starts_with(jpeg::MAGIC) => jpeg::decode(content, named),
         None => Err(Error::malformed(
             named,
             "first bytes",
-            "a picture: PNG, OpenEXR or NPY",
+            "a picture: PNG, JPEG, OpenEXR or NPY",
             match &content[..content.len().min(8)] {
                 [] => "an empty file".to_owned(),
                 start => format!("{start:02x?}"),
@@ -142,9 +163,39 @@ pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> i
     }
     match format {
         PictureFormat::Png => png::encode(out, frame),
-        PictureFormat::Exr => exr::encode(out, frame),
+        PictureFormat::Exr => exr::encode(out, frame, &[]),
         PictureFormat::Npy => npy::encode(out, frame),
     }
+}
+
+/// Writes `frame` and `layers` of the same size to the `OpenEXR` file `path`, whole or not at all.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_exr_layers(
+    path: impl AsRef<Path>,
+    frame: &Frame,
+    layers: &[LayerPicture],
+) -> Result<()> {
+    let path = path.as_ref();
+    let size = [frame.width(), frame.height()];
+    check_size(size)?;
+    if let Some(other) = layers.iter().find(|l| [l.width, l.height] != size) {
+        let expected = format!("{} x {} pixels", size[0], size[1]);
+        let found = format!("{} x {}", other.width, other.height);
+        return Err(Error::argument(other.layer.name(), expected, found));
+    }
+    write_whole(path, |mut out| exr::encode(&mut out, frame, layers))
+}
+
+/// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for
+/// normals.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
+    check_size([layer.width, layer.height])?;
+    write_whole(path.as_ref(), |mut out| npy::encode_layer(&mut out, layer))
 }
 
 /// Writes one number per pixel, row by row from the top, to the NPY file `path`, whole or not at all:

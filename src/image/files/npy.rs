@@ -8,8 +8,9 @@ use std::path::Path;
 
 use super::limits::{Size, stated_size};
 use super::npy_header;
+use super::planes::Plane;
 use crate::error::{Error, Result};
-use crate::image::{Frame, from_8_bit};
+use crate::image::{Frame, LayerPicture, from_8_bit};
 use crate::math::narrow;
 
 /// The first bytes of every NPY file.
@@ -73,12 +74,7 @@ impl ElementType {
 /// Decodes an NPY file of three or four channels; with three, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let (text, elements) = split(content, named)?;
-    let header = npy_header::parse(text).map_err(|refusal| {
-        let rest = text.get(refusal.at..).unwrap_or("");
-        let found: String = rest.chars().take(24).collect();
-        let place = format!("byte {} of the NPY header's text", refusal.at);
-        Error::malformed(named, place, refusal.expected, format!("{found:?}"))
-    })?;
+    let header = header(text, named)?;
     let element = ElementType::of_descr(&header.descr).ok_or_else(|| {
         let expected = "<f4, >f4, <f8, >f8 or |u1";
         Error::malformed(named, "NPY header, descr", expected, header.descr.clone())
@@ -104,6 +100,64 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         channels,
         header.fortran_order,
     ))
+}
+
+/// Decodes the planes of a file of H x W or H x W x 3 numbers.
+pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {
+    let (text, elements) = split(content, named)?;
+    let header = header(text, named)?;
+    let (width, height, names): (_, _, &[&str]) = match header.shape[..] {
+        [height, width] => (width, height, &[""]),
+        [height, width, 3] => (width, height, &["X", "Y", "Z"]),
+        _ => {
+            let (place, expected) = ("NPY header, shape", "height x width or height x width x 3");
+            let found = format!("{:?}", header.shape);
+            return Err(Error::malformed(named, place, expected, found));
+        }
+    };
+    let is_whole = header.descr == "<u4";
+    if (!is_whole && header.descr != "<f4") || header.fortran_order {
+        let (place, expected) = ("NPY header", "<f4 or <u4 in C order");
+        return Err(Error::malformed(named, place, expected, header.descr));
+    }
+    let size = stated_size(named, width, height)?;
+    let expected_bytes = size.pixels() * names.len() as u64 * 4;
+    if elements.len() as u64 != expected_bytes {
+        let found = format!("{} bytes", elements.len());
+        let expected = format!("{expected_bytes} bytes");
+        return Err(Error::malformed(
+            named,
+            "elements of the array",
+            expected,
+            found,
+        ));
+    }
+    let value = |bytes: &[u8; 4]| match is_whole {
+        true => f64::from(u32::from_le_bytes(*bytes)),
+        false => f64::from(f32::from_le_bytes(*bytes)),
+    };
+    let words = elements.as_chunks::<4>().0;
+    let plane = |(part, name): (usize, &&str)| Plane {
+        name: (*name).to_owned(),
+        size: [size.width, size.height],
+        values: words
+            .iter()
+            .skip(part)
+            .step_by(names.len())
+            .map(value)
+            .collect(),
+    };
+    Ok(names.iter().enumerate().map(plane).collect())
+}
+
+/// Parses the text of a header.
+fn header(text: &str, named: &Path) -> Result<npy_header::NpyHeader> {
+    npy_header::parse(text).map_err(|refusal| {
+        let rest = text.get(refusal.at..).unwrap_or("");
+        let found: String = rest.chars().take(24).collect();
+        let place = format!("byte {} of the NPY header's text", refusal.at);
+        Error::malformed(named, place, refusal.expected, format!("{found:?}"))
+    })
 }
 
 /// Splits a file into the header's text and the elements.
@@ -196,6 +250,24 @@ pub(super) fn encode_counts(
     counts
         .iter()
         .try_for_each(|count| out.write_all(&count.to_le_bytes()))
+}
+
+/// Writes version 1.0, little-endian f32 or u32, C order, H x W, or H x W x 3 for three planes.
+pub(super) fn encode_layer(out: &mut impl Write, layer: &LayerPicture) -> io::Result<()> {
+    let size = [layer.width, layer.height];
+    if layer.layer.is_whole() {
+        return encode_counts(out, size, layer.whole());
+    }
+    let planes: Vec<&[f32]> = (0..layer.layer.planes()).map(|p| layer.plane(p)).collect();
+    let channels = if planes.len() == 1 { "" } else { ", 3" };
+    let shape = format!("({}, {}{channels})", layer.height, layer.width);
+    encode_header(out, "<f4", &shape)?;
+    for pixel in 0..planes[0].len() {
+        for plane in &planes {
+            out.write_all(&plane[pixel].to_le_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// Magic, version, and the header of a C-order array.

@@ -13,6 +13,12 @@ use crate::image::{Frame, to_8_bit};
 /// The first bytes of every PNG file (PNG specification, 5.2).
 pub(super) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 
+/// Size in bytes of what stands at the start of every file: the magic and the IHDR chunk.
+const HEADER_BYTES: usize = MAGIC.len() + 25;
+/// The chunk that tells that colours are in sRGB, with the perceptual rendering intent: length, type,
+/// intent, checksum (PNG specification, 11.3.2.5).
+const SRGB: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
+
 /// Minimum size of a pixel before compression, in bits: black and white.
 const MIN_BITS_PER_PIXEL: u64 = 1;
 
@@ -50,9 +56,14 @@ pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
         let rgba = frame.pixels().iter().flat_map(|&p| straight_8_bit(p));
         (rgba.collect(), ExtendedColorType::Rgba8)
     };
-    PngEncoder::new(out)
+    let mut file = Vec::new();
+    PngEncoder::new(&mut file)
         .write_image(&bytes, frame.width(), frame.height(), kind)
-        .map_err(io_error)
+        .map_err(io_error)?;
+    let (start, rest) = file.split_at(HEADER_BYTES.min(file.len()));
+    [start, &SRGB, rest]
+        .iter()
+        .try_for_each(|part| out.write_all(part))
 }
 
 fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
@@ -67,7 +78,7 @@ fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
 }
 
 /// Converts an error of the encoder; errors of the output stay what they are.
-pub(super) fn io_error(error: image::ImageError) -> io::Error {
+fn io_error(error: image::ImageError) -> io::Error {
     match error {
         image::ImageError::IoError(e) => e,
         other => io::Error::other(other),

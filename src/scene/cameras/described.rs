@@ -113,7 +113,7 @@ impl DescribedViews {
     }
 
     /// Intrinsics with square pixels.
-    fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
+    pub(crate) fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.fov_degrees.unwrap_or(framing.fov_degrees);
         let [width, height] = self.size.of(framing.size)?;
         let fov = fov.to_radians();

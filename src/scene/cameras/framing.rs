@@ -94,20 +94,6 @@ impl FramingTarget {
     }
 }
 
-/// Returns a camera named `auto` that shows the main content of `splats` on a picture of 1280 x 720
-/// pixels.
-///
-/// # Errors
-/// [`Error::Argument`] when the scene is too far from the origin for its size.
-pub fn default_camera(splats: &Splats) -> Result<Camera> {
-    let [width, height] = DEFAULT_SIDE_PX;
-    let fov = DEFAULT_FOV_DEGREES.to_radians();
-    let intrinsics = Intrinsics::from_vertical_fov(width, height, fov);
-    let (target, up) = (FramingTarget::of(splats), Vector3::from(DEFAULT_UP));
-    let eye = target.default_eye(&intrinsics, up);
-    Camera::look_at("auto", intrinsics, eye, target.centre, up)
-}
-
 /// The nearest viewpoint in `direction` from `target` from which a camera that looks at `target` shows
 /// all `points`, with a margin. `direction` and `up` may have any length above zero.
 pub fn fitting_eye(
@@ -170,7 +156,7 @@ pub fn orbit(
 }
 
 /// Positions and weights of up to [`MAX_SAMPLES`] splats, at even steps in the scene's order.
-fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
+pub(crate) fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
     let floor = fine_scale(splats);
     splats
         .sampled(MAX_SAMPLES)
@@ -193,7 +179,10 @@ fn fine_scale(splats: &Splats) -> f64 {
 
 /// For each share, the smallest value such that all values up to it have that share of the weight; 0 if
 /// there are no values.
-fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) -> Vec<f64> {
+pub(crate) fn weighted_quantiles(
+    values: impl Iterator<Item = (f64, f64)>,
+    shares: &[f64],
+) -> Vec<f64> {
     let mut values: Vec<(f64, f64)> = values.collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|v| v.1).sum();

@@ -39,7 +39,8 @@ pub use camera_options::CameraOptions;
 pub(crate) use described::{DescribedViews, EyeRule, Framing};
 #[cfg(feature = "cli")]
 pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};
-pub use framing::{FramingTarget, default_camera, fitting_eye, orbit};
+pub use framing::{FramingTarget, fitting_eye, orbit};
+pub(crate) use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
 pub use load::{load, load_with};
 pub use picture_size::{PictureScale, PictureSize};

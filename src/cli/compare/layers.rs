@@ -1,0 +1,126 @@
+//! Comparison of layers: planes of numbers without a peak value.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::pairs::PicturePair;
+use crate::error::{Error, Result};
+use crate::image::files::planes::{self, Plane};
+use crate::report::table::{TextTable, shortened};
+
+/// Difference from which two numbers differ: a share of the larger one, or of 1 if that is less.
+const TOLERANCE: f64 = 1e-4;
+/// Percentile that is stated beside the largest difference.
+const HIGH_SHARE: f64 = 0.999;
+
+/// Differences of a plane of two files.
+#[derive(Debug, Serialize)]
+struct ComparedPlane {
+    name: String,
+    /// Name of the channel; none for the numbers of an NPY file.
+    channel: String,
+    max_abs: f64,
+    p99_9_abs: f64,
+    rmse: f64,
+    /// Share of the pixels that differ by more than the tolerance.
+    differing_share: f64,
+}
+
+/// Differences of all planes of all pairs.
+#[derive(Debug, Default)]
+pub(super) struct ComparedLayers(Vec<ComparedPlane>);
+
+impl ComparedLayers {
+    /// Compares the planes of a pair, which must have the same channels and sizes.
+    pub(super) fn add(&mut self, pair: &PicturePair) -> Result<()> {
+        let (a, b) = (planes::read(&pair.a)?, planes::read(&pair.b)?);
+        let shapes = |planes: &[Plane]| {
+            let shape = |p: &Plane| match p.name.as_str() {
+                "" => format!("{} x {}", p.size[0], p.size[1]),
+                name => format!("{name} {} x {}", p.size[0], p.size[1]),
+            };
+            planes.iter().map(shape).collect::<Vec<_>>().join(", ")
+        };
+        let (expected, found) = (shapes(&a), shapes(&b));
+        if expected != found {
+            let expected = format!("{expected} as in {}", pair.a.display());
+            return Err(Error::malformed(&pair.b, "layers", expected, found));
+        }
+        if a.is_empty() {
+            let expected = "channels besides R, G, B and A";
+            return Err(Error::malformed(&pair.a, "layers", expected, "none"));
+        }
+        for (a, b) in a.iter().zip(&b) {
+            self.0.push(ComparedPlane::of(&pair.name, a, b));
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Names of the planes of which more than `most` of the pixels differ.
+    pub(super) fn above_share(&self, most: f64) -> impl Iterator<Item = String> {
+        let above = self.0.iter().filter(move |p| p.differing_share > most);
+        above.map(|p| format!("{} {}", p.name, p.channel).trim_end().to_owned())
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({ "tolerance": TOLERANCE, "layers": self.0 })
+    }
+
+    pub(super) fn table(&self) -> String {
+        let headings = ["<", "<channel", "max", "p99.9", "RMSE", "differing"];
+        let mut table = TextTable::new(&headings);
+        for plane in &self.0 {
+            table.row([
+                shortened(&plane.name),
+                plane.channel.clone(),
+                format!("{:.3e}", plane.max_abs),
+                format!("{:.3e}", plane.p99_9_abs),
+                format!("{:.3e}", plane.rmse),
+                format!("{:.4} %", 100.0 * plane.differing_share),
+            ]);
+        }
+        format!("{table}differing: by more than {TOLERANCE:e} of the larger number, or of 1\n")
+    }
+}
+
+impl ComparedPlane {
+    fn of(name: &str, a: &Plane, b: &Plane) -> Self {
+        let mut differences = Vec::with_capacity(a.values.len());
+        let (mut differing, mut squares) = (0.0, 0.0);
+        for (&p, &q) in a.values.iter().zip(&b.values) {
+            // The same NaN or infinity is no difference; another one is the greatest.
+            let difference = if p == q || (p.is_nan() && q.is_nan()) {
+                0.0
+            } else if (p - q).is_finite() {
+                (p - q).abs()
+            } else {
+                f64::INFINITY
+            };
+            if difference > TOLERANCE * p.abs().max(q.abs()).max(1.0) {
+                differing += 1.0;
+            }
+            squares += difference * difference;
+            differences.push(difference);
+        }
+        differences.sort_by(f64::total_cmp);
+        let count = differences.len() as f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below the number of pixels"
+        )]
+        let rank = (HIGH_SHARE * (count - 1.0)) as usize;
+        Self {
+            name: name.to_owned(),
+            channel: a.name.clone(),
+            max_abs: differences.last().copied().unwrap_or(0.0),
+            p99_9_abs: differences.get(rank).copied().unwrap_or(0.0),
+            rmse: (squares / count).sqrt(),
+            differing_share: differing / count,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Layers beside the colours of a picture, and the colour space of its file.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use super::outputs::{AOV, Background, Output, Outputs, VIEW};
+use crate::cpu::LayerSettings;
+use crate::error::{Error, Result};
+use crate::image::{Frame, Layer, LayerPicture, files};
+use crate::scene::Camera;
+
+/// What stands for "{aov}" in the name of the picture itself.
+const COLOURS: &str = "rgba";
+
+/// Flags about layers and colours.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Layers")]
+pub(super) struct LayerFlags {
+    /// Layers to write beside the colours, separated by commas. An .exr file holds them all; with .npy,
+    /// "{aov}" in the name is replaced by the layer, and by rgba for the picture
+    #[arg(
+        long = "aov",
+        value_name = "LAYERS",
+        value_enum,
+        value_delimiter = ',',
+        hide_possible_values = false
+    )]
+    layers: Vec<Layer>,
+    /// Measure depth as the distance of a splat's centre from the camera, instead of along the line of
+    /// sight
+    #[arg(long, requires = "layers")]
+    distance: bool,
+    /// Colours of an .exr or .npy file
+    #[arg(long, value_enum, default_value_t = ColourChoice::Display)]
+    colour: ColourChoice,
+}
+
+/// Colours of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ColourChoice {
+    /// As the scene was trained: values for a display, in sRGB
+    Display,
+    /// Linear light, as compositing programs expect it
+    Linear,
+}
+
+impl LayerFlags {
+    /// The layers, each once.
+    pub(super) fn settings(&self) -> LayerSettings {
+        let mut layers = Vec::new();
+        for layer in &self.layers {
+            if !layers.contains(layer) {
+                layers.push(*layer);
+            }
+        }
+        LayerSettings {
+            layers,
+            is_distance: self.distance,
+        }
+    }
+
+    /// Placeholders in the name of the output.
+    pub(super) fn placeholders(&self) -> &'static [&'static str] {
+        if self.layers.is_empty() {
+            &[VIEW]
+        } else {
+            &[VIEW, AOV]
+        }
+    }
+
+    /// Refuses formats that cannot hold the layers or colours, and prepares the names of all files.
+    pub(super) fn prepare(
+        &self,
+        output: &Output,
+        outputs: &mut Outputs<'_>,
+        cameras: &[Camera],
+    ) -> Result<()> {
+        use files::PictureFormat::{Exr, Npy};
+        let is_float = matches!(output.format, Some(Exr | Npy));
+        for (flag, is_given) in [
+            ("--aov", !self.layers.is_empty()),
+            ("--colour linear", self.colour == ColourChoice::Linear),
+        ] {
+            if is_given && !is_float {
+                let expected = "a picture that ends in .exr or .npy";
+                return Err(Error::argument(flag, expected, "another format"));
+            }
+        }
+        let template = &output.template;
+        if self.layers.is_empty() || output.format == Some(Exr) {
+            return template.prepare(outputs, cameras, &[String::new()]);
+        }
+        template.require(AOV, 2, "files of each view")?;
+        template.require(VIEW, cameras.len(), "views (or choose one with --view)")?;
+        for camera in cameras {
+            for name in self.names() {
+                outputs.add("-o", &template.filled(&[(AOV, name), (VIEW, &camera.name)]))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let layers = self.settings().layers;
+        let names: Vec<_> = layers.iter().map(|layer| layer.name()).collect();
+        [COLOURS].into_iter().chain(names)
+    }
+
+    /// Writes the picture of a view and its layers; returns the path of the picture.
+    pub(super) fn save(
+        &self,
+        output: &Output,
+        frame: &Frame,
+        layers: &[LayerPicture],
+        view: &str,
+        background: Option<Background>,
+    ) -> Result<String> {
+        let composed = output.composed(frame, background);
+        let picture = match self.colour {
+            ColourChoice::Display => composed,
+            ColourChoice::Linear => Cow::Owned(composed.to_linear().into_owned()),
+        };
+        if layers.is_empty() {
+            return output.write(&picture, [view, ""]);
+        }
+        let path = |name: &str| -> PathBuf { output.template.filled(&[(AOV, name), (VIEW, view)]) };
+        let main = path(COLOURS);
+        if output.format == Some(files::PictureFormat::Exr) {
+            files::write_exr_layers(&main, &picture, layers)?;
+        } else {
+            files::write(&main, &picture)?;
+            for layer in layers {
+                files::write_npy_layer(path(layer.layer.name()), layer)?;
+            }
+        }
+        Ok(main.display().to_string())
+    }
+}

@@ -1,0 +1,43 @@
+//! JPEG: 8 bits per channel in sRGB, read only. Photographs and the pictures of many data sets are JPEG.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use image::codecs::jpeg::JpegDecoder;
+use image::{DynamicImage, ImageDecoder};
+
+use super::limits::stated_size;
+use crate::error::{Error, Result};
+use crate::image::{Frame, from_8_bit};
+
+/// The first bytes of every JPEG file: start of image, and of the next marker.
+pub(super) const MAGIC: &[u8] = &[0xff, 0xd8, 0xff];
+/// Extensions of JPEG files.
+pub(super) const EXTENSIONS: [&str; 2] = ["jpg", "jpeg"];
+
+/// Maximum number of pixels per byte of a file: each block of 8 x 8 samples has a code of at least one
+/// bit, and every channel has at most 16 pixels per sample.
+const MAX_PIXELS_PER_BYTE: u64 = 8 * 64 * 16;
+
+/// Decodes a JPEG file to values of 0 to 1 with alpha 1. The orientation of the camera is ignored, as by
+/// the trainers of 3D Gaussian splatting.
+pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+    let broken =
+        |e: image::ImageError| Error::malformed(named, "JPEG", "a whole picture", e.to_string());
+    let decoder = JpegDecoder::new(Cursor::new(content)).map_err(broken)?;
+    let (width, height) = decoder.dimensions();
+    let size = stated_size(named, width.into(), height.into())?;
+    if size.pixels() > content.len() as u64 * MAX_PIXELS_PER_BYTE {
+        let expected = format!("enough bytes for {width} x {height} pixels");
+        let found = format!("{} bytes", content.len());
+        return Err(Error::malformed(named, "file length", expected, found));
+    }
+    let picture = DynamicImage::from_decoder(decoder)
+        .map_err(broken)?
+        .into_rgb8();
+    let pixels = picture.pixels().map(|pixel| {
+        let [r, g, b] = pixel.0.map(from_8_bit);
+        [r, g, b, 1.0]
+    });
+    Ok(Frame::from_pixels(width, height, pixels.collect()))
+}
