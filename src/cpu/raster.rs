@@ -84,7 +84,8 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
             *mask = strips.block_mask(simd, splat) & tile.live;
         }
         items.list(simd, &masks);
-        draw_batch::<_, _, STOP>(simd, tile, &batch, &items, limits, &mut log, sink);
+        let work = (&items, &mut log);
+        draw_batch::<_, _, STOP>(simd, tile, &batch, work, limits, sink);
         tile.fragments_blended += log.blended(items.len());
         tile.live &= !log.closed(&items);
     }
@@ -107,9 +108,8 @@ fn draw_batch<S: Simd, L: LayerSink, const STOP: u8>(
     simd: S,
     tile: &mut Tile,
     batch: &[ProjectedSplat; BATCH],
-    items: &Items,
+    (items, log): (&Items, &mut Log),
     limits: BlendLimits,
-    log: &mut Log,
     sink: &mut L,
 ) {
     let Tile {

@@ -1,7 +1,8 @@
 //! A few thousand splats that draw the same small pictures as all splats of a scene.
 //!
-//! Splats above some area are all taken. Of the others, a share in proportion to their area is taken,
-//! and each of those is enlarged to that area, so that surfaces stay closed.
+//! Splats above some area are all taken. Of the others, a share in proportion to the root of their area
+//! is taken, and each of those is enlarged by that share, so that surfaces stay closed. By the area
+//! itself, sky and sea would leave no splats for the fine content of a large scene.
 
 use crate::scene::{BLOCK, Splat, SplatBlock, Splats};
 
@@ -38,7 +39,7 @@ impl SplatSample {
                     continue;
                 }
                 let area = area(block, lane);
-                let share = if area >= least { 1.0 } else { area / least };
+                let share = share(area, least);
                 due += share;
                 if due < 1.0 {
                     continue;
@@ -58,13 +59,22 @@ impl SplatSample {
     }
 }
 
+/// The share of the splats of an area that is taken.
+fn share(area: f32, least: f32) -> f32 {
+    if area >= least {
+        1.0
+    } else {
+        (area / least).sqrt()
+    }
+}
+
 /// Product of the two larger standard deviations.
 fn area(block: &SplatBlock, lane: usize) -> f32 {
     let [x, y, z] = block.scale.map(|axis| axis[lane]);
     (x * y).max(y * z).max(z * x)
 }
 
-/// The area such that the shares `min(1, area / least)` of all splats add up to `count`.
+/// The area from which splats are all taken, such that the shares of all splats add up to `count`.
 fn least_area(splats: &Splats, count: usize) -> f32 {
     let step = splats.len().div_ceil(ESTIMATED_FROM);
     let blocks = splats.blocks();
@@ -80,7 +90,7 @@ fn least_area(splats: &Splats, count: usize) -> f32 {
     for _ in 0..BISECTIONS {
         let middle = f32::midpoint(low, high);
         let least = middle.exp2();
-        let shares = areas.iter().map(|area| f64::from((area / least).min(1.0)));
+        let shares = areas.iter().map(|area| f64::from(share(*area, least)));
         if shares.sum::<f64>() > wanted {
             low = middle;
         } else {
@@ -121,7 +131,7 @@ mod tests {
             sample.splats.len()
         );
         let ratio = total_area(&sample.splats) / total_area(&splats);
-        assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
         // The large ones are there as they are, and the others have been enlarged.
         let last = sample.splats.len() - 1;
         assert_eq!(sample.splats.splat(last).scale[0], 3.0);

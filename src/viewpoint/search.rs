@@ -15,7 +15,7 @@ use crate::shading::{Profile, StopRule};
 
 /// Splats and pixels of the pictures of all candidates.
 const FIRST_LOOK: Look = Look {
-    splats: 6_000,
+    splats: 9_000,
     pixels: 64.0 * 36.0,
 };
 /// The same for the best candidates.

@@ -292,11 +292,11 @@ fn folders_are_compared_to_the_end() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["pairs"].as_array().unwrap().len(), 1);
     fs::create_dir(place.path("photos")).unwrap();
-    fs::write(place.path("photos/0.jpg"), b"").unwrap();
+    fs::write(place.path("photos/0.tiff"), b"").unwrap();
     place.expect_error(
         UNREADABLE,
         &["compare", "a", "photos"],
-        &[".png, .exr and .npy"],
+        &[".png, .jpg, .exr and .npy"],
     );
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::pairs::PicturePair;
 use crate::error::{Error, Result};
-use crate::image::files::planes::{self, Plane};
+use crate::image::files::{Plane, read_planes};
 use crate::report::table::{TextTable, shortened};
 
 /// Difference from which two numbers differ: a share of the larger one, or of 1 if that is less.
@@ -33,7 +33,7 @@ pub(super) struct ComparedLayers(Vec<ComparedPlane>);
 impl ComparedLayers {
     /// Compares the planes of a pair, which must have the same channels and sizes.
     pub(super) fn add(&mut self, pair: &PicturePair) -> Result<()> {
-        let (a, b) = (planes::read(&pair.a)?, planes::read(&pair.b)?);
+        let (a, b) = (read_planes(&pair.a)?, read_planes(&pair.b)?);
         let shapes = |planes: &[Plane]| {
             let shape = |p: &Plane| match p.name.as_str() {
                 "" => format!("{} x {}", p.size[0], p.size[1]),

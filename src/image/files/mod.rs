@@ -20,7 +20,7 @@ mod jpeg;
 mod limits;
 mod npy;
 mod npy_header;
-pub(crate) mod planes;
+mod planes;
 mod png;
 
 use std::fs::File;
@@ -30,6 +30,9 @@ use std::path::Path;
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
 use crate::output::write_whole;
+#[cfg(feature = "cli")]
+pub(crate) use planes::Plane;
+
 use limits::{MAX_FILE_BYTES, check_size};
 
 /// A picture file format.
@@ -131,6 +134,27 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
                 start => format!("{start:02x?}"),
             },
         )),
+    }
+}
+
+/// Reads the planes of the file `path`: the channels of an `OpenEXR` file besides R, G, B and A, or an
+/// NPY file of H x W or H x W x 3 numbers.
+#[cfg(feature = "cli")]
+pub(crate) fn read_planes(path: &Path) -> Result<Vec<Plane>> {
+    let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    let content = content_of(file, path)?;
+    match PictureFormat::of_content(&content) {
+        Some(PictureFormat::Exr) => exr::decode_planes(&content, path),
+        Some(PictureFormat::Npy) => npy::decode_planes(&content, path),
+        _ => {
+            let expected = "layers: an OpenEXR or NPY file";
+            Err(Error::malformed(
+                path,
+                "first bytes",
+                expected,
+                "another format",
+            ))
+        }
     }
 }
 
