@@ -7,7 +7,7 @@ use crate::scene::Splats;
 use crate::scene::cameras::{FramingTarget, weighted_quantiles, weighted_samples};
 
 /// Azimuths of a ring of eyes around the main content, and of directions at an eye inside.
-const AZIMUTHS: u32 = 10;
+const AZIMUTHS: u32 = 8;
 /// Elevations of the rings above the target, in degrees.
 const ELEVATIONS: [f64; 3] = [6.0, 18.0, 32.0];
 /// Distances of the rings, as factors on the one that shows the whole content.

@@ -1,8 +1,7 @@
 //! A few thousand splats that draw the same small pictures as all splats of a scene.
 //!
-//! Splats above some area are all taken. Of the others, a share in proportion to the root of their area
-//! is taken, and each of those is enlarged by that share, so that surfaces stay closed. By the area
-//! itself, sky and sea would leave no splats for the fine content of a large scene.
+//! Splats above some area are all taken. Of the others, a share in proportion to their area is taken,
+//! and each of those is enlarged to that area, so that surfaces stay closed.
 
 use crate::scene::{BLOCK, Splat, SplatBlock, Splats};
 
@@ -61,11 +60,7 @@ impl SplatSample {
 
 /// The share of the splats of an area that is taken.
 fn share(area: f32, least: f32) -> f32 {
-    if area >= least {
-        1.0
-    } else {
-        (area / least).sqrt()
-    }
+    if area >= least { 1.0 } else { area / least }
 }
 
 /// Product of the two larger standard deviations.

@@ -15,7 +15,7 @@ use crate::shading::{Profile, StopRule};
 
 /// Splats and pixels of the pictures of all candidates.
 const FIRST_LOOK: Look = Look {
-    splats: 9_000,
+    splats: 6_000,
     pixels: 64.0 * 36.0,
 };
 /// The same for the best candidates.
@@ -40,6 +40,9 @@ const NEAR: f64 = 0.08;
 const DIFFERENT: (f64, f64) = (35.0, 0.7);
 /// Radius of the circle on which a camera that looks around turns, as a share of the content's radius.
 const LOOK_AROUND: f64 = 0.02;
+/// Factor by which the score of a circle inside must exceed that of one around the content: a turn around
+/// a thing is what a circle is for.
+const INSIDE_CIRCLE: f64 = 2.0;
 /// Significant digits of positions, so that a camera can be given as flags.
 const DIGITS: i32 = 5;
 
@@ -257,7 +260,10 @@ impl<'a> Search<'a> {
             totals[..worse].iter().sum::<f64>() / worse as f64
         };
         let best = groups.fold(None, |best: Option<(f64, &[Scored])>, group| {
-            let total = of_group(group);
+            let total = match group.first() {
+                Some((candidate, _)) if candidate.is_inside => of_group(group) / INSIDE_CIRCLE,
+                _ => of_group(group),
+            };
             let is_better = best.is_none_or(|(least, _)| total > least);
             if is_better {
                 Some((total, group))
