@@ -112,9 +112,9 @@ pub use report::screen::{pages as simulation_pages, simulation_page};
 pub use report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
 pub use report::trace::write as write_trace;
 pub use scene::cameras::{
-    CameraFile, CameraOptions, CameraTransform, PictureScale, PictureSize, fitting_eye,
-    load as load_cameras, load_views, load_with as load_cameras_with, orbit as orbit_cameras,
-    select as select_views, write_inria_json,
+    CameraFile, CameraOptions, CameraTransform, Flight, PictureScale, PictureSize, fitting_eye,
+    fly as fly_cameras, load as load_cameras, load_views, load_with as load_cameras_with,
+    orbit as orbit_cameras, select as select_views, write_inria_json,
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{

@@ -10,6 +10,7 @@ mod console;
 mod convert;
 mod deferred;
 mod figures;
+mod film;
 mod frames;
 mod info;
 mod inputs;

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
+use super::film::{Film, FilmFlags, FilmSettings};
 use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, peak_rss_bytes};
 use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
 use super::layers::LayerFlags;
 use super::options::DrawFlags;
-use super::outputs::{Output, Outputs};
+use super::outputs::{Output, Outputs, refuse_terminal};
 use super::usage::{positive, whole};
 use super::view_page::{camera_json, view_list, view_list_json};
 use super::views::{ChosenViews, ScaleFlag, ViewArgs};
@@ -18,6 +19,7 @@ use crate::cpu::{RenderSettings, Renderer};
 use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::output::write_whole;
+use crate::report::json::joined;
 use crate::report::table::{TextTable, or_dash, shortened};
 use crate::scene::cameras::write_inria_json;
 use crate::scene::{Camera, Scene};
@@ -34,8 +36,9 @@ pub(super) struct Args {
     scene: PathBuf,
     /// Picture to write: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}"
     /// is replaced by the name of the view; missing folders are created; "-" writes a PNG to
-    /// standard output
-    #[arg(short, long, value_name = "OUT", required_unless_present_any = ["repeat", "list_views", "cameras_out"])]
+    /// standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
+    /// video; "-.y4m" writes to standard output
+    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out"])]
     output: Option<PathBuf>,
     /// Time each view: render it N times without writing it, and print the median and the minimum of
     /// each stage in ms
@@ -59,6 +62,8 @@ pub(super) struct Args {
     #[command(flatten)]
     scale: ScaleFlag,
     #[command(flatten)]
+    film: FilmFlags,
+    #[command(flatten)]
     flags: RenderFlags,
 }
 
@@ -69,6 +74,9 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --cameras transforms.json --view ..:8 \\
     --scale 1/4 -o 'test/{view}.png'
   quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
+  quadrille render scene.ply --path camera_path.json -o -.y4m | \\
+    ffmpeg -i - film.mp4
+  quadrille render scene.ply --cameras cameras.json --path ellipse -o turn.apng
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json";
 
 /// Flags about rendering.
@@ -115,13 +123,18 @@ fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    let film = args.film.film(args.output.as_deref())?;
     let flags = &args.flags;
-    let output = Output::parse(
-        args.output.as_deref(),
-        flags.layers.placeholders(),
-        args.json,
-    )?;
+    let placeholders = flags.layers.placeholders();
+    let output = match film {
+        Some(_) => None,
+        None => Output::parse(args.output.as_deref(), placeholders, args.json)?,
+    };
     let layers = flags.layers.settings();
+    if film.is_some() && !layers.layers.is_empty() {
+        let expected = "-o with pictures (.exr or .npy) beside it";
+        return Err(Error::argument("--aov", expected, "a film"));
+    }
     if flags.backend == Backend::Gpu && !layers.layers.is_empty() {
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--aov", expected, "--backend gpu"));
@@ -139,8 +152,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.list_views {
         views = views.of_all();
     }
-    let views = views.of_scene(&args.scene, &scene.splats, verbosity)?;
-    prepare_outputs(args, output.as_ref(), &views)?;
+    let path = &args.scene;
+    let views = args.film.views(&views, path, &scene.splats, verbosity)?;
+    prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         let text = write_inria_json(&views.cameras);
         write_whole(path, |out| out.write_all(text.as_bytes()))?;
@@ -152,12 +166,22 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    if output.is_none() && args.repeat.is_none() {
+    if args.output.is_none() && args.repeat.is_none() {
         return Ok(Exit::Done);
     }
     let host = &flags.draw.host;
     let pool = host.pool()?;
     let level = host.level;
+    if let Some(film) = &film {
+        let settings = FilmSettings {
+            backend: flags.backend,
+            render: RenderSettings { profile, level },
+            background: flags.draw.background,
+            threads: pool.current_num_threads(),
+        };
+        shoot(args, film, &scene, &views, &settings, verbosity)?;
+        return Ok(Exit::Done);
+    }
     let mut timer = FrameTimer {
         backend: flags.backend,
         settings: RenderSettings { profile, level },
@@ -195,11 +219,64 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Writes a film, and says so.
+fn shoot(
+    args: &Args,
+    film: &Film<'_>,
+    scene: &Scene,
+    views: &ChosenViews,
+    settings: &FilmSettings,
+    verbosity: Verbosity,
+) -> Result<()> {
+    // One warning says it of the whole path.
+    if let Some(camera) = views.cameras.first() {
+        warn_if_unseen(scene, camera, settings.render.profile.near, verbosity);
+    }
+    let finished = film.write(&scene.splats, views, settings, verbosity)?;
+    if args.json {
+        let facts = json!({
+            "scene": {
+                "path": args.scene.display().to_string(),
+                "splats": scene.splats.len(),
+                "sh_degree": scene.splats.sh_degree(),
+                "bytes": scene.splats.size_bytes(),
+            },
+            "profile": settings.render.profile.name,
+            "backend": settings.backend,
+            "threads": settings.threads,
+        });
+        return print_json(joined([facts, finished.json(&views.cameras)]));
+    }
+    if film.is_stdout() {
+        return Ok(());
+    }
+    finished.print()
+}
+
 /// Checks the names of all outputs, and makes their folders.
-fn prepare_outputs(args: &Args, output: Option<&Output>, views: &ChosenViews) -> Result<()> {
+fn prepare_outputs(
+    args: &Args,
+    output: Option<&Output>,
+    film: Option<&Film<'_>>,
+    views: &ChosenViews,
+) -> Result<()> {
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
-    let inputs = args.views.files().chain(inputs.into_iter().flatten());
-    let mut outputs = Outputs::beside(inputs);
+    let inputs = inputs.into_iter().flatten().chain(args.views.files());
+    let mut outputs = Outputs::beside(inputs.chain(args.film.files()));
+    if let Some(film) = film {
+        match film.file() {
+            Some(path) => outputs.add("-o", path)?,
+            None if args.json => {
+                let expected = "a file, since --json writes to standard output";
+                return Err(Error::argument(
+                    "-o",
+                    expected,
+                    "-, which is standard output",
+                ));
+            }
+            None => refuse_terminal("a film")?,
+        }
+    }
     if let Some(path) = &args.cameras_out {
         if path == Path::new("-") {
             return Err(Error::argument(

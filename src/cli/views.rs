@@ -118,6 +118,28 @@ impl ViewArgs {
         }
     }
 
+    /// These flags with the views of `file`, all of them if no flag selects some.
+    pub(super) fn of_file(&self, file: &Path) -> Result<Self> {
+        if let Some(other) = &self.cameras {
+            let expected = "spiral, ellipse or interpolate beside --cameras, or a file without it";
+            let found = format!("{} beside {}", file.display(), other.display());
+            return Err(Error::argument("--path", expected, found));
+        }
+        let file = Self {
+            cameras: Some(file.to_path_buf()),
+            ..self.clone()
+        };
+        Ok(file.of_all_unless_chosen())
+    }
+
+    /// These flags with all views, if no flag selects some.
+    pub(super) fn of_all_unless_chosen(&self) -> Self {
+        match self.view {
+            Some(_) => self.clone(),
+            None => self.of_all(),
+        }
+    }
+
     /// The views of a scene of splats, which was read from `scene`.
     pub(crate) fn of_scene(
         &self,

@@ -5,6 +5,8 @@ pub(crate) mod crop;
 pub(crate) mod difference;
 mod eight_bit;
 pub(crate) mod files;
+#[cfg(feature = "cli")]
+pub(crate) mod film;
 mod frame;
 mod layers;
 #[cfg(feature = "cli")]

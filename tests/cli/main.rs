@@ -19,6 +19,7 @@ mod deferred;
 mod docs;
 mod estimates;
 mod figures;
+mod film;
 mod first_contact;
 mod info;
 #[cfg(unix)]

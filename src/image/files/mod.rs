@@ -34,6 +34,8 @@ use crate::output::write_whole;
 pub(crate) use planes::Plane;
 
 use limits::{MAX_FILE_BYTES, check_size};
+#[cfg(feature = "cli")]
+pub(crate) use png::{MAGIC as PNG_MAGIC, straight_8_bit};
 
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

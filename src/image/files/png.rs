@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::image::{Frame, to_8_bit};
 
 /// The first bytes of every PNG file (PNG specification, 5.2).
-pub(super) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
+pub(crate) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Size in bytes of what stands at the start of every file: the magic and the IHDR chunk.
 const HEADER_BYTES: usize = MAGIC.len() + 25;
@@ -66,7 +66,8 @@ pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
         .try_for_each(|part| out.write_all(part))
 }
 
-fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
+/// Colour divided by alpha, and alpha, as 8 bits.
+pub(crate) fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
     let alpha = to_8_bit(a);
     if alpha == 0 {
         return [0; 4];

@@ -1,0 +1,382 @@
+//! Flights: camera paths that are generated from the cameras of a scene.
+//!
+//! Spiral and ellipse follow the paths of mip-NeRF 360 (`camera_utils.py`) as gsplat's viewer scripts use
+//! them (`examples/datasets/traj.py`), without their normalisation of the scene: the middle, the up
+//! direction and the axes come from the cameras. The interpolated path goes through the cameras themselves.
+
+use std::str::FromStr;
+
+use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
+
+use super::camera_file::frame_name;
+use super::spline::CubicSpline;
+use crate::error::{Error, Result};
+use crate::scene::camera::{Camera, Intrinsics};
+
+/// Turns of a spiral.
+const SPIRAL_TURNS: f64 = 2.0;
+/// Ratio of the frequency along the line of sight to that of the turns.
+const SPIRAL_DEPTH_RATE: f64 = 0.5;
+/// Share of the cameras inside the radii of a spiral or an ellipse.
+const RADIUS_SHARE: f64 = 0.9;
+/// Distance of the points that stand for the orientation in an interpolation, as a share of the extent of
+/// the cameras: the weight of turning against moving.
+const TURN_WEIGHT: f64 = 0.1;
+/// Minimum of the smallest eigenvalue of the system of the lines of sight; below it they are parallel.
+const LEAST_CONVERGENCE: f64 = 1e-6;
+
+/// A kind of flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flight {
+    /// Two turns around the mean camera, towards the point that the cameras look at; for scenes that were
+    /// taken from one side.
+    Spiral,
+    /// An ellipse around the point that the cameras look at, at their mean height; for scenes that were
+    /// taken from all sides.
+    Ellipse,
+    /// Through the cameras in their order, on a cubic spline.
+    Interpolate,
+}
+
+impl Flight {
+    const ALL: [(&str, Self); 3] = [
+        ("spiral", Self::Spiral),
+        ("ellipse", Self::Ellipse),
+        ("interpolate", Self::Interpolate),
+    ];
+}
+
+impl FromStr for Flight {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(own, _)| *own == name);
+        found.map(|(_, flight)| flight).ok_or_else(|| {
+            let names = Self::ALL.map(|(own, _)| own).join(", ");
+            Error::argument("path", format!("one of {names}"), name)
+        })
+    }
+}
+
+/// Generates `count` cameras named `frame_0000` onwards from at least two `keys`, with the picture size of
+/// the first. The lens is that of the first, too, and interpolated between cameras.
+///
+/// # Errors
+/// [`Error::Argument`] when there are fewer than two cameras or frames, cameras with pictures of
+/// different sizes, or cameras that define no such path: all at one place, or with parallel lines of sight.
+pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>> {
+    let [first, _, ..] = keys else {
+        let found = format!("{}", keys.len());
+        return Err(Error::argument("path", "at least two cameras", found));
+    };
+    if count < 2 {
+        return Err(Error::argument("frames", "2 or more", count.to_string()));
+    }
+    let size = [first.width, first.height];
+    if let Some(other) = keys.iter().find(|key| [key.width, key.height] != size) {
+        let expected = format!("cameras with pictures of {} x {} pixels", size[0], size[1]);
+        let found = format!("{} x {} of \"{}\"", other.width, other.height, other.name);
+        return Err(Error::argument("path", expected, found));
+    }
+    let poses: Vec<Pose> = keys.iter().map(Pose::of).collect();
+    let frames = match flight {
+        Flight::Spiral => spiral(&poses, count)?,
+        Flight::Ellipse => ellipse(&poses, count)?,
+        Flight::Interpolate => interpolated(&poses, count)?,
+    };
+    let named = frames.iter().enumerate().map(|(index, pose)| {
+        let name = frame_name(index, count);
+        let lens = Intrinsics {
+            width: first.width,
+            height: first.height,
+            focal_px: pose.focal_px,
+            principal_px: pose.principal_px,
+        };
+        Camera::look_at(name, lens, pose.eye, pose.eye + pose.forward, pose.up)
+    });
+    named.collect()
+}
+
+/// A camera by its directions.
+#[derive(Debug, Clone, Copy)]
+struct Pose {
+    eye: Vector3<f64>,
+    forward: Vector3<f64>,
+    up: Vector3<f64>,
+    focal_px: [f64; 2],
+    principal_px: [f64; 2],
+}
+
+impl Pose {
+    fn of(camera: &Camera) -> Self {
+        Self {
+            eye: camera.eye(),
+            forward: camera.view_from_world.row(2).transpose(),
+            up: -camera.view_from_world.row(1).transpose(),
+            focal_px: camera.focal_px,
+            principal_px: camera.principal_px,
+        }
+    }
+}
+
+fn mean(poses: &[Pose], of: fn(&Pose) -> Vector3<f64>) -> Vector3<f64> {
+    poses.iter().map(of).sum::<Vector3<f64>>() / poses.len() as f64
+}
+
+fn no_path(expected: &str, found: &str) -> Error {
+    Error::argument("path", expected, found)
+}
+
+/// The point nearest to all lines of sight, by least squares.
+fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
+    let (mut system, mut right) = (Matrix3::zeros(), Vector3::zeros());
+    for pose in poses {
+        let across = Matrix3::identity() - pose.forward * pose.forward.transpose();
+        system += across;
+        right += across * pose.eye;
+    }
+    let least = (system / poses.len() as f64).symmetric_eigenvalues().min();
+    let inverse = system.try_inverse().filter(|_| least > LEAST_CONVERGENCE);
+    let inverse = inverse.ok_or_else(|| {
+        no_path(
+            "cameras that look towards a common point",
+            "parallel lines of sight",
+        )
+    })?;
+    Ok(inverse * right)
+}
+
+/// The value below which `share` of the values lie, interpolated linearly.
+fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let at = share * (values.len() - 1) as f64;
+    let below = values
+        .iter()
+        .enumerate()
+        .take_while(|(i, _)| *i as f64 <= at);
+    let (index, low) = below.last().map_or((0, 0.0), |(i, v)| (i, *v));
+    let high = values.get(index + 1).copied().unwrap_or(low);
+    low + (high - low) * (at - index as f64)
+}
+
+/// The radius along `axis` within which [`RADIUS_SHARE`] of the cameras are.
+fn radius(poses: &[Pose], centre: Vector3<f64>, axis: Vector3<f64>) -> f64 {
+    let distances = poses.iter().map(|p| (p.eye - centre).dot(&axis).abs());
+    quantile(distances.collect(), RADIUS_SHARE)
+}
+
+fn spiral(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
+    let (eye, up) = (mean(poses, |p| p.eye), mean(poses, |p| p.up));
+    let expected = "cameras that look in one direction for a spiral";
+    let found = "opposite directions";
+    let forward = mean(poses, |p| p.forward).try_normalize(1e-9);
+    let forward = forward.ok_or_else(|| no_path(expected, found))?;
+    let right = forward.cross(&up).try_normalize(1e-9);
+    let right = right.ok_or_else(|| no_path(expected, found))?;
+    let above = right.cross(&forward);
+    let depth = (focus(poses)? - eye).dot(&forward);
+    if depth <= 0.0 {
+        let expected = "cameras whose lines of sight meet before them";
+        return Err(no_path(expected, "lines that meet behind them"));
+    }
+    let target = eye + forward * depth;
+    let radii = [right, above, forward].map(|axis| radius(poses, eye, axis));
+    let frames = (0..count).map(|index| {
+        let angle = std::f64::consts::TAU * SPIRAL_TURNS * index as f64 / count as f64;
+        let along = (angle * SPIRAL_DEPTH_RATE).sin();
+        let offset = right * (radii[0] * angle.cos())
+            + above * (radii[1] * angle.sin())
+            + forward * (radii[2] * along);
+        let eye = eye + offset;
+        Pose {
+            eye,
+            forward: target - eye,
+            up,
+            ..poses[0]
+        }
+    });
+    Ok(frames.collect())
+}
+
+fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
+    let up = mean(poses, |p| p.up)
+        .try_normalize(1e-9)
+        .ok_or_else(|| no_path("cameras with a common up direction", "opposite directions"))?;
+    let focus = focus(poses)?;
+    let height = (mean(poses, |p| p.eye) - focus).dot(&up);
+    let centre = focus + up * height;
+    let axes = main_axes(poses, up);
+    let radii = axes.map(|axis| radius(poses, centre, axis));
+    if radii.iter().any(|radius| *radius <= 0.0) {
+        return Err(no_path(
+            "cameras around what they look at",
+            "a line of cameras",
+        ));
+    }
+    let frames = (0..count).map(|index| {
+        let angle = std::f64::consts::TAU * index as f64 / count as f64;
+        let eye = centre + axes[0] * (radii[0] * angle.cos()) + axes[1] * (radii[1] * angle.sin());
+        Pose {
+            eye,
+            forward: focus - eye,
+            up,
+            ..poses[0]
+        }
+    });
+    Ok(frames.collect())
+}
+
+/// The two main axes of the positions in the plane across `up`, the longer one first. Each points to the
+/// side where its largest component is positive.
+fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
+    let level = Vector3::ith(up.iamin(), 1.0);
+    let x = up.cross(&level).normalize();
+    let y = up.cross(&x);
+    let middle = mean(poses, |p| p.eye);
+    let spread: Matrix2<f64> = poses
+        .iter()
+        .map(|p| Vector2::new((p.eye - middle).dot(&x), (p.eye - middle).dot(&y)))
+        .map(|p| p * p.transpose())
+        .sum();
+    // The angle of the first principal axis of a symmetric 2x2 matrix.
+    let angle = (2.0 * spread[(0, 1)]).atan2(spread[(0, 0)] - spread[(1, 1)]) / 2.0;
+    let first = x * angle.cos() + y * angle.sin();
+    let outwards = |axis: Vector3<f64>| axis * axis[axis.iamax()].signum();
+    let first = outwards(first);
+    [first, up.cross(&first)]
+}
+
+fn interpolated(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
+    let middle = mean(poses, |p| p.eye);
+    let extent = poses.iter().map(|p| (p.eye - middle).norm());
+    let extent = extent.fold(0.0, f64::max);
+    let reach = TURN_WEIGHT * if extent > 0.0 { extent } else { 1.0 };
+    let lens = |pose: &Pose| [pose.focal_px, pose.principal_px].concat();
+    let mut points: Vec<Vec<f64>> = Vec::new();
+    let mut times: Vec<f64> = Vec::new();
+    for pose in poses {
+        let places = [
+            pose.eye,
+            pose.eye + pose.forward * reach,
+            pose.eye + pose.up * reach,
+        ];
+        let point: Vec<f64> = places.iter().flat_map(|p| p.iter().copied()).collect();
+        // Time is the distance travelled, so that the speed is even.
+        let moved = points.last().map(|last| {
+            let squares = last.iter().zip(&point).map(|(a, b)| (b - a) * (b - a));
+            squares.sum::<f64>().sqrt()
+        });
+        if moved == Some(0.0) {
+            continue;
+        }
+        times.push(times.last().unwrap_or(&0.0) + moved.unwrap_or(0.0));
+        points.push([point, lens(pose)].concat());
+    }
+    let Some(end) = times.last().copied().filter(|_| times.len() > 1) else {
+        return Err(no_path("cameras that differ", "equal ones"));
+    };
+    let spline = CubicSpline::through(times, points);
+    let frames = (0..count).map(|index| {
+        let v = spline.at(end * index as f64 / (count - 1) as f64);
+        let place = |i: usize| Vector3::new(v[3 * i], v[3 * i + 1], v[3 * i + 2]);
+        Pose {
+            eye: place(0),
+            forward: place(1) - place(0),
+            up: place(2) - place(0),
+            focal_px: [v[9], v[10]],
+            principal_px: [v[11], v[12]],
+        }
+    });
+    Ok(frames.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cameras on a circle of radius 4, one unit above what they look at, with y down.
+    fn ring(count: u32) -> Vec<Camera> {
+        let lens = Intrinsics::from_vertical_fov(60, 40, 0.8);
+        let (eye, target) = (Vector3::new(4.0, -1.0, 3.0), Vector3::new(0.0, 0.0, 3.0));
+        super::super::framing::orbit(count, lens, eye, target, -Vector3::y()).unwrap()
+    }
+
+    #[test]
+    fn an_ellipse_of_a_ring_is_the_ring() {
+        let frames = fly(Flight::Ellipse, &ring(16), 24).unwrap();
+        assert_eq!((frames.len(), frames[23].name.as_str()), (24, "frame_0023"));
+        for frame in &frames {
+            let from_middle = frame.eye() - Vector3::new(0.0, -1.0, 3.0);
+            assert!(from_middle.y.abs() < 1e-9, "{from_middle}");
+            // The quantile of the radii is a little below the largest coordinate.
+            assert!((from_middle.norm() - 4.0).abs() < 0.4, "{from_middle}");
+            let target =
+                frame.view_from_world * Vector3::new(0.0, 0.0, 3.0) + frame.translation_in_view;
+            assert!(target.xy().norm() < 1e-9 && target.z > 0.0, "{target}");
+        }
+        let step = (frames[1].eye() - frames[0].eye()).norm();
+        let last = (frames[0].eye() - frames[23].eye()).norm();
+        assert!((step - last).abs() < 0.1, "the loop is closed evenly");
+    }
+
+    #[test]
+    fn a_spiral_stays_near_its_cameras_and_looks_at_their_focus() {
+        let keys = &ring(40)[..4];
+        let frames = fly(Flight::Spiral, keys, 60).unwrap();
+        let middle = keys.iter().map(Camera::eye).sum::<Vector3<f64>>() / 4.0;
+        let reach = keys
+            .iter()
+            .map(|k| (k.eye() - middle).norm())
+            .fold(0.0, f64::max);
+        for frame in &frames {
+            assert!((frame.eye() - middle).norm() < 1.5 * reach);
+            let target =
+                frame.view_from_world * Vector3::new(0.0, 0.0, 3.0) + frame.translation_in_view;
+            assert!(target.xy().norm() / target.z < 0.02, "{target}");
+        }
+        // Half of the frames are one turn, in another depth.
+        let apart = (frames[0].eye() - frames[30].eye()).norm();
+        assert!(apart < 1e-9 * reach.max(1.0), "{apart}");
+    }
+
+    #[test]
+    fn an_interpolation_meets_its_cameras() {
+        let mut keys = ring(8)[..3].to_vec();
+        keys[1].focal_px = [50.0, 60.0];
+        // Equal distances: the middle key is in the middle.
+        let frames = fly(Flight::Interpolate, &keys, 9).unwrap();
+        for (frame, key) in [(0, 0), (4, 1), (8, 2)] {
+            let (frame, key) = (&frames[frame], &keys[key]);
+            assert!((frame.eye() - key.eye()).norm() < 1e-9);
+            assert!((frame.view_from_world - key.view_from_world).norm() < 1e-9);
+            assert!((frame.focal_px[1] - key.focal_px[1]).abs() < 1e-9);
+        }
+        // Between them it stays near the circle, which it does not know.
+        for frame in &frames {
+            let radius = (frame.eye() - Vector3::new(0.0, -1.0, 3.0)).norm();
+            assert!((radius - 4.0).abs() < 0.25, "{radius}");
+        }
+        let two = fly(Flight::Interpolate, &keys[..2], 3).unwrap();
+        let half = (keys[0].eye() + keys[1].eye()) / 2.0;
+        assert!((two[1].eye() - half).norm() < 1e-9);
+    }
+
+    #[test]
+    fn cameras_without_a_path_are_refused() {
+        let one = &ring(8)[..1];
+        let same = vec![ring(8)[0].clone(); 3];
+        let mut sizes = ring(3);
+        sizes[1] = sizes[1].resized(30, 20).unwrap();
+        for (flight, keys) in [
+            (Flight::Ellipse, one),
+            (Flight::Ellipse, &same),
+            (Flight::Spiral, &same),
+            (Flight::Interpolate, &same),
+            (Flight::Interpolate, &sizes),
+        ] {
+            assert!(fly(flight, keys, 10).is_err(), "{flight:?}");
+        }
+        assert!(fly(Flight::Ellipse, &ring(8), 1).is_err());
+        assert!("circle".parse::<Flight>().is_err());
+    }
+}

@@ -1,0 +1,302 @@
+//! Paths and films of `render`.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::program::{DONE, Place, USAGE};
+
+/// Y' of BT.709 in limited range, from the 8 bits of a PNG.
+fn luma(rgb: [f32; 4]) -> f64 {
+    let weights = [0.2126, 0.7152, 0.0722];
+    let y: f64 = weights.iter().zip(rgb).map(|(w, c)| w * f64::from(c)).sum();
+    16.0 + 219.0 * y
+}
+
+/// The header of a Y4M film, and the planes of its frames.
+fn y4m(bytes: &[u8], size: [usize; 2]) -> (String, Vec<&[u8]>) {
+    let end = bytes.iter().position(|b| *b == b'\n').unwrap();
+    let header = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let [chroma_width, chroma_height] = size.map(|side| side.div_ceil(2));
+    let frame = size[0] * size[1] + 2 * chroma_width * chroma_height;
+    let frames = bytes[end + 1..].chunks(b"FRAME\n".len() + frame);
+    let planes = frames.map(|f| {
+        assert_eq!(f.len(), b"FRAME\n".len() + frame, "a whole frame");
+        f.strip_prefix(b"FRAME\n").unwrap()
+    });
+    (header, planes.collect())
+}
+
+/// A path of nerfstudio around the scene, with poses from an orbit.
+fn write_path(place: &Place, frames: u32) {
+    let lens = quadrille::Intrinsics::from_vertical_fov(46, 34, 0.9);
+    let target = [0.0, 0.0, 0.0].into();
+    let ring = quadrille::orbit_cameras(
+        frames,
+        lens,
+        [2.0, -1.5, 2.5].into(),
+        target,
+        [0.0, -1.0, 0.0].into(),
+    );
+    let frames = ring.unwrap().into_iter().map(|camera| {
+        let (m, eye) = (camera.view_from_world, camera.eye());
+        // OpenGL axes: right, up, back.
+        let row = |r: usize| [m[(0, r)], -m[(1, r)], -m[(2, r)], eye[r]];
+        let matrix = [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]].concat();
+        json!({"camera_to_world": matrix, "fov": 0.9_f64.to_degrees(), "aspect": 1.5})
+    });
+    let path = json!({"camera_type": "perspective", "render_width": 46, "render_height": 34, "fps": 24,
+        "camera_path": frames.collect::<Vec<_>>()});
+    fs::write(place.path("camera_path.json"), path.to_string()).unwrap();
+}
+
+/// Frame `i` of a film is the picture of camera `i`, and the bytes do not depend on the number of threads.
+#[test]
+fn frames_of_a_film_are_the_pictures_of_its_path() {
+    let place = Place::new();
+    write_path(&place, 7);
+    let film = |name: &str, threads: &str| {
+        let path = ["--path", "camera_path.json", "--threads", threads];
+        place.expect(
+            DONE,
+            &[&["render", "scene.ply", "-o", name], &path[..]].concat(),
+        );
+        fs::read(place.path(name)).unwrap()
+    };
+    let one = film("films/one.y4m", "1");
+    assert_eq!(one, film("three.y4m", "3"));
+    let piped = [
+        "render",
+        "scene.ply",
+        "--path",
+        "camera_path.json",
+        "-o",
+        "-.y4m",
+    ];
+    assert_eq!(one, place.expect(DONE, &piped).stdout);
+    let (header, frames) = y4m(&one, [46, 34]);
+    assert_eq!(
+        header,
+        "YUV4MPEG2 W46 H34 F24:1 Ip A1:1 C420mpeg2 XCOLORRANGE=LIMITED"
+    );
+    assert_eq!(frames.len(), 7);
+    let cameras = ["--cameras", "camera_path.json", "--view", "all"];
+    place.expect(
+        DONE,
+        &[&["render", "scene.ply", "-o", "{view}.png"], &cameras[..]].concat(),
+    );
+    for (index, planes) in frames.iter().enumerate() {
+        let picture = place.path(&format!("frame_{index:04}.png"));
+        let picture = quadrille::read_picture(picture).unwrap();
+        let lit = picture.pixels().iter().filter(|p| p[1] > 0.1).count();
+        assert!(lit > 50, "frame {index} shows the scene");
+        for (pixel, code) in picture.pixels().iter().zip(*planes) {
+            assert!(
+                (luma(*pixel) - f64::from(*code)).abs() < 0.51,
+                "frame {index}"
+            );
+        }
+    }
+}
+
+#[test]
+fn generated_paths_have_their_frames() {
+    let place = Place::new();
+    let orbit = [
+        "--orbit",
+        "6",
+        "--width",
+        "40",
+        "--height",
+        "30",
+        "--cameras-out",
+        "ring.json",
+    ];
+    place.expect(DONE, &[&["render", "scene.ply"], &orbit[..]].concat());
+    for path in ["ellipse", "interpolate", "spiral"] {
+        let keys = if path == "spiral" { "..2" } else { "all" };
+        let flags = [
+            "--cameras",
+            "ring.json",
+            "--view",
+            keys,
+            "--path",
+            path,
+            "--frames",
+            "5",
+        ];
+        let film = [
+            "render",
+            "scene.ply",
+            "-o",
+            "film.apng",
+            "--json",
+            "--fps",
+            "12.5",
+        ];
+        let document = place.document(&[&film[..], &flags].concat());
+        assert_eq!(document["film"]["frames"], 5, "{path}");
+        assert_eq!(document["film"]["frame_rate"], 12.5);
+        assert_eq!(document["views"][4]["name"], "frame_0004");
+        assert_eq!(document["views"][0]["width"], 40);
+        // The first frame is the picture of viewers without animation.
+        let still = quadrille::read_picture(place.path("film.apng")).unwrap();
+        assert_eq!((still.width(), still.height()), (40, 30));
+    }
+    // The path goes through the cameras, and pictures come one by one as well.
+    let path = [
+        "--cameras",
+        "ring.json",
+        "--view",
+        "0,1",
+        "--path",
+        "interpolate",
+        "--frames",
+        "3",
+    ];
+    place.expect(
+        DONE,
+        &[&["render", "scene.ply", "-o", "{view}.npy"], &path[..]].concat(),
+    );
+    let first = ["--cameras", "ring.json", "--view", "1", "-o", "key.npy"];
+    place.expect(DONE, &[&["render", "scene.ply"], &first[..]].concat());
+    let read = |name: &str| quadrille::read_picture(place.path(name)).unwrap();
+    let (last, key) = (read("frame_0002.npy"), read("key.npy"));
+    let off = last.pixels().iter().zip(key.pixels());
+    let off = off.map(|(a, b)| (0..4).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max));
+    assert!(off.fold(0.0, f32::max) < 1e-3);
+}
+
+#[test]
+fn films_that_cannot_be_are_refused_before_the_work() {
+    let place = Place::new();
+    write_path(&place, 3);
+    fs::write(place.path("sizes.json"), {
+        let mut cameras = quadrille::load_cameras(place.path("cameras.json"))
+            .unwrap()
+            .cameras;
+        cameras[1] = cameras[1].resized(30, 20).unwrap();
+        quadrille::write_inria_json(&cameras)
+    })
+    .unwrap();
+    let render = ["render", "scene.ply"];
+    let path = ["--path", "camera_path.json"];
+    for (flags, words) in [
+        (
+            &["-o", "a.y4m", "--cameras", "sizes.json", "--view", "all"][..],
+            &["one size", "30 x 20"][..],
+        ),
+        (
+            &[&path[..], &["-o", "a.y4m", "--background", "transparent"]].concat(),
+            &["--background", ".apng"],
+        ),
+        (
+            &[&path[..], &["-o", "-.y4m", "--json"]].concat(),
+            &["-o", "--json"],
+        ),
+        (
+            &[&path[..], &["-o", "a.y4m", "--frames", "9"]].concat(),
+            &["--path", "--frames"],
+        ),
+        (
+            &[&path[..], &["-o", "a_{view}.png", "--fps", "9"]].concat(),
+            &["--fps", ".y4m"],
+        ),
+        (
+            &[&path[..], &["-o", "a.y4m", "--cameras", "cameras.json"]].concat(),
+            &["--path", "--cameras"],
+        ),
+        (
+            &["-o", "a.y4m", "--path", "ellipse", "--eye", "0,0,0"],
+            &["--eye", "--path"],
+        ),
+        (
+            &["-o", "a.y4m", "--path", "ellipse", "--view", "0"],
+            &["at least two cameras"],
+        ),
+        (&["-o", "a.y4m", "--fps", "0"], &["--fps", "30000/1001"]),
+    ] {
+        place.expect_error(USAGE, &[&render[..], flags].concat(), words);
+    }
+    if cfg!(not(feature = "video")) {
+        let film = [&render[..], &path, &["-o", "a.mp4"]].concat();
+        place.expect_error(USAGE, &film, &["--features video"]);
+    }
+    assert!(!place.names().iter().any(|name| name.starts_with("a.")));
+}
+
+/// The index has all frames, their rate, BT.709, and the place of each; a decoder, where there is one, finds
+/// the pictures again.
+#[cfg(feature = "video")]
+#[test]
+fn a_film_in_mp4_has_all_frames() {
+    use mp4_atom::{Codec, Decode, Ftyp, Moov, StszSamples};
+
+    let place = Place::new();
+    write_path(&place, 12);
+    let film = |name: &str, threads: &str| {
+        let path = ["--path", "camera_path.json", "--threads", threads];
+        place.expect(
+            DONE,
+            &[&["render", "scene.ply", "-o", name], &path[..]].concat(),
+        );
+        fs::read(place.path(name)).unwrap()
+    };
+    let bytes = film("film.mp4", "1");
+    assert_eq!(bytes, film("again.mp4", "2"));
+    let mut rest = &bytes[..];
+    Ftyp::decode(&mut rest).unwrap();
+    let index = Moov::decode(&mut rest).unwrap();
+    assert_eq!(&rest[4..8], b"mdat");
+    let media = &index.trak[0].mdia;
+    assert_eq!((media.mdhd.timescale, media.mdhd.duration), (24, 12));
+    let table = &media.minf.stbl;
+    let [Codec::Av01(codec)] = &table.stsd.codecs[..] else {
+        panic!("{:?}", table.stsd);
+    };
+    assert_eq!((codec.visual.width, codec.visual.height), (46, 34));
+    assert!(!codec.av1c.config_obus.is_empty(), "the sequence header");
+    let StszSamples::Different { sizes } = &table.stsz.samples else {
+        panic!("sizes of samples");
+    };
+    assert_eq!(sizes.len(), 12);
+    let data: u32 = sizes.iter().sum();
+    assert_eq!(data as usize, rest.len() - 8);
+    let offset = table.stco.as_ref().unwrap().entries[0];
+    assert_eq!(offset as usize, bytes.len() - data as usize);
+    assert_eq!(table.stss.as_ref().unwrap().entries[0], 1);
+    // The first sample begins with a sequence header (OBU type 1).
+    assert_eq!(bytes[offset as usize] >> 3, 1);
+
+    let decode = [
+        "-v",
+        "error",
+        "-i",
+        "film.mp4",
+        "-f",
+        "yuv4mpegpipe",
+        "-pix_fmt",
+        "yuv420p",
+        "decoded.y4m",
+    ];
+    let decoder = std::process::Command::new("ffmpeg")
+        .args(decode)
+        .current_dir(place.path("."))
+        .status();
+    let Ok(status) = decoder else {
+        crate::support::skipped::note("decoding of AV1 needs ffmpeg");
+        return;
+    };
+    assert!(status.success());
+    let exact = film("film.y4m", "1");
+    let decoded = fs::read(place.path("decoded.y4m")).unwrap();
+    let ((_, exact), (_, decoded)) = (y4m(&exact, [46, 34]), y4m(&decoded, [46, 34]));
+    assert_eq!(decoded.len(), 12);
+    for (a, b) in exact.iter().zip(&decoded) {
+        let square = |(x, y): (&u8, &u8)| (f64::from(*x) - f64::from(*y)).powi(2);
+        let mse = a.iter().zip(*b).map(square).sum::<f64>() / a.len() as f64;
+        let psnr = 10.0 * (255.0 * 255.0 / mse.max(1e-9)).log10();
+        // Measured: 34 dB for these tiny pictures, which are all edges; another frame has 20.
+        assert!(psnr > 30.0, "{psnr}");
+    }
+}
