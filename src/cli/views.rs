@@ -105,9 +105,11 @@ impl ViewArgs {
         }
     }
 
-    /// The up direction that is given.
+    /// The up direction that is given, or +y for a line of sight along z, which cannot be up.
     pub(super) fn up(&self) -> Option<[f64; 3]> {
-        self.up
+        let sight = self.eye.zip(self.target);
+        let is_along_z = sight.is_some_and(|(eye, target)| eye[..2] == target[..2]);
+        self.up.or(is_along_z.then_some([0.0, 1.0, 0.0]))
     }
 
     /// These flags with all views instead of those that a flag selects.

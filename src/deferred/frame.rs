@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::camera::shutter::ShutterView;
 use super::geometry::{Geometry, GeometryChunk, Layer};
 use super::raster::cost::RasterCounters;
+use super::raster::cull::{Cells, Culler};
 use super::raster::lanes::{PixelHits, TestView};
 use super::raster::traverse::{HitSink, RasterView, traverse};
 use super::raster::triangle::MovingTriangle;
@@ -192,32 +193,26 @@ impl BinLists {
     }
 
     fn of_chunk(frame: &StochasticFrame, chunk: &GeometryChunk, across: u32) -> (BinList, u64) {
-        let view = frame.raster_view();
+        let view = frame.raster_view().test;
         let level = frame.settings.level.level();
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut tests = 0;
         for (triangle, number) in chunk.layer(Layer::Opaque).iter().zip(0_u32..) {
             let [x0, y0, x1, y1] = triangle.area.map(u32::from);
             let [from, to] = [[x0, y0], [x1 - 1, y1 - 1]].map(|p| p.map(|v| v / BIN_PX));
-            let is_tested = (to[0] - from[0] + 1) * (to[1] - from[1] + 1) >= BINS_TESTED;
+            let mut push = |[column, row]: [u32; 2]| pairs.push((row * across + column, number));
+            if (to[0] - from[0] + 1) * (to[1] - from[1] + 1) >= BINS_TESTED {
+                let culler = Culler::new(triangle, &view);
+                let mut bins = Cells::new(BIN_PX, [x0, y0, x1, y1]);
+                tests += u64::from(bins.len());
+                while let Some(batch) = dispatch!(level, simd => bins.test(simd, &culler)) {
+                    batch.for_each(&mut push);
+                }
+                continue;
+            }
             for row in from[1]..=to[1] {
                 for column in from[0]..=to[0] {
-                    if is_tested {
-                        tests += 1;
-                        let [left, top] = [column * BIN_PX, row * BIN_PX];
-                        let bin = [
-                            left.max(x0),
-                            top.max(y0),
-                            (left + BIN_PX).min(x1),
-                            (top + BIN_PX).min(y1),
-                        ];
-                        let may_cover =
-                            dispatch!(level, simd => view.may_cover(simd, triangle, bin));
-                        if !may_cover {
-                            continue;
-                        }
-                    }
-                    pairs.push((row * across + column, number));
+                    push([column, row]);
                 }
             }
         }

@@ -49,13 +49,8 @@ impl Accumulated {
             return Blended::No;
         }
         let left = self.transmittance * (1.0 - alpha);
-        let excluded = match stop {
-            StopRule::Never | StopRule::After(_) => false,
-            StopRule::Before(threshold) => left < threshold,
-            StopRule::BeforeOrAt(threshold) => left <= threshold,
-        };
-        if excluded {
-            self.stopped = true;
+        self.stopped = stop.is_reached(left);
+        if self.stopped && !matches!(stop, StopRule::After(_)) {
             return Blended::No;
         }
         let weight = self.transmittance * alpha;
@@ -63,9 +58,6 @@ impl Accumulated {
             *sum += weight * c;
         }
         self.transmittance = left;
-        if let StopRule::After(threshold) = stop {
-            self.stopped = 1.0 - left >= threshold;
-        }
         Blended::Yes
     }
 }

@@ -44,6 +44,27 @@ pub enum StopRule {
     After(f64),
 }
 
+impl StopRule {
+    /// The transmittance at which a pixel stops.
+    pub fn threshold(self) -> Option<f64> {
+        match self {
+            Self::Never => None,
+            Self::Before(threshold) | Self::BeforeOrAt(threshold) => Some(threshold),
+            Self::After(opacity) => Some(1.0 - opacity),
+        }
+    }
+
+    /// Whether a fragment that leaves the transmittance `left` stops its pixel, before it is blended or after.
+    pub fn is_reached(self, left: f64) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Before(threshold) => left < threshold,
+            Self::BeforeOrAt(threshold) => left <= threshold,
+            Self::After(opacity) => 1.0 - left >= opacity,
+        }
+    }
+}
+
 /// A named set of the constants in which renderers differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {

@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use crate::support::program::{DONE, Place, USAGE};
+use crate::support::shared;
 
 const SMALL: [&str; 8] = [
     "deferred",
@@ -88,6 +89,77 @@ fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     assert_ne!(picture, read("sharp.png"));
     run(&place, &[&["--heat", "heat.png"][..], &BLUR].concat());
     assert!(read("heat.png").len() > 1000);
+}
+
+/// Draws a mesh with three blurs and compares the linear pictures of the sorted pipeline at four sizes of
+/// tiles with that of the cached one.
+fn compare_pipelines(place: &Place, mesh: &[&str]) {
+    let sharp: &[&str] = &[];
+    let motion = &["--camera-move", "0.02,0.01,0.03", "--spin", "0,1,0,6"];
+    let both = &["--spin", "1,1,0,4", "--coc-px", "6", "--grid", "adaptive"];
+    for blur in [sharp, motion, both] {
+        let flags = [
+            "--width",
+            "120",
+            "--height",
+            "90",
+            "--pipeline",
+            "sds,jrk",
+            "--tile",
+            "16,32,64,whole",
+            "-o",
+            "{variant}.npy",
+        ];
+        place.expect(DONE, &[&["deferred"], mesh, &flags, blur].concat());
+        let mut pictures = Vec::new();
+        for entry in fs::read_dir(place.path("")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "npy") {
+                pictures.push(fs::read(&path).unwrap());
+                fs::remove_file(path).unwrap();
+            }
+        }
+        assert_eq!(pictures.len(), 5, "{mesh:?}");
+        let first = &pictures[0];
+        assert!(first.iter().any(|byte| *byte != first[first.len() - 1]));
+        assert!(pictures.iter().all(|p| p == first), "{mesh:?} {blur:?}");
+    }
+}
+
+#[test]
+fn the_pipelines_draw_the_same_picture_of_procedural_meshes() {
+    let place = Place::new();
+    for mesh in [
+        &["arcade", "--tessellate", "40"][..],
+        &["plane", "--tessellate", "30", "--checker", "8"],
+        &["furball", "--hairs", "300", "--tessellate", "40"],
+    ] {
+        compare_pipelines(&place, mesh);
+    }
+}
+
+#[test]
+fn the_pipelines_draw_the_same_picture_of_files() {
+    let place = Place::new();
+    for (file, flags) in [
+        ("bigguy/bigguy.obj", &["--tessellate", "40"][..]),
+        ("monsterfrog/monsterfrog.obj", &["--tessellate", "40"]),
+        ("flighthelmet/FlightHelmet.gltf", &[]),
+        ("hairy_object/hair_ribbons.ply", &[]),
+        ("mountain/mountain.obj", &[]),
+        ("shadowcolumns/testscene.obj", &[]),
+        ("spot/spot_triangulated.obj", &["--checker", "4"]),
+        (
+            "osd_shapes/catmark_cube_creases0.obj",
+            &["--tessellate", "40"],
+        ),
+        ("osd_shapes/catmark_car.obj", &["--tessellate", "40"]),
+    ] {
+        let Some(path) = shared::path(&format!("meshes/{file}")) else {
+            return;
+        };
+        compare_pipelines(&place, &[&[path.to_str().unwrap()], flags].concat());
+    }
 }
 
 #[test]

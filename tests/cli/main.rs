@@ -16,6 +16,7 @@ mod clusters;
 mod compare;
 mod convert;
 mod deferred;
+mod deferred_hostile;
 mod docs;
 mod estimates;
 mod figures;

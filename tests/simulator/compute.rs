@@ -507,7 +507,7 @@ fn software_view(splats: &Splats, expected: &Expected) {
     let max = differences.max();
     let strays = differences.strays(bound("emulated")) as f64 / differences.len() as f64;
     assert!(
-        max <= bound("software max") && strays <= bound("emulated strays"),
+        max <= bound("emulated max") && strays <= bound("emulated strays"),
         "{name}: differs by {max:e}; beyond 1e-5: {strays:e} of the pixels"
     );
     let unstopped = compute(&view, "compute:none");

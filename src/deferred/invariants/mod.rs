@@ -9,6 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use rayon::prelude::*;
+
 use super::backend::attributes::VertexCacheSpec;
 use super::backend::resolve::Background;
 use super::backend::tiles::{TiledOutcome, TiledPass};
@@ -119,6 +121,80 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
             assert!(close < 2000, "{close}");
         }
     }
+}
+
+/// Compares the owners of all samples of frames of random scenes with those of exact arithmetic, until
+/// `wanted` samples have been compared; returns how many were too close to an edge, to another depth or to
+/// the near plane to tell, and how many showed a triangle.
+fn compare_owners(wanted: u64) -> (u64, u64) {
+    let frames = blurs().into_iter().cycle().zip(0_u64..);
+    let (mut compared, mut close, mut covered) = (0, 0, 0);
+    for (blur, seed) in frames {
+        if compared >= wanted {
+            break;
+        }
+        let source = soup(100 + seed, 24, if seed % 2 == 0 { 0.5 } else { 1.2 });
+        let settings = DeferredSettings {
+            faces: Faces::Both,
+            seed,
+            ..DeferredSettings::default()
+        };
+        let size = [480, 360];
+        let frame = frame(&source, size, blur, &settings);
+        let triangles = triangles(&frame);
+        let test = frame.raster_view().test;
+        let rows = (0..size[1]).into_par_iter().map(|y| {
+            let [mut close, mut covered] = [0, 0];
+            for x in 0..size[0] {
+                for lane in 0..16 {
+                    let sample = test.sample([x, y], frame.pattern.pixel(x, y), lane);
+                    let (mut depth, mut owner, mut is_close) = (0.0, 0, false);
+                    for triangle in &triangles {
+                        let hit = exact(triangle, &test.shear, test.near.into(), &sample);
+                        is_close |= hit.is_close;
+                        if hit.is_hit {
+                            is_close |= (hit.depth - depth).abs() < 1e-5;
+                            if hit.depth > depth {
+                                (depth, owner) = (hit.depth, triangle.primitive);
+                            }
+                        }
+                    }
+                    let found = frame.visible.spids[frame.visible.pixel(x, y) + lane];
+                    assert!(
+                        is_close || found.primitive == owner,
+                        "seed {seed}: {found:?} instead of {owner} at {x} {y}, {sample:?}"
+                    );
+                    close += u64::from(is_close);
+                    covered += u64::from(owner != 0);
+                }
+            }
+            [close, covered]
+        });
+        let [own_close, own_covered] = rows.reduce(
+            || [0; 2],
+            |[a, b], [own_close, own_covered]| [a + own_close, b + own_covered],
+        );
+        close += own_close;
+        covered += own_covered;
+        compared += u64::from(size[0]) * u64::from(size[1]) * 16;
+    }
+    (close, covered)
+}
+
+#[test]
+fn owners_are_those_of_exact_arithmetic() {
+    let (close, covered) = compare_owners(10_000_000);
+    assert!(covered > 1_000_000 && close < 100_000, "{covered} {close}");
+}
+
+#[test]
+#[ignore = "compares 100 million samples with all triangles: some minutes"]
+fn owners_of_a_hundred_million_samples_are_those_of_exact_arithmetic() {
+    let (close, covered) = compare_owners(100_000_000);
+    assert!(
+        covered > 10_000_000 && close < 1_000_000,
+        "{covered} {close}"
+    );
 }
 
 #[test]

@@ -7,11 +7,10 @@
 //! corners behind the eye as well, since it never divides by `Z`: a point of the triangle with `Z > 0`
 //! in the tile is a mean of the corners, so one of them is not beyond the side.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::triangle::MovingTriangle;
 use crate::deferred::camera::lens::LensShear;
-use crate::math::lanes::mask_bits;
 
 /// Widening of ranges, for rounding, as a share of the whole range.
 const MARGIN: f32 = 1.0 / 262_144.0;
@@ -28,43 +27,54 @@ pub struct Rect {
     pub greatest: [f32; 2],
 }
 
-/// Ranges of samples in time and on the lens.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SampleRange {
+/// Rectangles of the picture, one per lane, in pixels from its centre: columns and rows of their borders.
+#[derive(Debug, Clone, Copy)]
+pub struct RectLanes<S: Simd> {
+    /// Least columns and rows.
+    pub least: [f32x16<S>; 2],
+    /// Greatest columns and rows.
+    pub greatest: [f32x16<S>; 2],
+}
+
+/// Ranges of samples in time and on the lens, one per lane.
+#[derive(Debug, Clone, Copy)]
+pub struct RangeLanes<S: Simd> {
     /// Times.
-    pub t: [f32; 2],
-    /// Positions on the lens, across.
-    pub u: [f32; 2],
-    /// Positions on the lens, down.
-    pub v: [f32; 2],
+    pub t: [f32x16<S>; 2],
+    /// Positions on the lens, across and down.
+    pub uv: [[f32x16<S>; 2]; 2],
 }
 
-impl SampleRange {
+impl<S: Simd> RangeLanes<S> {
     /// All samples.
-    pub const ALL: Self = Self {
-        t: [0.0, 1.0],
-        u: [-1.0, 1.0],
-        v: [-1.0, 1.0],
-    };
+    #[inline(always)]
+    pub fn all(simd: S) -> Self {
+        let one = f32x16::splat(simd, 1.0);
+        Self {
+            t: [f32x16::splat(simd, 0.0), one],
+            uv: [[-one, one]; 2],
+        }
+    }
 }
 
-/// Lanes of a test: three corners and an unused lane for each of four sides, which are left, right, top
-/// and bottom.
-const LANES: usize = 16;
-/// The corners of a side.
-const CORNERS: u16 = 0b111;
+/// A corner of a triangle at one end of the shutter.
+#[derive(Debug, Clone, Copy, Default)]
+struct Corner {
+    /// Distance from the picture's centre times `Z`, across and down.
+    place: [f32; 2],
+    /// `Z`.
+    z: f32,
+    /// Greatest shear on the lens, across and down.
+    shear: [f32; 2],
+}
 
-/// A triangle's corners and blurs at both ends of the shutter, in lanes.
+/// A triangle's corners and blurs at both ends of the shutter.
 #[derive(Debug, Clone, Copy)]
 pub struct CornerBounds {
-    /// For each end: the distance from the picture's centre times `Z`, in the direction of the side.
-    place: [[f32; LANES]; 2],
-    /// For each end: what the side's own distance from the centre is multiplied by, `Z` or `-Z`.
-    scale: [[f32; LANES]; 2],
-    /// For each end: the greatest shear on the lens, in the direction of the side.
-    shear: [[f32; LANES]; 2],
-    /// Bound of the rounding of a corner's place.
-    slack: [f32; LANES],
+    /// The corners at each end.
+    ends: [[Corner; 3]; 2],
+    /// Bounds of the rounding of the corners' places.
+    slack: [f32; 3],
     moves: bool,
     is_blurred: bool,
 }
@@ -75,51 +85,37 @@ impl CornerBounds {
     #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, reach: f32) -> Self {
         let moves = triangle.moves();
-        let mut bounds = Self {
-            place: [[0.0; LANES]; 2],
-            scale: [[0.0; LANES]; 2],
-            shear: [[0.0; LANES]; 2],
-            slack: [0.0; LANES],
+        let end = if moves {
+            triangle.end()
+        } else {
+            triangle.start
+        };
+        let mut slack = [0.0; 3];
+        let ends = [triangle.start, end].map(|corners| {
+            let mut found = [Corner::default(); 3];
+            for (i, [x, y, z]) in corners.into_iter().enumerate() {
+                found[i] = Corner {
+                    place: [x, y],
+                    z,
+                    shear: [0, 1].map(|k| lens.a[k] * z + lens.b[k]),
+                };
+                let aside = |k: usize| (lens.a[k] * z).abs() + lens.b[k].abs();
+                slack[i] += (x.abs() + aside(0)).max(y.abs() + aside(1)) + reach * z.abs();
+            }
+            found
+        });
+        Self {
+            ends,
+            slack: slack.map(|v| ROUNDING * v),
             moves,
             is_blurred: !lens.is_pinhole(),
-        };
-        let ends = [
-            triangle.start,
-            if moves {
-                triangle.end()
-            } else {
-                triangle.start
-            },
-        ];
-        for i in 0..3 {
-            let mut slack = 0.0;
-            for (end, corners) in ends.iter().enumerate() {
-                let [x, y, z] = corners[i];
-                let across = lens.a[0] * z + lens.b[0];
-                let down = lens.a[1] * z + lens.b[1];
-                for (side, sign) in [(0, 1.0), (1, -1.0)] {
-                    let (column, row) = (4 * side + i, 8 + 4 * side + i);
-                    bounds.place[end][column] = sign * x;
-                    bounds.place[end][row] = sign * y;
-                    bounds.scale[end][column] = -sign * z;
-                    bounds.scale[end][row] = -sign * z;
-                    bounds.shear[end][column] = sign * across;
-                    bounds.shear[end][row] = sign * down;
-                }
-                let aside = |k: usize| (lens.a[k] * z).abs() + lens.b[k].abs();
-                slack += (x.abs() + aside(0)).max(y.abs() + aside(1)) + reach * z.abs();
-            }
-            for side in 0..4 {
-                bounds.slack[4 * side + i] = ROUNDING * slack;
-            }
         }
-        bounds
     }
 
     /// Bounds of the rounding of the corners' places.
     #[inline(always)]
     pub fn slack(&self) -> [f32; 3] {
-        [self.slack[0], self.slack[1], self.slack[2]]
+        self.slack
     }
 
     /// Whether ranges can be less than all samples.
@@ -128,160 +124,200 @@ impl CornerBounds {
         self.moves || self.is_blurred
     }
 
-    /// The times and positions on the lens at which the triangle may cover samples of a rectangle; `None`
-    /// if there are none.
+    /// The rectangles with samples that the triangle may cover, and the times and positions on the lens
+    /// at which it may.
     #[inline(always)]
-    pub fn range<S: Simd>(&self, simd: S, rect: &Rect) -> Option<SampleRange> {
-        let mut range = SampleRange::ALL;
-        let borders = f32x16::from_slice(simd, &rect.borders());
-        let slack = f32x16::from_slice(simd, &self.slack);
-        let start = self.beyond(simd, 0, borders, slack);
-        let start_below = below_zero(simd, start);
-        if !self.moves {
-            if (0..4).any(|side| misses(start_below, side)) {
-                return None;
+    pub fn range<S: Simd>(&self, simd: S, rects: &RectLanes<S>) -> (mask32x16<S>, RangeLanes<S>) {
+        let mut range = RangeLanes::all(simd);
+        let mut may_cover = mask32x16::splat(simd, true);
+        for (axis, sign) in SIDES {
+            let border = rects.border(axis, sign);
+            let start = self.beyond(simd, 0, axis, sign, border);
+            if !self.moves {
+                may_cover = may_cover & !all(below_zero(simd, start));
+                continue;
             }
-        } else {
-            let end = self.beyond(simd, 1, borders, slack);
-            let end_below = below_zero(simd, end);
-            if (0..4).any(|side| misses(start_below & end_below, side)) {
-                return None;
+            let end = self.beyond(simd, 1, axis, sign, border);
+            let below = [below_zero(simd, start), below_zero(simd, end)];
+            let never = both(below[0], below[1]);
+            may_cover = may_cover & !all(never);
+            let mut hull = Hull::new(simd);
+            for i in 0..3 {
+                hull.add(start[i] / (start[i] - end[i]), never[i]);
             }
-            let mut roots = [0.0; LANES];
-            (start / (start - end)).store_slice(&mut roots);
-            for side in 0..4 {
-                let t = hull(
-                    side,
-                    [start_below, end_below],
-                    &[(roots, start_below & end_below)],
-                );
-                range.t = both(range.t, t);
-            }
-            if range.t[0] > range.t[1] {
-                return None;
-            }
+            narrow_to(&mut range.t, hull.range(all(below[0]), all(below[1])));
         }
-        if self.is_blurred {
-            self.on_lens(simd, borders, slack, &mut range)?;
+        may_cover = may_cover & range.t[0].simd_le(range.t[1]);
+        if self.is_blurred && may_cover.any_true() {
+            may_cover = may_cover & self.on_lens(simd, rects, &mut range);
         }
-        Some(range)
+        (may_cover, range)
     }
 
-    /// The distances of the corners, with blur, from the sides at an end of the shutter, times `Z`; below 0
-    /// for corners beyond a side.
+    /// The distances of the corners, with blur, from a side at an end of the shutter, times `Z`; below 0
+    /// for corners beyond the side.
     #[inline(always)]
     fn beyond<S: Simd>(
         &self,
         simd: S,
         end: usize,
-        borders: f32x16<S>,
-        slack: f32x16<S>,
-    ) -> f32x16<S> {
-        let place = f32x16::from_slice(simd, &self.place[end]);
-        let scale = f32x16::from_slice(simd, &self.scale[end]);
-        let shear = f32x16::from_slice(simd, &self.shear[end]);
-        place + borders * scale + shear.abs() + slack
+        axis: usize,
+        sign: f32,
+        border: f32x16<S>,
+    ) -> [f32x16<S>; 3] {
+        let mut distances = [f32x16::splat(simd, 0.0); 3];
+        for i in 0..3 {
+            let corner = &self.ends[end][i];
+            let sharp = border * (-sign * corner.z) + sign * corner.place[axis];
+            distances[i] = sharp + corner.shear[axis].abs() + self.slack[i];
+        }
+        distances
     }
 
-    /// Restricts a range to the positions on the lens from which the triangle may be seen between the
-    /// sides at some of its times.
+    /// Restricts ranges to the positions on the lens from which the triangle may be seen between the sides
+    /// at some of their times. The lanes where there are any are returned.
     #[inline(always)]
     fn on_lens<S: Simd>(
         &self,
         simd: S,
-        borders: f32x16<S>,
-        slack: f32x16<S>,
-        range: &mut SampleRange,
-    ) -> Option<()> {
-        let mut below = [u16::MAX; 2];
-        let mut roots = [([0.0; LANES], 0); 2];
-        for (time, root) in range.t.into_iter().zip(&mut roots) {
-            let place = between(simd, &self.place, time);
-            let scale = between(simd, &self.scale, time);
-            let shear = between(simd, &self.shear, time);
-            let middle = place + borders * scale + slack * 2.0;
-            let (least, greatest) = (middle - shear, middle + shear);
-            let own = [below_zero(simd, least), below_zero(simd, greatest)];
-            below = [below[0] & own[0], below[1] & own[1]];
-            (least / (least - greatest)).store_slice(&mut root.0);
-            root.1 = own[0] & own[1];
-        }
-        for side in 0..4 {
-            if misses(below[0] & below[1], side) {
-                return None;
+        rects: &RectLanes<S>,
+        range: &mut RangeLanes<S>,
+    ) -> mask32x16<S> {
+        let times: &[f32x16<S>] = if self.moves { &range.t } else { &range.t[..1] };
+        let mut may_cover = mask32x16::splat(simd, true);
+        let mut lens = range.uv;
+        for (axis, sign) in SIDES {
+            let border = rects.border(axis, sign);
+            let mut below = [[mask32x16::splat(simd, true); 3]; 2];
+            let mut hull = Hull::new(simd);
+            for &time in times {
+                for i in 0..3 {
+                    let [start, end] = [&self.ends[0][i], &self.ends[1][i]];
+                    let place = between(sign, [start.place[axis], end.place[axis]], time);
+                    let z = between(sign, [start.z, end.z], time);
+                    let shear = between(sign, [start.shear[axis], end.shear[axis]], time);
+                    let middle = place - border * z + self.slack[i] * 2.0;
+                    let (least, greatest) = (middle - shear, middle + shear);
+                    let zero = f32x16::splat(simd, 0.0);
+                    let own = [least.simd_lt(zero), greatest.simd_lt(zero)];
+                    hull.add(least / (least - greatest), own[0] & own[1]);
+                    below[0][i] = below[0][i] & own[0];
+                    below[1][i] = below[1][i] & own[1];
+                }
             }
-            let share = hull(side, below, &roots);
-            let lens = [2.0 * share[0] - 1.0, 2.0 * share[1] - 1.0];
-            let own = if side < 2 { &mut range.u } else { &mut range.v };
-            *own = both(*own, lens);
+            may_cover = may_cover & !all(both(below[0], below[1]));
+            let share = hull.range(all(below[0]), all(below[1]));
+            narrow_to(
+                &mut lens[axis],
+                [share[0] * 2.0 - 1.0, share[1] * 2.0 - 1.0],
+            );
         }
-        (range.u[0] <= range.u[1] && range.v[0] <= range.v[1]).then_some(())
+        range.uv = lens;
+        for [least, greatest] in lens {
+            may_cover = may_cover & least.simd_le(greatest);
+        }
+        may_cover
     }
 }
 
-impl Rect {
-    /// The borders of the sides, in lanes.
+/// The sides of a rectangle, left, right, top and bottom: the axis, and the sign of the direction that
+/// points inwards.
+const SIDES: [(usize, f32); 4] = [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)];
+
+impl<S: Simd> RectLanes<S> {
+    /// The same rectangle in all lanes.
     #[inline(always)]
-    fn borders(&self) -> [f32; LANES] {
-        let [[l, t], [r, b]] = [self.least, self.greatest];
-        [l, l, l, l, r, r, r, r, t, t, t, t, b, b, b, b]
-    }
-}
-
-/// Values between those at the ends of the shutter.
-#[inline(always)]
-fn between<S: Simd>(simd: S, ends: &[[f32; LANES]; 2], time: f32) -> f32x16<S> {
-    let start = f32x16::from_slice(simd, &ends[0]);
-    let end = f32x16::from_slice(simd, &ends[1]);
-    start + (end - start) * time
-}
-
-/// The lanes below 0. Those that are not numbers are not among them.
-#[inline(always)]
-fn below_zero<S: Simd>(simd: S, v: f32x16<S>) -> u16 {
-    mask_bits(v.simd_lt(f32x16::splat(simd, 0.0)))
-}
-
-/// Whether all corners of a side are in a set.
-#[inline(always)]
-fn misses(set: u16, side: usize) -> bool {
-    set >> (4 * side) & CORNERS == CORNERS
-}
-
-/// The part of two ranges that is in both.
-#[inline(always)]
-fn both(a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
-    [a[0].max(b[0]), a[1].min(b[1])]
-}
-
-/// The range from 0 to 1 in which any of a side's linear functions is not negative, if one of them is
-/// somewhere. `below` are the lanes in which all functions are negative at 0 and at 1; each group has the
-/// roots of its functions and the lanes in which they are negative at both ends.
-#[inline(always)]
-fn hull(side: usize, below: [u16; 2], groups: &[([f32; LANES], u16)]) -> [f32; 2] {
-    let (from_start, to_end) = (!misses(below[0], side), !misses(below[1], side));
-    if from_start == to_end {
-        return [0.0, 1.0];
-    }
-    let mut least = 1.0_f32;
-    let mut greatest = 0.0_f32;
-    for (roots, never) in groups {
-        for (lane, &root) in roots.iter().enumerate().skip(4 * side).take(3) {
-            if never >> lane & 1 == 1 {
-                continue;
-            }
-            // Functions that are not numbers restrict nothing.
-            if root.is_nan() {
-                return [0.0, 1.0];
-            }
-            least = least.min(root);
-            greatest = greatest.max(root);
+    pub fn splat(simd: S, rect: &Rect) -> Self {
+        Self {
+            least: rect.least.map(|v| f32x16::splat(simd, v)),
+            greatest: rect.greatest.map(|v| f32x16::splat(simd, v)),
         }
     }
-    if from_start {
-        [0.0, (greatest + MARGIN).min(1.0)]
-    } else {
-        [(least - MARGIN).max(0.0), 1.0]
+
+    /// The borders of a side.
+    #[inline(always)]
+    fn border(&self, axis: usize, sign: f32) -> f32x16<S> {
+        if sign > 0.0 {
+            self.least[axis]
+        } else {
+            self.greatest[axis]
+        }
+    }
+}
+
+/// A value times a sign, between those at the ends of the shutter.
+#[inline(always)]
+fn between<S: Simd>(sign: f32, [start, end]: [f32; 2], time: f32x16<S>) -> f32x16<S> {
+    time * (sign * end - sign * start) + sign * start
+}
+
+/// The lanes below 0, of each corner. Those that are not numbers are not among them.
+#[inline(always)]
+fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x16<S>; 3] {
+    let zero = f32x16::splat(simd, 0.0);
+    let [a, b, c] = corners;
+    [a.simd_lt(zero), b.simd_lt(zero), c.simd_lt(zero)]
+}
+
+/// The lanes of both sets, of each corner.
+#[inline(always)]
+fn both<S: Simd>(a: [mask32x16<S>; 3], b: [mask32x16<S>; 3]) -> [mask32x16<S>; 3] {
+    [a[0] & b[0], a[1] & b[1], a[2] & b[2]]
+}
+
+/// The lanes in which all corners are in a set.
+#[inline(always)]
+fn all<S: Simd>([a, b, c]: [mask32x16<S>; 3]) -> mask32x16<S> {
+    a & b & c
+}
+
+/// Restricts a range to the part of another one.
+#[inline(always)]
+fn narrow_to<S: Simd>(range: &mut [f32x16<S>; 2], to: [f32x16<S>; 2]) {
+    *range = [range[0].max(to[0]), range[1].min(to[1])];
+}
+
+/// The range from 0 to 1 in which any of a side's linear functions is not negative.
+struct Hull<S: Simd> {
+    simd: S,
+    /// Least and greatest root.
+    roots: [f32x16<S>; 2],
+    /// Lanes with a function that is not a number, which restricts nothing.
+    has_nan: mask32x16<S>,
+}
+
+impl<S: Simd> Hull<S> {
+    /// The hull of no functions.
+    #[inline(always)]
+    fn new(simd: S) -> Self {
+        Self {
+            simd,
+            roots: [f32x16::splat(simd, 1.0), f32x16::splat(simd, 0.0)],
+            has_nan: mask32x16::splat(simd, false),
+        }
+    }
+
+    /// Adds a function with its root. It is negative at both ends in the lanes of `never`.
+    #[inline(always)]
+    fn add(&mut self, root: f32x16<S>, never: mask32x16<S>) {
+        let [least, greatest] = self.roots;
+        self.roots = [
+            least.min(never.select(f32x16::splat(self.simd, 1.0), root)),
+            greatest.max(never.select(f32x16::splat(self.simd, 0.0), root)),
+        ];
+        self.has_nan = self.has_nan | !(root.simd_eq(root) | never);
+    }
+
+    /// The range, given the lanes in which all functions are negative at 0 and those at 1.
+    #[inline(always)]
+    fn range(&self, below_at_start: mask32x16<S>, below_at_end: mask32x16<S>) -> [f32x16<S>; 2] {
+        let zero = f32x16::splat(self.simd, 0.0);
+        let one = f32x16::splat(self.simd, 1.0);
+        let [least, greatest] = self.roots;
+        let is_free = self.has_nan | !(below_at_start ^ below_at_end);
+        let from = (is_free | below_at_end).select(zero, (least - MARGIN).max(zero));
+        let to = (is_free | below_at_start).select(one, (greatest + MARGIN).min(one));
+        [from, to]
     }
 }
 
@@ -298,8 +334,15 @@ mod tests {
         b: [0.0; 2],
     };
 
-    fn range(bounds: &CornerBounds, rect: &Rect) -> Option<SampleRange> {
-        dispatch!(SimdLevel::best().level(), simd => bounds.range(simd, rect))
+    /// The range of times and the range across the lens of a rectangle, if it may be covered.
+    fn range(bounds: &CornerBounds, rect: &Rect) -> Option<[[f32; 2]; 3]> {
+        dispatch!(SimdLevel::best().level(), simd => {
+            let (may_cover, range) = bounds.range(simd, &RectLanes::splat(simd, rect));
+            let first = |lanes: [_; 2]| lanes.map(|v: f32x16<_>| v[0]);
+            may_cover
+                .any_true()
+                .then(|| [first(range.t), first(range.uv[0]), first(range.uv[1])])
+        })
     }
 
     fn triangle(by: f64) -> MovingTriangle {
@@ -317,7 +360,7 @@ mod tests {
     #[test]
     fn times_are_those_of_the_passage() {
         let bounds = CornerBounds::new(&triangle(16.0), &SHARP, 32.0);
-        let t = range(&bounds, &rect(8.0)).unwrap().t;
+        let [t, ..] = range(&bounds, &rect(8.0)).unwrap();
         // The right corner reaches 8 at 1/4, the left corner leaves 10 at 10/16.
         assert!(
             (t[0] - 0.25).abs() < 1e-4 && (t[1] - 0.625).abs() < 1e-4,
@@ -325,7 +368,8 @@ mod tests {
         );
         assert!(range(&bounds, &rect(21.0)).is_none());
         let still = CornerBounds::new(&triangle(0.0), &SHARP, 32.0);
-        assert_eq!(range(&still, &rect(1.0)), Some(SampleRange::ALL));
+        let everything = [[0.0, 1.0], [-1.0, 1.0], [-1.0, 1.0]];
+        assert_eq!(range(&still, &rect(1.0)), Some(everything));
     }
 
     #[test]
@@ -335,13 +379,10 @@ mod tests {
             b: [8.0, 0.0],
         };
         let bounds = CornerBounds::new(&triangle(0.0), &lens, 32.0);
-        let found = range(&bounds, &rect(6.0)).unwrap();
+        let [_, u, v] = range(&bounds, &rect(6.0)).unwrap();
         // 4 + 8 u >= 6, and 0 + 8 u <= 8.
-        assert!(
-            (found.u[0] - 0.25).abs() < 1e-4 && found.u[1] == 1.0,
-            "{found:?}"
-        );
-        assert_eq!(found.v, [-1.0, 1.0]);
+        assert!((u[0] - 0.25).abs() < 1e-4 && u[1] == 1.0, "{u:?}");
+        assert_eq!(v, [-1.0, 1.0]);
         assert!(range(&bounds, &rect(13.0)).is_none());
     }
 }

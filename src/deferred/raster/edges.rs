@@ -11,16 +11,13 @@
 //! over a tile's range of times, the edge lies between its values for the three coefficients, each of
 //! which is affine in each of x, y, u and v.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
-use super::bounds::{Rect, SampleRange};
+use super::bounds::{RangeLanes, Rect, RectLanes};
 use super::triangle::{FaceSet, MovingTriangle};
 use crate::deferred::camera::lens::LensShear;
-use crate::math::lanes::mask_bits;
 use crate::math::narrow;
 
-/// Lanes: for each of three coefficients in time, three edges and an unused lane.
-const LANES: usize = 16;
 /// Coefficients of an edge: a, b, c, k, m, p, q.
 const TERMS: usize = 7;
 /// Bound of the rounding of an edge's coefficients, as a share of the product of its corners' distances.
@@ -31,11 +28,10 @@ const ROUNDING: f32 = 1.0 / 131_072.0;
 pub struct EdgeBounds {
     /// Column and row from the picture's centre that x and y are relative to.
     origin: [f32; 2],
-    /// For each term and Bernstein coefficient over the whole shutter: the value of each edge, the same
-    /// for all coefficients of the tile.
-    terms: [[[f32; LANES]; 3]; TERMS],
-    /// Bound of all rounding.
-    slack: [f32; LANES],
+    /// The terms of each edge: their Bernstein coefficients over the whole shutter.
+    terms: [[[f32; 3]; TERMS]; 3],
+    /// Bounds of all rounding of each edge.
+    slack: [f32; 3],
     moves: bool,
     is_blurred: bool,
 }
@@ -63,8 +59,8 @@ impl EdgeBounds {
             };
             narrow(of(0, 0).max(of(0, 1)).max(of(1, 0)).max(of(1, 1)))
         });
-        let mut terms = [[[0.0; LANES]; 3]; TERMS];
-        let mut bound = [0.0; LANES];
+        let mut terms = [[[0.0; 3]; TERMS]; 3];
+        let mut bound = [0.0; 3];
         let moves = triangle.moves();
         for (edge, [j, k]) in [[1, 2], [2, 0], [0, 1]].into_iter().enumerate() {
             // The terms of the product of corner j at one end and corner k at another one.
@@ -87,15 +83,11 @@ impl EdgeBounds {
             } else {
                 [first; 3]
             };
-            let slack =
+            bound[edge] =
                 4.0 * (slack[j] * reach[k] + slack[k] * reach[j]) + ROUNDING * reach[j] * reach[k];
-            for lane in [edge, 4 + edge, 8 + edge] {
-                for term in 0..TERMS {
-                    terms[term][0][lane] = narrow(first[term]);
-                    terms[term][1][lane] = narrow(f64::midpoint(one[term], other[term]));
-                    terms[term][2][lane] = narrow(last[term]);
-                }
-                bound[lane] = slack;
+            for (term, coefficients) in terms[edge].iter_mut().enumerate() {
+                let middle = f64::midpoint(one[term], other[term]);
+                *coefficients = [first[term], middle, last[term]].map(narrow);
             }
         }
         Self {
@@ -107,95 +99,102 @@ impl EdgeBounds {
         }
     }
 
-    /// The sides of the triangle that samples of a rectangle in the given ranges may show: a side whose
-    /// sign one of the edges cannot have is not among them.
+    /// The lanes in which samples of a rectangle in its ranges may show a side of `faces`: a side whose sign
+    /// one of the edges cannot have cannot show.
     #[inline(always)]
-    pub fn faces<S: Simd>(&self, simd: S, rect: &Rect, range: &SampleRange) -> FaceSet {
-        let [x, y] = [self.span(rect, 0), self.span(rect, 1)];
-        let slack = f32x16::from_slice(simd, &self.slack);
-        let weights = self.moves.then(|| Weights::new(simd, range.t));
-        let a = self.term(simd, 0, weights.as_ref());
-        let b = self.term(simd, 1, weights.as_ref());
-        let c = self.term(simd, 2, weights.as_ref());
-        let mut middle = a + b * x[0] + c * y[0];
-        let spread = if self.is_blurred {
-            let k = self.term(simd, 3, weights.as_ref());
-            let m = self.term(simd, 4, weights.as_ref());
-            let p = self.term(simd, 5, weights.as_ref());
-            let q = self.term(simd, 6, weights.as_ref());
-            let [u, v] = [centred(range.u), centred(range.v)];
-            let (along_u, along_v) = (k - p * y[0], m + q * x[0]);
-            middle = middle + along_u * u[0] + along_v * v[0];
-            (b + q * v[0]).abs() * x[1]
-                + (c - p * u[0]).abs() * y[1]
-                + along_u.abs() * u[1]
-                + along_v.abs() * v[1]
-                + p.abs() * (u[1] * y[1])
-                + q.abs() * (v[1] * x[1])
-                + slack
-        } else {
-            b.abs() * x[1] + c.abs() * y[1] + slack
-        };
-        // Values that are not numbers are neither above nor below zero.
+    pub fn may_show<S: Simd>(
+        &self,
+        simd: S,
+        rects: &RectLanes<S>,
+        range: &RangeLanes<S>,
+        faces: FaceSet,
+    ) -> mask32x16<S> {
+        let [x, y] = [self.span(rects, 0), self.span(rects, 1)];
+        let [u, v] = [centred(range.uv[0]), centred(range.uv[1])];
+        let weights = Weights::new(range.t);
+        let weights = if self.moves { &weights.0[..] } else { &[] };
         let zero = f32x16::splat(simd, 0.0);
-        let above = mask_bits((middle - spread).simd_gt(zero));
-        let below = mask_bits((middle + spread).simd_lt(zero));
-        FaceSet {
-            front: !has_edge(above),
-            back: !has_edge(below),
+        let mut front = mask32x16::splat(simd, faces.front);
+        let mut back = mask32x16::splat(simd, faces.back);
+        for (terms, &slack) in self.terms.iter().zip(&self.slack) {
+            let mut above = mask32x16::splat(simd, true);
+            let mut below = mask32x16::splat(simd, true);
+            for at in 0..weights.len().max(1) {
+                let weights = weights.get(at);
+                let a = term(simd, &terms[0], weights);
+                let b = term(simd, &terms[1], weights);
+                let c = term(simd, &terms[2], weights);
+                let mut middle = a + b * x[0] + c * y[0];
+                let spread = if self.is_blurred {
+                    let k = term(simd, &terms[3], weights);
+                    let m = term(simd, &terms[4], weights);
+                    let p = term(simd, &terms[5], weights);
+                    let q = term(simd, &terms[6], weights);
+                    let (along_u, along_v) = (k - p * y[0], m + q * x[0]);
+                    middle = middle + along_u * u[0] + along_v * v[0];
+                    (b + q * v[0]).abs() * x[1]
+                        + (c - p * u[0]).abs() * y[1]
+                        + along_u.abs() * u[1]
+                        + along_v.abs() * v[1]
+                        + p.abs() * (u[1] * y[1])
+                        + q.abs() * (v[1] * x[1])
+                        + slack
+                } else {
+                    b.abs() * x[1] + c.abs() * y[1] + slack
+                };
+                // Values that are not numbers are neither above nor below zero.
+                above = above & (middle - spread).simd_gt(zero);
+                below = below & (middle + spread).simd_lt(zero);
+            }
+            front = front & !above;
+            back = back & !below;
         }
+        front | back
     }
 
-    /// Middle and half-width of a rectangle along an axis.
+    /// Middles and half-widths of rectangles along an axis, from the origin.
     #[inline(always)]
-    fn span(&self, rect: &Rect, axis: usize) -> [f32; 2] {
+    fn span<S: Simd>(&self, rects: &RectLanes<S>, axis: usize) -> [f32x16<S>; 2] {
         let origin = self.origin[axis];
-        centred([rect.least[axis] - origin, rect.greatest[axis] - origin])
-    }
-
-    /// The Bernstein coefficients of a term over a range of times.
-    #[inline(always)]
-    fn term<S: Simd>(&self, simd: S, term: usize, weights: Option<&Weights<S>>) -> f32x16<S> {
-        let first = f32x16::from_slice(simd, &self.terms[term][0]);
-        let Some(w) = weights else { return first };
-        let middle = f32x16::from_slice(simd, &self.terms[term][1]);
-        let last = f32x16::from_slice(simd, &self.terms[term][2]);
-        first * w.0 + middle * w.1 + last * w.2
+        centred([rects.least[axis] - origin, rects.greatest[axis] - origin])
     }
 }
 
-/// Weights of the Bernstein coefficients over the whole shutter in those over a range of times.
-struct Weights<S: Simd>(f32x16<S>, f32x16<S>, f32x16<S>);
+/// A Bernstein coefficient of a term over ranges of times, or its value if nothing moves.
+#[inline(always)]
+fn term<S: Simd>(
+    simd: S,
+    [first, middle, last]: &[f32; 3],
+    weights: Option<&[f32x16<S>; 3]>,
+) -> f32x16<S> {
+    match weights {
+        Some(w) => w[0] * *first + w[1] * *middle + w[2] * *last,
+        None => f32x16::splat(simd, *first),
+    }
+}
+
+/// For each Bernstein coefficient over ranges of times, the weights of the coefficients over the whole
+/// shutter.
+struct Weights<S: Simd>([[f32x16<S>; 3]; 3]);
 
 impl<S: Simd> Weights<S> {
     /// The blossom of a quadratic: its arguments are the first time twice, both times, and the last time
     /// twice.
     #[inline(always)]
-    fn new(simd: S, [s, e]: [f32; 2]) -> Self {
-        let [p, q] = [1.0 - s, 1.0 - e];
-        let lanes = |a: f32, b: f32, c: f32| {
-            let all = [a, a, a, a, b, b, b, b, c, c, c, c, 0.0, 0.0, 0.0, 0.0];
-            f32x16::from_slice(simd, &all)
-        };
-        Self(
-            lanes(p * p, p * q, q * q),
-            lanes(2.0 * s * p, s * q + e * p, 2.0 * e * q),
-            lanes(s * s, s * e, e * e),
-        )
+    fn new([s, e]: [f32x16<S>; 2]) -> Self {
+        let [p, q] = [-s + 1.0, -e + 1.0];
+        Self([
+            [p * p, s * 2.0 * p, s * s],
+            [p * q, s * q + e * p, s * e],
+            [q * q, e * 2.0 * q, e * e],
+        ])
     }
 }
 
-/// Middle and half-width of a range.
+/// Middle and half-width of ranges.
 #[inline(always)]
-fn centred([low, high]: [f32; 2]) -> [f32; 2] {
+fn centred<S: Simd>([low, high]: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
     [(low + high) * 0.5, (high - low) * 0.5]
-}
-
-/// Whether all coefficients of an edge are in a set.
-#[inline(always)]
-fn has_edge(set: u16) -> bool {
-    let edges = set & set >> 4 & set >> 8;
-    edges & 0b111 != 0
 }
 
 #[cfg(test)]
@@ -212,15 +211,41 @@ mod tests {
         greatest: [32.0, 32.0],
     };
 
-    fn faces(
+    const FRONT: FaceSet = FaceSet {
+        front: true,
+        back: false,
+    };
+    const BACK: FaceSet = FaceSet {
+        front: false,
+        back: true,
+    };
+
+    const NONE: FaceSet = FaceSet {
+        front: false,
+        back: false,
+    };
+
+    /// The ranges in time and on the lens of the samples of a rectangle that may be hit, and the sides
+    /// that they may show.
+    fn found(
         triangle: &MovingTriangle,
         lens: &LensShear,
         rect: &Rect,
-        range: &SampleRange,
-    ) -> FaceSet {
-        let slack = CornerBounds::new(triangle, lens, 32.0).slack();
-        let edges = EdgeBounds::new(triangle, lens, slack, &AREA);
-        dispatch!(SimdLevel::best().level(), simd => edges.faces(simd, rect, range))
+    ) -> Option<([[f32; 2]; 3], FaceSet)> {
+        let corners = CornerBounds::new(triangle, lens, 32.0);
+        let edges = EdgeBounds::new(triangle, lens, corners.slack(), &AREA);
+        dispatch!(SimdLevel::best().level(), simd => {
+            let rects = RectLanes::splat(simd, rect);
+            let (may_cover, range) = corners.range(simd, &rects);
+            let shows = |side| edges.may_show(simd, &rects, &range, side).any_true();
+            let first = |lanes: [_; 2]| lanes.map(|v: f32x16<_>| v[0]);
+            let ranges = [first(range.t), first(range.uv[0]), first(range.uv[1])];
+            let faces = FaceSet {
+                front: shows(FRONT),
+                back: shows(BACK),
+            };
+            may_cover.any_true().then_some((ranges, faces))
+        })
     }
 
     #[test]
@@ -232,7 +257,7 @@ mod tests {
             least: [x, y],
             greatest: [x + 2.0, y + 2.0],
         };
-        let of = |x, y| faces(&triangle, &sharp, &rect(x, y), &SampleRange::ALL);
+        let of = |x, y| found(&triangle, &sharp, &rect(x, y)).map_or(NONE, |(_, faces)| faces);
         assert!(of(1.0, 1.0).front && !of(1.0, 1.0).back);
         assert!(of(9.0, 9.0).front, "the edge crosses the tile");
         // Within the box of the triangle, beyond its third edge.
@@ -268,9 +293,7 @@ mod tests {
                 least: corner,
                 greatest: corner.map(|v| v + 8.0),
             };
-            let bounds = CornerBounds::new(&triangle, &lens, 32.0);
-            let range = dispatch!(SimdLevel::best().level(), simd => bounds.range(simd, &rect));
-            let found = range.map(|range| (range, faces(&triangle, &lens, &rect, &range)));
+            let found = found(&triangle, &lens, &rect);
             for _ in 0..64 {
                 let sample = Sample {
                     xy: corner.map(|v| v + narrow(random(0.0, 8.0))),
@@ -281,20 +304,12 @@ mod tests {
                     continue;
                 };
                 hits += 1;
-                let (range, faces) =
+                let (ranges, faces) =
                     found.unwrap_or_else(|| panic!("culled by bounds: {sample:?}"));
-                assert!(
-                    range.t[0] <= sample.t && sample.t <= range.t[1],
-                    "{range:?} {sample:?}"
-                );
-                assert!(
-                    range.u[0] <= sample.uv[0] && sample.uv[0] <= range.u[1],
-                    "{range:?} {sample:?}"
-                );
-                assert!(
-                    range.v[0] <= sample.uv[1] && sample.uv[1] <= range.v[1],
-                    "{range:?} {sample:?}"
-                );
+                let values = [sample.t, sample.uv[0], sample.uv[1]];
+                for ([least, greatest], value) in ranges.into_iter().zip(values) {
+                    assert!(least <= value && value <= greatest, "{ranges:?} {sample:?}");
+                }
                 assert!(
                     if hit.is_front {
                         faces.front

@@ -97,21 +97,23 @@ pub fn test_pixel<S: Simd>(
     if triangle.faces.back {
         hits |= above[0] & above[1] & above[2];
     }
-    let sum = (weights[0] + weights[1]) + weights[2];
-    let distance = (weights[0] * z[0] + weights[1] * z[1]) + weights[2] * z[2];
-    let depth = sum * view.near / distance;
-    let mut found = PixelHits {
-        hits: hits & wanted,
-        weights,
-        depth,
-    };
-    if found.hits != 0 {
-        let is_in_front = depth.simd_gt(zero) & depth.simd_le(f32x16::splat(simd, 1.0));
-        found.hits &= mask_bits(is_in_front);
-    }
     // Samples on an edge, or with a weight that is not a number, are rare.
     let signed = (below[0] | above[0]) & (below[1] | above[1]) & (below[2] | above[2]);
     let unsigned = !signed & wanted;
+    let mut found = PixelHits {
+        hits: hits & wanted,
+        weights,
+        depth: zero,
+    };
+    // Most pixels that are tested have no hit.
+    if found.hits | unsigned == 0 {
+        return found;
+    }
+    let sum = (weights[0] + weights[1]) + weights[2];
+    let distance = (weights[0] * z[0] + weights[1] * z[1]) + weights[2] * z[2];
+    found.depth = sum * view.near / distance;
+    let is_in_front = found.depth.simd_gt(zero) & found.depth.simd_le(f32x16::splat(simd, 1.0));
+    found.hits &= mask_bits(is_in_front);
     if unsigned != 0 {
         found.hits |= on_edges(triangle, view, (pixel, samples), unsigned);
     }

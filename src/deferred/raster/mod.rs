@@ -6,6 +6,7 @@
 
 pub mod bounds;
 pub mod cost;
+pub mod cull;
 pub mod edges;
 pub mod lanes;
 #[cfg(test)]

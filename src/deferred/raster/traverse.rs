@@ -6,11 +6,10 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::bounds::{CornerBounds, Rect, SampleRange};
 use super::cost::RasterCounters;
-use super::edges::EdgeBounds;
+use super::cull::{Cells, Culler, LANES, SampleRange, pixels};
 use super::lanes::{PixelHits, TestView, test_pixel};
-use super::triangle::{FaceSet, MovingTriangle};
+use super::triangle::MovingTriangle;
 use crate::deferred::sample::pattern::{PixelSamples, StochasticPattern};
 use crate::math::lanes::mask_bits;
 
@@ -18,6 +17,15 @@ use crate::math::lanes::mask_bits;
 pub const TILE_PX: u32 = 8;
 /// Pixels along the side of a block.
 pub const BLOCK_PX: u32 = 2;
+/// Columns and rows of the blocks of a tile, in Morton order.
+const BLOCKS: [[f32; LANES]; 2] = [
+    [
+        0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0, 0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0,
+    ],
+    [
+        0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 4.0, 4.0, 6.0, 6.0,
+    ],
+];
 
 /// What the raster of all triangles of a frame shares.
 #[derive(Debug, Clone, Copy)]
@@ -39,8 +47,7 @@ pub trait HitSink<S: Simd> {
 struct Traversal<'a> {
     view: &'a RasterView<'a>,
     triangle: &'a MovingTriangle,
-    corners: CornerBounds,
-    edges: EdgeBounds,
+    culler: Culler,
 }
 
 /// Visits the hits of a triangle in an area of the picture: first column and row, and those after the last
@@ -64,17 +71,15 @@ pub fn traverse<S: Simd>(
     if area[0] >= area[2] || area[1] >= area[3] {
         return;
     }
-    let reach = view.test.centre[0].max(view.test.centre[1]);
-    let corners = CornerBounds::new(triangle, &view.test.shear, reach);
-    let whole = view.rect([x0, y0, x1, y1]);
     let traversal = Traversal {
         view,
         triangle,
-        corners,
-        edges: EdgeBounds::new(triangle, &view.test.shear, corners.slack(), &whole),
+        culler: Culler::new(triangle, &view.test),
     };
-    for row in area[1] / TILE_PX..area[3].div_ceil(TILE_PX) {
-        for column in area[0] / TILE_PX..area[2].div_ceil(TILE_PX) {
+    let mut tiles = Cells::new(TILE_PX, area);
+    counters.tile_tests += u64::from(tiles.len());
+    while let Some(batch) = tiles.test(simd, &traversal.culler) {
+        for [column, row] in batch {
             let [left, top] = [column * TILE_PX, row * TILE_PX];
             let tile = [
                 left.max(area[0]),
@@ -82,67 +87,12 @@ pub fn traverse<S: Simd>(
                 (left + TILE_PX).min(area[2]),
                 (top + TILE_PX).min(area[3]),
             ];
-            counters.tile_tests += 1;
-            if traversal.test(simd, tile, triangle.faces).is_some() {
-                traversal.blocks(simd, [left, top], tile, counters, sink);
-            }
+            traversal.blocks(simd, [left, top], tile, counters, sink);
         }
-    }
-}
-
-impl RasterView<'_> {
-    /// An area of the picture, from its centre.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "pictures have at most 2^15 pixels per side"
-    )]
-    #[inline(always)]
-    pub fn rect(&self, [x0, y0, x1, y1]: [u32; 4]) -> Rect {
-        let [x, y] = self.test.centre;
-        Rect {
-            least: [x0 as f32 - x, y0 as f32 - y],
-            greatest: [x1 as f32 - x, y1 as f32 - y],
-        }
-    }
-
-    /// Whether a triangle may cover samples of an area.
-    #[inline(always)]
-    pub fn may_cover<S: Simd>(&self, simd: S, triangle: &MovingTriangle, area: [u32; 4]) -> bool {
-        let reach = self.test.centre[0].max(self.test.centre[1]);
-        let corners = CornerBounds::new(triangle, &self.test.shear, reach);
-        let rect = self.rect(area);
-        let Some(range) = corners.range(simd, &rect) else {
-            return false;
-        };
-        let edges = EdgeBounds::new(triangle, &self.test.shear, corners.slack(), &rect);
-        !both(edges.faces(simd, &rect, &range), triangle.faces).is_empty()
-    }
-}
-
-#[inline(always)]
-fn both(a: FaceSet, b: FaceSet) -> FaceSet {
-    FaceSet {
-        front: a.front && b.front,
-        back: a.back && b.back,
     }
 }
 
 impl Traversal<'_> {
-    /// Ranges of samples of an area that may be hit, and the sides that they may show; `None` if there are
-    /// none.
-    #[inline(always)]
-    fn test<S: Simd>(
-        &self,
-        simd: S,
-        area: [u32; 4],
-        faces: FaceSet,
-    ) -> Option<(SampleRange, FaceSet)> {
-        let rect = self.view.rect(area);
-        let range = self.corners.range(simd, &rect)?;
-        let faces = both(self.edges.faces(simd, &rect, &range), faces);
-        (!faces.is_empty()).then_some((range, faces))
-    }
-
     /// Visits the blocks of a tile, of which only the pixels in `tile` may be hit.
     #[inline(always)]
     fn blocks<S: Simd>(
@@ -153,7 +103,25 @@ impl Traversal<'_> {
         counters: &mut RasterCounters,
         sink: &mut impl HitSink<S>,
     ) {
-        for place in 0..(TILE_PX / BLOCK_PX).pow(2) {
+        let x = f32x16::from_slice(simd, &BLOCKS[0]) + pixels(left);
+        let y = f32x16::from_slice(simd, &BLOCKS[1]) + pixels(top);
+        let area = tile.map(pixels);
+        let side = pixels(BLOCK_PX);
+        let inside = x.simd_lt(area[2])
+            & y.simd_lt(area[3])
+            & (x + side).simd_gt(area[0])
+            & (y + side).simd_gt(area[1]);
+        let inside = mask_bits(inside);
+        counters.tile_tests += u64::from(inside.count_ones());
+        let kept = self.culler.test(simd, [x, y], side, area, inside);
+        if kept.cells == 0 {
+            return;
+        }
+        let ranges = kept.ranges();
+        let mut left_over = kept.cells;
+        while left_over != 0 {
+            let place = left_over.trailing_zeros();
+            left_over &= left_over - 1;
             let [x, y] = [
                 left + BLOCK_PX * even_bits(place),
                 top + BLOCK_PX * even_bits(place >> 1),
@@ -164,13 +132,7 @@ impl Traversal<'_> {
                 (x + BLOCK_PX).min(tile[2]),
                 (y + BLOCK_PX).min(tile[3]),
             ];
-            if block[0] >= block[2] || block[1] >= block[3] {
-                continue;
-            }
-            counters.tile_tests += 1;
-            if let Some((range, _)) = self.test(simd, block, self.triangle.faces) {
-                self.pixels(simd, block, &range, counters, sink);
-            }
+            self.pixels(simd, block, &ranges[place as usize], counters, sink);
         }
     }
 
@@ -184,7 +146,7 @@ impl Traversal<'_> {
         counters: &mut RasterCounters,
         sink: &mut impl HitSink<S>,
     ) {
-        let restricts = self.corners.restricts();
+        let restricts = self.culler.restricts();
         for y in y0..y1 {
             for x in x0..x1 {
                 let samples = self.view.pattern.pixel(x, y);
@@ -211,7 +173,7 @@ impl Traversal<'_> {
 #[inline(always)]
 fn in_range<S: Simd>(simd: S, samples: &PixelSamples, range: &SampleRange) -> u16 {
     let t = within(simd, &samples.t, range.t);
-    t & within(simd, &samples.u, range.u) & within(simd, &samples.v, range.v)
+    t & within(simd, &samples.u, range.uv[0]) & within(simd, &samples.v, range.uv[1])
 }
 
 /// The lanes in a range.

@@ -117,6 +117,11 @@ impl<'a> FragmentShader<'a> {
         self.level
     }
 
+    /// What decides fragments near the cut, if f32 does not.
+    pub(in crate::gpu) fn near_cut(&self) -> Option<&'a dyn NearCut> {
+        self.near_cut
+    }
+
     /// Largest alpha of a fragment.
     pub(crate) fn alpha_cap(&self) -> f32 {
         self.alpha_cap

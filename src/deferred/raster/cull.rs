@@ -1,0 +1,214 @@
+//! Culling of rectangles of the picture against a triangle: by bounds in time and on the lens, and by the
+//! edges.
+//!
+//! Sixteen rectangles are tested at once, one per lane. They are the cells of a grid over an area of the
+//! picture, such as the tiles of a triangle's box or the blocks of a tile.
+
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
+
+use super::bounds::{CornerBounds, RangeLanes, Rect, RectLanes};
+use super::edges::EdgeBounds;
+use super::lanes::TestView;
+use super::triangle::{FaceSet, MovingTriangle};
+use crate::math::lanes::mask_bits;
+
+/// Rectangles that are tested at once.
+pub const LANES: usize = 16;
+
+/// Ranges of samples in time and on the lens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleRange {
+    /// Times.
+    pub t: [f32; 2],
+    /// Positions on the lens, across and down.
+    pub uv: [[f32; 2]; 2],
+}
+
+/// The cells that a triangle may cover, and the samples in them.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept<S: Simd> {
+    /// Cells that it may cover, one bit per lane.
+    pub cells: u16,
+    range: RangeLanes<S>,
+}
+
+/// A triangle, prepared for tests of rectangles in an area.
+#[derive(Debug, Clone, Copy)]
+pub struct Culler {
+    corners: CornerBounds,
+    edges: EdgeBounds,
+    faces: FaceSet,
+    centre: [f32; 2],
+}
+
+impl Culler {
+    /// Prepares a triangle for the area of its box.
+    #[inline(always)]
+    pub fn new(triangle: &MovingTriangle, view: &TestView) -> Self {
+        let reach = view.centre[0].max(view.centre[1]);
+        let corners = CornerBounds::new(triangle, &view.shear, reach);
+        let [x0, y0, x1, y1] = triangle.area.map(f32::from);
+        let [x, y] = view.centre;
+        let area = Rect {
+            least: [x0 - x, y0 - y],
+            greatest: [x1 - x, y1 - y],
+        };
+        Self {
+            corners,
+            edges: EdgeBounds::new(triangle, &view.shear, corners.slack(), &area),
+            faces: triangle.faces,
+            centre: view.centre,
+        }
+    }
+
+    /// Whether ranges can be less than all samples.
+    #[inline(always)]
+    pub fn restricts(&self) -> bool {
+        self.corners.restricts()
+    }
+
+    /// Tests square cells, given by their left and top borders in lanes and by their side, of which only the
+    /// part in `area` counts: first column and row, and those after the last ones. Only the lanes in
+    /// `wanted` are cells.
+    #[inline(always)]
+    pub fn test<S: Simd>(
+        &self,
+        simd: S,
+        [left, top]: [f32x16<S>; 2],
+        side: f32,
+        area: [f32; 4],
+        wanted: u16,
+    ) -> Kept<S> {
+        let [x0, y0, x1, y1] = area;
+        let [x, y] = self.centre;
+        let rects = RectLanes {
+            least: [left.max(x0) - x, top.max(y0) - y],
+            greatest: [(left + side).min(x1) - x, (top + side).min(y1) - y],
+        };
+        let wanted = mask32x16::from_bitmask(simd, u64::from(wanted));
+        let (may_cover, range) = self.corners.range(simd, &rects);
+        let mut kept = may_cover & wanted;
+        if kept.any_true() {
+            kept = kept & self.edges.may_show(simd, &rects, &range, self.faces);
+        }
+        Kept {
+            cells: mask_bits(kept),
+            range,
+        }
+    }
+}
+
+/// The cells of a grid over an area of the picture, sixteen at a time, row by row.
+#[derive(Debug, Clone)]
+pub struct Cells {
+    /// Pixels along the side of a cell.
+    side: u32,
+    area: [f32; 4],
+    /// First column of cells, and the one after the last one.
+    columns: [u32; 2],
+    /// Column and row of the next cell.
+    next: [u32; 2],
+    left_over: u32,
+}
+
+/// Cells that were tested together.
+#[derive(Debug, Clone, Copy)]
+pub struct CellBatch {
+    cells: [[u32; 2]; LANES],
+    kept: u16,
+}
+
+impl Cells {
+    /// The cells of an area: first column and row of pixels, and those after the last ones.
+    #[inline(always)]
+    pub fn new(side: u32, area: [u32; 4]) -> Self {
+        let [x0, y0, x1, y1] = area;
+        let columns = [x0 / side, x1.div_ceil(side)];
+        let rows = [y0 / side, y1.div_ceil(side)];
+        Self {
+            side,
+            area: area.map(pixels),
+            columns,
+            next: [columns[0], rows[0]],
+            left_over: (columns[1] - columns[0]) * (rows[1] - rows[0]),
+        }
+    }
+
+    /// Number of cells that have not been tested.
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        self.left_over
+    }
+
+    /// Tests the next cells against a triangle; `None` after the last ones.
+    #[inline(always)]
+    pub fn test<S: Simd>(&mut self, simd: S, culler: &Culler) -> Option<CellBatch> {
+        let count = self.left_over.min(16);
+        if count == 0 {
+            return None;
+        }
+        self.left_over -= count;
+        let mut cells = [[0; 2]; LANES];
+        let mut corners = [[0.0; LANES]; 2];
+        for lane in 0..count as usize {
+            cells[lane] = self.next;
+            corners[0][lane] = pixels(self.next[0] * self.side);
+            corners[1][lane] = pixels(self.next[1] * self.side);
+            self.next[0] += 1;
+            if self.next[0] == self.columns[1] {
+                self.next = [self.columns[0], self.next[1] + 1];
+            }
+        }
+        let left = f32x16::from_slice(simd, &corners[0]);
+        let top = f32x16::from_slice(simd, &corners[1]);
+        let wanted = u16::MAX >> (16 - count);
+        let side = pixels(self.side);
+        let kept = culler.test(simd, [left, top], side, self.area, wanted);
+        Some(CellBatch {
+            cells,
+            kept: kept.cells,
+        })
+    }
+}
+
+impl Iterator for CellBatch {
+    /// Column and row of a cell that the triangle may cover.
+    type Item = [u32; 2];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<[u32; 2]> {
+        if self.kept == 0 {
+            return None;
+        }
+        let lane = self.kept.trailing_zeros() as usize;
+        self.kept &= self.kept - 1;
+        Some(self.cells[lane])
+    }
+}
+
+impl<S: Simd> Kept<S> {
+    /// The ranges of all cells, of use where a cell is kept.
+    #[inline(always)]
+    pub fn ranges(&self) -> [SampleRange; LANES] {
+        let RangeLanes { t, uv: [u, v] } = self.range;
+        let mut lanes = [[0.0; LANES]; 6];
+        for (lanes, value) in lanes.iter_mut().zip([t[0], t[1], u[0], u[1], v[0], v[1]]) {
+            value.store_slice(lanes);
+        }
+        let [t0, t1, u0, u1, v0, v1] = lanes;
+        std::array::from_fn(|lane| SampleRange {
+            t: [t0[lane], t1[lane]],
+            uv: [[u0[lane], u1[lane]], [v0[lane], v1[lane]]],
+        })
+    }
+}
+
+/// A column or row as a number of pixels.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "pictures have at most 2^15 pixels per side"
+)]
+#[inline(always)]
+pub fn pixels(v: u32) -> f32 {
+    v as f32
+}
