@@ -95,7 +95,7 @@ fn steps(criterion: &mut Criterion) {
         let quads = frame.tiled(&pass).counters.quads;
         group.throughput(Throughput::Elements(quads));
         group.bench_function("second pass, quads shaded", |b| {
-            b.iter(|| frame.tiled(&pass))
+            b.iter(|| frame.tiled(&pass));
         });
         group.finish();
     }

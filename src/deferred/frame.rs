@@ -204,7 +204,7 @@ impl BinLists {
             if (to[0] - from[0] + 1) * (to[1] - from[1] + 1) >= BINS_TESTED {
                 let culler = Culler::new(triangle, &view);
                 let mut bins = Cells::new(BIN_PX, [x0, y0, x1, y1]);
-                tests += u64::from(bins.len());
+                tests += u64::from(bins.remaining());
                 while let Some(batch) = dispatch!(level, simd => bins.test(simd, &culler)) {
                     batch.for_each(&mut push);
                 }

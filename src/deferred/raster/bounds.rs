@@ -134,22 +134,22 @@ impl CornerBounds {
             let border = rects.border(axis, sign);
             let start = self.beyond(simd, 0, axis, sign, border);
             if !self.moves {
-                may_cover = may_cover & !all(below_zero(simd, start));
+                may_cover &= !all(below_zero(simd, start));
                 continue;
             }
             let end = self.beyond(simd, 1, axis, sign, border);
             let below = [below_zero(simd, start), below_zero(simd, end)];
             let never = both(below[0], below[1]);
-            may_cover = may_cover & !all(never);
+            may_cover &= !all(never);
             let mut hull = Hull::new(simd);
             for i in 0..3 {
                 hull.add(start[i] / (start[i] - end[i]), never[i]);
             }
             narrow_to(&mut range.t, hull.range(all(below[0]), all(below[1])));
         }
-        may_cover = may_cover & range.t[0].simd_le(range.t[1]);
+        may_cover &= range.t[0].simd_le(range.t[1]);
         if self.is_blurred && may_cover.any_true() {
-            may_cover = may_cover & self.on_lens(simd, rects, &mut range);
+            may_cover &= self.on_lens(simd, rects, &mut range);
         }
         (may_cover, range)
     }
@@ -166,10 +166,10 @@ impl CornerBounds {
         border: f32x16<S>,
     ) -> [f32x16<S>; 3] {
         let mut distances = [f32x16::splat(simd, 0.0); 3];
-        for i in 0..3 {
-            let corner = &self.ends[end][i];
+        let corners = self.ends[end].iter().zip(&self.slack);
+        for (distance, (corner, &slack)) in distances.iter_mut().zip(corners) {
             let sharp = border * (-sign * corner.z) + sign * corner.place[axis];
-            distances[i] = sharp + corner.shear[axis].abs() + self.slack[i];
+            *distance = sharp + corner.shear[axis].abs() + slack;
         }
         distances
     }
@@ -191,8 +191,8 @@ impl CornerBounds {
             let mut below = [[mask32x16::splat(simd, true); 3]; 2];
             let mut hull = Hull::new(simd);
             for &time in times {
-                for i in 0..3 {
-                    let [start, end] = [&self.ends[0][i], &self.ends[1][i]];
+                let corners = self.ends[0].iter().zip(&self.ends[1]);
+                for (i, (start, end)) in corners.enumerate() {
                     let place = between(sign, [start.place[axis], end.place[axis]], time);
                     let z = between(sign, [start.z, end.z], time);
                     let shear = between(sign, [start.shear[axis], end.shear[axis]], time);
@@ -201,11 +201,11 @@ impl CornerBounds {
                     let zero = f32x16::splat(simd, 0.0);
                     let own = [least.simd_lt(zero), greatest.simd_lt(zero)];
                     hull.add(least / (least - greatest), own[0] & own[1]);
-                    below[0][i] = below[0][i] & own[0];
-                    below[1][i] = below[1][i] & own[1];
+                    below[0][i] &= own[0];
+                    below[1][i] &= own[1];
                 }
             }
-            may_cover = may_cover & !all(both(below[0], below[1]));
+            may_cover &= !all(both(below[0], below[1]));
             let share = hull.range(all(below[0]), all(below[1]));
             narrow_to(
                 &mut lens[axis],
@@ -214,7 +214,7 @@ impl CornerBounds {
         }
         range.uv = lens;
         for [least, greatest] in lens {
-            may_cover = may_cover & least.simd_le(greatest);
+            may_cover &= least.simd_le(greatest);
         }
         may_cover
     }
@@ -305,7 +305,7 @@ impl<S: Simd> Hull<S> {
             least.min(never.select(f32x16::splat(self.simd, 1.0), root)),
             greatest.max(never.select(f32x16::splat(self.simd, 0.0), root)),
         ];
-        self.has_nan = self.has_nan | !(root.simd_eq(root) | never);
+        self.has_nan |= !(root.simd_eq(root) | never);
     }
 
     /// The range, given the lanes in which all functions are negative at 0 and those at 1.

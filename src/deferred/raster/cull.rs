@@ -89,7 +89,7 @@ impl Culler {
         let (may_cover, range) = self.corners.range(simd, &rects);
         let mut kept = may_cover & wanted;
         if kept.any_true() {
-            kept = kept & self.edges.may_show(simd, &rects, &range, self.faces);
+            kept &= self.edges.may_show(simd, &rects, &range, self.faces);
         }
         Kept {
             cells: mask_bits(kept),
@@ -136,7 +136,7 @@ impl Cells {
 
     /// Number of cells that have not been tested.
     #[inline(always)]
-    pub fn len(&self) -> u32 {
+    pub fn remaining(&self) -> u32 {
         self.left_over
     }
 

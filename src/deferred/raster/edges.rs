@@ -143,11 +143,11 @@ impl EdgeBounds {
                     b.abs() * x[1] + c.abs() * y[1] + slack
                 };
                 // Values that are not numbers are neither above nor below zero.
-                above = above & (middle - spread).simd_gt(zero);
-                below = below & (middle + spread).simd_lt(zero);
+                above &= (middle - spread).simd_gt(zero);
+                below &= (middle + spread).simd_lt(zero);
             }
-            front = front & !above;
-            back = back & !below;
+            front &= !above;
+            back &= !below;
         }
         front | back
     }

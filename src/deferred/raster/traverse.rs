@@ -77,7 +77,7 @@ pub fn traverse<S: Simd>(
         culler: Culler::new(triangle, &view.test),
     };
     let mut tiles = Cells::new(TILE_PX, area);
-    counters.tile_tests += u64::from(tiles.len());
+    counters.tile_tests += u64::from(tiles.remaining());
     while let Some(batch) = tiles.test(simd, &traversal.culler) {
         for [column, row] in batch {
             let [left, top] = [column * TILE_PX, row * TILE_PX];
