@@ -15,12 +15,12 @@ use crate::shading::{Profile, StopRule};
 
 /// Splats and pixels of the pictures of all candidates.
 const FIRST_LOOK: Look = Look {
-    splats: 6_000,
+    splats: 20_000,
     pixels: 64.0 * 36.0,
 };
 /// The same for the best candidates.
 const SECOND_LOOK: Look = Look {
-    splats: 24_000,
+    splats: 80_000,
     pixels: 96.0 * 54.0,
 };
 /// Candidates that are looked at a second time.

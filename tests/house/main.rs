@@ -162,6 +162,10 @@ const LANES_ELSEWHERE: [(&str, &str); 19] = [
     ),
     ("deferred/raster/edges.rs", "the same for the edges"),
     (
+        "deferred/raster/cull.rs",
+        "puts sixteen tiles or blocks into the lanes of both",
+    ),
+    (
         "deferred/raster/traverse.rs",
         "selects the samples of a pixel for the same tests",
     ),
