@@ -135,7 +135,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 19] = [
+const LANES_ELSEWHERE: [(&str, &str); 20] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
