@@ -50,19 +50,22 @@ fn write_path(place: &Place, frames: u32) {
     fs::write(place.path("camera_path.json"), path.to_string()).unwrap();
 }
 
+/// Renders the film of `camera_path.json`, and returns its bytes.
+fn film(place: &Place, name: &str, threads: &str) -> Vec<u8> {
+    let path = ["--path", "camera_path.json", "--threads", threads];
+    place.expect(
+        DONE,
+        &[&["render", "scene.ply", "-o", name], &path[..]].concat(),
+    );
+    fs::read(place.path(name)).unwrap()
+}
+
 /// Frame `i` of a film is the picture of camera `i`, and the bytes do not depend on the number of threads.
 #[test]
 fn frames_of_a_film_are_the_pictures_of_its_path() {
     let place = Place::new();
     write_path(&place, 7);
-    let film = |name: &str, threads: &str| {
-        let path = ["--path", "camera_path.json", "--threads", threads];
-        place.expect(
-            DONE,
-            &[&["render", "scene.ply", "-o", name], &path[..]].concat(),
-        );
-        fs::read(place.path(name)).unwrap()
-    };
+    let film = |name: &str, threads: &str| film(&place, name, threads);
     let one = film("films/one.y4m", "1");
     assert_eq!(one, film("three.y4m", "3"));
     let piped = [
@@ -234,14 +237,7 @@ fn a_film_in_mp4_has_all_frames() {
 
     let place = Place::new();
     write_path(&place, 12);
-    let film = |name: &str, threads: &str| {
-        let path = ["--path", "camera_path.json", "--threads", threads];
-        place.expect(
-            DONE,
-            &[&["render", "scene.ply", "-o", name], &path[..]].concat(),
-        );
-        fs::read(place.path(name)).unwrap()
-    };
+    let film = |name: &str, threads: &str| film(&place, name, threads);
     let bytes = film("film.mp4", "1");
     assert_eq!(bytes, film("again.mp4", "2"));
     let mut rest = &bytes[..];

@@ -3,6 +3,8 @@
 //! The tangent of a key is the slope between its neighbours, times the smoothness: 0 stops at each key,
 //! 1 is a Catmull-Rom spline.
 
+use super::spline::between;
+
 /// Keyframes with ascending times and values of equal length.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HermiteKeys {
@@ -33,11 +35,10 @@ pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
 impl HermiteKeys {
     /// The values at `time`; beyond the ends, those of the first or last key.
     pub(super) fn at(&self, time: f64) -> Vec<f64> {
-        let after = self.times.partition_point(|key| *key <= time);
-        if after == 0 || after == self.times.len() {
-            return self.points[after.saturating_sub(1)].clone();
-        }
-        let before = after - 1;
+        let [before, after] = match between(&self.times, time) {
+            Ok(keys) => keys,
+            Err(end) => return self.points[end].clone(),
+        };
         let step = self.times[after] - self.times[before];
         let t = (time - self.times[before]) / step;
         let values = (0..self.points[before].len()).map(|value| {

@@ -29,11 +29,10 @@ impl CubicSpline {
 
     /// The point at `time`, which is clamped to the range of the spline.
     pub(super) fn at(&self, time: f64) -> Vec<f64> {
-        let after = self.times.partition_point(|key| *key <= time);
-        if after == 0 || after == self.times.len() {
-            return self.points[after.saturating_sub(1)].clone();
-        }
-        let before = after - 1;
+        let [before, after] = match between(&self.times, time) {
+            Ok(keys) => keys,
+            Err(end) => return self.points[end].clone(),
+        };
         let step = self.times[after] - self.times[before];
         let b = (time - self.times[before]) / step;
         let a = 1.0 - b;
@@ -46,6 +45,15 @@ impl CubicSpline {
         });
         values.collect()
     }
+}
+
+/// The keys before and after `time`, or the key at the end that it is beyond.
+pub(super) fn between(times: &[f64], time: f64) -> Result<[usize; 2], usize> {
+    let after = times.partition_point(|key| *key <= time);
+    if after == 0 || after == times.len() {
+        return Err(after.saturating_sub(1));
+    }
+    Ok([after - 1, after])
 }
 
 /// Solves the tridiagonal system of the second derivatives of one dimension.
