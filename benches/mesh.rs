@@ -22,6 +22,7 @@ use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::shade::Albedo;
+use quadrille::mesh::shade::AlphaTests;
 use quadrille::mesh::shade::Sampling;
 use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
@@ -71,7 +72,7 @@ fn steps(criterion: &mut Criterion) {
                     &source,
                     0..source.batches(),
                     [&view, &view],
-                    &settings,
+                    (&settings, &AlphaTests::default()),
                     &budget,
                 )
             });
@@ -91,6 +92,7 @@ fn steps(criterion: &mut Criterion) {
         let textures = Textures::new(source.textures(), source.materials());
         let shade = ShadeSettings {
             albedo: Albedo::Checker { scale: 32.0 },
+            ..ShadeSettings::default()
         };
         let shader = Shader::new(source.materials(), &textures, &view, shade);
         let merged = visible.merged(&source, MergeUnitKind::Qfm(QfmSettings::default()));

@@ -46,6 +46,11 @@ def jobs(suite):
     for (name, path), order, unit in itertools.product(meshes["mesh"].items(), meshes["orders"], meshes["units"]):
         key = ["meshes", name, unit.split()[1], order, "quads"]
         yield key, f"{path} {meshes['flags']} {unit} --reorder {order}"
+    pixels = suite["pixels"]
+    for (name, path), (look, flags) in itertools.product(meshes["mesh"].items(), pixels["looks"].items()):
+        yield ["pixels", name, "default", look, "quads"], f"{path} {pixels['flags']} {pixels['quality']} {flags}"
+    for area, arguments in pixels["dense"].items():
+        yield ["pixels", "BIGGUY", area, "dense", "quads"], f"{arguments} {pixels['flags']}"
 
 
 def run(arguments):
@@ -161,6 +166,39 @@ PUBLISHED = [
 ]
 
 
+def saved_and_efficient(row):
+    """Quads saved of those that reach the unit, and of the partially covered ones, in per cent."""
+    tested = row["rasterized"] - row["culled"]
+    merged = tested - row["shaded"] / 4
+    return 100 * merged / tested, 100 * merged / row["partial"]
+
+
+def pixel_merging(results):
+    """Rows about the pixel merge unit: name, published, lowest, default, highest, random order."""
+    rows = {tuple(r["key"]): r["rows"][0] for r in results if r["key"][0] in ["meshes", "pixels"]}
+    by_order, quality, dense = {}, {}, []
+    for (part, name, variant, options, _), row in rows.items():
+        if part == "meshes" and variant == "pmu":
+            by_order.setdefault(options, []).append(saved_and_efficient(row))
+        elif part == "pixels" and options == "dense":
+            dense.append(saved_and_efficient(row)[1])
+        elif part == "pixels":
+            quality.setdefault(options, []).append(row["psnr_covered_db"])
+
+    def over(choose):
+        file, random, cache = (choose(by_order[o]) for o in ["file", "random", "vertex-cache"])
+        return [min(file, cache), file, max(file, cache), random]
+
+    yield "PMU, quads saved in %, mean", "8", over(lambda of: mean(s for s, _ in of))
+    yield "PMU, quads saved in %, most", "at most 15", over(lambda of: max(s for s, _ in of))
+    lowest, default, highest, random = over(lambda of: max(e for _, e in of))
+    efficiency = [min(lowest, *dense), default, max(highest, *dense), random]
+    yield "PMU, efficiency in %, most", "up to 64", efficiency
+    for look, name in [("plain", "own textures"), ("checker", "checker")]:
+        db = quality[look]
+        yield f"PMU, PSNR in dB, {name}", "48.6", [min(db), mean(db), max(db), None]
+
+
 def contains(said, lowest, highest):
     if said.startswith("over "):
         return highest > float(said.split()[-1])
@@ -177,6 +215,10 @@ def table(arguments):
         values = bracket(suite, by_set, measure, scene)
         cells = " | ".join("-" if v is None else f"{v:.{digits}f}" for v in values)
         inside = "yes" if contains(said, round(values[0], digits), round(values[2], digits)) else "no"
+        print(f"| {name} | {said} | {cells} | {inside} |")
+    for name, said, values in pixel_merging(results):
+        cells = " | ".join("-" if v is None else f"{v:.1f}" for v in values)
+        inside = "yes" if contains(said, round(values[0], 1), round(values[2], 1)) else "no"
         print(f"| {name} | {said} | {cells} | {inside} |")
     print("\n| assumption, all scenes | mean area | none | QFM | times less | of unbounded | QFM / Reyes | grids culled |")
     print("|---|---|---|---|---|---|---|---|")
@@ -234,7 +276,7 @@ def main():
     runner.add_argument("suite", type=Path)
     runner.add_argument("--program", type=Path, default=ROOT / "target/release/quadrille")
     runner.add_argument("--meshes", type=Path, default=os.environ.get("MESHES", "meshes"))
-    runner.add_argument("--only", choices=["merging", "quality", "meshes"])
+    runner.add_argument("--only", choices=["merging", "quality", "meshes", "pixels"])
     runner.set_defaults(action=run)
     printer = commands.add_parser("table")
     printer.add_argument("suite", type=Path, nargs="?", default=ROOT / "benches/mesh.toml")

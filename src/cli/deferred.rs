@@ -16,8 +16,9 @@ use job::Job;
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let job = Job::new(args)?;
     let input = args.input.load(&args.mesh, verbosity)?;
+    input.warn_of_stochastic(verbosity);
     let framing = || input.framing(args.views.up(), verbosity);
-    let cameras = args.views.views_of(framing, verbosity)?;
+    let cameras = args.views.of_mesh(input.cameras(), framing, verbosity)?;
     job.prepare_outputs(&cameras)?;
     let views = args.blur.views(&cameras, &input, &args.views, verbosity)?;
     let pool = args.host.pool()?;

@@ -1,9 +1,12 @@
 //! `mesh`: draws triangle meshes and subdivision surfaces with multi-sampling and quad merging.
 
+mod aov;
 mod args;
 mod assumptions;
+mod framing;
 pub(super) mod input;
 mod job;
+mod look;
 pub(super) mod options;
 mod versus;
 
@@ -26,10 +29,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let input = args.input.load(args.mesh(), verbosity)?;
     input.warn_of_blended(verbosity);
     let framing = || input.framing(args.views.up(), verbosity);
-    let cameras = args.views.views_of(framing, verbosity)?;
+    let cameras = args.views.of_mesh(input.cameras(), framing, verbosity)?;
+    let look = args.look.of(&input, args.views.up(), verbosity)?;
     job.prepare_outputs(&cameras)?;
     let pool = args.host.pool()?;
-    let versus = || versus::run(args, &input, &cameras, verbosity);
+    let versus = || versus::run(args, (&input, &look), &cameras, verbosity);
     if let Some(versus) = pool.install(versus)? {
         match args.json {
             true => print_json(versus.json())?,
@@ -37,7 +41,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let rows = pool.install(|| job.run_all(&input, &cameras, verbosity))?;
+    let rows = pool.install(|| job.run_all((&input, &look), &cameras, verbosity))?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(MeshRow::json).collect();
         print_json(json!({ "rows": rows }))?;

@@ -7,9 +7,10 @@ use super::outputs::parse_numbers;
 use super::usage::whole;
 use crate::error::{Error, Result};
 use crate::image::check_memory;
+use crate::mesh::files::FileCamera;
 use crate::scene::cameras::{
-    self, CameraOptions, CameraTransform, DescribedViews, Framing, PictureScale, PictureSize,
-    find_camera_file, load_selected,
+    self, CameraOptions, CameraTransform, DEFAULT_SIDE_PX, DescribedViews, Framing, PictureScale,
+    PictureSize, find_camera_file, load_selected,
 };
 use crate::scene::{Camera, Splats};
 use crate::viewpoint;
@@ -234,6 +235,46 @@ impl ViewArgs {
             return Err(Error::argument("--views", expected, "a mesh"));
         }
         Ok(self.chosen(None, framing, verbosity)?.cameras)
+    }
+
+    /// The cameras of a mesh: those of its own file that `--view` selects, unless other flags describe
+    /// views, else those of [`Self::views_of`].
+    pub(crate) fn of_mesh(
+        &self,
+        file: &[FileCamera],
+        framing: impl FnOnce() -> Framing,
+        verbosity: Verbosity,
+    ) -> Result<Vec<Camera>> {
+        let is_described = self.eye.is_some() || self.target.is_some() || self.orbit.is_some();
+        let is_described = is_described || self.cameras.is_some() || self.up.is_some();
+        if file.is_empty() || is_described {
+            return self.views_of(framing, verbosity);
+        }
+        let Some(view) = &self.view else {
+            let names: Vec<_> = file.iter().map(|camera| camera.name.as_str()).collect();
+            verbosity.remark(&format!(
+                "the file holds cameras: {} (--view 0 or --view all draws them)",
+                names.join(", ")
+            ));
+            return self.views_of(framing, verbosity);
+        };
+        if self.fov.is_some() {
+            let expected = "--eye beside it: the file's cameras have their own";
+            return Err(Error::argument("--fov", expected, "--view alone"));
+        }
+        let [_, height] = DEFAULT_SIDE_PX;
+        let sized = file.iter().map(|camera| {
+            let width = f64::from(height) * camera.aspect.unwrap_or(1.0);
+            // Casts of floats saturate, and the size is checked.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let [width, height] = self.size().of([width.round().max(1.0) as u32, height])?;
+            camera.with_size(width, height)
+        });
+        let chosen = ChosenViews {
+            cameras: cameras::select(sized.collect::<Result<_>>()?, view)?,
+            ..ChosenViews::default()
+        };
+        Ok(checked(chosen, verbosity)?.cameras)
     }
 
     fn chosen(

@@ -60,7 +60,8 @@ impl Default for MeshDrawSettings {
     }
 }
 
-/// Draws the triangles of a mesh on all cores; returns the picture and the counts.
+/// Draws the triangles of a mesh on all cores; returns the picture and the counts. A mesh with lights is
+/// lit by them alone.
 ///
 /// # Errors
 /// [`Error::Argument`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
@@ -123,7 +124,10 @@ pub fn draw_mesh(
     let visible = VisibleFrame::new(&source, &view, &view, &frame)?;
     let shading = visible.merged(&source, settings.unit);
     let textures = Textures::new(source.textures(), source.materials());
-    let shader = Shader::new(source.materials(), &textures, &view, settings.shade);
+    let mut shader = Shader::new(source.materials(), &textures, &view, settings.shade);
+    if !mesh.lights.is_empty() {
+        shader = shader.lit_by(&mesh.lights);
+    }
     let picture = visible.picture(&shader, &shading, settings.sampling, settings.background);
     Ok((picture, MeshResult::of(&visible, &shading)))
 }

@@ -46,8 +46,22 @@ pub struct Grid {
     pub material: u32,
     /// The vertices.
     pub vertices: Vec<GridVertex>,
+    /// Linear colours of the vertices with alpha; none if all are white.
+    pub colours: Vec<[f32; 4]>,
     /// The triangles.
     pub topology: Arc<Topology>,
+}
+
+impl Grid {
+    /// Colours of the corners of a triangle; `None` for white.
+    #[inline]
+    pub fn corner_colours(&self, triangle: u16) -> Option<[[f32; 4]; 3]> {
+        if self.colours.is_empty() {
+            return None;
+        }
+        let corners = self.topology.triangles[usize::from(triangle)];
+        Some(corners.map(|corner| self.colours[usize::from(corner)]))
+    }
 }
 
 /// A scene as batches of grids in submission order. A batch is the unit of work: a patch, or a group

@@ -21,6 +21,8 @@ pub mod camera;
 pub(crate) mod draw;
 pub mod files;
 pub mod frame;
+#[cfg(feature = "cli")]
+pub(crate) mod front;
 pub mod grid;
 mod index;
 pub mod mean_area;

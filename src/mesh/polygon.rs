@@ -91,6 +91,7 @@ mod tests {
             position: u32::try_from((first + k) % outline.len()).unwrap(),
             uv: NONE,
             normal: NONE,
+            colour: NONE,
         };
         let corners: Vec<_> = (0..outline.len()).map(corner).collect();
         let mut found = Vec::new();

@@ -17,7 +17,7 @@ use super::vertex_names::VertexNames;
 /// What two triangles must have in common at both ends of an edge to be adjacent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Adjacency {
-    /// The vertex: position, texture coordinate and normal are equal in value. This is the comparison of
+    /// The vertex: position, texture coordinate, normal and colour are equal in value. This is the comparison of
     /// indices that both merging papers describe, in an index buffer without duplicates.
     #[default]
     Vertex,
@@ -115,6 +115,13 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         self
     }
 
+    /// The colour of a corner; `None` in a mesh without colours.
+    fn colour(&self, corner: Corner) -> Option<[f32; 4]> {
+        let colours = &self.mesh.borrow().colours;
+        let own = colours.get(corner.colour as usize).copied();
+        (!colours.is_empty()).then(|| own.unwrap_or([1.0; 4]))
+    }
+
     fn vertex(&self, corner: Corner, number: u32) -> GridVertex {
         let mesh = self.mesh.borrow();
         let normal = match mesh.normals.get(corner.normal as usize) {
@@ -152,10 +159,13 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         let run = &self.runs[batch];
         let mut numbers = HashMap::with_capacity(run.triangles.len());
         let mut vertices = Vec::with_capacity(run.triangles.len());
+        let mut colours = Vec::new();
         let mut local = |triangle: usize, k: usize| {
             let number = self.vertices[triangle][k];
             *numbers.entry(number).or_insert_with(|| {
-                vertices.push(self.vertex(self.triangles[triangle][k], number));
+                let corner = self.triangles[triangle][k];
+                vertices.push(self.vertex(corner, number));
+                colours.extend(self.colour(corner));
                 index16(vertices.len() - 1)
             })
         };
@@ -177,6 +187,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         visit(Grid {
             material: run.material,
             vertices,
+            colours,
             topology: Arc::new(Topology {
                 triangles,
                 neighbours,

@@ -42,7 +42,7 @@ fn support(points: &[[f32; 3]], axis: usize, top: f64) -> f64 {
 }
 
 /// Area of the convex hull of points in a plane (Andrew's monotone chain).
-fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
+pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     let turn = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

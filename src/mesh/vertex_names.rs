@@ -6,7 +6,7 @@ use super::files::{Corner, Mesh, NONE};
 use super::index::index32;
 
 /// Numbers the vertices of a mesh: two corners have the same number if their positions, texture
-/// coordinates and normals are equal in value.
+/// coordinates, normals and colours are equal in value.
 ///
 /// The numbers are those of an index buffer without duplicates. A file's own indices are not used, since
 /// OBJ has an index for each attribute and exporters repeat equal vertices.
@@ -15,8 +15,10 @@ pub(super) struct VertexNames {
     uvs: Vec<u32>,
     /// For each normal of the mesh: the first one of the same value.
     normals: Vec<u32>,
-    /// Numbers by position, texture coordinate and normal.
-    numbers: HashMap<[u32; 3], u32>,
+    /// For each colour of the mesh: the first one of the same value.
+    colours: Vec<u32>,
+    /// Numbers by position, texture coordinate, normal and colour.
+    numbers: HashMap<[u32; 4], u32>,
 }
 
 impl VertexNames {
@@ -24,6 +26,7 @@ impl VertexNames {
         Self {
             uvs: first_equal(&mesh.uvs),
             normals: first_equal(&mesh.normals),
+            colours: first_equal(&mesh.colours),
             numbers: HashMap::new(),
         }
     }
@@ -31,15 +34,16 @@ impl VertexNames {
     /// Returns the number of the vertex of a corner.
     pub(super) fn number(&mut self, corner: Corner) -> u32 {
         let first = |of: &[u32], at: u32| of.get(at as usize).copied().unwrap_or(NONE);
-        let (uv, normal) = (
+        let (uv, normal, colour) = (
             first(&self.uvs, corner.uv),
             first(&self.normals, corner.normal),
+            first(&self.colours, corner.colour),
         );
-        if self.uvs.is_empty() && self.normals.is_empty() {
+        if self.uvs.is_empty() && self.normals.is_empty() && self.colours.is_empty() {
             return corner.position;
         }
         let next = index32(self.numbers.len());
-        let vertex = [corner.position, uv, normal];
+        let vertex = [corner.position, uv, normal, colour];
         *self.numbers.entry(vertex).or_insert(next)
     }
 }

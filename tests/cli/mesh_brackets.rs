@@ -219,24 +219,93 @@ fn lies_between(said: &str, lowest: f64, highest: f64) -> bool {
 fn published_numbers_lie_in_the_documented_ranges_or_are_said_not_to() {
     let (results, docs) = (results(), read("docs/mesh.md"));
     for (name, said, measure, scene, digits) in PUBLISHED {
-        let values = bracket(&results, measure, scene);
-        let cells = values.map(|value| match value.is_nan() {
-            true => "-".to_owned(),
-            false => format!("{value:.digits$}"),
-        });
-        let [lowest, highest] = [&cells[0], &cells[2]].map(|cell| cell.parse::<f64>().unwrap());
-        let inside = if lies_between(said, lowest, highest) {
-            "yes"
-        } else {
-            "no"
-        };
-        let line = format!("| {name} | {said} | {} | {inside} |", cells.join(" | "));
+        let line = line(name, said, bracket(&results, measure, scene), digits);
+        assert!(docs.contains(&line), "docs/mesh.md has no line {line}");
+    }
+    let pixels = of_pixel_merging(&results);
+    for (name, said, values) in &pixels {
+        let line = line(name, said, *values, 1);
         assert!(docs.contains(&line), "docs/mesh.md has no line {line}");
     }
     let lines = docs
         .lines()
         .filter(|l| l.ends_with("| yes |") || l.ends_with("| no |"));
-    assert_eq!(lines.count(), PUBLISHED.len());
+    assert_eq!(lines.count(), PUBLISHED.len() + pixels.len());
+}
+
+/// A line of the table; `-` where a value is NaN.
+fn line(name: &str, said: &str, values: [f64; 4], digits: usize) -> String {
+    let cells = values.map(|value| match value.is_nan() {
+        true => "-".to_owned(),
+        false => format!("{value:.digits$}"),
+    });
+    let [lowest, highest] = [&cells[0], &cells[2]].map(|cell| cell.parse::<f64>().unwrap());
+    let inside = match lies_between(said, lowest, highest) {
+        true => "yes",
+        false => "no",
+    };
+    format!("| {name} | {said} | {} | {inside} |", cells.join(" | "))
+}
+
+/// Rows about the pixel merge unit: name, published value, lowest, default and highest value, and that of
+/// the random order.
+fn of_pixel_merging(results: &HashMap<Key, Value>) -> Vec<(String, &'static str, [f64; 4])> {
+    let of = |keep: &dyn Fn(&Key) -> bool| -> Vec<&Value> {
+        let kept = results.iter().filter(|(key, _)| keep(key));
+        kept.map(|(_, row)| &row["rows"][0]).collect()
+    };
+    let number = |row: &Value, field: &str| row[field].as_f64().unwrap();
+    let merged = |row: &Value| {
+        let tested = number(row, "rasterized") - number(row, "culled");
+        (tested - number(row, "shaded") / 4.0, tested)
+    };
+    let saved = |row: &&Value| 100.0 * merged(row).0 / merged(row).1;
+    let efficiency = |row: &&Value| 100.0 * merged(row).0 / number(row, "partial");
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let most = |values: Vec<f64>| values.into_iter().fold(f64::MIN, f64::max);
+    let least = |values: Vec<f64>| values.into_iter().fold(f64::MAX, f64::min);
+    let over = |choose: &dyn Fn(Vec<&Value>) -> f64| {
+        let [file, random, cache] = ["file", "random", "vertex-cache"].map(|order| {
+            let rows = of(&|key| key[0] == "meshes" && key[2] == "pmu" && key[3] == order);
+            assert_eq!(rows.len(), 6, "{order}");
+            choose(rows)
+        });
+        [file.min(cache), file, file.max(cache), random]
+    };
+    let dense = of(&|key| key[0] == "pixels" && key[3] == "dense");
+    let dense: Vec<f64> = dense.iter().map(efficiency).collect();
+    assert_eq!(dense.len(), 4);
+    let efficient = |rows: Vec<&Value>| most(rows.iter().map(efficiency).collect());
+    let [lowest, default, highest, random] = over(&efficient);
+    let [lowest, highest] = [lowest.min(least(dense.clone())), highest.max(most(dense))];
+    let mut rows = vec![
+        (
+            "PMU, quads saved in %, mean".to_owned(),
+            "8",
+            over(&|rows| mean(rows.iter().map(saved).collect())),
+        ),
+        (
+            "PMU, quads saved in %, most".to_owned(),
+            "at most 15",
+            over(&|rows| most(rows.iter().map(saved).collect())),
+        ),
+        (
+            "PMU, efficiency in %, most".to_owned(),
+            "up to 64",
+            [lowest, default, highest, random],
+        ),
+    ];
+    for (look, name) in [("plain", "own textures"), ("checker", "checker")] {
+        let found = of(&|key| key[0] == "pixels" && key[3] == look);
+        assert_eq!(found.len(), 6, "{look}");
+        let db: Vec<f64> = found
+            .iter()
+            .map(|row| number(row, "psnr_covered_db"))
+            .collect();
+        let values = [least(db.clone()), mean(db.clone()), most(db), f64::NAN];
+        rows.push((format!("PMU, PSNR in dB, {name}"), "48.6", values));
+    }
+    rows
 }
 
 /// FROG with bumps gains least of all scenes, as the paper says of its FROG and FURBALL.

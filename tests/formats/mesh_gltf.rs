@@ -4,6 +4,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use quadrille::Error;
+use quadrille::mesh::files::LightKind;
 use quadrille::mesh::files::Loaded;
 use quadrille::mesh::files::Mesh;
 use quadrille::mesh::files::parse as read;
@@ -290,7 +291,7 @@ fn materials_are_read() {
     let leaf = &loaded.mesh.materials[0];
     assert_eq!(
         (leaf.name.as_str(), leaf.two_sided, leaf.shininess),
-        ("leaf", true, 30.0)
+        ("leaf", true, 0.0)
     );
     assert_eq!(
         (leaf.alpha_cutoff, leaf.effects.discards),
@@ -320,31 +321,14 @@ fn emission_is_read_and_what_is_left_out_is_named() {
         set(&mut document, pointer, value);
         parse(&document).unwrap().warnings.join("; ")
     };
-    let texture = json!({"index": 0});
     for (pointer, value, part) in [
-        ("/cameras", json!([{}]), "cameras"),
         ("/animations", json!([{}]), "animations"),
-        ("/extensionsUsed", json!(["KHR_lights_punctual"]), "lights"),
         (
-            "/materials/0/occlusionTexture",
-            texture.clone(),
-            "occlusion",
+            "/extensionsUsed",
+            json!(["KHR_materials_clearcoat"]),
+            "clearcoat",
         ),
-        (
-            "/materials/0/pbrMetallicRoughness/metallicFactor",
-            json!(1),
-            "metalness",
-        ),
-        (
-            "/materials/0/pbrMetallicRoughness/metallicRoughnessTexture",
-            texture,
-            "roughness",
-        ),
-        (
-            "/meshes/0/primitives/0/attributes/COLOR_0",
-            json!(0),
-            "colours of vertices",
-        ),
+        ("/meshes/0/primitives/0/targets", json!([{}]), "morph"),
     ] {
         let said = said(pointer, value);
         assert!(
@@ -374,20 +358,212 @@ fn emission_is_read_and_what_is_left_out_is_named() {
         json!([{"source": 0, "sampler": 0}]),
     );
     set(&mut document, "/images", json!([{"uri": "none.png"}]));
-    for (sampler, is_plain) in [
+    for (sampler, is_known) in [
         (json!({}), true),
-        (json!({"wrapS": 10497, "magFilter": 9729}), true),
-        (json!({"wrapT": 33071}), false),
-        (json!({"magFilter": 9728}), false),
+        (json!({"wrapT": 33071, "minFilter": 9985}), true),
+        (json!({"wrapT": 7}), false),
+        (json!({"magFilter": 9987}), false),
+        (json!({"minFilter": 1}), false),
     ] {
         set(&mut document, "/samplers", json!([sampler]));
         let warnings = parse(&document).unwrap().warnings;
         assert_eq!(
             !warnings.iter().any(|w| w.contains("samplers")),
-            is_plain,
+            is_known,
             "{warnings:?}"
         );
     }
+}
+
+#[test]
+fn metalness_occlusion_and_extensions_of_materials() {
+    let mut document = with("/meshes/0/primitives/0/material", json!(0));
+    let material = json!({
+        "emissiveFactor": [0.5, 1, 0],
+        "pbrMetallicRoughness": {"metallicFactor": 0.25, "roughnessFactor": 0.5},
+        "normalTexture": {"index": 0, "scale": 0.5},
+        "occlusionTexture": {"index": 0, "strength": 0.75},
+        "extensions": {
+            "KHR_materials_unlit": {}, "KHR_materials_emissive_strength": {"emissiveStrength": 4}
+        }
+    });
+    set(&mut document, "/materials", json!([material]));
+    set(&mut document, "/textures", json!([{}]));
+    let used = ["KHR_materials_unlit", "KHR_materials_emissive_strength"];
+    set(&mut document, "/extensionsUsed", json!(used));
+    let loaded = parse(&document).unwrap();
+    assert_eq!(loaded.warnings, ["textures[0] is left out: no PNG or JPEG"]);
+    let material = &loaded.mesh.materials[0];
+    let facets = material.microfacets.unwrap();
+    assert_eq!(
+        (facets.metalness, facets.roughness, facets.texture),
+        (0.25, 0.5, None)
+    );
+    assert_eq!(
+        (material.normal_scale, material.occlusion_strength),
+        (0.5, 0.75)
+    );
+    assert_eq!(
+        (material.emission, material.is_unlit),
+        ([2.0, 4.0, 0.0], true)
+    );
+    for pointer in [
+        "/materials/0/pbrMetallicRoughness/metallicFactor",
+        "/materials/0/occlusionTexture/strength",
+        "/materials/0/extensions/KHR_materials_emissive_strength/emissiveStrength",
+    ] {
+        let mut document = document.clone();
+        set(&mut document, pointer, json!(-1));
+        let said = parse(&document).unwrap_err().to_string();
+        assert!(said.contains("materials[0]"), "{said}");
+    }
+    // Without a material, the default of the format: a rough metal.
+    let facets = parse(&self::document()).unwrap().mesh.materials[0].microfacets;
+    assert_eq!(facets.map(|f| (f.metalness, f.roughness)), Some((1.0, 1.0)));
+}
+
+#[test]
+fn colours_of_vertices() {
+    let mut document = with("/meshes/0/primitives/0/attributes/COLOR_0", json!(0));
+    let mesh = parse(&document).unwrap().mesh;
+    // The positions, taken for colours of three channels.
+    assert_eq!(mesh.colours[2], [1.0, 1.0, 0.0, 1.0]);
+    assert_eq!(mesh.corners[5].colour, 3);
+    set(
+        &mut document,
+        "/meshes/0/primitives/0/attributes/COLOR_0",
+        json!(1),
+    );
+    assert!(parse(&document).is_err());
+    set(
+        &mut document,
+        "/meshes/0/primitives/0/attributes/COLOR_0",
+        json!(9),
+    );
+    assert!(parse(&document).is_err());
+}
+
+/// A document with a node that holds a camera and a light, turned by a quarter around y.
+fn lit() -> Value {
+    let mut document = with("/scenes/0/nodes", json!([0, 1]));
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    set(
+        &mut document,
+        "/nodes",
+        json!([{"mesh": 0}, {
+            "name": "seat", "camera": 0, "translation": [1, 2, 3], "scale": [2, 2, 2],
+            "rotation": [0, half, 0, half], "extensions": {"KHR_lights_punctual": {"light": 0}}
+        }]),
+    );
+    let lens = json!({"yfov": 0.8, "znear": 0.25, "aspectRatio": 1.5});
+    set(
+        &mut document,
+        "/cameras",
+        json!([{"type": "perspective", "perspective": lens}]),
+    );
+    let lamp = json!({
+        "type": "spot", "color": [1, 0.5, 0], "intensity": 8, "range": 7,
+        "spot": {"innerConeAngle": 0.1, "outerConeAngle": 0.2}
+    });
+    let extension = json!({"KHR_lights_punctual": {"lights": [lamp]}});
+    set(&mut document, "/extensions", extension);
+    document
+}
+
+#[test]
+fn cameras_and_lights_stand_where_their_nodes_put_them() {
+    let loaded = parse(&lit()).unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let camera = &loaded.cameras[0];
+    assert_eq!(
+        (camera.name.as_str(), camera.eye),
+        ("seat", [1.0, 2.0, 3.0])
+    );
+    assert_eq!(
+        (camera.vertical_fov, camera.aspect, camera.near),
+        (0.8, Some(1.5), 0.25)
+    );
+    // A quarter turn takes -z to -x: forward is -x, down -y, right -z.
+    let forward = camera.view_from_world.row(2);
+    assert!((forward[0] + 1.0).abs() < 1e-12, "{forward}");
+    assert!((camera.view_from_world.row(1)[1] + 1.0).abs() < 1e-12);
+    assert!((camera.view_from_world.row(0)[2] + 1.0).abs() < 1e-12);
+    assert!((camera.view_from_world.determinant() - 1.0).abs() < 1e-12);
+    let light = &loaded.mesh.lights[0];
+    assert_eq!(light.intensity, [8.0, 4.0, 0.0]);
+    let LightKind::Point {
+        position,
+        range: Some(range),
+        spot: Some(cone),
+    } = light.kind
+    else {
+        panic!("{light:?}");
+    };
+    assert_eq!(
+        (position, range, cone.angles),
+        ([1.0, 2.0, 3.0], 7.0, [0.1, 0.2])
+    );
+    assert!((cone.axis[0] + 1.0).abs() < 1e-12, "{cone:?}");
+}
+
+#[test]
+fn bad_cameras_and_lights_are_refused_or_named() {
+    let light = "/extensions/KHR_lights_punctual/lights/0";
+    let lens = "/cameras/0/perspective";
+    for (pointer, value, expected) in [
+        ("/nodes/1/camera", json!(3), "cameras[3]"),
+        (
+            "/nodes/1/extensions/KHR_lights_punctual/light",
+            json!(5),
+            "lights[5]",
+        ),
+        (
+            &format!("{lens}/yfov"),
+            json!(0),
+            "an angle between 0 and pi",
+        ),
+        (
+            &format!("{lens}/yfov"),
+            json!(3.2),
+            "an angle between 0 and pi",
+        ),
+        (&format!("{lens}/znear"), json!(-1), "znear"),
+        (&format!("{lens}/aspectRatio"), json!(0), "aspectRatio"),
+        (
+            &format!("{light}/type"),
+            json!("area"),
+            "directional, point or spot",
+        ),
+        (&format!("{light}/intensity"), json!(-2), "0 or more"),
+        (&format!("{light}/intensity"), json!(1e39), "out of range"),
+        (&format!("{light}/range"), json!(0), "range"),
+        (
+            &format!("{light}/spot/innerConeAngle"),
+            json!(0.3),
+            "innerConeAngle",
+        ),
+        (&format!("{light}/spot/outerConeAngle"), json!(2), "pi/2"),
+        ("/nodes/1/scale", json!([1, 1, 0]), "direction -z"),
+    ] {
+        let mut document = lit();
+        set(&mut document, pointer, value);
+        let error = parse(&document).unwrap_err().to_string();
+        assert!(error.contains(expected), "{pointer}: {error}");
+    }
+    // A cone of 0 degrees is a light, if a useless one; an orthographic camera is left out.
+    let mut document = lit();
+    for angle in ["innerConeAngle", "outerConeAngle"] {
+        set(&mut document, &format!("{light}/spot/{angle}"), json!(0));
+    }
+    assert_eq!(parse(&document).unwrap().mesh.lights.len(), 1);
+    set(&mut document, "/cameras", json!([{"type": "orthographic"}]));
+    let loaded = parse(&document).unwrap();
+    assert!(loaded.cameras.is_empty());
+    assert!(
+        loaded.warnings[0].contains("not perspective"),
+        "{:?}",
+        loaded.warnings
+    );
 }
 
 #[test]

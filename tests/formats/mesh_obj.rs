@@ -45,6 +45,7 @@ fn all_forms_of_corners() {
         position,
         uv,
         normal,
+        colour: NONE,
     };
     assert_eq!(square.face(0)[0], corner(0, 0, 0));
     assert_eq!(square.face(0)[1], corner(1, NONE, 0));
@@ -173,8 +174,6 @@ fn emission_is_read_and_what_is_left_out_is_named() {
             "{line}: {warnings:?}"
         );
     }
-    let coloured = parse("v 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nf 1 2 3\n").unwrap();
-    assert_eq!(coloured.warnings, ["colours of vertices are left out"]);
     let weighted = parse("v 0 0 0 1\nv 1 0 0 1\nv 0 1 0 1\nf 1 2 3\n").unwrap();
     assert!(weighted.warnings.is_empty(), "{:?}", weighted.warnings);
 }
@@ -329,4 +328,23 @@ fn crc(bytes: &[u8]) -> u32 {
             (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
         })
     })
+}
+
+#[test]
+fn colours_of_vertices_are_decoded_from_srgb() {
+    let loaded = parse("v 0 0 0\nv 1 0 0 1 0 0.5\nv 0 1 0 2 -1 0\nf 1 2 3\n").unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let mesh = loaded.mesh;
+    let colours: Vec<u32> = mesh.corners.iter().map(|c| c.colour).collect();
+    assert_eq!(colours, [NONE, 0, 1]);
+    let half = ((0.5_f32 + 0.055) / 1.055).powf(2.4);
+    assert!((mesh.colours[0][2] - half).abs() < 1e-5);
+    assert_eq!(mesh.colours[0][..2], [1.0, 0.0]);
+    assert_eq!(mesh.colours[1], [1.0, 0.0, 0.0, 1.0]);
+    for line in ["v 0 0 0 1 0 x", "v 0 0 0 1 nan 0"] {
+        assert!(
+            parse(&format!("{line}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")).is_err(),
+            "{line}"
+        );
+    }
 }

@@ -101,3 +101,31 @@ fn errors_of_patches_name_the_line() {
         assert!(error.contains(expected), "{text:?}: {error}");
     }
 }
+
+#[test]
+fn colours_of_vertices_by_type_and_name() {
+    let read = |properties: &str, values: &str| {
+        let header = format!(
+            "ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+             {properties}\nelement face 1\nproperty list uchar int vertex_indices"
+        );
+        let body = format!("0 0 0 {values}\n1 0 0 {values}\n0 1 0 {values}\n3 0 1 2\n");
+        parse(&header, body.as_bytes())
+    };
+    let bytes = "property uchar red\nproperty uchar green\nproperty uchar blue";
+    let loaded = read(bytes, "255 128 0").unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let [red, green, blue, alpha] = loaded.mesh.colours[0];
+    let half = ((128.0_f32 / 255.0 + 0.055) / 1.055).powf(2.4);
+    assert_eq!([red, blue, alpha], [1.0, 0.0, 1.0]);
+    assert!((green - half).abs() < 1e-5, "{green}");
+    let floats = "property float diffuse_red\nproperty float diffuse_green\n\
+                  property float diffuse_blue\nproperty uchar alpha";
+    let colours = read(floats, "7 -1 0 51").unwrap().mesh.colours;
+    assert_eq!(colours[2][..3], [1.0, 0.0, 0.0]);
+    assert!((colours[2][3] - 0.2).abs() < 1e-6);
+    assert!(read(floats, "nan 0 0 0").is_err());
+    // Two of three channels are no colour.
+    let two = "property uchar red\nproperty uchar green";
+    assert!(read(two, "1 2").unwrap().mesh.colours.is_empty());
+}

@@ -172,6 +172,7 @@ fn heights_are_interpolated_as_asked() {
         width: 4,
         height: 1,
         texels,
+        ..Texture::default()
     };
     let map = HeightMap::new(&texture, HeightChannel::Alpha).unwrap();
     let at = |filter, u: f32| map.clone().filtered(filter).at([u, 0.5]);

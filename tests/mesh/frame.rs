@@ -41,6 +41,7 @@ fn mesh(positions: Vec<[f32; 3]>, draws: &[&[[u32; 3]]]) -> Mesh {
         position,
         uv: NONE,
         normal: NONE,
+        colour: NONE,
     };
     let count = u32::try_from(faces.len()).unwrap();
     let mut first = 0;
@@ -263,6 +264,7 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings {
         albedo: Albedo::Plain,
+        ..ShadeSettings::default()
     };
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     let units = [

@@ -94,6 +94,7 @@ fn noisy() -> Scene {
         width: TEXELS,
         height: TEXELS,
         texels: (0..TEXELS * TEXELS).map(texel).collect(),
+        ..Texture::default()
     };
     Scene::of(material, &[texture])
 }
@@ -101,7 +102,11 @@ fn noisy() -> Scene {
 /// The quad whose first pixel is (300, 200), of a triangle, sampled at its centres.
 fn quad_inputs<'a>(vertices: [&'a GridVertex; 3], planes: &'a TrianglePlanes) -> QuadInputs<'a> {
     QuadInputs {
-        triangles: [TriangleRef { vertices, planes }; 4],
+        triangles: [TriangleRef {
+            vertices,
+            planes,
+            colours: None,
+        }; 4],
         points_px: [
             [300.5, 200.5],
             [301.5, 200.5],
@@ -280,6 +285,7 @@ fn merged_triangles_of_a_plane_are_as_one() {
     let pixel = |k: usize| TriangleRef {
         vertices: halves[k],
         planes: &planes[k],
+        colours: None,
     };
     let inputs = QuadInputs {
         triangles: [pixel(0), pixel(1), pixel(1), pixel(0)],
@@ -329,7 +335,7 @@ fn as_a_quad_there() {
         let steps = [vertex(301.0, 200.25), vertex(300.75, 201.5)];
         let steps = steps.map(|n| VertexStep::between(&at, &n, &view));
         let [quad, ..] = shade_plane(&shader, texels_a_px);
-        let alone = shader.vertex(&at, &steps, 0, true);
+        let alone = shader.vertex((&at, None), &steps, 0, true);
         for c in 0..3 {
             assert!((alone[c] - quad[c]).abs() < 2e-3, "{alone:?} {quad:?}");
         }
@@ -343,7 +349,7 @@ fn steps_along_a_line_still_give_a_colour() {
     let at = plane_vertex(300.5, 200.5, 1.0);
     let step = VertexStep::between(&at, &plane_vertex(301.5, 200.5, 1.0), &view);
     for steps in [[step; 2], [VertexStep::default(); 2]] {
-        let colour = shader.vertex(&at, &steps, 0, true);
+        let colour = shader.vertex((&at, None), &steps, 0, true);
         assert!(colour.iter().all(|c| *c > 0.0 && *c <= 1.0), "{colour:?}");
     }
 }
@@ -358,6 +364,7 @@ fn one_texel(texel: [u8; 3]) -> Texture {
         width: 1,
         height: 1,
         texels: vec![[r, g, b, 255]],
+        ..Texture::default()
     }
 }
 
@@ -433,6 +440,7 @@ fn checker_shows_up_close_and_is_grey_afar() {
     let scene = Scene::of(Material::default(), &[]);
     let shader = scene.shader_with(ShadeSettings {
         albedo: Albedo::Checker { scale: 2.0 },
+        ..ShadeSettings::default()
     });
     let [colour, ..] = shade_plane(&scene.shader(), 1.0);
     let shades: Vec<f32> = [0.2, 40_000.0]
@@ -468,6 +476,7 @@ fn grey(width: u32, height: u32, texel: impl Fn(u32, u32) -> u8) -> Texture {
             .map(|(x, y)| texel(x, y))
             .map(|c| [c, c, c, 255])
             .collect(),
+        ..Texture::default()
     }
 }
 
@@ -497,6 +506,7 @@ fn opacity_is_that_of_material_and_texture() {
         texels: vec![[255, 255, 255, 51]; 4],
         width: 2,
         height: 2,
+        ..Texture::default()
     };
     let corners = plane_triangle(1.0);
     let opacity = |opacity: Option<f32>, base_texture: Option<u32>| {

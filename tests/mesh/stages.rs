@@ -68,6 +68,7 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
     Grid {
         material: 0,
         vertices: triangles.flat_map(triangle).collect(),
+        colours: Vec::new(),
         topology: Arc::new(Topology {
             triangles: (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
             neighbours: vec![[NO_NEIGHBOUR; 3]; usize::from(count)],
@@ -82,7 +83,7 @@ fn new_state() -> MeshDrawState {
         two_sided: true,
         ..Material::default()
     }];
-    let mut state = MeshDrawState::new(&materials, &view(), &settings, &Config::default());
+    let mut state = MeshDrawState::new((&materials, &[]), &view(), &settings, &Config::default());
     let visibility = state.take(0, &grid(0..ITEMS), &mut Vec::new());
     assert_eq!(visibility, GridVisibility::Visible);
     state
@@ -334,7 +335,7 @@ fn writing() {
                 owner: k,
             };
             let position = quad_position(&state, k / 8, (k % 8) as u8);
-            state.depths.test(position, &fragment);
+            state.depths.test(position, &fragment, u64::MAX);
         }
         state
     };
@@ -373,7 +374,7 @@ fn tessellation() {
                 triangles.clear();
                 // Projects again: primitives differ only in the shapes of their triangles.
                 let mut fresh = MeshDrawState::new(
-                    &[Material::default()],
+                    (&[Material::default()], &[]),
                     &view(),
                     &state.settings,
                     &Config::default(),

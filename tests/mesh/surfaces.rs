@@ -27,6 +27,7 @@ fn heights_move_points_and_tilt_normals() {
         width: 8,
         height: 8,
         texels,
+        ..Texture::default()
     };
     let map = HeightMap::new(&texture, HeightChannel::Alpha).unwrap();
     let slope = 32.0 / 255.0 * 8.0;
@@ -45,6 +46,7 @@ fn wrong_textures_are_refused() {
         width: 2,
         height: 2,
         texels: vec![[0; 4]; 3],
+        ..Texture::default()
     };
     assert!(HeightMap::new(&texture, HeightChannel::Luminance).is_err());
 }

@@ -86,6 +86,7 @@ fn bumps() -> HeightMap {
         width: 16,
         height: 16,
         texels,
+        ..Texture::default()
     };
     HeightMap::new(&texture, HeightChannel::Alpha).unwrap()
 }

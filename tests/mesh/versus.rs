@@ -75,6 +75,7 @@ fn mesh() -> Mesh {
         position,
         uv: NONE,
         normal: NONE,
+        colour: NONE,
     };
     let count = u32::try_from(triangles.len()).unwrap();
     Mesh {

@@ -37,6 +37,7 @@ pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
             position,
             uv: NONE,
             normal: NONE,
+            colour: NONE,
         };
         mesh.corners.extend(face.iter().map(corner));
         mesh.face_starts.push(mesh.corners.len() as u32);

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::aov::AovFlags;
 use super::input::MeshInputFlags;
+use super::look::LookFlags;
 use super::options::PipelineFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, parse_background};
@@ -76,6 +78,10 @@ pub(crate) struct Args {
     pub(super) input: MeshInputFlags,
     #[command(flatten)]
     pub(super) pipeline: PipelineFlags,
+    #[command(flatten)]
+    pub(super) aov: AovFlags,
+    #[command(flatten)]
+    pub(super) look: LookFlags,
     #[command(flatten)]
     pub(super) versus: VersusFlags,
     #[command(flatten)]

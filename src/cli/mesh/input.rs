@@ -12,42 +12,20 @@ use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
 use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::draw::near_plane;
-use crate::mesh::files::{BezierPatches, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds};
+use crate::mesh::files::{
+    BezierPatches, FileCamera, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds,
+};
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::GridSource;
 use crate::mesh::mean_area::tessellate_to_mean;
 use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
-use crate::mesh::surface::{
-    HeightChannel, HeightMap, PICTURE_PX, ProceduralScene, Surface, box_corners,
-};
+use crate::mesh::surface::{HeightChannel, HeightMap, ProceduralScene, Surface};
 use crate::mesh::tessellate::{TessellateSettings, Tessellated};
 use crate::mesh::triangles::{Adjacency, Triangles};
 use crate::mesh::upright::stands_along_z;
-use crate::scene::Camera;
-use crate::scene::cameras::{
-    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget,
-};
 
 /// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
-/// Orientation of a mesh: its up vector, and the direction of the default viewpoint, slightly to the
-/// right of and above the front.
-struct Orientation {
-    up: [f64; 3],
-    towards_eye: [f64; 3],
-}
-
-/// Up is +y and the front +z: always in glTF, and usually in OBJ files.
-const Y_UP: Orientation = Orientation {
-    up: [0.0, 1.0, 0.0],
-    towards_eye: [0.4, 0.3, 0.87],
-};
-/// Up is +z and the front -y, as in Blender, 3ds Max and most CAD programs.
-const Z_UP: Orientation = Orientation {
-    up: [0.0, 0.0, 1.0],
-    towards_eye: [0.4, -0.87, 0.3],
-};
 
 /// Flags about the mesh.
 #[derive(Debug, Clone, clap::Args)]
@@ -71,7 +49,7 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Picture with the tangent-space normals of all materials
     #[arg(long, value_name = "PICTURE")]
     pub(in crate::cli) normal_map: Option<PathBuf>,
-    /// Phong exponent of the highlight of all materials, 0 for none
+    /// Phong exponent of the highlight of all materials, 0 for none; without metalness and roughness
     #[arg(long, value_name = "EXPONENT", value_parser = parse_shininess)]
     shininess: Option<f32>,
     /// Take triangles for adjacent that share positions alone, so that merging crosses seams of the
@@ -84,7 +62,7 @@ pub(in crate::cli) struct MeshInputFlags {
     shader_effects: Vec<Effect>,
     /// Draw an army: this many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
-    army: Option<[u16; 2]>,
+    pub(super) army: Option<[u16; 2]>,
     /// Uniform subdivision steps of the control cage before it is divided into patches; more steps give
     /// smaller patches that are closer to the limit surface where it is irregular [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_LEVELS)))]
@@ -92,7 +70,11 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Distance of the near plane in world units [default: a thousandth of the distance to the centre
     /// of the mesh]
     #[arg(long, value_name = "DISTANCE", value_parser = positive)]
-    near: Option<f64>,
+    pub(super) near: Option<f64>,
+    /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
+    /// and PLY files, or -y if +z is up; another side or a higher view if that one is a sliver]
+    #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = parse_axis)]
+    pub(super) front: Option<Vector3<f64>>,
     #[command(flatten)]
     assumptions: AssumptionFlags,
 }
@@ -127,6 +109,20 @@ impl Effect {
     }
 }
 
+/// Parses an axis with its sign.
+fn parse_axis(text: &str) -> std::result::Result<Vector3<f64>, String> {
+    let (sign, axis) = match text.strip_prefix('-') {
+        Some(axis) => (-1.0, axis),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    match axis {
+        "x" => Ok(Vector3::x() * sign),
+        "y" => Ok(Vector3::y() * sign),
+        "z" => Ok(Vector3::z() * sign),
+        _ => Err("expected +x, -x, +y, -y, +z or -z".to_owned()),
+    }
+}
+
 fn parse_shininess(text: &str) -> std::result::Result<f32, String> {
     let exponent = text.parse().ok().filter(|e| (0.0..=10_000.0).contains(e));
     exponent.ok_or_else(|| "expected a number from 0 to 10000".to_owned())
@@ -138,14 +134,15 @@ fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
 }
 
 pub(in crate::cli) struct MeshInput {
-    flags: MeshInputFlags,
-    content: Content,
-    stands_along_z: bool,
-    bounds: [[f32; 3]; 2],
+    pub(super) flags: MeshInputFlags,
+    pub(super) content: Content,
+    pub(super) stands_along_z: bool,
+    pub(super) cameras: Vec<FileCamera>,
+    pub(super) bounds: [[f32; 3]; 2],
     heights: Option<Texture>,
 }
 
-enum Content {
+pub(super) enum Content {
     Polygons(Box<Mesh>),
     Patches(BezierPatches),
     Procedural(ProceduralScene),
@@ -153,7 +150,7 @@ enum Content {
 
 impl Content {
     /// Positions of a file: vertices or control points.
-    fn points(&self) -> &[[f32; 3]] {
+    pub(super) fn points(&self) -> &[[f32; 3]] {
         match self {
             Self::Polygons(mesh) => &mesh.positions,
             Self::Patches(patches) => &patches.points,
@@ -174,7 +171,7 @@ impl MeshInputFlags {
 
     pub(in crate::cli) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
         each_once("--tessellate", &self.areas)?;
-        let (content, y_is_up) = self.read(path, verbosity)?;
+        let (content, y_is_up, cameras) = self.read(path, verbosity)?;
         self.warn_of_idle_flags(&content, verbosity);
         let is_surface = !matches!(content, Content::Polygons(_)) || !self.areas.is_empty();
         for (flag, is_set) in [
@@ -191,6 +188,7 @@ impl MeshInputFlags {
             flags: self.clone(),
             content,
             stands_along_z,
+            cameras,
             bounds: [[0.0; 3]; 2],
             heights,
         };
@@ -233,6 +231,10 @@ impl MeshInputFlags {
             verbosity.warn(&format!("{flag} has no effect: it is for {needed}"));
         }
         if let (Content::Polygons(mesh), true) = (content, is_cage) {
+            if !mesh.colours.is_empty() {
+                verbosity
+                    .warn("subdivision surfaces have no colours of vertices: they are left out");
+            }
             let is_triangle = |face: &usize| mesh.face(*face).len() == 3;
             let triangles = (0..mesh.faces()).filter(is_triangle).count();
             if 2 * triangles > mesh.faces() {
@@ -245,14 +247,16 @@ impl MeshInputFlags {
         }
     }
 
-    /// Reads the mesh; returns also whether +y is known to be up.
-    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<(Content, bool)> {
+    /// Reads the mesh; returns also whether +y is known to be up, and the cameras of the file.
+    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<(Content, bool, Vec<FileCamera>)> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
-            return Ok((Content::Procedural(scene), true));
+            return Ok((Content::Procedural(scene), true, Vec::new()));
         }
         let loaded = match MeshFile::load(path)? {
-            MeshFile::Patches(patches) => return Ok((Content::Patches(patches), false)),
+            MeshFile::Patches(patches) => {
+                return Ok((Content::Patches(patches), false, Vec::new()));
+            }
             MeshFile::Polygons(loaded) => loaded,
         };
         for warning in &loaded.warnings {
@@ -265,16 +269,11 @@ impl MeshInputFlags {
             return Err(Error::malformed(path, "faces", expected, "none"));
         }
         for material in &mut mesh.materials {
-            material.shininess = self.shininess.unwrap_or(material.shininess);
+            if let Some(exponent) = self.shininess {
+                (material.shininess, material.microfacets) = (exponent, None);
+            }
             for effect in &self.shader_effects {
                 effect.set(&mut material.effects);
-            }
-            if material.alpha_cutoff.is_some() {
-                verbosity.warn(&format!(
-                    "material {:?} discards transparent fragments: it is drawn opaque, and the pixel \
-                     merge unit does not merge it",
-                    material.name
-                ));
             }
         }
         let mut add = |picture: &Option<PathBuf>, set: fn(&mut Material, u32)| -> Result<()> {
@@ -290,81 +289,12 @@ impl MeshInputFlags {
             m.base_colour = [1.0; 3];
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
-        Ok((Content::Polygons(Box::new(mesh)), loaded.y_is_up))
+        let content = Content::Polygons(Box::new(mesh));
+        Ok((content, loaded.y_is_up, loaded.cameras))
     }
 }
 
 impl MeshInput {
-    /// The default view for an up direction that is `given`, or for the one that the mesh suggests.
-    pub(in crate::cli) fn framing(&self, given: Option<[f64; 3]>, verbosity: Verbosity) -> Framing {
-        let orientation = match given {
-            Some([_, y, z]) if z.abs() > y.abs() => &Z_UP,
-            Some(_) => &Y_UP,
-            None if self.stands_along_z => {
-                verbosity.warn("the mesh stands along z: +z is up (--up 0,1,0 for +y)");
-                &Z_UP
-            }
-            None => &Y_UP,
-        };
-        if let Content::Procedural(scene) = self.content {
-            let viewpoint = scene.viewpoint();
-            let [eye, centre] = [viewpoint.eye, viewpoint.target].map(Vector3::from);
-            let radius = (eye - centre).norm();
-            return Framing {
-                subject: FramingTarget { centre, radius },
-                eye: EyeRule::At(eye),
-                up: viewpoint.up,
-                fov_degrees: viewpoint.vertical_fov.to_degrees(),
-                size: PICTURE_PX,
-            };
-        }
-        let (centre, radius) = self.bounding_sphere();
-        Framing {
-            subject: FramingTarget { centre, radius },
-            eye: EyeRule::ForPoints(Vector3::from(orientation.towards_eye), self.points()),
-            up: orientation.up,
-            fov_degrees: DEFAULT_FOV_DEGREES,
-            size: DEFAULT_SIDE_PX,
-        }
-    }
-
-    /// Points that the default view shows: all vertices, or the corners of an army's bounding box.
-    fn points(&self) -> Vec<[f32; 3]> {
-        match &self.content {
-            _ if self.flags.army.is_some() => box_corners(self.bounds).collect(),
-            content => content.points().to_vec(),
-        }
-    }
-
-    /// Centre and radius of a bounding sphere.
-    fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
-        let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
-        let radius = (greatest - least).norm() / 2.0;
-        let radius = if radius > 0.0 { radius } else { 1.0 };
-        ((least + greatest) / 2.0, radius)
-    }
-
-    /// Warns of blended materials, for a command that draws them opaque.
-    pub(in crate::cli) fn warn_of_blended(&self, verbosity: Verbosity) {
-        if let Content::Polygons(mesh) = &self.content {
-            for material in mesh.materials.iter().filter(|m| m.opacity.is_some()) {
-                let name = &material.name;
-                verbosity.warn(&format!("material {name:?} is blended: it is drawn opaque"));
-            }
-        }
-    }
-
-    /// Middle of the bounding box.
-    pub(in crate::cli) fn centre(&self) -> Vector3<f64> {
-        self.bounding_sphere().0
-    }
-
-    /// Distance of the near plane.
-    pub(in crate::cli) fn near(&self, camera: &Camera) -> f64 {
-        let default = || near_plane(camera, self.bounds);
-        self.flags.near.unwrap_or_else(default)
-    }
-
     /// The source of triangles for each requested area.
     pub(in crate::cli) fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.content, self.flags.areas.as_slice()) {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::args::Args;
 use super::input::MeshInput;
+use super::look::Look;
 use super::options::{AreaMeaning, UnitChoice};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
@@ -58,7 +59,7 @@ impl<'j> Job<'j> {
             args,
             config: args.gpu.mesh_config()?,
             choices: args.pipeline.choices()?,
-            output: Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?,
+            output: Output::parse(args.output.as_deref(), args.aov.placeholders(), args.json)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
             diff: args.diff.as_deref().map(diff_template).transpose()?,
         };
@@ -76,6 +77,7 @@ impl<'j> Job<'j> {
             .msaa
             .iter()
             .try_for_each(|&n| pipeline.pattern(n).map(drop))?;
+        self.args.aov.check(self.output.as_ref())?;
         if self.args.cycles && self.choices.iter().all(|choice| choice.is_reyes) {
             let expected = "a unit other than reyes, which has no pipeline in cycles";
             return Err(Error::argument("--cycles", expected, "reyes alone"));
@@ -97,7 +99,10 @@ impl<'j> Job<'j> {
         let mut outputs = Outputs::beside(self.args.inputs());
         // The name of a combination follows from its row, which does not exist yet.
         let variants = [VARIANT.to_owned()];
-        for template in self.templates() {
+        if let Some(output) = &self.output {
+            self.args.aov.prepare(output, &mut outputs, cameras)?;
+        }
+        for template in self.heat.iter().flatten().chain(&self.diff) {
             template.prepare(&mut outputs, cameras, &variants)?;
         }
         if let Some(path) = &self.args.versus.to_splats {
@@ -108,7 +113,7 @@ impl<'j> Job<'j> {
 
     pub(super) fn run_all(
         &self,
-        input: &MeshInput,
+        (input, look): (&MeshInput, &Look<'_>),
         cameras: &[Camera],
         verbosity: Verbosity,
     ) -> Result<Vec<MeshRow>> {
@@ -121,7 +126,8 @@ impl<'j> Job<'j> {
                 let to_mean = self.tessellated_to_mean(input, area, camera, &view)?;
                 let source = to_mean.as_deref().unwrap_or(source.as_ref());
                 for &msaa in &self.args.pipeline.msaa {
-                    let prepared = self.prepare(source, (area, msaa), camera, &view, &textures)?;
+                    let prepared =
+                        self.prepare(source, (area, msaa), (camera, &view), (&textures, look))?;
                     for &choice in &self.choices {
                         rows.push(self.row(source, &prepared, choice)?);
                     }
@@ -160,16 +166,14 @@ impl<'j> Job<'j> {
         &self,
         source: &'a dyn GridSource,
         (area, msaa): (Option<f64>, u32),
-        camera: &'a Camera,
-        view: &MeshCamera,
-        textures: &'a Textures,
+        (camera, view): (&'a Camera, &MeshCamera),
+        (textures, look): (&'a Textures, &Look<'_>),
     ) -> Result<Prepared<'a>> {
         let settings = self.args.settings(camera, msaa)?;
         let begun = Instant::now();
         let visible = VisibleFrame::new(source, view, view, &settings)?;
         let visibility_ms = milliseconds(begun);
-        let shade = self.args.pipeline.shade();
-        let shader = Shader::new(source.materials(), textures, view, shade);
+        let shader = look.shader(source, textures, view);
         let mut prepared = Prepared {
             camera,
             area,
@@ -185,7 +189,7 @@ impl<'j> Job<'j> {
             prepared.unmerged = Some(self.picture(&prepared, Some(&shading)));
         }
         if self.args.truth {
-            let shade = |view: &MeshCamera| Shader::new(source.materials(), textures, view, shade);
+            let shade = |view: &MeshCamera| look.shader(source, textures, view);
             let frame =
                 supersampled::supersampled(source, view, &settings, shade, self.background())?;
             prepared.truth = Some(frame);
@@ -267,7 +271,14 @@ impl<'j> Job<'j> {
                 Some(crop) => crop.of(&picture)?,
                 None => picture,
             };
-            output.save(&picture, [view, &variant], Some(Background::Transparent))?;
+            let names = [view, variant.as_str()];
+            if self.args.aov.is_empty() {
+                output.save(&picture, names, Some(Background::Transparent))?;
+            } else {
+                self.args
+                    .aov
+                    .save(output, &picture, names, (visible, shading))?;
+            }
         }
         Ok(row)
     }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::error::{Error, Result};
 use crate::mesh::frame::{Cull, Faces};
 use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use crate::mesh::shade::{Sampling, ShadeSettings};
+use crate::mesh::shade::Sampling;
 use crate::mesh::tessellate::AREA_RANGE_PX;
 use crate::raster::samples::SamplePattern;
 
@@ -110,10 +110,6 @@ pub(super) struct PipelineFlags {
     /// Position in a pixel at which shading inputs are sampled
     #[arg(long, value_enum, default_value = "centre")]
     pub(super) sampling: Sampling,
-    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
-    /// space
-    #[arg(long, value_name = "CHECKS", value_parser = parse_checker)]
-    checker: Option<f32>,
 }
 
 impl PipelineFlags {
@@ -160,10 +156,6 @@ impl PipelineFlags {
             SamplePattern::standard(samples)
         };
         pattern.map(|p| p.shared()).map_err(|e| e.about("--msaa"))
-    }
-
-    pub(super) fn shade(&self) -> ShadeSettings {
-        ShadeSettings::with_checker(self.checker)
     }
 }
 

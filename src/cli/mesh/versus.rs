@@ -4,11 +4,12 @@ use std::path::Path;
 
 use super::args::Args;
 use super::input::MeshInput;
+use super::look::Look;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::{SceneFlags, load_scene};
 use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::shade::{Shader, Textures};
+use crate::mesh::shade::Textures;
 use crate::mesh::versus::{Comparison, SplatVersion, Versus, splats_of};
 use crate::output::write_whole;
 use crate::report::table::TextTable;
@@ -18,7 +19,7 @@ use crate::scene::formats::ply::PlyWriter;
 /// Writes the splats of `--to-splats`, and compares with those of `--versus`.
 pub(super) fn run(
     args: &Args,
-    input: &MeshInput,
+    (input, look): (&MeshInput, &Look<'_>),
     cameras: &[Camera],
     verbosity: Verbosity,
 ) -> Result<Option<Versus>> {
@@ -38,8 +39,7 @@ pub(super) fn run(
     let source = source.as_ref();
     let view = MeshCamera::new(camera.clone(), input.near(camera));
     let textures = Textures::new(source.textures(), source.materials());
-    let shade = args.pipeline.shade();
-    let shader = Shader::new(source.materials(), &textures, &view, shade);
+    let shader = look.shader(source, &textures, &view);
     if let Some(path) = &flags.to_splats {
         write_splats(path, &splats_of(source, &view, &shader)?, verbosity)?;
     }

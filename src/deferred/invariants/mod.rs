@@ -247,6 +247,7 @@ fn shaded(source: &Triangles, frame: &StochasticFrame, use_shader: impl FnOnce(&
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings {
         albedo: Albedo::Checker { scale: 8.0 },
+        ..ShadeSettings::default()
     };
     let middle = frame.view.middle();
     use_shader(&Shader::new(source.materials(), &textures, middle, shade));

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
-use super::mesh::{Corner, Loaded, Material, Mesh, NONE};
+use super::material::Material;
+use super::mesh::{Corner, Loaded, Mesh, NONE};
 use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
 
@@ -60,6 +61,13 @@ impl MeshBuilder {
     pub(super) fn uv(&mut self, uv: [f32; 2]) -> Result<u32> {
         let at = self.index(self.mesh.uvs.len(), "texture coordinates")?;
         self.mesh.uvs.push(uv);
+        Ok(at)
+    }
+
+    /// Adds a finite colour, without what is below 0.
+    pub(super) fn colour(&mut self, colour: [f32; 4]) -> Result<u32> {
+        let at = self.index(self.mesh.colours.len(), "colours of vertices")?;
+        self.mesh.colours.push(colour.map(|c| c.max(0.0)));
         Ok(at)
     }
 
@@ -155,6 +163,7 @@ impl MeshBuilder {
         let Self { mesh, warnings, .. } = self;
         Loaded {
             mesh,
+            cameras: Vec::new(),
             y_is_up: false,
             warnings,
         }

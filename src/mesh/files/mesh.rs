@@ -6,6 +6,10 @@
 use std::borrow::Borrow;
 use std::ops::Range;
 
+use super::camera::FileCamera;
+use super::light::PunctualLight;
+use super::material::{Material, Texture};
+
 /// Index in a [`Corner`] for an attribute that the file does not give.
 pub const NONE: u32 = u32::MAX;
 
@@ -18,6 +22,8 @@ pub struct Corner {
     pub uv: u32,
     /// Index into [`Mesh::normals`], or [`NONE`].
     pub normal: u32,
+    /// Index into [`Mesh::colours`], or [`NONE`] for white.
+    pub colour: u32,
 }
 
 /// An edge of a subdivision surface's control cage that is sharper than the others.
@@ -41,6 +47,9 @@ pub struct Mesh {
     pub normals: Vec<[f32; 3]>,
     /// Texture coordinates; (0, 0) is the top left corner of a texture, and v points down.
     pub uvs: Vec<[f32; 2]>,
+    /// Linear colours of vertices with alpha, each 0 or more, by which those of the material are
+    /// multiplied.
+    pub colours: Vec<[f32; 4]>,
     /// Corners of all faces, face by face, counter-clockwise as seen from the front.
     pub corners: Vec<Corner>,
     /// Index of each face's first corner in `corners`; one more entry ends the last face.
@@ -57,6 +66,8 @@ pub struct Mesh {
     pub creases: Vec<Crease>,
     /// Sharp vertices of a control cage: index of the position, and sharpness.
     pub sharp_corners: Vec<(u32, f32)>,
+    /// Lights that the file places in the scene.
+    pub lights: Vec<PunctualLight>,
 }
 
 impl Mesh {
@@ -82,95 +93,14 @@ pub(crate) fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -
     around.unwrap_or_default()
 }
 
-/// Effects of a material's pixel shader other than its colour.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "independent properties")]
-pub struct ShaderEffects {
-    /// The shader may discard fragments.
-    pub discards: bool,
-    /// The shader writes depth.
-    pub writes_depth: bool,
-    /// The shader writes to memory other than the colour buffer (unordered access views).
-    pub writes_memory: bool,
-    /// Alpha is converted to coverage.
-    pub alpha_to_coverage: bool,
-    /// The shader reads the primitive id.
-    pub reads_primitive_id: bool,
-    /// The shader reads the coverage mask.
-    pub reads_coverage: bool,
-}
-
-impl ShaderEffects {
-    /// Whether the shader has any of these effects.
-    pub fn any(self) -> bool {
-        self != Self::default()
-    }
-}
-
-/// Material of a surface.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Material {
-    /// Name in the file; may be empty.
-    pub name: String,
-    /// Linear diffuse colour, by which the texture's is multiplied.
-    pub base_colour: [f32; 3],
-    /// Index into [`Mesh::textures`] of the colour texture, in sRGB.
-    pub base_texture: Option<u32>,
-    /// Index into [`Mesh::textures`] of the tangent-space normals, with x right and y up as in glTF.
-    pub normal_texture: Option<u32>,
-    /// Linear colour that the surface emits, by which the texture's is multiplied.
-    pub emission: [f32; 3],
-    /// Index into [`Mesh::textures`] of the emitted colour, in sRGB.
-    pub emission_texture: Option<u32>,
-    /// Phong exponent of the highlight; 0 for no highlight.
-    pub shininess: f32,
-    /// Whether back faces are visible.
-    pub two_sided: bool,
-    /// Alpha below which fragments are discarded, if the material discards any.
-    pub alpha_cutoff: Option<f32>,
-    /// Opacity of a material that is blended with what lies behind it, 0 to 1; the alpha of the colour
-    /// texture multiplies it. `None` for an opaque material. The frames of [`crate::mesh`] draw blended
-    /// materials opaque.
-    pub opacity: Option<f32>,
-    /// Effects of the pixel shader other than its colour.
-    pub effects: ShaderEffects,
-}
-
-impl Default for Material {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            base_colour: [0.8; 3],
-            base_texture: None,
-            normal_texture: None,
-            emission: [0.0; 3],
-            emission_texture: None,
-            shininess: 0.0,
-            two_sided: false,
-            alpha_cutoff: None,
-            opacity: None,
-            effects: ShaderEffects::default(),
-        }
-    }
-}
-
-/// A picture mapped onto surfaces.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texture {
-    /// Width in texels, at least 1.
-    pub width: u32,
-    /// Height in texels, at least 1.
-    pub height: u32,
-    /// Texels row by row from the top: red, green, blue and alpha as stored.
-    pub texels: Vec<[u8; 4]>,
-}
-
 /// A mesh read from a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loaded {
     /// The mesh. Equal positions are merged, so that faces are adjacent across seams.
     pub mesh: Mesh,
+    /// Cameras that the file places in the scene.
+    pub cameras: Vec<FileCamera>,
     /// Whether the format states that +y is up, as glTF does; OBJ and PLY leave it open.
     pub y_is_up: bool,
     /// Parts of the file that are left out or drawn differently, one sentence each; at most about a

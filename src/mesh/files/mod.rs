@@ -2,8 +2,11 @@
 
 mod bezier;
 mod build;
+mod camera;
 mod folder;
 mod gltf;
+mod light;
+mod material;
 mod mesh;
 mod mtl;
 mod obj;
@@ -21,8 +24,11 @@ use text::Lines;
 
 pub use crate::scene::formats::gltf::Resolve;
 pub use bezier::BezierPatches;
+pub use camera::FileCamera;
+pub use light::{LightKind, PunctualLight, SpotCone};
+pub use material::{Material, Microfacets, Sampler, ShaderEffects, Texture, TextureFilter, Wrap};
 pub(crate) use mesh::bounds;
-pub use mesh::{Corner, Crease, Loaded, Material, Mesh, NONE, ShaderEffects, Texture};
+pub use mesh::{Corner, Crease, Loaded, Mesh, NONE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MeshFormat {

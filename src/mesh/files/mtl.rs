@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::build::MeshBuilder;
-use super::mesh::Material;
+use super::material::Material;
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
 use crate::error::Mismatch;

@@ -3,7 +3,7 @@
 //! This parser exists because `tobj` reports errors without lines, copies positions model by model and
 //! omits the tags of subdivision surfaces.
 //!
-//! The statements `v` (without weights and colours), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
+//! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
 //! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped. Indices may be relative
 //! and refer only to preceding lines.
 
@@ -16,6 +16,7 @@ use super::mtl;
 use super::sides::mark_open_surfaces;
 use super::text::{self, Lines, numbers, words};
 use crate::error::{Error, Mismatch, Result};
+use crate::image::srgb::decode_srgb;
 use crate::scene::formats::gltf::Resolve;
 use crate::scene::formats::ply::quoted;
 
@@ -73,7 +74,8 @@ struct ObjReader {
     drawn: Option<u32>,
     /// Whether an object began after the last face.
     new_object: bool,
-    has_colours: bool,
+    /// Index in the mesh of the colour of each `v`; none so far if no `v` has one.
+    colours: Vec<u32>,
     corners: Vec<Corner>,
     tags: Tags,
 }
@@ -89,11 +91,12 @@ impl ObjReader {
         let mut words = words(rest);
         match keyword {
             b"v" => {
-                let position = numbers(&mut words).map_err(malformed)?;
-                // Three more numbers are a colour, one is a weight.
-                if !self.has_colours && words.nth(2).is_some() {
-                    self.has_colours = true;
-                    self.builder.warn("colours of vertices are left out");
+                let position = numbers(&mut words).map_err(&malformed)?;
+                // Three more numbers are a colour in sRGB, one is a weight.
+                let more = [words.next(), words.next(), words.next()];
+                if let [Some(red), Some(green), Some(blue)] = more {
+                    let colour = numbers(&mut [red, green, blue].into_iter());
+                    self.colour(colour.map_err(malformed)?)?;
                 }
                 self.positions.push(self.builder.position(position)?);
             }
@@ -125,6 +128,15 @@ impl ObjReader {
         Ok(())
     }
 
+    /// Adds the colour of the next position.
+    fn colour(&mut self, colour: [f32; 3]) -> Result<()> {
+        let [r, g, b] = decode_srgb(colour.map(|c| c.clamp(0.0, 1.0)));
+        let colour = self.builder.colour([r, g, b, 1.0])?;
+        self.colours.resize(self.positions.len(), NONE);
+        self.colours.push(colour);
+        Ok(())
+    }
+
     fn corners(&mut self, rest: &[u8]) -> Result<(), Mismatch> {
         self.corners.clear();
         for word in words(rest) {
@@ -139,6 +151,7 @@ impl ObjReader {
                 position: self.positions[position],
                 uv: uv.and_then(|uv| u32::try_from(uv).ok()).unwrap_or(NONE),
                 normal: normal.map_or(NONE, |normal| self.normals[normal]),
+                colour: self.colours.get(position).copied().unwrap_or(NONE),
             });
         }
         if self.corners.len() < 3 {

@@ -1,6 +1,6 @@
 //! Polygons in PLY files.
 //!
-//! The element `vertex` supplies positions, normals and texture coordinates; the first list
+//! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list
 //! `vertex_indices` or `vertex_index` of `face` supplies the polygons. Everything else is skipped. The
 //! parser is that of splat files, so that both are equally strict.
 
@@ -10,11 +10,18 @@ use super::build::{MeshBuilder, finite};
 use super::mesh::{Corner, Loaded, NONE};
 use super::sides::mark_open_surfaces;
 use crate::error::{Error, Mismatch, Result};
+use crate::image::srgb::decode_srgb;
 use crate::math::narrow;
-use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, whole};
+use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, Scalar, whole};
 
 /// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
+/// Names of colours, in order of preference, and of alpha.
+const COLOURS: [[&str; 3]; 2] = [
+    ["red", "green", "blue"],
+    ["diffuse_red", "diffuse_green", "diffuse_blue"],
+];
+const ALPHA: &str = "alpha";
 
 pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
@@ -44,9 +51,6 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         polygons: Vec::new(),
         ends: Vec::new(),
     };
-    if has("red") || has("diffuse_red") {
-        reader.builder.warn("colours of vertices are left out");
-    }
     let mut values = Body::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
         if at == vertices {
@@ -69,6 +73,51 @@ struct Columns {
     position: [usize; 3],
     normal: Option<[usize; 3]>,
     uv: Option<[usize; 2]>,
+    colour: Option<ColourColumns>,
+}
+
+/// Columns of a colour, and the factors that bring each into 0 to 1.
+#[derive(Clone, Copy)]
+struct ColourColumns {
+    channels: [(usize, f32); 3],
+    alpha: Option<(usize, f32)>,
+}
+
+impl ColourColumns {
+    fn of(element: &Element) -> Option<Self> {
+        let column = |name: &str| {
+            let at = element.properties.iter().position(|p| p.name == name)?;
+            let Kind::Scalar(scalar) = element.properties[at].kind else {
+                return None;
+            };
+            let most = match scalar {
+                Scalar::U8 => f32::from(u8::MAX),
+                Scalar::U16 => f32::from(u16::MAX),
+                _ => 1.0,
+            };
+            Some((at, 1.0 / most))
+        };
+        let of = |names: &[&str; 3]| {
+            let [red, green, blue] = names.map(column);
+            Some([red?, green?, blue?])
+        };
+        Some(Self {
+            channels: COLOURS.iter().find_map(of)?,
+            alpha: column(ALPHA),
+        })
+    }
+
+    /// The colour of a vertex in linear light. The file holds sRGB, as scanners and editors write.
+    fn value(&self, row: &Row) -> Result<[f32; 4], Mismatch> {
+        let stored = numbers(row, self.channels.map(|(at, _)| at))?;
+        let [r, g, b] = [0, 1, 2].map(|k| (stored[k] * self.channels[k].1).clamp(0.0, 1.0));
+        let alpha = match self.alpha {
+            Some((at, scale)) => numbers(row, [at])?.map(|a| (a * scale).clamp(0.0, 1.0)),
+            None => [1.0],
+        };
+        let [r, g, b] = decode_srgb([r, g, b]);
+        Ok([r, g, b, alpha[0]])
+    }
 }
 
 impl Columns {
@@ -88,6 +137,7 @@ impl Columns {
             position,
             normal: all(["nx", "ny", "nz"].map(scalar)),
             uv: UVS.iter().find_map(|names| all(names.map(scalar))),
+            colour: ColourColumns::of(element),
         })
     }
 
@@ -95,12 +145,18 @@ impl Columns {
         let position = numbers(row, self.position)?;
         let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
         let uv = self.uv.map(|at| numbers(row, at)).transpose()?;
-        Ok((position, normal, uv))
+        let colour = self.colour.map(|of| of.value(row)).transpose()?;
+        Ok((position, normal, uv, colour))
     }
 }
 
-/// Position, normal and texture coordinates of a vertex.
-type VertexValues = ([f32; 3], Option<[f32; 3]>, Option<[f32; 2]>);
+/// Position, normal, texture coordinates and colour of a vertex.
+type VertexValues = (
+    [f32; 3],
+    Option<[f32; 3]>,
+    Option<[f32; 2]>,
+    Option<[f32; 4]>,
+);
 
 /// Returns the columns if all of them exist.
 fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
@@ -137,15 +193,17 @@ struct PlyReader {
 }
 
 impl PlyReader {
-    fn vertex(&mut self, (position, normal, uv): VertexValues) -> Result<()> {
+    fn vertex(&mut self, (position, normal, uv, colour): VertexValues) -> Result<()> {
         let builder = &mut self.builder;
         let position = builder.position(position)?;
         let normal = normal.map_or(Ok(NONE), |normal| builder.normal(normal))?;
         let uv = uv.map_or(Ok(NONE), |[u, v]| builder.uv([u, 1.0 - v]))?;
+        let colour = colour.map_or(Ok(NONE), |colour| builder.colour(colour))?;
         self.vertices.push(Corner {
             position,
             uv,
             normal,
+            colour,
         });
         Ok(())
     }

@@ -105,6 +105,7 @@ mod tests {
                 position,
                 uv: NONE,
                 normal: NONE,
+                colour: NONE,
             }));
             mesh.face_starts
                 .push(u32::try_from(mesh.corners.len()).unwrap());

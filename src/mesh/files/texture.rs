@@ -7,7 +7,7 @@ use std::path::Path;
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::MeshBuilder;
-use super::mesh::Texture;
+use super::material::{Sampler, Texture};
 use crate::error::Error;
 use crate::scene::bytes::Bytes;
 
@@ -26,7 +26,7 @@ const TEXELS_PER_BYTE: u64 = 2048;
 /// Reader of a mesh's textures; each texture is read once.
 #[derive(Default)]
 pub(crate) struct TextureReader {
-    by_name: HashMap<String, Option<u32>>,
+    by_name: HashMap<(String, Sampler), Option<u32>>,
     /// Number of texels read so far.
     used: u64,
 }
@@ -40,12 +40,25 @@ impl TextureReader {
         builder: &mut MeshBuilder,
         bytes: impl FnOnce() -> Result<B, String>,
     ) -> Option<u32> {
-        if let Some(&known) = self.by_name.get(name) {
+        self.sampled(name, Sampler::default(), builder, bytes)
+    }
+
+    /// As [`Self::get`], with a sampler. A texture with several samplers is read for each.
+    pub(super) fn sampled<B: AsRef<[u8]>>(
+        &mut self,
+        name: &str,
+        sampler: Sampler,
+        builder: &mut MeshBuilder,
+        bytes: impl FnOnce() -> Result<B, String>,
+    ) -> Option<u32> {
+        let key = (name.to_owned(), sampler);
+        if let Some(&known) = self.by_name.get(&key) {
             return known;
         }
         let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), MAX_TEXELS - self.used));
         let at = match texture {
-            Ok(texture) => {
+            Ok(mut texture) => {
+                texture.sampler = sampler;
                 self.used += texture.texels.len() as u64;
                 let textures = &mut builder.mesh.textures;
                 textures.push(texture);
@@ -56,7 +69,7 @@ impl TextureReader {
                 None
             }
         };
-        self.by_name.insert(name.to_owned(), at);
+        self.by_name.insert(key, at);
         at
     }
 }
@@ -110,5 +123,6 @@ fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
         width,
         height,
         texels: picture.pixels().map(|pixel| pixel.0).collect(),
+        sampler: Sampler::default(),
     })
 }

@@ -12,6 +12,7 @@ use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{Grid, GridSource, GridVertex};
 use crate::mesh::index::index32;
 use crate::mesh::project::{Piece, ProjectedGrid, touched_quads};
+use crate::mesh::shade::AlphaTests;
 use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::SampledPolygon;
@@ -40,6 +41,8 @@ pub struct RasterGrid {
     pub quads: Range<u32>,
     /// Index into [`Chunk::planes`] of its first triangle's plane.
     pub first_plane: u32,
+    /// Number of triangles that the chunk tessellates before it, drawn or not.
+    pub(crate) first_triangle: u32,
     /// Shading pixels that it may cover.
     pub(crate) bounds: PixelRect,
     /// Depth of its nearest vertex.
@@ -59,6 +62,8 @@ pub struct Chunk {
     pub planes: Vec<DepthPlane>,
     /// The quads, grid by grid, triangle by triangle, raster tile by raster tile.
     pub quads: Vec<RasterQuad>,
+    /// For each quad: the samples that an alpha test keeps; none if no material has a test.
+    kept: Vec<u64>,
     /// For each quad: the samples that pass the early depth test.
     pub(crate) passed: Vec<AtomicU64>,
     /// Indices of quads, sorted by bin.
@@ -112,7 +117,7 @@ impl Chunk {
         source: &dyn GridSource,
         batches: Range<usize>,
         [tessellation_view, view]: [&MeshCamera; 2],
-        settings: &FrameSettings,
+        (settings, alpha): (&FrameSettings, &AlphaTests),
         budget: &MemoryBudget,
     ) -> Self {
         let mut chunk = Self {
@@ -125,7 +130,7 @@ impl Chunk {
                 let material = &source.materials()[grid.material as usize];
                 let draws_backs = settings.faces.draws_backs(material);
                 projected.project(view, &grid);
-                budget.take(chunk.raster(grid, draws_backs, view, settings, &projected))
+                budget.take(chunk.raster(grid, (draws_backs, alpha), view, settings, &projected))
             })
         });
         if grids.is_break() {
@@ -142,24 +147,33 @@ impl Chunk {
     fn raster(
         &mut self,
         grid: Grid,
-        draws_backs: bool,
+        (draws_backs, alpha): (bool, &AlphaTests),
         view: &MeshCamera,
         settings: &FrameSettings,
         projected: &ProjectedGrid,
     ) -> usize {
         let triangles = grid.topology.triangles.len();
         let vertices = grid.vertices.len();
+        let first_triangle = self.triangles_in;
         self.grids_in += 1;
         self.triangles_in += triangles as u64;
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
         self.planes
             .resize(first_plane + triangles, DepthPlane::default());
         let target = (settings.shading_area(), settings.pattern);
+        let is_tested = alpha.tests(grid.material);
         let bounds = projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
             self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;
             if is_drawn {
                 self.drawn.add(&piece);
+                let first = self.quads.len();
                 self.add_quads(&piece, settings);
+                if is_tested && let Some(test) = alpha.of_triangle(&grid, piece.triangle, view) {
+                    self.kept.resize(first, u64::MAX);
+                    let quads = self.quads[first..].iter();
+                    let kept = quads.map(|quad| test.kept(quad.position, settings.pattern));
+                    self.kept.extend(kept);
+                }
             }
         });
         let Some(bounds) = bounds else {
@@ -170,6 +184,7 @@ impl Chunk {
             grid,
             quads: index32(first_quad)..index32(self.quads.len()),
             first_plane: index32(first_plane),
+            first_triangle: u32::try_from(first_triangle).unwrap_or(u32::MAX),
             bounds,
             nearest: projected.nearest,
             is_visible: AtomicBool::new(false),
@@ -180,7 +195,8 @@ impl Chunk {
         size_of::<RasterGrid>()
             + vertices * size_of::<GridVertex>()
             + triangles * per_triangle
-            + (self.quads.len() - first_quad) * per_quad
+            + (self.quads.len() - first_quad)
+                * (per_quad + if is_tested { size_of::<u64>() } else { 0 })
     }
 
     /// Adds the quads of a triangle or of a clipped piece of one.
@@ -216,6 +232,12 @@ impl Chunk {
             *slot += 1;
         }
         self.bin_starts = starts;
+    }
+
+    /// The samples of a quad that its alpha test keeps.
+    #[inline]
+    pub(crate) fn kept(&self, quad: u32) -> u64 {
+        self.kept.get(quad as usize).copied().unwrap_or(u64::MAX)
     }
 
     /// Indices of the quads of a bin, in submission order.

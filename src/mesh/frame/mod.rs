@@ -12,6 +12,7 @@
 
 pub mod chunk;
 mod drawn_area;
+mod layers;
 pub mod merging;
 pub mod picture;
 mod reyes;

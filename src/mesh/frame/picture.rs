@@ -95,7 +95,7 @@ impl VisibleFrame {
 
     /// Visits the shading pixels of a bin with the position of the quad, the index in the quad, and
     /// the owners of the samples.
-    fn each_shading_pixel(
+    pub(super) fn each_shading_pixel(
         &self,
         bin: &VisibilityBuffer,
         mut visit: impl FnMut([u16; 2], usize, &[u32]),
@@ -143,6 +143,7 @@ impl VisibleFrame {
             triangles: std::array::from_fn(|k| TriangleRef {
                 vertices: corners[from[k]],
                 planes: &planes[k],
+                colours: grid.corner_colours(inputs[from[k]].triangle),
             }),
             points_px,
             side_px: pattern.side_px(),

@@ -103,13 +103,14 @@ fn shade_grid(
             around[usize::from(corners[k])].get_or_insert(others);
         }
     }
-    for (vertex, others) in grid.vertices.iter().zip(around) {
+    for (at, (vertex, others)) in grid.vertices.iter().zip(around).enumerate() {
         let steps = others.map_or([VertexStep::default(); 2], |others| {
             others
                 .map(|o| VertexStep::between(vertex, &grid.vertices[usize::from(o)], &visible.view))
         });
         let material = grid.material;
-        let shade = |is_front| shader.vertex(vertex, &steps, material, is_front);
+        let colour = grid.colours.get(at).copied();
+        let shade = |is_front| shader.vertex((vertex, colour), &steps, material, is_front);
         out.push([
             if shows[0] { shade(true) } else { [0.0; 3] },
             if shows[1] { shade(false) } else { [0.0; 3] },

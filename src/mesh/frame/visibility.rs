@@ -97,6 +97,31 @@ impl DepthBin {
         &self.quads[row * usize::from(self.settings.bin_quads()) + column]
     }
 
+    /// Tests the samples of a fragment of which an alpha test keeps some; returns those that pass the
+    /// depth test, kept or not.
+    #[inline(always)]
+    pub(crate) fn test_kept<S: Simd>(
+        &mut self,
+        simd: S,
+        position: [u16; 2],
+        fragment: &DepthFragment,
+        kept: u64,
+    ) -> u64 {
+        if fragment.coverage & !kept == 0 {
+            return self.test(simd, position, fragment);
+        }
+        let mut tested = *self.quad(position);
+        let passed = tested.test_lanes(simd, self.settings.pattern, fragment);
+        let shown = DepthFragment {
+            coverage: passed & kept,
+            ..*fragment
+        };
+        if shown.coverage != 0 {
+            self.test(simd, position, &shown);
+        }
+        passed
+    }
+
     /// Tests the samples of a fragment; returns those that pass.
     #[inline(always)]
     pub(crate) fn test<S: Simd>(
@@ -187,7 +212,7 @@ impl DepthBin {
                 plane: chunk.planes[plane as usize],
                 owner: chunk.first_quad + number,
             };
-            let passed = self.test(simd, quad.position, &fragment);
+            let passed = self.test_kept(simd, quad.position, &fragment, chunk.kept(number));
             if passed != 0 {
                 chunk.passed[number as usize].store(passed, Ordering::Relaxed);
             }

@@ -9,6 +9,7 @@ use super::visibility::{self, VisibilityBuffer};
 use crate::error::{Error, Result};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::{GridSource, batch_runs};
+use crate::mesh::shade::AlphaTests;
 use crate::raster::sample_depth::NO_OWNER;
 
 /// Maximum number of quads of a frame: indices are 32 bits wide, and one stands for "none".
@@ -45,11 +46,12 @@ impl VisibleFrame {
         view: &MeshCamera,
         settings: &FrameSettings,
     ) -> Result<Self> {
+        let alpha = AlphaTests::new(source.materials(), source.textures());
         let budget = MemoryBudget::new(settings.memory_bytes);
         let views = [tessellation_view, view];
         let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()
-            .map(|batches| Chunk::new(source, batches, views, settings, &budget))
+            .map(|batches| Chunk::new(source, batches, views, (settings, &alpha), &budget))
             .collect();
         if budget.is_spent() {
             let what = "memory of the frame's triangles and quads";

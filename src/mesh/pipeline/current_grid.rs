@@ -18,6 +18,8 @@ pub(super) struct MaterialFlags {
     pub(super) draws_backs: bool,
     /// Whether its shader bars pixel merging.
     pub(super) is_barred: bool,
+    /// Whether it has an alpha test.
+    pub(super) is_tested: bool,
 }
 
 /// The grid whose triangles are in the pipeline.
@@ -28,6 +30,8 @@ pub(super) struct CurrentGrid {
     /// Number of its first triangle, counted over all grids with a triangle in the picture.
     pub(super) first_owner: u32,
     pub(super) flags: MaterialFlags,
+    /// The grid itself, if its material has an alpha test.
+    pub(super) tested: Option<Grid>,
     /// Vertex ids of each triangle.
     pub(super) corners: Vec<[u32; 3]>,
     /// Its triangles. No sample of a piece is nearer than [`Piece::nearest`].
@@ -63,6 +67,7 @@ impl CurrentGrid {
         self.number = self.number.wrapping_add(1);
         self.draw = draw;
         self.flags = flags;
+        self.tested = flags.is_tested.then(|| grid.clone());
         self.first_owner = self.owners;
         let ids = |corner: u16| grid.vertices[usize::from(corner)].id;
         let corners = grid.topology.triangles.iter().map(|t| t.map(ids));

@@ -66,12 +66,13 @@ impl DepthBuffer {
         self.bins[self.settings.bin_of(position)].quad(position)
     }
 
-    /// Tests the samples of a fragment; returns those that pass.
+    /// Tests the samples of a fragment, of which an alpha test keeps those in `kept`; returns those that
+    /// pass the depth test.
     #[inline]
-    pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment) -> u64 {
+    pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, kept: u64) -> u64 {
         let bin = &mut self.bins[self.settings.bin_of(position)];
         let level = self.settings.level.level();
-        dispatch!(level, simd => bin.test(simd, position, fragment))
+        dispatch!(level, simd => bin.test_kept(simd, position, fragment, kept))
     }
 
     /// Whether all samples in a quarter of a screen tile are at least as near as `depth`.

@@ -14,11 +14,12 @@ use crate::gpu::warp::issue::ShaderIssue;
 use crate::gpu::zrop::early::EarlyTests;
 use crate::gpu::zrop::framebuffer::Failed;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::Material;
+use crate::mesh::files::{Material, Texture};
 use crate::mesh::frame::FrameSettings;
 use crate::mesh::grid::{Grid, Topology};
 use crate::mesh::index::index32;
 use crate::mesh::merge::QuadFragment;
+use crate::mesh::shade::AlphaTests;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::lines_of;
 use crate::pipeline::packets::{Primitive, Quad, RasterTile};
@@ -49,6 +50,8 @@ pub struct Fragment {
     /// Whether its shader bars pixel merging.
     pub is_barred: bool,
     plane: DepthPlane,
+    /// Samples that its alpha test keeps.
+    kept: u64,
 }
 
 /// A quad between the merging unit and the colour unit.
@@ -79,6 +82,7 @@ pub struct MeshDrawState {
     /// Whether quads that a triangle only touches go to the merging unit.
     pub(super) passes_empties: bool,
     materials: Vec<MaterialFlags>,
+    alpha: AlphaTests,
     grid: CurrentGrid,
     /// Quads between the raster and the merging unit, by primitive.
     pub(super) fragments: Slab<Fragment>,
@@ -89,7 +93,7 @@ pub struct MeshDrawState {
 impl MeshDrawState {
     /// Creates the state at the start of a frame.
     pub fn new(
-        materials: &[Material],
+        (materials, textures): (&[Material], &[Texture]),
         view: &MeshCamera,
         settings: &FrameSettings,
         config: &Config,
@@ -112,8 +116,10 @@ impl MeshDrawState {
                 .map(|m| MaterialFlags {
                     draws_backs: settings.faces.draws_backs(m),
                     is_barred: m.effects.any(),
+                    is_tested: m.alpha_cutoff.is_some(),
                 })
                 .collect(),
+            alpha: AlphaTests::new(materials, textures),
             grid: CurrentGrid::default(),
             fragments: Slab::new(),
             records: Slab::new(),
@@ -163,6 +169,9 @@ impl MeshDrawState {
     pub fn fragment(&mut self, piece: u32, position: [u16; 2], coverage: u64, centres: u8) -> u32 {
         let grid = &self.grid;
         let piece = &grid.pieces[piece as usize];
+        let test = (grid.tested.as_ref())
+            .and_then(|grid| self.alpha.of_triangle(grid, piece.triangle, &self.view));
+        let kept = test.map_or(u64::MAX, |test| test.kept(position, self.settings.pattern));
         let number = self.fragments.insert(Fragment {
             quad: QuadFragment {
                 position,
@@ -177,6 +186,7 @@ impl MeshDrawState {
             draw: grid.draw,
             is_barred: grid.flags.is_barred,
             plane: piece.plane,
+            kept,
         });
         index32(number)
     }
@@ -277,7 +287,7 @@ impl EarlyTests for MeshDrawState {
                 plane: fragment.plane,
                 owner: fragment.owner,
             };
-            passed = self.depths.test(position, &tested);
+            passed = self.depths.test(position, &tested, fragment.kept);
         }
         if !self.settings.culls_quads() {
             return Failed::default();

@@ -41,7 +41,8 @@ pub fn run(
     unit: MergeUnitKind,
 ) -> Result<TimedMeshResult> {
     config.validate()?;
-    let mut state = MeshDrawState::new(source.materials(), view, settings, &config.gpu);
+    let looks = (source.materials(), source.textures());
+    let mut state = MeshDrawState::new(looks, view, settings, &config.gpu);
     state.passes_empties = unit.build().rules().takes_empties;
     let pattern = settings.pattern;
     Ok(match unit {

@@ -4,15 +4,21 @@
 //! derivatives of texture coordinates, normal maps in a frame of derivatives, attributes extrapolated
 //! beyond a triangle's edge.
 
+mod alpha_test;
 mod derivatives;
 mod interpolate;
 mod lanes;
+mod light;
+mod microfacet;
+mod points;
 mod quad;
 mod shader;
 mod texture;
 mod vertex;
 
+pub use alpha_test::AlphaTests;
 pub use interpolate::{Barycentrics, TrianglePlanes};
+pub use light::Lighting;
 pub use quad::{QuadInputs, QuadPoints, Sampling, TriangleRef, sampling_point};
 pub use shader::{Albedo, ShadeSettings, Shader};
 pub use texture::{MipChain, TextureRole, Textures};

@@ -2,7 +2,8 @@
 
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
-use super::shader::{Shader, SurfacePoints};
+use super::points::SurfacePoints;
+use super::shader::Shader;
 use crate::mesh::grid::GridVertex;
 use crate::raster::geometry::SUBPIXEL_BITS;
 use crate::raster::samples::SamplePattern;
@@ -60,6 +61,8 @@ pub struct TriangleRef<'a> {
     pub vertices: [&'a GridVertex; 3],
     /// Its planes, from the same corners.
     pub planes: &'a TrianglePlanes,
+    /// Linear colours of its corners with alpha; `None` for white.
+    pub colours: Option<[[f32; 4]; 3]>,
 }
 
 /// Inputs of the shader for a quad. Shading pixels are counted from the top left, row by row.
@@ -87,12 +90,32 @@ pub struct QuadPoints<'a> {
     pub vertices: [[&'a GridVertex; 3]; 4],
     /// For each point: its place on the triangle.
     pub at: [Barycentrics; 4],
+    /// For each point: linear colours of the triangle's corners with alpha; `None` for white.
+    pub colours: [Option<[[f32; 4]; 3]>; 4],
     /// Points whose colour is used, bit `k` for point `k`. The others only serve derivatives.
     pub wanted: u8,
     /// Index of the material.
     pub material: u32,
     /// Whether the triangles face the viewer.
     pub is_front: bool,
+}
+
+impl QuadPoints<'_> {
+    /// The colours of the vertices at the points, at least 0.
+    #[inline]
+    fn colour(&self) -> Option<[[f32; 4]; 4]> {
+        if self.colours.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut colour = [[1.0; 4]; 4];
+        for (k, (corners, at)) in self.colours.iter().zip(&self.at).enumerate() {
+            if let Some(corners) = corners {
+                let mixed = at.mix(*corners);
+                (0..4).for_each(|c| colour[c][k] = mixed[c].max(0.0));
+            }
+        }
+        Some(colour)
+    }
 }
 
 impl Shader<'_> {
@@ -117,6 +140,7 @@ impl Shader<'_> {
         let points = QuadPoints {
             vertices: inputs.triangles.map(|triangle| triangle.vertices),
             at,
+            colours: inputs.triangles.map(|triangle| triangle.colours),
             wanted: inputs.wanted,
             material: inputs.material,
             is_front: inputs.is_front,
@@ -155,6 +179,7 @@ impl Shader<'_> {
             to_eye: [0, 1, 2].map(|c| positions[c].map(|p| to_eye[c] - p)),
             normal,
             uv,
+            colour: inputs.colour(),
             position_slopes: [0, 1].map(|d| [x[d], y[d], z[d]]),
             uv_slopes: [0, 1].map(|d| [u[d], v[d]]),
             is_front: inputs.is_front,
@@ -197,6 +222,7 @@ mod tests {
             width: 256,
             height: 256,
             texels: vec![[0; 4]; 256 * 256],
+            ..Texture::default()
         };
         let chain = MipChain::new(&texture, TextureRole::Raw).unwrap();
         let uv = |axis: usize| points_px.map(|p| p[axis] * texels_per_px / 256.0);

@@ -1,14 +1,15 @@
 //! The pixel shader: colours of four points of a surface at once, from textures, normal map and
 //! lights.
 
-use nalgebra::Vector3;
-
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
+use super::light::{IncomingLight, Lighting, Lights};
+use super::microfacet::Microfacet;
+use super::points::SurfacePoints;
 use super::texture::{MipChain, TextureRole, Textures};
 use crate::math::narrow;
 use crate::math::unfused::exp2;
 use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::{Material, Texture};
+use crate::mesh::files::{Material, Microfacets, PunctualLight, Texture};
 
 /// Side of the built-in checker texture, in texels; a check is half as wide.
 const CHECKER_TEXELS: u32 = 128;
@@ -34,6 +35,10 @@ pub enum Albedo {
 pub struct ShadeSettings {
     /// Colour of materials without a base texture.
     pub albedo: Albedo,
+    /// Light of scenes that bring none.
+    pub lighting: Lighting,
+    /// Factor on all colours, as its binary logarithm.
+    pub exposure_stops: f32,
 }
 
 impl ShadeSettings {
@@ -42,6 +47,7 @@ impl ShadeSettings {
         let checker = scale.map(|scale| Albedo::Checker { scale });
         Self {
             albedo: checker.unwrap_or(Albedo::Plain),
+            ..Self::default()
         }
     }
 }
@@ -52,8 +58,8 @@ impl ShadeSettings {
 pub struct Shader<'a> {
     materials: &'a [Material],
     textures: &'a Textures,
-    /// Directions towards the lights, in world space.
-    lights: [[f32; 3]; 3],
+    lights: Lights,
+    exposure: f32,
     eye: [f64; 3],
     /// Substitute for materials that the scene lacks.
     fallback: Material,
@@ -76,15 +82,19 @@ impl<'a> Shader<'a> {
         Self {
             materials,
             textures,
-            lights: LIGHTS.map(|(direction, _)| {
-                let world_from_view = view.camera.view_from_world.transpose();
-                let world = world_from_view * Vector3::from(direction).normalize();
-                world.map(narrow).into()
-            }),
+            lights: Lights::new(settings.lighting, view),
+            exposure: settings.exposure_stops.exp2(),
             eye: view.eye(),
             fallback: Material::default(),
             checker,
         }
+    }
+
+    /// Replaces the light by that of a scene, which may be none.
+    #[must_use]
+    pub fn lit_by(mut self, lights: &[PunctualLight]) -> Self {
+        self.lights = Lights::punctual(lights, self.eye);
+        self
     }
 
     #[inline]
@@ -111,112 +121,126 @@ fn checker() -> Option<MipChain> {
         width: side,
         height: side,
         texels: (0..side * side).map(texel).collect(),
+        ..Texture::default()
     };
     MipChain::new(&texture, TextureRole::Colour)
 }
 
-/// The lights: direction towards the light in view space (x right, y down, z forward) and linear
-/// colour, that of a white surface which faces the light. They are attached to the camera, so that
-/// every view of every scene is lit. All are assumptions: a key light from the upper left, a fill
-/// light from the right, and a light from behind and above that draws outlines.
-const LIGHTS: [([f64; 3], [f32; 3]); 3] = [
-    ([-0.45, -0.65, -0.6], [0.80, 0.77, 0.72]),
-    ([0.85, -0.1, -0.5], [0.16, 0.19, 0.24]),
-    ([0.2, -0.7, 0.7], [0.18, 0.18, 0.20]),
-];
-/// Ambient light: an assumption.
-const AMBIENT: [f32; 3] = [0.06, 0.065, 0.075];
-/// Share of the key light that a highlight reflects: an assumption.
+/// Share of a light that a highlight reflects: an assumption.
 const HIGHLIGHT: f32 = 0.35;
 /// 8-bit value that stands for 0 in a normal map, as stored by flat maps.
 const NORMAL_ZERO: f32 = 128.0;
-
-/// Four points of a surface of one material.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SurfacePoints {
-    /// From the points to the eye, in world units.
-    pub(super) to_eye: Vectors,
-    /// Of any length; zero if there is none.
-    pub(super) normal: Vectors,
-    pub(super) uv: [Lanes; 2],
-    /// Changes of the position along the screen's x and y.
-    pub(super) position_slopes: [Vectors; 2],
-    /// Changes of the texture coordinates along the screen's x and y.
-    pub(super) uv_slopes: [[Lanes; 2]; 2],
-    pub(super) is_front: bool,
-    /// Points whose colour is wanted: bit `k` for point `k`.
-    pub(super) wanted: u8,
-}
-
-impl SurfacePoints {
-    /// Samples a texture at each wanted point, at `scale` times the texture coordinates.
-    #[inline]
-    fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 4] {
-        let [dx, dy] = self
-            .uv_slopes
-            .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
-        let uv = self.uv.map(|v| v.map(|v| v * scale));
-        let levels: Lanes =
-            std::array::from_fn(|k| texture.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]));
-        let mut texels = [[0.0; 4]; 4];
-        for k in (0..4).filter(|k| self.wanted >> k & 1 == 1) {
-            let texel = texture.sample([uv[0][k], uv[1][k]], levels[k]);
-            (0..4).for_each(|c| texels[c][k] = texel[c]);
-        }
-        texels
-    }
-}
 
 impl Shader<'_> {
     /// Colours in linear light, at least 0, and opacities; black where a colour would be NaN, unspecified for
     /// points that are not wanted.
     #[inline]
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 4]; 4] {
-        let albedo = self.albedo(material, points);
-        let normal = self.normal(material, points);
-        let facing = self.lights.map(|l| {
-            let along = dot(&normal, &l.map(|v| [v; 4]));
-            along.map(|v| if v > 0.0 { v } else { 0.0 })
-        });
-        let shine = self.highlight(material.shininess, points, &normal, &facing[0]);
+        let [r, g, b, opacity] = self.albedo(material, points);
+        let albedo = [r, g, b];
+        let reflected = if material.is_unlit {
+            albedo
+        } else {
+            let normal = self.normal(material, points);
+            match &material.microfacets {
+                None => self.matt(material, points, &normal, &albedo),
+                Some(facets) => self.microfacets(material, facets, points, &normal, &albedo),
+            }
+        };
         let emission = self.emission(material, points);
-        let channel = |c: usize| -> Lanes {
+        let [r, g, b] = [0, 1, 2].map(|c| -> Lanes {
             std::array::from_fn(|k| {
-                let light = AMBIENT[c]
-                    + facing[0][k] * LIGHTS[0].1[c]
-                    + facing[1][k] * LIGHTS[1].1[c]
-                    + facing[2][k] * LIGHTS[2].1[c];
-                let reflected = albedo[c][k] * light + shine[k] * LIGHTS[0].1[c];
-                let colour = reflected + emission[c][k];
+                let colour = (reflected[c][k] + emission[c][k]) * self.exposure;
                 if colour > 0.0 { colour } else { 0.0 }
             })
-        };
-        let [r, g, b] = [channel(0), channel(1), channel(2)];
-        std::array::from_fn(|k| [r[k], g[k], b[k], albedo[3][k]])
+        });
+        std::array::from_fn(|k| [r[k], g[k], b[k], opacity[k]])
     }
 
-    /// Share of the key light in the highlight (Blinn-Phong); `facing` is the cosine of the angle to
-    /// that light, or 0.
+    /// Light reflected by a matt surface with a highlight (Lambert and Blinn-Phong).
     #[inline]
-    fn highlight(
+    fn matt(
         &self,
-        shininess: f32,
+        material: &Material,
         points: &SurfacePoints,
         normal: &Vectors,
-        facing: &Lanes,
-    ) -> Lanes {
-        if shininess <= 0.0 {
-            return [0.0; 4];
+        albedo: &Vectors,
+    ) -> Vectors {
+        let mut light = self.ambient(material, points, normal);
+        let mut shine = [[0.0; 4]; 3];
+        for incoming in self.lights.incoming(points) {
+            let facing = dot(normal, &incoming.towards).map(|v| if v > 0.0 { v } else { 0.0 });
+            for (light, colour) in light.iter_mut().zip(&incoming.colour) {
+                (0..4).for_each(|k| light[k] += facing[k] * colour[k]);
+            }
+            if incoming.has_highlight && material.shininess > 0.0 {
+                let share = highlight(material.shininess, points, normal, &incoming, &facing);
+                for (shine, colour) in shine.iter_mut().zip(&incoming.colour) {
+                    (0..4).for_each(|k| shine[k] += share[k] * colour[k]);
+                }
+            }
         }
+        [0, 1, 2].map(|c| std::array::from_fn(|k| albedo[c][k] * light[c][k] + shine[c][k]))
+    }
+
+    /// Light reflected by a microfacet surface.
+    fn microfacets(
+        &self,
+        material: &Material,
+        facets: &Microfacets,
+        points: &SurfacePoints,
+        normal: &Vectors,
+        albedo: &Vectors,
+    ) -> Vectors {
+        let texture = facets.texture.and_then(|t| self.textures.get(t));
+        let texels = texture.map_or([[1.0; 4]; 4], |texture| points.sample(texture, 1.0));
+        let metalness = texels[2].map(|v| v * facets.metalness);
+        let roughness = texels[1].map(|v| v * facets.roughness);
+        let surface = Microfacet::new(albedo, &metalness, &roughness);
         let view = normalized(&points.to_eye);
-        let light = self.lights[0];
-        let half = [0, 1, 2].map(|c| view[c].map(|v| v + light[c]));
-        let along = dot(normal, &normalized(&half));
-        std::array::from_fn(|k| {
-            let along = if along[k] > 0.0 { along[k] } else { 0.0 };
-            let shine = HIGHLIGHT * exp2(shininess * log2(along));
-            if facing[k] > 0.0 { shine } else { 0.0 }
-        })
+        let along = dot(normal, &view);
+        let mirror =
+            [0, 1, 2].map(|c| std::array::from_fn(|k| 2.0 * along[k] * normal[c][k] - view[c][k]));
+        let mirrored = self.lights.reflected(&mirror, &surface.alpha);
+        let occlusion = self.occlusion(material, points);
+        let irradiance = self.lights.ambient(normal);
+        let mut sum = surface.ambient(normal, &view, &irradiance, &mirrored);
+        for sum in &mut sum {
+            (0..4).for_each(|k| sum[k] *= occlusion[k]);
+        }
+        for incoming in self.lights.incoming(points) {
+            let reflected = surface.reflected(normal, &view, &incoming.towards);
+            for c in 0..3 {
+                (0..4).for_each(|k| sum[c][k] += reflected[c][k] * incoming.colour[c][k]);
+            }
+        }
+        sum
+    }
+
+    /// Ambient irradiance over pi, less what is occluded.
+    #[inline]
+    fn ambient(&self, material: &Material, points: &SurfacePoints, normal: &Vectors) -> Vectors {
+        let ambient = self.lights.ambient(normal);
+        if material.occlusion_texture.is_none() {
+            return ambient;
+        }
+        let share = self.occlusion(material, points);
+        ambient.map(|light| std::array::from_fn(|k| light[k] * share[k]))
+    }
+
+    /// Share of the ambient light that reaches the points.
+    #[inline]
+    fn occlusion(&self, material: &Material, points: &SurfacePoints) -> Lanes {
+        match material
+            .occlusion_texture
+            .and_then(|t| self.textures.get(t))
+        {
+            None => [1.0; 4],
+            Some(texture) => {
+                let strength = material.occlusion_strength;
+                points.sample(texture, 1.0)[0].map(|v| 1.0 + strength * (v - 1.0))
+            }
+        }
     }
 
     /// Emitted colour.
@@ -244,7 +268,7 @@ impl Shader<'_> {
         let own = material.base_texture.and_then(|t| self.textures.get(t));
         let own = own.map(|texture| (texture, 1.0));
         let checker = self.checker.as_ref();
-        match own.or(checker.map(|(texture, scale)| (texture, *scale))) {
+        let mut albedo = match own.or(checker.map(|(texture, scale)| (texture, *scale))) {
             None => base.map(|v| [v; 4]),
             Some((texture, scale)) => {
                 let mut texels = points.sample(texture, scale);
@@ -253,7 +277,16 @@ impl Shader<'_> {
                 }
                 [0, 1, 2, 3].map(|c| texels[c].map(|v| v * base[c]))
             }
+        };
+        if let Some(mut colour) = points.colour {
+            if material.opacity.is_none() {
+                colour[3] = [1.0; 4];
+            }
+            for (albedo, colour) in albedo.iter_mut().zip(colour) {
+                (0..4).for_each(|k| albedo[k] *= colour[k]);
+            }
         }
+        albedo
     }
 
     /// Shading normals, of length 1.
@@ -281,9 +314,33 @@ impl Shader<'_> {
         }
         match material.normal_texture.and_then(|t| self.textures.get(t)) {
             None => normal,
-            Some(map) => perturbed(&normal, &away, points, &points.sample(map, 1.0)),
+            Some(map) => {
+                let texels = points.sample(map, 1.0);
+                perturbed(&normal, &away, points, (&texels, material.normal_scale))
+            }
         }
     }
+}
+
+/// Share of a light in the highlight (Blinn-Phong); `facing` is the cosine of the angle to that light,
+/// or 0.
+#[inline]
+fn highlight(
+    shininess: f32,
+    points: &SurfacePoints,
+    normal: &Vectors,
+    incoming: &IncomingLight,
+    facing: &Lanes,
+) -> Lanes {
+    let view = normalized(&points.to_eye);
+    let towards = &incoming.towards;
+    let half = [0, 1, 2].map(|c| std::array::from_fn(|k| view[c][k] + towards[c][k]));
+    let along = dot(normal, &normalized(&half));
+    std::array::from_fn(|k| {
+        let along = if along[k] > 0.0 { along[k] } else { 0.0 };
+        let shine = HIGHLIGHT * exp2(shininess * log2(along));
+        if facing[k] > 0.0 { shine } else { 0.0 }
+    })
 }
 
 /// Normals perturbed by the texels of a normal map.
@@ -292,10 +349,13 @@ fn perturbed(
     normal: &Vectors,
     away: &Vectors,
     points: &SurfacePoints,
-    texels: &[Lanes; 4],
+    (texels, scale): (&[Lanes; 4], f32),
 ) -> Vectors {
-    let mapped =
+    let mut mapped =
         [0, 1, 2].map(|c| texels[c].map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO)));
+    for mapped in &mut mapped[..2] {
+        *mapped = mapped.map(|v| v * scale);
+    }
     // The cotangent frame, up to a factor: the directions in which u and v rise fastest on the surface
     // (Schueler, "Normal Mapping Without Precomputed Tangents", ShaderX5).
     let ([dx, dy], [du, dv]) = (&points.position_slopes, &points.uv_slopes);
@@ -332,7 +392,7 @@ fn perturbed(
 
 #[cfg(test)]
 mod tests {
-    use nalgebra::Matrix3;
+    use nalgebra::{Matrix3, Vector3};
 
     use super::*;
     use crate::scene::{Camera, Intrinsics};
@@ -350,6 +410,7 @@ mod tests {
             to_eye: [[0.0; 4], [0.0; 4], [-1.0; 4]],
             normal: [[0.0; 4], [0.0; 4], [-1.0; 4]],
             uv: [[0.25; 4]; 2],
+            colour: None,
             position_slopes: [
                 [[2.0; 4], [0.0; 4], [0.0; 4]],
                 [[0.0; 4], [2.0; 4], [0.0; 4]],
@@ -364,6 +425,7 @@ mod tests {
                 width: 1,
                 height: 1,
                 texels: vec![[r, g, b, 255]],
+                ..Texture::default()
             };
             let materials = [material.clone()];
             let textures = Textures::new(&[texture], &materials);

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::lanes::log2;
 use crate::image::srgb::srgb_decoding_table;
-use crate::mesh::files::{Material, Texture};
+use crate::mesh::files::{Material, Sampler, Texture, TextureFilter, Wrap};
 
 /// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;
@@ -16,7 +16,7 @@ const ROWS_PER_TASK: usize = 64;
 pub enum TextureRole {
     /// Colour in sRGB, decoded to be filtered in linear light.
     Colour,
-    /// Linear data: normals.
+    /// Linear data: normals, occlusion, roughness and metalness.
     Raw,
 }
 
@@ -28,11 +28,15 @@ pub struct Textures {
 
 impl Textures {
     /// Builds the chains. The role of a texture follows from the materials; one with both roles holds
-    /// normals.
+    /// linear data.
     pub fn new(textures: &[Texture], materials: &[Material]) -> Self {
         let role = |index: usize| {
-            let is_normals = |m: &Material| m.normal_texture.is_some_and(|t| t as usize == index);
-            if materials.iter().any(is_normals) {
+            let is_raw = |m: &Material| {
+                let facets = m.microfacets.and_then(|facets| facets.texture);
+                let raw = [m.normal_texture, m.occlusion_texture, facets];
+                raw.into_iter().flatten().any(|t| t as usize == index)
+            };
+            if materials.iter().any(is_raw) {
                 TextureRole::Raw
             } else {
                 TextureRole::Colour
@@ -55,6 +59,9 @@ impl Textures {
 #[derive(Debug, Clone)]
 pub struct MipChain {
     levels: Vec<MipLevel>,
+    sampler: Sampler,
+    /// Whether the sampler is the default, which repeats with trilinear filtering.
+    is_plain: bool,
 }
 
 /// A level, with 16 bits per channel: enough for dark colours in linear light, half the size of f32.
@@ -90,7 +97,11 @@ impl MipChain {
         while let Some(smaller) = levels.last().and_then(MipLevel::smaller) {
             levels.push(smaller);
         }
-        Some(Self { levels })
+        Some(Self {
+            levels,
+            sampler: texture.sampler,
+            is_plain: texture.sampler == Sampler::default(),
+        })
     }
 
     /// Number of levels, at least 1.
@@ -108,8 +119,8 @@ impl MipChain {
         0.5 * log2(if x > y { x } else { y })
     }
 
-    /// Samples the texture, linearly in u, v and mip level. `uv` wraps around; the level is clamped.
-    /// Returns red, green, blue and alpha, 0 to 1.
+    /// Samples the texture as its sampler says: by default linearly in u, v and mip level, wrapped
+    /// around; the level is clamped. Returns red, green, blue and alpha, 0 to 1.
     #[inline]
     #[allow(
         clippy::cast_possible_truncation,
@@ -117,6 +128,9 @@ impl MipChain {
         reason = "0 to the number of levels"
     )]
     pub fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
+        if !self.is_plain {
+            return self.sample_as_said(uv, level);
+        }
         let last = self.levels.len() - 1;
         if level.is_nan() || level <= 0.0 || last == 0 {
             return self.levels[0].bilinear(uv);
@@ -132,9 +146,52 @@ impl MipChain {
         );
         std::array::from_fn(|c| a[c] + t * (b[c] - a[c]))
     }
+
+    /// Samples with a sampler other than the default.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 to the number of levels"
+    )]
+    fn sample_as_said(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
+        let wrap = self.sampler.wrap;
+        if level.is_nan() || level <= 0.0 {
+            return self.levels[0].filtered(uv, wrap, self.sampler.magnify);
+        }
+        let last = self.levels.len() - 1;
+        let level = level.min(last as f32);
+        let at = |level: usize| self.levels[level].filtered(uv, wrap, self.sampler.minify);
+        match self.sampler.levels {
+            None => at(0),
+            Some(TextureFilter::Nearest) => at((level + 0.5) as usize),
+            Some(TextureFilter::Linear) => {
+                let fine = (level as usize).min(last.saturating_sub(1));
+                let (a, b) = (at(fine), at((fine + 1).min(last)));
+                let t = level - fine as f32;
+                std::array::from_fn(|c| a[c] + t * (b[c] - a[c]))
+            }
+        }
+    }
 }
 
 impl MipLevel {
+    /// A value of the level by wrapping and filter.
+    fn filtered(&self, uv: [f32; 2], wrap: [Wrap; 2], filter: TextureFilter) -> [f32; 4] {
+        let [columns, rows] = [0, 1].map(|axis| {
+            let texels = self.sides[axis];
+            let at = wrapped(uv[axis], wrap[axis]) * texels as f32;
+            taps_as_said(at, texels, wrap[axis], filter)
+        });
+        let mut sum = [0.0; 4];
+        for (y, weight_y) in rows {
+            for (x, weight_x) in columns {
+                let texel = self.texels[y as usize * self.sides[0] as usize + x as usize];
+                add(&mut sum, scaled(texel, weight_x * weight_y * (1.0 / ONE)));
+            }
+        }
+        sum
+    }
+
     /// The next level, of half the size, rounded down; `None` after one texel.
     fn smaller(&self) -> Option<Self> {
         if self.sides == [1; 2] {
@@ -261,6 +318,53 @@ fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
     // Also for NaN.
     let part = if part > 0.0 { part } else { 0.0 };
     (left, right, if part < 1.0 { part } else { 1.0 })
+}
+
+/// A texture coordinate in 0 to 1, or 0 for one that is not finite.
+fn wrapped(u: f32, wrap: Wrap) -> f32 {
+    let inside = match wrap {
+        Wrap::Repeat => u - u.floor(),
+        Wrap::Clamp => u.clamp(0.0, 1.0),
+        Wrap::Mirror => {
+            let twice = u - 2.0 * (u * 0.5).floor();
+            twice.min(2.0 - twice)
+        }
+    };
+    if inside.is_finite() { inside } else { 0.0 }
+}
+
+/// Two texels along an axis and their weights, for a position in texels inside the texture.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "inside the texture; casts of f32 saturate"
+)]
+fn taps_as_said(at: f32, texels: u32, wrap: Wrap, filter: TextureFilter) -> [(u32, f32); 2] {
+    let last = texels - 1;
+    if filter == TextureFilter::Nearest {
+        let nearest = (at as u32).min(last);
+        return [(nearest, 1.0), (nearest, 0.0)];
+    }
+    let from_centre = at - 0.5;
+    let below = from_centre.floor();
+    let part = from_centre - below;
+    // At an edge a mirrored texture meets itself, as a clamped one does.
+    let (before, after) = match wrap {
+        Wrap::Repeat => (last, 0),
+        Wrap::Clamp | Wrap::Mirror => (0, last),
+    };
+    let left = if below < 0.0 {
+        before
+    } else {
+        (below as u32).min(last)
+    };
+    let next = below + 1.0;
+    let right = if next > last as f32 {
+        after
+    } else {
+        next as u32
+    };
+    [(left, 1.0 - part), (right, part)]
 }
 
 /// The stored value of a channel of 0 to 1.

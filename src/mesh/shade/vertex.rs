@@ -1,7 +1,8 @@
 //! Shading of a vertex before its grid is rasterized, as in the Reyes pipeline.
 
 use super::derivatives::from_steps;
-use super::shader::{Shader, SurfacePoints};
+use super::points::SurfacePoints;
+use super::shader::Shader;
 use crate::math::narrow;
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::grid::GridVertex;
@@ -37,10 +38,10 @@ impl Shader<'_> {
     ///
     /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a
     /// triangle. If the steps are parallel on the picture, as on outlines, the derivatives are the
-    /// changes per pixel along each step.
+    /// changes per pixel along each step. `colour` is that of the vertex, with alpha; `None` for white.
     pub fn vertex(
         &self,
-        vertex: &GridVertex,
+        (vertex, colour): (&GridVertex, Option<[f32; 4]>),
         steps: &[VertexStep; 2],
         material: u32,
         is_front: bool,
@@ -64,6 +65,7 @@ impl Shader<'_> {
             to_eye: self.eye_from(vertex.position).map(|v| [v; 4]),
             normal: vertex.normal.map(|v| [v; 4]),
             uv: vertex.uv.map(|v| [v; 4]),
+            colour: colour.map(|colour| colour.map(|v| [v; 4])),
             position_slopes: slopes.map(|[x, y, z, ..]| [x, y, z].map(|v| [v; 4])),
             uv_slopes: slopes.map(|[.., u, v]| [u, v].map(|v| [v; 4])),
             is_front,

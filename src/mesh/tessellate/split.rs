@@ -305,6 +305,7 @@ impl Splitter<'_> {
         (!misses).then(|| Grid {
             material: self.surface.material(self.patch),
             vertices,
+            colours: Vec::new(),
             topology,
         })
     }

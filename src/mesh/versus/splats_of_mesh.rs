@@ -57,8 +57,9 @@ pub fn splats_of(
                 let two_sided = source.materials()[grid.material as usize].two_sided;
                 let before = splats.len();
                 for corners in &grid.topology.triangles {
+                    let colour = mean_colour(&grid, *corners);
                     let corners = corners.map(|c| &grid.vertices[usize::from(c)]);
-                    match splat(&grid, corners, two_sided, view, shader) {
+                    match splat(&grid, (corners, colour), two_sided, view, shader) {
                         Some(splat) => splats.push(splat),
                         None => dropped += 1,
                     }
@@ -83,10 +84,17 @@ pub fn splats_of(
     })
 }
 
+/// Mean colour of the corners of a triangle; `None` for white.
+fn mean_colour(grid: &Grid, corners: [u16; 3]) -> Option<[f32; 4]> {
+    let [a, b, c] = corners.map(|corner| grid.colours.get(usize::from(corner)));
+    let (a, b, c) = (a?, b?, c?);
+    Some(std::array::from_fn(|k| (a[k] + b[k] + c[k]) / 3.0))
+}
+
 /// Returns the splat of a triangle, or `None` if the triangle has no area.
 fn splat(
     grid: &Grid,
-    corners: [&GridVertex; 3],
+    (corners, colour): ([&GridVertex; 3], Option<[f32; 4]>),
     two_sided: bool,
     view: &MeshCamera,
     shader: &Shader<'_>,
@@ -98,7 +106,7 @@ fn splat(
     let is_front = !two_sided || plate.normal.dot(&to_eye) > 0.0;
     let middle = centroid(corners, plate.centre);
     let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
-    let light = shader.vertex(&middle, &steps, grid.material, is_front);
+    let light = shader.vertex((&middle, colour), &steps, grid.material, is_front);
     let mut sh = [[0.0; 3]; 25];
     sh[0] = encode_srgb(light).map(|c| narrow((f64::from(c) - 0.5) / SH_C0));
     let rotation = plate.rotation();

@@ -1,21 +1,25 @@
-//! Materials and textures of glTF.
-//!
-//! The shading model has a highlight with a Phong exponent. A roughness r gives 2/r^4 - 2, the exponent
-//! of an equally wide highlight (r^2 is the width of glTF's microfacet distribution), and at most
-//! 10 000. Metalness, occlusion and textures of roughness are left out, with a warning.
+//! Materials and textures of glTF: metallic-roughness, normal, occlusion and emission.
 
 use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
-use super::super::mesh::Material;
+use super::super::material::{Material, Microfacets, Sampler, TextureFilter, Wrap};
 use super::super::texture::TextureReader;
 use crate::error::Result;
 use crate::scene::formats::gltf::{
     self as json, BufferStore, Document, Resolve, TextureInfo, read_uri,
 };
 
-/// Largest Phong exponent.
-const MAX_SHININESS: f32 = 10_000.0;
+/// Numbers of OpenGL for wrapping and filters.
+const CLAMP: u32 = 33071;
+const MIRROR: u32 = 33648;
+const REPEAT: u32 = 10497;
+const NEAREST: u32 = 9728;
+const LINEAR: u32 = 9729;
+const NEAREST_NEAREST: u32 = 9984;
+const LINEAR_NEAREST: u32 = 9985;
+const NEAREST_LINEAR: u32 = 9986;
+const LINEAR_LINEAR: u32 = 9987;
 
 /// Materials of a document, each read when a primitive first uses it.
 pub(crate) struct Materials<'a> {
@@ -52,6 +56,11 @@ impl<'a> Materials<'a> {
             }
             None => Material {
                 base_colour: [1.0; 3],
+                microfacets: Some(Microfacets {
+                    metalness: 1.0,
+                    roughness: 1.0,
+                    texture: None,
+                }),
                 ..Material::default()
             },
         };
@@ -72,8 +81,16 @@ impl<'a> Materials<'a> {
         let [red, green, blue, alpha] = factors;
         let roughness = rough.roughness_factor.unwrap_or(1.0);
         let cutoff = json.alpha_cutoff.unwrap_or(0.5);
-        let numbers = factors.iter().chain([&roughness, &cutoff]);
-        let numbers = numbers.chain(&json.emissive_factor);
+        let metalness = rough.metallic_factor.unwrap_or(1.0);
+        let strength = json.extensions.emissive_strength.as_ref();
+        let strength = strength.and_then(|extension| extension.emissive_strength);
+        let emission = json.emissive_factor.map(|v| v * strength.unwrap_or(1.0));
+        let occlusion = json.occlusion_texture.as_ref().and_then(|t| t.strength);
+        let occlusion = occlusion.unwrap_or(1.0);
+        let numbers = factors
+            .iter()
+            .chain([&roughness, &metalness, &cutoff, &occlusion]);
+        let numbers = numbers.chain(&emission);
         if let Some(wrong) = numbers.copied().find(|v| !(v.is_finite() && *v >= 0.0)) {
             let place = format!("materials[{at}]");
             let expected = "factors and cutoff of 0 or more";
@@ -82,7 +99,9 @@ impl<'a> Materials<'a> {
         let mut material = Material {
             name: json.name.clone(),
             base_colour: [red, green, blue],
-            shininess: shininess(roughness),
+            emission,
+            occlusion_strength: occlusion.min(1.0),
+            is_unlit: json.extensions.unlit.is_some(),
             two_sided: json.double_sided,
             ..Material::default()
         };
@@ -101,9 +120,16 @@ impl<'a> Materials<'a> {
         };
         material.base_texture = texture(&rough.base_color_texture)?;
         material.normal_texture = texture(&json.normal_texture)?;
-        material.emission = json.emissive_factor;
         material.emission_texture = texture(&json.emissive_texture)?;
-        warn_of_left_out(json, builder);
+        material.occlusion_texture = texture(&json.occlusion_texture)?;
+        material.microfacets = Some(Microfacets {
+            metalness: metalness.min(1.0),
+            roughness: roughness.min(1.0),
+            texture: texture(&rough.metallic_roughness_texture)?,
+        });
+        if let Some(scale) = json.normal_texture.as_ref().and_then(|t| t.scale) {
+            material.normal_scale = scale;
+        }
         Ok(material)
     }
 
@@ -123,12 +149,13 @@ impl<'a> Materials<'a> {
         let texture = self
             .store
             .get(&self.document.textures, info.index, "textures")?;
-        if let Some(at) = texture.sampler {
-            let sampler = self.store.get(&self.document.samplers, at, "samplers")?;
-            if !sampler.is_plain() {
-                builder.warn("textures repeat and are interpolated, whatever their samplers say");
-            }
-        }
+        let sampler = match texture.sampler {
+            Some(at) => sampler(
+                self.store.get(&self.document.samplers, at, "samplers")?,
+                builder,
+            ),
+            None => Sampler::default(),
+        };
         let Some(source) = texture.source else {
             let index = info.index;
             builder.warn(format!("textures[{index}] is left out: no PNG or JPEG"));
@@ -141,43 +168,55 @@ impl<'a> Materials<'a> {
         };
         if let Some(view) = image.buffer_view {
             let (bytes, _) = self.store.view(view)?;
-            return Ok(self.textures.get(&name, builder, || Ok(bytes)));
+            return Ok(self.textures.sampled(&name, sampler, builder, || Ok(bytes)));
         }
         let content = || match &image.uri {
             Some(uri) => read_uri(uri, resolve),
             None => Err("neither a URI nor a buffer view".into()),
         };
-        Ok(self.textures.get(&name, builder, content))
+        Ok(self.textures.sampled(&name, sampler, builder, content))
     }
 }
 
-/// Warns of properties of a material that do not affect the picture.
-fn warn_of_left_out(json: &json::Material, builder: &mut MeshBuilder) {
-    let rough = &json.pbr_metallic_roughness;
-    if rough.metallic_roughness_texture.is_some() {
-        builder.warn("textures of metalness and roughness are left out");
-    } else if rough.metallic_factor.is_some_and(|factor| factor > 0.0) {
-        builder.warn("metalness is left out");
+/// Wrapping and filters; numbers that are none of OpenGL's give the default, with a warning.
+fn sampler(json: &json::Sampler, builder: &mut MeshBuilder) -> Sampler {
+    use TextureFilter::{Linear, Nearest};
+    let mut known = true;
+    let mut wrap = |number: Option<u32>| match number {
+        None | Some(REPEAT) => Wrap::Repeat,
+        Some(CLAMP) => Wrap::Clamp,
+        Some(MIRROR) => Wrap::Mirror,
+        Some(_) => {
+            known = false;
+            Wrap::Repeat
+        }
+    };
+    let wrap = [json.wrap_s, json.wrap_t].map(&mut wrap);
+    let magnify = match json.mag_filter {
+        Some(NEAREST) => Nearest,
+        other => {
+            known &= matches!(other, None | Some(LINEAR));
+            Linear
+        }
+    };
+    let (minify, levels) = match json.min_filter {
+        Some(NEAREST) => (Nearest, None),
+        Some(LINEAR) => (Linear, None),
+        Some(NEAREST_NEAREST) => (Nearest, Some(Nearest)),
+        Some(LINEAR_NEAREST) => (Linear, Some(Nearest)),
+        Some(NEAREST_LINEAR) => (Nearest, Some(Linear)),
+        other => {
+            known &= matches!(other, None | Some(LINEAR_LINEAR));
+            (Linear, Some(Linear))
+        }
+    };
+    if !known {
+        builder.warn("samplers with unknown numbers repeat their textures and interpolate them");
     }
-    if json.occlusion_texture.is_some() {
-        builder.warn("textures of ambient occlusion are left out");
-    }
-}
-
-fn shininess(roughness: f32) -> f32 {
-    // A roughness of 0 gives infinity, which is clamped.
-    (2.0 / roughness.powi(4) - 2.0).clamp(0.0, MAX_SHININESS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rough_surfaces_have_no_highlight() {
-        assert_eq!(shininess(1.0), 0.0);
-        assert_eq!(shininess(2.0), 0.0);
-        assert_eq!(shininess(0.5), 30.0);
-        assert_eq!(shininess(0.0), MAX_SHININESS);
+    Sampler {
+        wrap,
+        magnify,
+        minify,
+        levels,
     }
 }

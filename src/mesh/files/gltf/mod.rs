@@ -5,6 +5,7 @@
 
 mod materials;
 mod primitive;
+mod viewpoints;
 
 use std::path::Path;
 
@@ -24,6 +25,8 @@ const EXTENSIONS: [&str; 3] = [
 
 /// Prefix of the names of extensions that affect colours alone.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
+/// Extensions of materials that are drawn.
+const DRAWN_EXTENSIONS: [&str; 2] = ["KHR_materials_unlit", "KHR_materials_emissive_strength"];
 
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
@@ -36,7 +39,10 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     check_extensions(&document, &mut builder, path)?;
     let store = BufferStore::new(&document, binary, path, resolve);
     let instances = instances(&document, &store)?;
-    warn_of_left_out(&document, &mut builder);
+    if !document.animations.is_empty() {
+        builder.warn("animations are left out");
+    }
+    let cameras = viewpoints::read(&document, &store, &mut builder)?;
     let mut shapes = Vec::new();
     for (at, mesh) in document.meshes.iter().enumerate() {
         let mut primitives = Vec::new();
@@ -68,21 +74,8 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     }
     let mut loaded = builder.finish();
     loaded.y_is_up = true;
+    loaded.cameras = cameras;
     Ok(loaded)
-}
-
-/// Warns of parts of a document that are not read.
-fn warn_of_left_out(document: &Document, builder: &mut MeshBuilder) {
-    let has_lights = (document.extensions_used.iter()).any(|name| name == "KHR_lights_punctual");
-    for (what, is_there) in [
-        ("cameras", !document.cameras.is_empty()),
-        ("animations", !document.animations.is_empty()),
-        ("lights", has_lights),
-    ] {
-        if is_there {
-            builder.warn(format!("{what} are left out"));
-        }
-    }
 }
 
 fn check_version(document: &Document, path: &Path) -> Result<()> {
@@ -120,7 +113,9 @@ fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path)
         return Err(Error::malformed(path, place, expected, found));
     }
     for name in &document.extensions_used {
-        if name.starts_with(MATERIAL_EXTENSIONS) || name == "EXT_mesh_gpu_instancing" {
+        let is_drawn = DRAWN_EXTENSIONS.contains(&name.as_str());
+        let is_left_out = name.starts_with(MATERIAL_EXTENSIONS) && !is_drawn;
+        if is_left_out || name == "EXT_mesh_gpu_instancing" {
             builder.warn(format!("extension {name:?} is left out"));
         }
     }

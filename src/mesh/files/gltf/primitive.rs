@@ -32,6 +32,7 @@ pub(crate) struct CheckedPrimitive<'a> {
     position: usize,
     normal: Option<usize>,
     uv: Option<usize>,
+    colour: Option<usize>,
     pub(crate) json: &'a Primitive,
     pub(crate) vertices: usize,
     /// Length of the sequence of indices.
@@ -62,8 +63,8 @@ impl<'a> CheckedPrimitive<'a> {
             builder.warn("primitives without positions are left out");
             return Ok(None);
         };
-        if json.attributes.contains_key("COLOR_0") {
-            builder.warn("colours of vertices are left out");
+        if json.attributes.contains_key("COLOR_1") {
+            builder.warn("vertices have the first set of colours, not others");
         }
         if !json.targets.is_empty() {
             builder.warn("morph targets are left out");
@@ -89,6 +90,7 @@ impl<'a> CheckedPrimitive<'a> {
         };
         let normal = attribute("NORMAL", &[5126])?;
         let uv = attribute("TEXCOORD_0", &[5126, 5121, 5123])?;
+        let colour = attribute("COLOR_0", &[5126, 5121, 5123])?;
         attribute("POSITION", &[5126])?;
         let indices = match json.indices {
             Some(at) => store.accessor(at)?.count,
@@ -105,6 +107,7 @@ impl<'a> CheckedPrimitive<'a> {
             position,
             normal,
             uv,
+            colour,
             json,
             vertices,
             indices,
@@ -161,11 +164,11 @@ impl<'a> CheckedPrimitive<'a> {
         for position in store.vectors::<3>(self.position)? {
             let placed = instance.placement.point(position);
             let position = builder.position(finite(placed).map_err(wrong("POSITION"))?)?;
-            let (uv, normal) = (NONE, NONE);
             corners.push(Corner {
                 position,
-                uv,
-                normal,
+                uv: NONE,
+                normal: NONE,
+                colour: NONE,
             });
         }
         if let Some(at) = self.normal {
@@ -180,6 +183,21 @@ impl<'a> CheckedPrimitive<'a> {
                 corner.uv = builder.uv(finite(uv).map_err(wrong("TEXCOORD_0"))?)?;
             }
         }
+        if let Some(at) = self.colour {
+            for (corner, colour) in corners.iter_mut().zip(colours(at, store)?) {
+                let colour = finite(colour).map_err(wrong("COLOR_0"))?;
+                corner.colour = builder.colour(colour)?;
+            }
+        }
         Ok(corners)
     }
+}
+
+/// The colours of an accessor, opaque where it holds no alpha.
+fn colours(at: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 4]>> {
+    if store.accessor(at)?.shape == "VEC4" {
+        return store.vectors::<4>(at);
+    }
+    let opaque = store.vectors::<3>(at)?.into_iter();
+    Ok(opaque.map(|[r, g, b]| [r, g, b, 1.0]).collect())
 }

@@ -34,9 +34,59 @@ pub(crate) struct Document {
     #[serde(default)]
     pub(crate) samplers: Vec<Sampler>,
     #[serde(default)]
-    pub(crate) cameras: Vec<serde::de::IgnoredAny>,
+    pub(crate) cameras: Vec<Camera>,
     #[serde(default)]
     pub(crate) animations: Vec<serde::de::IgnoredAny>,
+    #[serde(default)]
+    pub(crate) extensions: DocumentExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct DocumentExtensions {
+    #[serde(rename = "KHR_lights_punctual")]
+    pub(crate) lights: Lights,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Lights {
+    pub(crate) lights: Vec<Light>,
+}
+
+/// A light of `KHR_lights_punctual`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Light {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) color: Option<[f32; 3]>,
+    pub(crate) intensity: Option<f32>,
+    pub(crate) range: Option<f64>,
+    pub(crate) spot: Spot,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct Spot {
+    pub(crate) inner_cone_angle: Option<f64>,
+    pub(crate) outer_cone_angle: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Camera {
+    pub(crate) name: String,
+    pub(crate) perspective: Option<Perspective>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Perspective {
+    pub(crate) yfov: f64,
+    pub(crate) aspect_ratio: Option<f64>,
+    pub(crate) znear: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -62,6 +112,21 @@ pub(crate) struct Node {
     pub(crate) translation: Option<[f64; 3]>,
     pub(crate) rotation: Option<[f64; 4]>,
     pub(crate) scale: Option<[f64; 3]>,
+    pub(crate) name: String,
+    pub(crate) camera: Option<usize>,
+    pub(crate) extensions: NodeExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct NodeExtensions {
+    #[serde(rename = "KHR_lights_punctual")]
+    pub(crate) light: Option<NodeLight>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct NodeLight {
+    pub(crate) light: usize,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -143,12 +208,28 @@ pub(crate) struct Material {
     pub(crate) name: String,
     pub(crate) pbr_metallic_roughness: Roughness,
     pub(crate) normal_texture: Option<TextureInfo>,
-    pub(crate) occlusion_texture: Option<serde::de::IgnoredAny>,
+    pub(crate) occlusion_texture: Option<TextureInfo>,
     pub(crate) emissive_factor: [f32; 3],
     pub(crate) emissive_texture: Option<TextureInfo>,
     pub(crate) alpha_mode: Option<String>,
     pub(crate) alpha_cutoff: Option<f32>,
     pub(crate) double_sided: bool,
+    pub(crate) extensions: MaterialExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct MaterialExtensions {
+    #[serde(rename = "KHR_materials_unlit")]
+    pub(crate) unlit: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "KHR_materials_emissive_strength")]
+    pub(crate) emissive_strength: Option<EmissiveStrength>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EmissiveStrength {
+    pub(crate) emissive_strength: Option<f32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -158,7 +239,7 @@ pub(crate) struct Roughness {
     pub(crate) base_color_texture: Option<TextureInfo>,
     pub(crate) roughness_factor: Option<f32>,
     pub(crate) metallic_factor: Option<f32>,
-    pub(crate) metallic_roughness_texture: Option<serde::de::IgnoredAny>,
+    pub(crate) metallic_roughness_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -167,6 +248,10 @@ pub(crate) struct TextureInfo {
     pub(crate) index: usize,
     #[serde(default)]
     pub(crate) tex_coord: usize,
+    /// Factor of a normal texture.
+    pub(crate) scale: Option<f32>,
+    /// Strength of an occlusion texture.
+    pub(crate) strength: Option<f32>,
     #[serde(default)]
     pub(crate) extensions: BTreeMap<String, serde::de::IgnoredAny>,
 }
@@ -182,21 +267,9 @@ pub(crate) struct Texture {
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Sampler {
     pub(crate) mag_filter: Option<u32>,
+    pub(crate) min_filter: Option<u32>,
     pub(crate) wrap_s: Option<u32>,
     pub(crate) wrap_t: Option<u32>,
-}
-
-impl Sampler {
-    /// `NEAREST` of OpenGL.
-    const NEAREST: u32 = 9728;
-    /// `REPEAT` of OpenGL.
-    const REPEAT: u32 = 10497;
-
-    /// Whether textures repeat and are magnified by interpolation.
-    pub(crate) fn is_plain(&self) -> bool {
-        let repeats = |wrap: Option<u32>| wrap.is_none_or(|wrap| wrap == Self::REPEAT);
-        repeats(self.wrap_s) && repeats(self.wrap_t) && self.mag_filter != Some(Self::NEAREST)
-    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -11,8 +11,8 @@ mod write;
 pub(crate) use accessor::BufferStore;
 pub use container::Resolve;
 pub(crate) use container::{read_uri, split};
-pub(crate) use json::{Document, Material, Primitive, TextureInfo};
-pub(crate) use nodes::{MeshInstance, instances};
+pub(crate) use json::{Camera, Document, Light, Material, Primitive, Sampler, TextureInfo};
+pub(crate) use nodes::{MeshInstance, Placement, instances, placed_nodes};
 
 pub(super) use splats::FORMAT;
 pub(super) use write::write;

@@ -115,6 +115,24 @@ impl Placement {
 
 /// Returns the meshes of the document's scene in depth-first order, children in file order.
 pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
+    let placed = placed_nodes(document, store)?.into_iter();
+    let instance = |(node, placement): (usize, _)| {
+        let mesh = document.nodes[node].mesh?;
+        Some(MeshInstance {
+            node,
+            mesh,
+            placement,
+        })
+    };
+    Ok(placed.filter_map(instance).collect())
+}
+
+/// Returns the nodes of the document's scene and their maps to the world, in depth-first order, children
+/// in file order.
+pub(crate) fn placed_nodes(
+    document: &Document,
+    store: &BufferStore<'_>,
+) -> Result<Vec<(usize, Placement)>> {
     let nodes = &document.nodes;
     let mut taken = vec![false; nodes.len()];
     for node in nodes {
@@ -130,7 +148,7 @@ pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<
     for &root in &roots {
         take(&mut taken, root, store)?;
     }
-    let mut instances = Vec::new();
+    let mut placed = Vec::new();
     let identity = Placement::identity();
     let mut open: Vec<_> = roots.iter().rev().map(|root| (*root, identity)).collect();
     while let Some((at, parent)) = open.pop() {
@@ -143,17 +161,10 @@ pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<
             )
         })?;
         let placement = parent.after(&own);
-        if let Some(mesh) = node.mesh {
-            let node = at;
-            instances.push(MeshInstance {
-                node,
-                mesh,
-                placement,
-            });
-        }
+        placed.push((at, placement));
         open.extend(node.children.iter().rev().map(|child| (*child, placement)));
     }
-    Ok(instances)
+    Ok(placed)
 }
 
 /// Marks a node as a child or a root; it may be either of these only once.

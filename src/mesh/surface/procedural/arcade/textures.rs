@@ -31,6 +31,7 @@ fn texture(grey: fn(u32, u32) -> f32) -> Texture {
         width: SIDE,
         height: SIDE,
         texels: (0..SIDE * SIDE).map(texel).collect(),
+        ..Texture::default()
     }
 }
 

@@ -1,0 +1,168 @@
+//! Layers beside the pictures of `mesh`.
+
+use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
+use crate::error::{Error, Result};
+use crate::image::files::{self, PictureFormat};
+use crate::image::{Frame, Layer, LayerPicture};
+use crate::mesh::frame::{Shading, VisibleFrame};
+use crate::scene::Camera;
+
+/// What stands for "{aov}" in the name of the picture itself.
+const COLOURS: &str = "rgba";
+
+/// A value of `--aov`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum MeshLayer {
+    /// Mean distance along the line of sight of the samples that show the mesh
+    Depth,
+    /// Mean over all samples of the normals towards the camera: x right, y down, z forward
+    Normal,
+    /// The triangle that most samples show, counted in the order of submission; 4294967295 for none
+    Id,
+    /// Share of the samples that show the mesh
+    Coverage,
+    /// Number of runs of the shader at the pixel; of reyes, of vertices
+    ShadingRate,
+}
+
+impl MeshLayer {
+    fn layer(self) -> Layer {
+        match self {
+            Self::Depth => Layer::Depth,
+            Self::Normal => Layer::Normal,
+            Self::Id => Layer::Id,
+            Self::Coverage => Layer::Alpha,
+            Self::ShadingRate => Layer::Count,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Depth => "depth",
+            Self::Normal => "normal",
+            Self::Id => "id",
+            Self::Coverage => "coverage",
+            Self::ShadingRate => "shading-rate",
+        }
+    }
+}
+
+/// Flags about layers.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Layers")]
+pub(super) struct AovFlags {
+    /// Layers to write beside the colours, separated by commas. An .exr file holds them all; with .npy,
+    /// "{aov}" in the name is replaced by the layer, and by rgba for the picture
+    #[arg(
+        long = "aov",
+        value_name = "LAYERS",
+        value_enum,
+        value_delimiter = ',',
+        requires = "output",
+        conflicts_with = "crop"
+    )]
+    layers: Vec<MeshLayer>,
+}
+
+impl AovFlags {
+    /// Whether there are any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// Placeholders in the name of the picture.
+    pub(super) fn placeholders(&self) -> &'static [&'static str] {
+        match self.is_empty() {
+            true => &[VIEW, VARIANT],
+            false => &[VIEW, VARIANT, AOV],
+        }
+    }
+
+    /// Refuses formats that cannot hold layers, and repeated layers.
+    pub(super) fn check(&self, output: Option<&Output>) -> Result<()> {
+        let Some(output) = output.filter(|_| !self.is_empty()) else {
+            return Ok(());
+        };
+        let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
+        super::options::each_once("--aov", &names)?;
+        match output.format {
+            Some(PictureFormat::Exr) => Ok(()),
+            Some(PictureFormat::Npy) => output.template.require(AOV, 2, "files of each picture"),
+            _ => {
+                let expected = "a picture that ends in .exr or .npy";
+                Err(Error::argument("--aov", expected, "another format"))
+            }
+        }
+    }
+
+    /// Checks the names of all files, and makes their folders.
+    pub(super) fn prepare(
+        &self,
+        output: &Output,
+        outputs: &mut Outputs<'_>,
+        cameras: &[Camera],
+    ) -> Result<()> {
+        // The name of a combination follows from its row, which does not exist yet.
+        let variant = [VARIANT.to_owned()];
+        if output.format != Some(PictureFormat::Npy) {
+            return output.template.prepare(outputs, cameras, &variant);
+        }
+        output
+            .template
+            .require(VIEW, cameras.len(), "views (or choose one with --view)")?;
+        let names = self.layers.iter().map(|layer| layer.name());
+        for name in [COLOURS].into_iter().chain(names) {
+            for camera in cameras {
+                let values = [(AOV, name), (VIEW, camera.name.as_str())];
+                outputs.add("-o", &output.template.filled(&values))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a picture and its layers.
+    pub(super) fn save(
+        &self,
+        output: &Output,
+        picture: &Frame,
+        [view, variant]: [&str; 2],
+        (visible, shading): (&VisibleFrame, Option<&Shading>),
+    ) -> Result<()> {
+        let path = |name: &str| {
+            let values = [(AOV, name), (VARIANT, variant), (VIEW, view)];
+            output.template.filled(&values)
+        };
+        let wanted: Vec<_> = self.layers.iter().map(|layer| layer.layer()).collect();
+        let mut pictures = visible.layers(&wanted).into_iter();
+        let layers = self.layers.iter().filter_map(|layer| match layer {
+            MeshLayer::ShadingRate => Some(shading_rate(visible, shading)),
+            _ => pictures.next(),
+        });
+        let layers: Vec<LayerPicture> = layers.collect();
+        if output.format == Some(PictureFormat::Exr) {
+            return files::write_exr_layers(path(COLOURS), picture, &layers);
+        }
+        files::write(path(COLOURS), picture)?;
+        for (layer, picture) in self.layers.iter().zip(&layers) {
+            files::write_npy_layer(path(layer.name()), picture)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs of the shader at each pixel, which are those of the shading pixel that it lies in.
+fn shading_rate(visible: &VisibleFrame, shading: Option<&Shading>) -> LayerPicture {
+    let size = visible.settings.size;
+    let counts = match shading {
+        None => visible.vertices_per_pixel(),
+        Some(shading) => {
+            let counts = visible.fragments_per_shading_pixel(shading);
+            let side = visible.settings.pattern.side_px().cast_unsigned();
+            let across = visible.settings.shading_area().x1.cast_unsigned();
+            let pixels = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| [x, y]));
+            let at = pixels.map(|[x, y]| counts[(y / side * across + x / side) as usize]);
+            at.collect()
+        }
+    };
+    LayerPicture::from_bits(Layer::Count, size, counts)
+}

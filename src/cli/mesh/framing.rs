@@ -1,0 +1,141 @@
+//! The default view of a mesh, what its file places in the scene, and what commands leave out of it.
+
+use nalgebra::Vector3;
+
+use super::input::{Content, MeshInput};
+use crate::cli::console::Verbosity;
+use crate::mesh::draw::near_plane;
+use crate::mesh::files::{FileCamera, PunctualLight};
+use crate::mesh::front::Orientation;
+use crate::mesh::surface::{PICTURE_PX, box_corners};
+use crate::scene::Camera;
+use crate::scene::cameras::{
+    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget,
+};
+
+impl MeshInput {
+    /// The default view for an up direction that is `given`, or for the one that the mesh suggests.
+    pub(in crate::cli) fn framing(&self, given: Option<[f64; 3]>, verbosity: Verbosity) -> Framing {
+        let orientation = self.orientation(given);
+        if given.is_none() && self.stands_along_z {
+            verbosity.warn("the mesh stands along z: +z is up (--up 0,1,0 for +y)");
+        }
+        if let Content::Procedural(scene) = self.content {
+            let viewpoint = scene.viewpoint();
+            let [eye, centre] = [viewpoint.eye, viewpoint.target].map(Vector3::from);
+            let radius = (eye - centre).norm();
+            return Framing {
+                subject: FramingTarget { centre, radius },
+                eye: EyeRule::At(eye),
+                up: viewpoint.up,
+                fov_degrees: viewpoint.vertical_fov.to_degrees(),
+                size: PICTURE_PX,
+            };
+        }
+        let (centre, radius) = self.bounding_sphere();
+        let points = self.points();
+        let towards = match self.flags.front {
+            Some(_) => orientation.towards_front(),
+            None => orientation.towards_viewer(&points),
+        };
+        Framing {
+            subject: FramingTarget { centre, radius },
+            eye: EyeRule::ForPoints(towards, points),
+            up: orientation.up.into(),
+            fov_degrees: DEFAULT_FOV_DEGREES,
+            size: DEFAULT_SIDE_PX,
+        }
+    }
+
+    /// Up and front for an up direction that is `given`, or for the one that the mesh suggests.
+    pub(super) fn orientation(&self, given: Option<[f64; 3]>) -> Orientation {
+        let is_z_up = match given {
+            Some([_, y, z]) => z.abs() > y.abs(),
+            None => self.stands_along_z,
+        };
+        let mut orientation = match is_z_up {
+            true => Orientation::z_up(),
+            false => Orientation::y_up(),
+        };
+        // A side from above or below leaves no direction for up.
+        if let Some(front) = self.flags.front.filter(|f| f.dot(&orientation.up) == 0.0) {
+            orientation.front = front;
+        }
+        orientation
+    }
+
+    /// Cameras of the file.
+    pub(in crate::cli) fn cameras(&self) -> &[FileCamera] {
+        &self.cameras
+    }
+
+    /// Lights of the file.
+    pub(in crate::cli) fn lights(&self) -> &[PunctualLight] {
+        match &self.content {
+            Content::Polygons(mesh) => &mesh.lights,
+            _ => &[],
+        }
+    }
+
+    /// Warns of what a command of stochastic raster leaves out.
+    pub(in crate::cli) fn warn_of_stochastic(&self, verbosity: Verbosity) {
+        let Content::Polygons(mesh) = &self.content else {
+            return;
+        };
+        for (what, is_there) in [
+            ("colours of vertices", !mesh.colours.is_empty()),
+            ("lights of the file", !mesh.lights.is_empty()),
+            (
+                "alpha tests",
+                mesh.materials.iter().any(|m| m.alpha_cutoff.is_some()),
+            ),
+        ] {
+            if is_there {
+                verbosity.warn(&format!(
+                    "{what} are left out (`quadrille mesh` draws them)"
+                ));
+            }
+        }
+    }
+
+    /// Points that the default view shows: all vertices, or the corners of an army's bounding box.
+    fn points(&self) -> Vec<[f32; 3]> {
+        match &self.content {
+            _ if self.flags.army.is_some() => box_corners(self.bounds).collect(),
+            content => content.points().to_vec(),
+        }
+    }
+
+    /// Centre and radius of a bounding sphere.
+    fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
+        let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
+        let radius = (greatest - least).norm() / 2.0;
+        let radius = if radius > 0.0 { radius } else { 1.0 };
+        ((least + greatest) / 2.0, radius)
+    }
+
+    /// Warns of blended materials, for a command that draws them opaque.
+    pub(in crate::cli) fn warn_of_blended(&self, verbosity: Verbosity) {
+        if let Content::Polygons(mesh) = &self.content {
+            for material in mesh.materials.iter().filter(|m| m.opacity.is_some()) {
+                let name = &material.name;
+                verbosity.warn(&format!("material {name:?} is blended: it is drawn opaque"));
+            }
+        }
+    }
+
+    /// Middle of the bounding box.
+    pub(in crate::cli) fn centre(&self) -> Vector3<f64> {
+        self.bounding_sphere().0
+    }
+
+    /// Distance of the near plane: by flag, of the file's camera, or by the mesh's size.
+    pub(in crate::cli) fn near(&self, camera: &Camera) -> f64 {
+        let is_it = |file: &&FileCamera| {
+            file.name == camera.name && (camera.eye() - Vector3::from(file.eye)).amax() < 1e-9
+        };
+        let stated = self.cameras.iter().find(is_it).map(|file| file.near);
+        let stated = self.flags.near.or(stated);
+        stated.unwrap_or_else(|| near_plane(camera, self.bounds))
+    }
+}

@@ -1,0 +1,186 @@
+//! Cameras and lights of glTF, placed in the world by nodes.
+//!
+//! Both look along -z of their nodes. Scales of nodes do not change them, as the specification says.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::super::build::MeshBuilder;
+use super::super::camera::FileCamera;
+use super::super::light::{LightKind, PunctualLight, SpotCone};
+use crate::error::Result;
+use crate::scene::formats::gltf::{BufferStore, Camera, Document, Light, Placement, placed_nodes};
+
+/// Intensity of a light that states none.
+const INTENSITY: f32 = 1.0;
+/// Outer angle of a cone that states none: that of the extension.
+const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
+
+/// Reads the lights into the mesh, and returns the cameras, in the order of their nodes.
+pub(super) fn read(
+    document: &Document,
+    store: &BufferStore<'_>,
+    builder: &mut MeshBuilder,
+) -> Result<Vec<FileCamera>> {
+    let mut cameras: Vec<FileCamera> = Vec::new();
+    for (at, placement) in placed_nodes(document, store)? {
+        let node = &document.nodes[at];
+        if let Some(index) = node.camera {
+            let camera = store.get(&document.cameras, index, "cameras")?;
+            let name = [&node.name, &camera.name]
+                .into_iter()
+                .find(|name| !name.is_empty());
+            let name = name.cloned().unwrap_or_else(|| format!("camera{index}"));
+            let name = match cameras.iter().any(|other| other.name == name) {
+                true => format!("{name}.{at}"),
+                false => name,
+            };
+            cameras.extend(read_camera(
+                camera,
+                (index, name),
+                &placement,
+                store,
+                builder,
+            )?);
+        }
+        if let Some(extension) = &node.extensions.light {
+            let index = extension.light;
+            let lights = &document.extensions.lights.lights;
+            let light = store.get(lights, index, "KHR_lights_punctual.lights")?;
+            let light = read_light(light, index, &placement, store)?;
+            builder.mesh.lights.push(light);
+        }
+    }
+    Ok(cameras)
+}
+
+/// Returns a perspective camera, or `None` with a warning for one that is left out.
+fn read_camera(
+    camera: &Camera,
+    (index, name): (usize, String),
+    placement: &Placement,
+    store: &BufferStore<'_>,
+    builder: &mut MeshBuilder,
+) -> Result<Option<FileCamera>> {
+    let Some(lens) = &camera.perspective else {
+        builder.warn(format!(
+            "camera {name:?} is left out: it is not perspective"
+        ));
+        return Ok(None);
+    };
+    let place = |field: &str| format!("cameras[{index}].perspective.{field}");
+    let is_angle = |angle: f64| angle > 0.0 && angle < std::f64::consts::PI;
+    if !is_angle(lens.yfov) {
+        let found = lens.yfov.to_string();
+        return Err(store.malformed(place("yfov"), "an angle between 0 and pi", found));
+    }
+    for (field, value) in [
+        ("znear", Some(lens.znear)),
+        ("aspectRatio", lens.aspect_ratio),
+    ] {
+        if let Some(value) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
+            let expected = "a finite number above 0";
+            return Err(store.malformed(place(field), expected, value.to_string()));
+        }
+    }
+    let Some((view_from_world, eye)) = view(placement) else {
+        builder.warn(format!(
+            "camera {name:?} is left out: its node has no rotation"
+        ));
+        return Ok(None);
+    };
+    Ok(Some(FileCamera {
+        name,
+        view_from_world,
+        eye: eye.into(),
+        vertical_fov: lens.yfov,
+        aspect: lens.aspect_ratio,
+        near: lens.znear,
+    }))
+}
+
+/// Rotation from the world to the view (x right, y down, z forward) and position of a camera; `None` if
+/// the node's map is singular or not finite.
+fn view(placement: &Placement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
+    let (linear, eye) = placement.parts();
+    let axis = |k: usize| {
+        linear
+            .column(k)
+            .try_normalize(0.0)
+            .filter(|v| v.iter().all(|c| c.is_finite()))
+    };
+    let forward = -axis(2)?;
+    let right = forward.cross(&axis(1)?).try_normalize(1e-9)?;
+    let down = forward.cross(&right);
+    let is_finite = eye.iter().all(|c| c.is_finite());
+    let rows = [right, down, forward].map(|axis| axis.transpose());
+    is_finite.then(|| (Matrix3::from_rows(&rows), eye))
+}
+
+fn read_light(
+    light: &Light,
+    index: usize,
+    placement: &Placement,
+    store: &BufferStore<'_>,
+) -> Result<PunctualLight> {
+    let wrong = |field: &str, expected: &str, found: String| {
+        let place = format!("KHR_lights_punctual.lights[{index}].{field}");
+        Err(store.malformed(place, expected, found))
+    };
+    let strength = light.intensity.unwrap_or(INTENSITY);
+    let intensity = light.color.unwrap_or([1.0; 3]).map(|c| c * strength);
+    if let Some(value) = intensity.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
+        let expected = "a finite colour times intensity of 0 or more";
+        return wrong("intensity", expected, value.to_string());
+    }
+    if let Some(range) = light
+        .range
+        .filter(|range| !(range.is_finite() && *range > 0.0))
+    {
+        return wrong("range", "a finite number above 0", range.to_string());
+    }
+    let (linear, position) = placement.parts();
+    let direction = (-linear.column(2)).try_normalize(0.0);
+    let direction = direction.filter(|v| v.iter().all(|c| c.is_finite()));
+    if !position.iter().all(|c| c.is_finite()) {
+        return wrong("node", "a finite position", "another".to_owned());
+    }
+    let Some(direction) = direction else {
+        return wrong(
+            "node",
+            "a node that keeps the direction -z",
+            "none".to_owned(),
+        );
+    };
+    let spot = match light.kind.as_str() {
+        "directional" | "point" => None,
+        "spot" => {
+            let inner = light.spot.inner_cone_angle.unwrap_or(0.0);
+            let outer = light.spot.outer_cone_angle.unwrap_or(OUTER_ANGLE);
+            // A cone of 0 is taken: it lights next to nothing.
+            if !(0.0 <= inner && inner <= outer && outer <= std::f64::consts::FRAC_PI_2) {
+                let expected = "0 <= innerConeAngle <= outerConeAngle <= pi/2";
+                return wrong("spot", expected, format!("{inner} and {outer}"));
+            }
+            Some(SpotCone {
+                axis: direction.into(),
+                angles: [inner, outer],
+            })
+        }
+        other => return wrong("type", "directional, point or spot", format!("{other:?}")),
+    };
+    let kind = match light.kind.as_str() {
+        "directional" => LightKind::Directional {
+            direction: direction.into(),
+        },
+        _ => LightKind::Point {
+            position: position.into(),
+            range: light.range,
+            spot,
+        },
+    };
+    Ok(PunctualLight {
+        name: light.name.clone(),
+        kind,
+        intensity,
+    })
+}

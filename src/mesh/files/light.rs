@@ -1,0 +1,72 @@
+//! Lights that a file places in the scene, in the units of glTF (`KHR_lights_punctual`).
+
+/// A light without extent. It casts no shadow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PunctualLight {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Kind, place and direction.
+    pub kind: LightKind,
+    /// Linear colour times intensity: illuminance in lux of a directional light, luminous intensity in
+    /// candela of the others.
+    pub intensity: [f32; 3],
+}
+
+/// Kind of a light, in world space.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LightKind {
+    /// Parallel light.
+    Directional {
+        /// Unit direction in which the light shines.
+        direction: [f64; 3],
+    },
+    /// Light from a point, equally strong in all directions or within a cone.
+    Point {
+        /// Place of the light.
+        position: [f64; 3],
+        /// Distance beyond which nothing is lit; `None` for no limit.
+        range: Option<f64>,
+        /// The cone; `None` for all directions.
+        spot: Option<SpotCone>,
+    },
+}
+
+/// Cone of a spot light.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpotCone {
+    /// Unit direction of its axis, away from the light.
+    pub axis: [f64; 3],
+    /// Angles in radians between the axis and the inner and outer cone: the light is full inside the
+    /// inner one and none outside the outer one.
+    pub angles: [f64; 2],
+}
+
+impl SpotCone {
+    /// Least difference of the cosines of the two cones, as in the formula of the glTF extension.
+    const LEAST_DIFFERENCE: f64 = 0.001;
+
+    /// Scale and offset that turn the cosine of the angle to the axis into the square root of the
+    /// light's share, before it is clamped to 0 to 1.
+    pub(crate) fn ramp(&self) -> [f64; 2] {
+        let [inner, outer] = self.angles.map(f64::cos);
+        let scale = 1.0 / (inner - outer).max(Self::LEAST_DIFFERENCE);
+        [scale, -outer * scale]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cone_without_width_has_a_finite_ramp() {
+        let cone = |inner, outer| SpotCone {
+            axis: [0.0, 0.0, -1.0],
+            angles: [inner, outer],
+        };
+        let [scale, offset] = cone(0.0, std::f64::consts::FRAC_PI_3).ramp();
+        assert!((scale - 2.0).abs() < 1e-12 && (offset + 1.0).abs() < 1e-12);
+        let [scale, offset] = cone(0.0, 0.0).ramp();
+        assert!((scale - 1000.0).abs() < 1e-9 && (offset + 1000.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,194 @@
+//! Layers of a frame: depth, normals, triangles and coverage of every pixel, from its samples.
+//!
+//! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats
+//! takes its fragments (see [`Layer`]); samples of the background have none.
+
+use nalgebra::Vector3;
+use rayon::prelude::*;
+
+use super::visibility::VisibilityBuffer;
+use super::visible_frame::VisibleFrame;
+use crate::image::{Layer, LayerPicture};
+use crate::math::narrow;
+use crate::mesh::grid::GridVertex;
+use crate::mesh::shade::TrianglePlanes;
+use crate::raster::sample_depth::NO_OWNER;
+
+/// Identifier of a pixel that shows no triangle.
+const NO_ID: u32 = u32::MAX;
+
+/// What the samples of a pixel show.
+#[derive(Debug, Clone, Copy)]
+struct PixelLayers {
+    /// Share of the samples that show the scene.
+    coverage: f32,
+    /// Mean distance of these samples along the line of sight, in world units.
+    depth: f32,
+    /// Sum over samples of the unit normals that face the camera, over their number; x right, y down,
+    /// z forward.
+    normal: [f32; 3],
+    /// The triangle that most samples show, by its number in the order of submission.
+    id: u32,
+}
+
+/// The triangle of a sample.
+struct ShownTriangle<'a> {
+    planes: Option<TrianglePlanes>,
+    vertices: [&'a GridVertex; 3],
+    is_front: bool,
+    /// Number in the frame.
+    id: u32,
+}
+
+impl VisibleFrame {
+    /// Depth, normals, identifiers and coverage ([`Layer::Alpha`]) of every pixel: those of `layers` that
+    /// are such. Other layers are left out.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "triangles are counted in 32 bits"
+    )]
+    pub fn layers(&self, layers: &[Layer]) -> Vec<LayerPicture> {
+        let [width, height] = self.settings.size;
+        let pixels = width as usize * height as usize;
+        let mut next = 0;
+        let firsts = self.chunks.iter().map(|chunk| {
+            let first = next as u32;
+            next += chunk.triangles_in;
+            first
+        });
+        let firsts: Vec<u32> = firsts.collect();
+        let bins = self.bins.par_iter();
+        let found: Vec<Vec<(usize, PixelLayers)>> =
+            bins.map(|bin| self.layers_of_bin(bin, &firsts)).collect();
+        let picture = |layer: Layer| {
+            let empty = if layer == Layer::Id { NO_ID } else { 0 };
+            let mut bits = vec![empty; pixels * layer.planes()];
+            for (at, shown) in found.iter().flatten() {
+                for (plane, value) in shown.bits(layer).into_iter().flatten().enumerate() {
+                    bits[plane * pixels + at] = value;
+                }
+            }
+            LayerPicture::from_bits(layer, [width, height], bits)
+        };
+        let known = [Layer::Depth, Layer::Normal, Layer::Id, Layer::Alpha];
+        let wanted = layers.iter().filter(|layer| known.contains(layer));
+        wanted.map(|layer| picture(*layer)).collect()
+    }
+
+    fn layers_of_bin(&self, bin: &VisibilityBuffer, firsts: &[u32]) -> Vec<(usize, PixelLayers)> {
+        let [width, height] = self.settings.size;
+        let pattern = self.settings.pattern;
+        let per_pixel = pattern.per_pixel() as usize;
+        let side = pattern.side_px().cast_unsigned();
+        let mut found = Vec::with_capacity(bin.quads.len() * 4);
+        self.each_shading_pixel(bin, |position, pixel, owners| {
+            let corner = [0, 1].map(|axis| {
+                let second = u32::from(pixel >> axis & 1 == 1);
+                side * (2 * u32::from(position[axis]) + second)
+            });
+            for (at, owners) in (0_u32..).zip(owners.chunks_exact(per_pixel)) {
+                let (x, y) = (corner[0] + at % side, corner[1] + at / side);
+                if x < width && y < height && owners.iter().any(|&o| o != NO_OWNER) {
+                    let first = at as usize * per_pixel;
+                    let shown = self.pixel_layers(owners, (corner, first), firsts);
+                    found.push((y as usize * width as usize + x as usize, shown));
+                }
+            }
+        });
+        found
+    }
+
+    /// The layers of a pixel from the owners of its samples, which are those from `first` on of the
+    /// shading pixel at `corner`.
+    #[allow(clippy::cast_precision_loss, reason = "at most 16 samples")]
+    fn pixel_layers(
+        &self,
+        owners: &[u32],
+        (corner, first): ([u32; 2], usize),
+        firsts: &[u32],
+    ) -> PixelLayers {
+        let (mut count, mut depth, mut normal) = (0.0, 0.0, Vector3::zeros());
+        let mut ids: Vec<(u32, u32)> = Vec::with_capacity(owners.len());
+        let mut last: Option<(u32, ShownTriangle<'_>)> = None;
+        let shown = owners.iter().enumerate().filter(|(_, o)| **o != NO_OWNER);
+        for (k, &owner) in shown {
+            let triangle = match last.take() {
+                Some((same, triangle)) if same == owner => triangle,
+                _ => self.shown_triangle(owner, firsts),
+            };
+            let offset = self.settings.pattern.offsets()[first + k];
+            let [x, y] =
+                [0, 1].map(|axis| f64::from(corner[axis]) + f64::from(offset[axis]) / 256.0);
+            let (z, facing) = self.surface_at(&triangle, [x, y]);
+            count += 1.0;
+            depth += z;
+            normal += facing;
+            match ids.iter_mut().find(|(id, _)| *id == triangle.id) {
+                Some((_, samples)) => *samples += 1,
+                None => ids.push((triangle.id, 1)),
+            }
+            last = Some((owner, triangle));
+        }
+        // Of equally many samples the first one decides.
+        let most = ids.iter().map(|(_, samples)| *samples).max();
+        let id = ids.iter().find(|(_, samples)| Some(*samples) == most);
+        let all = owners.len() as f64;
+        PixelLayers {
+            coverage: narrow(count / all),
+            depth: narrow(depth / count),
+            normal: (normal / all).map(narrow).into(),
+            id: id.map_or(NO_ID, |(id, _)| *id),
+        }
+    }
+
+    fn shown_triangle(&self, owner: u32, firsts: &[u32]) -> ShownTriangle<'_> {
+        let (number, quad) = self.find(owner);
+        let chunk = &self.chunks[number];
+        let shown = &chunk.quads[quad as usize];
+        let grid = &chunk.grids[chunk.grid_of(quad)];
+        let corners = grid.grid.topology.triangles[usize::from(shown.triangle)];
+        let vertices = corners.map(|corner| &grid.grid.vertices[usize::from(corner)]);
+        ShownTriangle {
+            planes: TrianglePlanes::new(vertices, &self.view),
+            vertices,
+            is_front: shown.is_front,
+            id: firsts[number] + grid.first_triangle + u32::from(shown.triangle),
+        }
+    }
+
+    /// Distance along the line of sight, and normal towards the camera, of a triangle at a position on the
+    /// picture. A triangle that is seen exactly edge on has the distance of its first corner.
+    fn surface_at(&self, shown: &ShownTriangle<'_>, [x, y]: [f64; 2]) -> (f64, Vector3<f64>) {
+        let Some(planes) = &shown.planes else {
+            let z = self.view.project(shown.vertices[0].position).z;
+            return (z, Vector3::zeros());
+        };
+        let at = planes.at(x, y);
+        let mixed: [f32; 3] = at.mix(shown.vertices.map(|vertex| vertex.normal));
+        let given = Vector3::from(mixed.map(f64::from)).try_normalize(1e-15);
+        let normal = given.unwrap_or_else(|| {
+            let [a, b, c] = shown
+                .vertices
+                .map(|v| Vector3::from(v.position.map(f64::from)));
+            let across = (b - a).cross(&(c - a));
+            across.try_normalize(0.0).unwrap_or_default()
+        });
+        let side = if shown.is_front { 1.0 } else { -1.0 };
+        let seen = self.view.camera.view_from_world * normal * side;
+        (at.inverse_z.recip(), seen)
+    }
+}
+
+impl PixelLayers {
+    /// The bits of the values of a layer, plane by plane.
+    fn bits(&self, layer: Layer) -> [Option<u32>; 3] {
+        let one = |value: f32| [Some(value.to_bits()), None, None];
+        match layer {
+            Layer::Depth => one(self.depth),
+            Layer::Alpha => one(self.coverage),
+            Layer::Normal => self.normal.map(|value| Some(value.to_bits())),
+            Layer::Id => [Some(self.id), None, None],
+            _ => [None; 3],
+        }
+    }
+}

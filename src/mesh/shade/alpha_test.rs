@@ -1,0 +1,118 @@
+//! The alpha test: materials whose shader discards fragments below an alpha, as foliage on cards.
+//!
+//! A fragment is discarded where the alpha at the centre of its shading pixel is below the cutoff. Its
+//! depth test comes first and its quad is shaded and counted, since the shader decides; its samples show
+//! nothing and write no depth.
+
+use super::derivatives::Stencil;
+use super::interpolate::TrianglePlanes;
+use super::texture::{MipChain, Textures};
+use crate::mesh::camera::MeshCamera;
+use crate::mesh::files::{Material, Texture};
+use crate::mesh::grid::Grid;
+use crate::raster::samples::SamplePattern;
+
+/// The alpha tests of a scene's materials.
+#[derive(Debug, Default)]
+pub struct AlphaTests {
+    /// Cutoff of each material that has one.
+    cutoffs: Vec<Option<f32>>,
+    base_textures: Vec<Option<u32>>,
+    textures: Textures,
+}
+
+impl AlphaTests {
+    /// Creates the tests; builds the mip chains of the textures that they read.
+    pub fn new(materials: &[Material], textures: &[Texture]) -> Self {
+        let cutoffs: Vec<_> = materials.iter().map(|m| m.alpha_cutoff).collect();
+        if cutoffs.iter().all(Option::is_none) {
+            return Self::default();
+        }
+        let tested: Vec<_> = materials
+            .iter()
+            .map(|m| m.alpha_cutoff.and(m.base_texture))
+            .collect();
+        let is_read = |at: usize| tested.iter().flatten().any(|&t| t as usize == at);
+        let read = (textures.iter().enumerate()).map(|(at, texture)| match is_read(at) {
+            true => texture.clone(),
+            false => Texture::default(),
+        });
+        Self {
+            textures: Textures::new(&read.collect::<Vec<_>>(), materials),
+            base_textures: tested,
+            cutoffs,
+        }
+    }
+
+    /// Whether fragments of a material may be discarded.
+    #[inline]
+    pub(crate) fn tests(&self, material: u32) -> bool {
+        let cutoff = self.cutoffs.get(material as usize);
+        cutoff.is_some_and(Option::is_some)
+    }
+
+    /// The test of a triangle of a grid; `None` if nothing of it is discarded.
+    pub(crate) fn of_triangle<'a>(
+        &'a self,
+        grid: &Grid,
+        triangle: u16,
+        view: &MeshCamera,
+    ) -> Option<TriangleAlpha<'a>> {
+        let material = grid.material as usize;
+        let cutoff = self.cutoffs.get(material).copied().flatten()?;
+        let corners = grid.topology.triangles[usize::from(triangle)];
+        let vertices = corners.map(|corner| &grid.vertices[usize::from(corner)]);
+        let texture = self.base_textures[material].and_then(|t| self.textures.get(t));
+        let colours = grid.corner_colours(triangle);
+        Some(TriangleAlpha {
+            planes: TrianglePlanes::new(vertices, view)?,
+            uvs: vertices.map(|vertex| vertex.uv),
+            alphas: colours.map(|corners| corners.map(|colour| [colour[3]])),
+            texture,
+            cutoff,
+        })
+    }
+}
+
+/// The alpha test of a triangle.
+#[derive(Debug)]
+pub(crate) struct TriangleAlpha<'a> {
+    planes: TrianglePlanes,
+    uvs: [[f32; 2]; 3],
+    /// Alpha of the corners' colours.
+    alphas: Option<[[f32; 1]; 3]>,
+    texture: Option<&'a MipChain>,
+    cutoff: f32,
+}
+
+impl TriangleAlpha<'_> {
+    /// All samples of the shading pixels of the quad at `position` that are kept.
+    pub(crate) fn kept(&self, position: [u16; 2], pattern: &SamplePattern) -> u64 {
+        let side = f64::from(pattern.side_px());
+        let at = [0, 1, 2, 3].map(|pixel: usize| {
+            let [x, y] = [0, 1].map(|axis| {
+                let second = if pixel >> axis & 1 == 1 { 1.0 } else { 0.0 };
+                (2.0 * f64::from(position[axis]) + second + 0.5) * side
+            });
+            self.planes.at(x, y)
+        });
+        let uv = at.map(|at| at.mix(self.uvs));
+        let [u, v] = [0, 1].map(|axis| Stencil::PLAIN.apply(uv.map(|uv| uv[axis])));
+        let full = u64::from(pattern.full_pixel());
+        let mut kept = 0;
+        for k in 0..4 {
+            let mut alpha = self.texture.map_or(1.0, |texture| {
+                let level = texture.level([u[0][k], v[0][k]], [u[1][k], v[1][k]]);
+                texture.sample(uv[k], level)[3]
+            });
+            if let Some(corners) = self.alphas {
+                alpha *= at[k].mix(corners)[0];
+            }
+            // NaN is kept.
+            if alpha >= self.cutoff || alpha.is_nan() {
+                kept |= full << (k * pattern.count() as usize);
+            }
+        }
+        kept
+    }
+}

@@ -1,0 +1,267 @@
+//! Light that reaches the points of a surface: directed light from several sources, and ambient light.
+//!
+//! Strengths of directed light are irradiance over pi: the colour of a matt white surface that faces
+//! the light. There are no shadows and no light from other surfaces.
+
+use std::f64::consts::PI;
+
+use nalgebra::Vector3;
+
+use super::lanes::{Lanes, NO_LENGTH, Vectors, dot, normalized};
+use super::points::SurfacePoints;
+use crate::math::narrow;
+use crate::mesh::camera::MeshCamera;
+use crate::mesh::files::{LightKind, PunctualLight};
+
+/// Light of a scene that brings none of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Lighting {
+    /// Three lights that stand with the camera, and a little ambient light.
+    #[default]
+    Headlight,
+    /// A sky above, ground below and a sun, which stand with the scene.
+    Sky {
+        /// Direction of the zenith.
+        up: [f32; 3],
+    },
+}
+
+/// The lights of [`Lighting::Headlight`]: direction towards the light in view space (x right, y down, z
+/// forward) and colour. They are attached to the camera, so that every view of every scene is lit. All
+/// are assumptions: a key light from the upper left, a fill light from the right, and a light from behind
+/// and above that draws outlines.
+const HEADLIGHTS: [([f64; 3], [f32; 3]); 3] = [
+    ([-0.45, -0.65, -0.6], [0.80, 0.77, 0.72]),
+    ([0.85, -0.1, -0.5], [0.16, 0.19, 0.24]),
+    ([0.2, -0.7, 0.7], [0.18, 0.18, 0.20]),
+];
+/// Ambient light of [`Lighting::Headlight`]: an assumption.
+const HEADLIGHT_AMBIENT: [f32; 3] = [0.06, 0.065, 0.075];
+/// Radiance of the sky and of the ground of [`Lighting::Sky`]: assumptions.
+const SKY: [f32; 3] = [0.30, 0.36, 0.45];
+const GROUND: [f32; 3] = [0.12, 0.11, 0.10];
+/// Colour of the sun, and the cosine of its distance from the zenith: assumptions.
+const SUN: [f32; 3] = [0.75, 0.71, 0.64];
+const SUN_HEIGHT: f64 = 0.7;
+/// Least width of the horizon in reflections, as the sine of an angle: an assumption.
+const HORIZON: f32 = 0.02;
+
+/// A source of directed light.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Directional {
+        /// Unit direction towards the light.
+        towards: [f32; 3],
+        colour: [f32; 3],
+        /// Whether the Phong highlight reflects it.
+        has_highlight: bool,
+    },
+    Point {
+        /// From the eye to the light.
+        from_eye: [f32; 3],
+        /// Intensity over pi.
+        intensity: [f32; 3],
+        /// 1 over the range, or 0 without one.
+        inverse_range: f32,
+        /// Axis, scale and offset of the cone.
+        spot: Option<([f32; 3], [f32; 2])>,
+    },
+}
+
+/// Directed light that reaches four points.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IncomingLight {
+    /// Unit directions towards the light.
+    pub(super) towards: Vectors,
+    pub(super) colour: Vectors,
+    /// Whether the Phong highlight reflects it.
+    pub(super) has_highlight: bool,
+}
+
+/// Ambient light, by the direction from which it comes.
+#[derive(Debug, Clone, Copy)]
+enum Ambient {
+    Uniform([f32; 3]),
+    /// A sky around the unit vector `up`, and a ground below.
+    Hemispheres {
+        up: [f32; 3],
+    },
+}
+
+/// All light of a scene in a view.
+#[derive(Debug, Clone)]
+pub(super) struct Lights {
+    sources: Vec<Source>,
+    ambient: Ambient,
+}
+
+impl Lights {
+    /// Creates the lights of a scene without its own.
+    pub(super) fn new(lighting: Lighting, view: &MeshCamera) -> Self {
+        match lighting {
+            Lighting::Headlight => Self::headlight(view),
+            Lighting::Sky { up } => Self::sky(up),
+        }
+    }
+
+    fn headlight(view: &MeshCamera) -> Self {
+        let world_from_view = view.camera.view_from_world.transpose();
+        let source = |(at, (direction, colour)): (usize, ([f64; 3], _))| Source::Directional {
+            towards: (world_from_view * Vector3::from(direction).normalize())
+                .map(narrow)
+                .into(),
+            colour,
+            has_highlight: at == 0,
+        };
+        Self {
+            sources: HEADLIGHTS.into_iter().enumerate().map(source).collect(),
+            ambient: Ambient::Uniform(HEADLIGHT_AMBIENT),
+        }
+    }
+
+    fn sky(up: [f32; 3]) -> Self {
+        let zenith = Vector3::from(up.map(f64::from));
+        let zenith = zenith.try_normalize(0.0).unwrap_or_else(Vector3::y);
+        // The sun stands half to the left of the front and half before it, where the front of a scene
+        // is +z if +y is up, and -y if +z is up.
+        let front = if zenith.y.abs() > zenith.z.abs() {
+            Vector3::z()
+        } else {
+            -Vector3::y()
+        };
+        let left = front.cross(&zenith);
+        let across = (front + left) - zenith * zenith.dot(&(front + left));
+        let across = across.try_normalize(0.0).unwrap_or_default();
+        let sun = zenith * SUN_HEIGHT + across * (1.0 - SUN_HEIGHT * SUN_HEIGHT).sqrt();
+        Self {
+            sources: vec![Source::Directional {
+                towards: sun.map(narrow).into(),
+                colour: SUN,
+                has_highlight: true,
+            }],
+            ambient: Ambient::Hemispheres {
+                up: zenith.map(narrow).into(),
+            },
+        }
+    }
+
+    /// Creates the lights of a file, without ambient light.
+    pub(super) fn punctual(lights: &[PunctualLight], eye: [f64; 3]) -> Self {
+        let inverse_pi = narrow(PI.recip());
+        let source = |light: &PunctualLight| {
+            let intensity = light.intensity.map(|v| v * inverse_pi);
+            match light.kind {
+                LightKind::Directional { direction } => Source::Directional {
+                    towards: direction.map(|v| narrow(-v)),
+                    colour: intensity,
+                    has_highlight: true,
+                },
+                LightKind::Point {
+                    position,
+                    range,
+                    spot,
+                } => Source::Point {
+                    from_eye: std::array::from_fn(|k| narrow(position[k] - eye[k])),
+                    intensity,
+                    inverse_range: range.map_or(0.0, |range| narrow(range.recip())),
+                    spot: spot.map(|cone| (cone.axis.map(narrow), cone.ramp().map(narrow))),
+                },
+            }
+        };
+        Self {
+            sources: lights.iter().map(source).collect(),
+            ambient: Ambient::Uniform([0.0; 3]),
+        }
+    }
+
+    /// The directed light at some points, source by source.
+    #[inline]
+    pub(super) fn incoming<'a>(
+        &'a self,
+        points: &'a SurfacePoints,
+    ) -> impl Iterator<Item = IncomingLight> + 'a {
+        self.sources.iter().map(|source| source.at(points))
+    }
+
+    /// Ambient irradiance over pi of surfaces with these unit normals. Between two hemispheres of
+    /// constant radiance it is exact: the sky's share is (1 + cos) / 2.
+    #[inline]
+    pub(super) fn ambient(&self, normal: &Vectors) -> Vectors {
+        match self.ambient {
+            Ambient::Uniform(colour) => colour.map(|c| [c; 4]),
+            Ambient::Hemispheres { up } => mixed(&dot(normal, &up.map(|c| [c; 4]))),
+        }
+    }
+
+    /// Mean ambient radiance around the unit directions `reflected`, for surfaces whose microfacets have
+    /// the widths `alpha`. Between hemispheres the horizon is as wide as the microfacets make it (an
+    /// approximation: exact for a mirror and, like the irradiance, linear in the height at width 1).
+    #[inline]
+    pub(super) fn reflected(&self, reflected: &Vectors, alpha: &Lanes) -> Vectors {
+        match self.ambient {
+            Ambient::Uniform(colour) => colour.map(|c| [c; 4]),
+            Ambient::Hemispheres { up } => {
+                let height = dot(reflected, &up.map(|c| [c; 4]));
+                mixed(&std::array::from_fn(|k| height[k] / alpha[k].max(HORIZON)))
+            }
+        }
+    }
+}
+
+/// Radiance between ground (-1 and less) and sky (1 and more).
+fn mixed(height: &Lanes) -> Vectors {
+    let share = height.map(|h| (0.5 + 0.5 * h).clamp(0.0, 1.0));
+    [0, 1, 2].map(|c| share.map(|s| GROUND[c] + s * (SKY[c] - GROUND[c])))
+}
+
+impl Source {
+    #[inline]
+    fn at(&self, points: &SurfacePoints) -> IncomingLight {
+        match *self {
+            Self::Directional {
+                towards,
+                colour,
+                has_highlight,
+            } => IncomingLight {
+                towards: towards.map(|v| [v; 4]),
+                colour: colour.map(|v| [v; 4]),
+                has_highlight,
+            },
+            Self::Point {
+                from_eye,
+                intensity,
+                inverse_range,
+                spot,
+            } => {
+                let way = [0, 1, 2].map(|c| points.to_eye[c].map(|v| v + from_eye[c]));
+                let squared = dot(&way, &way);
+                let towards = normalized(&way);
+                let mut share: Lanes =
+                    std::array::from_fn(|k| attenuation(squared[k], inverse_range));
+                if let Some((axis, [scale, offset])) = spot {
+                    let along = dot(&towards, &axis.map(|v| [-v; 4]));
+                    for (share, along) in share.iter_mut().zip(along) {
+                        let angular = (along * scale + offset).clamp(0.0, 1.0);
+                        *share *= angular * angular;
+                    }
+                }
+                IncomingLight {
+                    towards,
+                    colour: intensity.map(|v| share.map(|s| v * s)),
+                    has_highlight: true,
+                }
+            }
+        }
+    }
+}
+
+/// Illuminance of a light of 1 cd at a distance with this square, faded out towards its range as the
+/// extension recommends: 0 beyond it, and where the light has no direction.
+#[inline]
+fn attenuation(squared: f32, inverse_range: f32) -> f32 {
+    if squared <= NO_LENGTH {
+        return 0.0;
+    }
+    let share = squared * inverse_range * inverse_range;
+    (1.0 - share * share).clamp(0.0, 1.0) / squared
+}

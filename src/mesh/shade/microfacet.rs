@@ -1,0 +1,112 @@
+//! Reflection of a microfacet surface, as the specification of glTF 2.0 states it (appendix B).
+//!
+//! With n the normal, v the direction to the eye, l that to the light, h half-way between the two,
+//! and alpha the square of the roughness:
+//!
+//! ```text
+//! f0 = mix(0.04, base colour, metalness)          diffuse = base colour (1 - metalness)
+//! F  = f0 + (1 - f0) (1 - v.h)^5                  Fresnel (Schlick)
+//! D  = alpha^2 / (pi ((n.h)^2 (alpha^2 - 1) + 1)^2)      distribution of normals (GGX)
+//! V  = g(n.l) g(n.v),  g(x) = 1 / (|x| + sqrt(alpha^2 + (1 - alpha^2) x^2))    visibility (Smith)
+//! reflected = (1 - F) diffuse / pi + F D V
+//! ```
+//!
+//! The shadowing of light and of view are independent (separable Smith), and light that is reflected
+//! several times between microfacets is lost.
+
+use super::lanes::{Lanes, Vectors, dot, normalized};
+use crate::math::unfused::exp2;
+
+/// Reflectance of dielectrics along the normal, for a refractive index of 1.5.
+const DIELECTRIC: f32 = 0.04;
+/// Least roughness: below it the highlight of a light without extent would be lost between pixels.
+/// An assumption.
+const LEAST_ROUGHNESS: f32 = 0.045;
+
+/// Reflection at four points.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Microfacet {
+    diffuse: Vectors,
+    f0: Vectors,
+    roughness: Lanes,
+    /// Square of the roughness.
+    pub(super) alpha: Lanes,
+}
+
+impl Microfacet {
+    #[inline]
+    pub(super) fn new(base: &Vectors, metalness: &Lanes, roughness: &Lanes) -> Self {
+        let metalness = metalness.map(|m| m.clamp(0.0, 1.0));
+        let roughness = roughness.map(|r| r.clamp(LEAST_ROUGHNESS, 1.0));
+        let each = |f: fn(f32, f32) -> f32| {
+            [0, 1, 2].map(|c| std::array::from_fn(|k| f(base[c][k], metalness[k])))
+        };
+        Self {
+            diffuse: each(|base, metal| base * (1.0 - metal)),
+            f0: each(|base, metal| DIELECTRIC + metal * (base - DIELECTRIC)),
+            roughness,
+            alpha: roughness.map(|r| r * r),
+        }
+    }
+
+    /// Radiance towards `view` of light from `towards`, whose irradiance of a facing surface is pi.
+    #[inline]
+    pub(super) fn reflected(&self, normal: &Vectors, view: &Vectors, towards: &Vectors) -> Vectors {
+        let sum = [0, 1, 2].map(|c| std::array::from_fn(|k| view[c][k] + towards[c][k]));
+        let half = normalized(&sum);
+        let (n_l, n_v) = (dot(normal, towards), dot(normal, view));
+        let (n_h, v_h) = (dot(normal, &half), dot(view, &half));
+        let mut out = [[0.0; 4]; 3];
+        for k in 0..4 {
+            let is_lit = n_l[k] > 0.0;
+            if !is_lit {
+                continue;
+            }
+            let square = self.alpha[k] * self.alpha[k];
+            let visible = |x: f32| 1.0 / (x.abs() + (square + (1.0 - square) * x * x).sqrt());
+            let peak = n_h[k] * n_h[k] * (square - 1.0) + 1.0;
+            let facing = if n_h[k] > 0.0 { 1.0 } else { 0.0 };
+            // Pi times D times V.
+            let lobe = facing * square / (peak * peak) * visible(n_l[k]) * visible(n_v[k]);
+            let away = (1.0 - v_h[k].abs()).clamp(0.0, 1.0);
+            let fifth = away * away * away * away * away;
+            for (c, out) in out.iter_mut().enumerate() {
+                let fresnel = self.f0[c][k] + (1.0 - self.f0[c][k]) * fifth;
+                out[k] = n_l[k] * ((1.0 - fresnel) * self.diffuse[c][k] + fresnel * lobe);
+            }
+        }
+        out
+    }
+
+    /// Radiance towards `view` of ambient light: of `irradiance` over pi, and of the radiance
+    /// `mirrored` around the direction of reflection. The share of the latter is Karis's fit to the
+    /// integral of the lobe ("Physically Based Shading on Mobile", 2014).
+    #[inline]
+    pub(super) fn ambient(
+        &self,
+        normal: &Vectors,
+        view: &Vectors,
+        irradiance: &Vectors,
+        mirrored: &Vectors,
+    ) -> Vectors {
+        let n_v = dot(normal, view).map(f32::abs);
+        let fit: [[f32; 2]; 4] = std::array::from_fn(|k| {
+            let rough = self.roughness[k];
+            let [x, y, z, w] = [
+                1.0 - rough,
+                0.0425 - 0.0275 * rough,
+                1.04 - 0.572 * rough,
+                0.022 * rough - 0.04,
+            ];
+            let fall = (x * x).min(exp2(-9.28 * n_v[k])) * x + y;
+            [z - 1.04 * fall, w + 1.04 * fall]
+        });
+        [0, 1, 2].map(|c| {
+            std::array::from_fn(|k| {
+                let [scale, bias] = fit[k];
+                let mirror = self.f0[c][k] * scale + bias;
+                self.diffuse[c][k] * irradiance[c][k] + mirror * mirrored[c][k]
+            })
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! Four points of a surface, the input of all parts of the shader.
+
+use super::lanes::{Lanes, Vectors};
+use super::texture::MipChain;
+
+/// Four points of a surface of one material.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SurfacePoints {
+    /// From the points to the eye, in world units.
+    pub(super) to_eye: Vectors,
+    /// Of any length; zero if there is none.
+    pub(super) normal: Vectors,
+    pub(super) uv: [Lanes; 2],
+    /// Linear colours of the vertices, with alpha; `None` for white.
+    pub(super) colour: Option<[Lanes; 4]>,
+    /// Changes of the position along the screen's x and y.
+    pub(super) position_slopes: [Vectors; 2],
+    /// Changes of the texture coordinates along the screen's x and y.
+    pub(super) uv_slopes: [[Lanes; 2]; 2],
+    pub(super) is_front: bool,
+    /// Points whose colour is wanted: bit `k` for point `k`.
+    pub(super) wanted: u8,
+}
+
+impl SurfacePoints {
+    /// Samples a texture at each wanted point, at `scale` times the texture coordinates.
+    #[inline]
+    pub(super) fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 4] {
+        let [dx, dy] = self
+            .uv_slopes
+            .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
+        let uv = self.uv.map(|v| v.map(|v| v * scale));
+        let levels: Lanes =
+            std::array::from_fn(|k| texture.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]));
+        let mut texels = [[0.0; 4]; 4];
+        for k in (0..4).filter(|k| self.wanted >> k & 1 == 1) {
+            let texel = texture.sample([uv[0][k], uv[1][k]], levels[k]);
+            (0..4).for_each(|c| texels[c][k] = texel[c]);
+        }
+        texels
+    }
+}
