@@ -29,6 +29,7 @@ mod interrupt;
 mod memory;
 mod mesh;
 mod mesh_brackets;
+mod mesh_look;
 mod sim;
 mod suites;
 mod sweeps;

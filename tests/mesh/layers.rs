@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use quadrille::Layer;
 use quadrille::mesh::frame::{Cull, VisibleFrame};
-use quadrille::mesh::grid::{Grid, GridSource, GridVertex};
+use quadrille::mesh::grid::{GridSource, GridVertex};
 use quadrille::raster::samples::SamplePattern;
 
 use crate::support::mesh::{SIZE, crossing, cubes, pattern, settings, view, waves};
@@ -14,38 +14,80 @@ type Hit = (f64, Vector3<f64>, u32);
 /// Layers of a pixel: depth, normal, coverage, number of the triangle.
 type Layers = (f64, [f64; 3], f64, u32);
 
-/// The nearest triangle that shows a side which is drawn, beyond the near plane.
-fn cast(ray: Vector3<f64>, grids: &[(u32, Grid, bool)]) -> Option<Hit> {
-    let camera = view();
-    let seen = |v: &GridVertex| {
-        let p = Vector3::from(v.position.map(f64::from));
-        camera.camera.view_from_world * p + camera.camera.translation_in_view
-    };
-    let mut nearest: Option<Hit> = None;
-    for (first, grid, two_sided) in grids {
-        for (number, corners) in (0..).zip(&grid.topology.triangles) {
-            let vertices = corners.map(|corner| &grid.vertices[usize::from(corner)]);
-            let [a, b, c] = vertices.map(seen);
-            // Signed volumes: the ray passes inside if all have the same sign.
-            let volumes = [b.cross(&c), c.cross(&a), a.cross(&b)].map(|n| n.dot(&ray));
-            let sum: f64 = volumes.iter().sum();
-            let [u, v, w] = volumes.map(|volume| volume / sum);
-            if !(u >= 0.0 && v >= 0.0 && w >= 0.0) {
-                continue;
-            }
-            let z = (a * u + b * v + c * w).z;
-            let normal = (b - a).cross(&(c - a));
-            let is_front = normal.dot(&ray) < 0.0;
-            let is_behind = nearest.as_ref().is_some_and(|(other, ..)| z >= *other);
-            if z < camera.near || is_behind || !(is_front || *two_sided) {
-                continue;
-            }
-            let given = [0, 1, 2].map(|k| Vector3::from(vertices[k].normal.map(f64::from)));
-            let mixed = given[0] * u + given[1] * v + given[2] * w;
-            let mixed = camera.camera.view_from_world * mixed;
-            let side = if is_front { 1.0 } else { -1.0 };
-            nearest = Some((z, mixed.normalize() * side, first + number));
+/// A triangle in view space.
+struct Seen {
+    corners: [Vector3<f64>; 3],
+    normals: [Vector3<f64>; 3],
+    /// Least and greatest x and y of a ray (x, y, 1) that may meet it.
+    bounds: [[f64; 2]; 2],
+    two_sided: bool,
+    number: u32,
+}
+
+/// All triangles of a scene, in the order of submission.
+fn triangles(source: &dyn GridSource) -> Vec<Seen> {
+    let camera = view().camera;
+    let mut grids = Vec::new();
+    for batch in 0..source.batches() {
+        source.grids(batch, &view(), &mut grids);
+    }
+    let mut seen = Vec::new();
+    for grid in &grids {
+        for corners in &grid.topology.triangles {
+            let vertices = corners.map(|corner| grid.vertices[usize::from(corner)]);
+            let of = |v: [f32; 3]| camera.view_from_world * Vector3::from(v.map(f64::from));
+            let corners = vertices.map(|v: GridVertex| of(v.position) + camera.translation_in_view);
+            // A triangle behind the near plane may show anywhere.
+            let is_before = corners.iter().all(|c| c.z > view().near);
+            let over = |start: f64, choose: fn(f64, f64) -> f64| {
+                let all = corners.iter().fold([start; 2], |bound, c| {
+                    [choose(bound[0], c.x / c.z), choose(bound[1], c.y / c.z)]
+                });
+                if is_before { all } else { [-start; 2] }
+            };
+            seen.push(Seen {
+                corners,
+                normals: vertices.map(|v| of(v.normal)),
+                bounds: [
+                    over(f64::INFINITY, f64::min),
+                    over(f64::NEG_INFINITY, f64::max),
+                ],
+                two_sided: source.materials()[grid.material as usize].two_sided,
+                number: seen.len() as u32,
+            });
         }
+    }
+    seen
+}
+
+/// The nearest triangle that shows a side which is drawn, beyond the near plane.
+fn cast(ray: Vector3<f64>, triangles: &[Seen]) -> Option<Hit> {
+    let near = view().near;
+    let mut nearest: Option<Hit> = None;
+    for seen in triangles {
+        let [least, most] = seen.bounds;
+        if ray.x < least[0] || ray.y < least[1] || ray.x > most[0] || ray.y > most[1] {
+            continue;
+        }
+        let [a, b, c] = seen.corners;
+        // Signed volumes: the ray passes inside if all have the same sign.
+        let volumes = [b.cross(&c), c.cross(&a), a.cross(&b)].map(|n| n.dot(&ray));
+        let sum: f64 = volumes.iter().sum();
+        let weights = volumes.map(|volume| volume / sum);
+        if !weights.iter().all(|weight| *weight >= 0.0) {
+            continue;
+        }
+        let mix =
+            |of: [Vector3<f64>; 3]| of[0] * weights[0] + of[1] * weights[1] + of[2] * weights[2];
+        let z = mix(seen.corners).z;
+        let normal = (b - a).cross(&(c - a));
+        let is_front = normal.dot(&ray) < 0.0;
+        let is_behind = nearest.as_ref().is_some_and(|(other, ..)| z >= *other);
+        if z < near || is_behind || !(is_front || seen.two_sided) {
+            continue;
+        }
+        let side = if is_front { 1.0 } else { -1.0 };
+        nearest = Some((z, mix(seen.normals).normalize() * side, seen.number));
     }
     nearest
 }
@@ -55,7 +97,7 @@ fn cast(ray: Vector3<f64>, grids: &[(u32, Grid, bool)]) -> Option<Hit> {
 fn by_rays(
     [x, y]: [u32; 2],
     pattern: &SamplePattern,
-    grids: &[(u32, Grid, bool)],
+    triangles: &[Seen],
 ) -> (Option<Layers>, bool) {
     let camera = view().camera;
     let offsets = &pattern.offsets()[..pattern.count() as usize];
@@ -69,7 +111,7 @@ fn by_rays(
                 (py - camera.principal_px[1]) / camera.focal_px[1],
                 1.0,
             );
-            cast(ray, grids)
+            cast(ray, triangles)
         })
         .collect();
     let id = |hit: &Option<Hit>| hit.as_ref().map(|hit| hit.2);
@@ -96,20 +138,10 @@ fn differing(source: &dyn GridSource, samples: u32) -> f64 {
     let [id, depth, normal, coverage] = &layers[..] else {
         panic!("{} layers", layers.len());
     };
-    let (mut grids, mut first) = (Vec::new(), 0);
-    for batch in 0..source.batches() {
-        let mut new = Vec::new();
-        source.grids(batch, &view(), &mut new);
-        for grid in new {
-            let triangles = grid.topology.triangles.len() as u32;
-            let two_sided = source.materials()[grid.material as usize].two_sided;
-            grids.push((first, grid, two_sided));
-            first += triangles;
-        }
-    }
+    let triangles = triangles(source);
     let (mut covered, mut differing) = (0, 0);
     for at in 0..SIZE[0] * SIZE[1] {
-        let (expected, is_alone) = by_rays([at % SIZE[0], at / SIZE[0]], pattern, &grids);
+        let (expected, is_alone) = by_rays([at % SIZE[0], at / SIZE[0]], pattern, &triangles);
         let at = at as usize;
         let found = coverage.plane(0)[at];
         let Some((z, n, share, triangle)) = expected else {

@@ -1,0 +1,182 @@
+//! The `mesh` command: light, cameras of the file, front, layers.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+/// A triangle with a camera and a light.
+fn document() -> Value {
+    let corners = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let bytes: Vec<u8> = corners
+        .as_flattened()
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
+    let uri = format!(
+        "data:application/octet-stream;base64,{}",
+        STANDARD.encode(&bytes)
+    );
+    let lens = json!({"yfov": 0.7, "znear": 0.1, "aspectRatio": 2.0});
+    let sun = json!({"type": "directional", "intensity": 3.0});
+    json!({
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0, 1, 2]}],
+        "nodes": [
+            {"mesh": 0},
+            {"name": "seat", "camera": 0, "translation": [0.3, 0.3, 3.0]},
+            {"extensions": {"KHR_lights_punctual": {"light": 0}}}
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "buffers": [{"byteLength": 36, "uri": uri}],
+        "cameras": [{"type": "perspective", "perspective": lens}],
+        "extensionsUsed": ["KHR_lights_punctual"],
+        "extensions": {"KHR_lights_punctual": {"lights": [sun]}}
+    })
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("lit.gltf"), document().to_string()).unwrap();
+    let triangle = "v 0 0 0\nv 2 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    fs::write(folder.path().join("plain.obj"), triangle).unwrap();
+    folder
+}
+
+/// Exit code, standard output and standard error of `mesh`.
+fn mesh(folder: &Path, arguments: &str) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_quadrille"))
+        .arg("mesh")
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn cameras_of_the_file_are_named_and_drawn() {
+    let folder = folder();
+    let (code, _, err) = mesh(folder.path(), "lit.gltf -v --width 64");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("the file holds cameras: seat"), "{err}");
+    for view in ["seat", "0", "all"] {
+        let arguments = format!("lit.gltf --view {view} --height 100 --json");
+        let (code, out, err) = mesh(folder.path(), &arguments);
+        assert_eq!(code, Some(0), "{err}");
+        let row: Value = serde_json::from_str(&out).unwrap();
+        let view = &row["rows"][0]["view"];
+        assert_eq!(*view, json!({"name": "seat", "width": 200, "height": 100}));
+        // The triangle covers half of 1 by 1 world units, 100 / (2 tan 0.35 3) pixels each.
+        let side = 100.0 / (2.0 * 0.35_f64.tan() * 3.0);
+        let covered = row["rows"][0]["pixels_covered"].as_f64().unwrap();
+        assert!(
+            (covered - side * side / 2.0).abs() < 3.0 * side,
+            "{covered}"
+        );
+    }
+    for (arguments, said) in [
+        ("lit.gltf --view 7", "7"),
+        ("lit.gltf --view seat --fov 30", "--fov"),
+        ("plain.obj --light file", "--light"),
+        ("plain.obj --front up", "+x, -x"),
+        ("plain.obj --exposure nan", "expected a number"),
+    ] {
+        let (code, _, err) = mesh(folder.path(), arguments);
+        assert_eq!(code, Some(2), "{arguments}: {err}");
+        assert!(err.contains(said), "{arguments}: {err}");
+    }
+}
+
+#[test]
+fn light_and_front_change_the_picture() {
+    let folder = folder();
+    let mut pictures = Vec::new();
+    for light in ["auto", "file", "headlight", "sky", "headlight --exposure 1"] {
+        let arguments = format!("lit.gltf --view 0 --width 40 --light {light} -o picture.png");
+        let (code, _, err) = mesh(folder.path(), &arguments);
+        assert_eq!(code, Some(0), "{light}: {err}");
+        pictures.push(fs::read(folder.path().join("picture.png")).unwrap());
+    }
+    assert_eq!(pictures[0], pictures[1]);
+    for (at, picture) in pictures.iter().enumerate().skip(1) {
+        let others = pictures.iter().enumerate().skip(1);
+        assert!(
+            others
+                .filter(|(k, _)| *k != at)
+                .all(|(_, other)| other != picture),
+            "{at}"
+        );
+    }
+    let eye = |flags: &str| -> Vec<f64> {
+        let (_, _, err) = mesh(folder.path(), &format!("plain.obj -v --width 40 {flags}"));
+        let said = err
+            .split("--eye ")
+            .nth(1)
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap();
+        said.split(',').map(|v| v.parse().unwrap()).collect()
+    };
+    let (front, back, left) = (eye(""), eye("--front -z"), eye("--front -x"));
+    assert!(
+        front[2] > 1.0 && back[2] < -0.5 && left[0] < -0.5,
+        "{front:?} {back:?} {left:?}"
+    );
+    assert!(eye("--up 0,0,1")[1] < -0.5);
+}
+
+#[test]
+fn layers_are_written_beside_the_picture() {
+    let folder = folder();
+    let layers = "--aov depth,normal,id,coverage,shading-rate";
+    let (code, _, err) = mesh(
+        folder.path(),
+        &format!("plain.obj --width 32 {layers} -o all.exr"),
+    );
+    assert_eq!(code, Some(0), "{err}");
+    let bytes = fs::read(folder.path().join("all.exr")).unwrap();
+    for channel in ["Z", "N.X", "N.Z", "Id.X", "Alpha.A", "Count.X"] {
+        let name = [channel.as_bytes(), &[0]].concat();
+        assert!(
+            bytes[..1024].windows(name.len()).any(|w| w == name),
+            "{channel}"
+        );
+    }
+    let units = "--unit none,qfm,reyes";
+    let arguments = format!("plain.obj --width 32 {units} {layers} -o {{variant}}.{{aov}}.npy");
+    let (code, _, err) = mesh(folder.path(), &arguments);
+    assert_eq!(code, Some(0), "{err}");
+    for name in ["rgba", "depth", "normal", "id", "coverage", "shading-rate"] {
+        for variant in ["none-4x", "qfm-32-4x", "reyes-4x"] {
+            let path = folder.path().join(format!("{variant}.{name}.npy"));
+            assert!(path.is_file(), "{variant} {name}");
+        }
+    }
+    for (arguments, said) in [
+        ("plain.obj --aov depth -o a.png", ".exr or .npy"),
+        ("plain.obj --aov depth -o a.npy", "{aov}"),
+        ("plain.obj --aov depth,depth -o a.exr", "depth twice"),
+        ("plain.obj --aov depth", "--output"),
+        ("plain.obj --aov depth --crop 0,0,4,4 -o a.exr", "--crop"),
+        (
+            "plain.obj --aov depth --unit none,qfm -o a.exr",
+            "{variant}",
+        ),
+    ] {
+        let (code, _, err) = mesh(folder.path(), arguments);
+        assert_eq!(code, Some(2), "{arguments}: {err}");
+        assert!(err.contains(said), "{arguments}: {err}");
+    }
+}
