@@ -128,7 +128,8 @@ fn zstd_file(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> io::Result<Vec<u8>> 
     let mut body = Vec::new();
     let mut table = Vec::with_capacity(used * TOC_ENTRY_BYTES);
     for stream in &streams[..used] {
-        let packed = zstd::stream::encode_all(stream.as_slice(), ZSTD_LEVEL)?;
+        // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
+        let packed = zstd::bulk::compress(stream, ZSTD_LEVEL)?;
         table.extend((packed.len() as u64).to_le_bytes());
         table.extend((stream.len() as u64).to_le_bytes());
         body.extend(packed);
