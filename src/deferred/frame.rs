@@ -1,6 +1,7 @@
 //! A frame after its first pass: the identifier and depth that each sample shows.
 //!
-//! Bins of 64x64 pixels are rasterized on all cores, each with its triangles in submission order.
+//! Triangles are listed by bins of 64x64 pixels. Bins are rasterized on all cores, in blocks of 32x32
+//! pixels, each with its triangles in submission order.
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 use rayon::prelude::*;
@@ -21,8 +22,11 @@ use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::mesh::grid::GridSource;
 
-/// Pixels along the side of a bin. A bin's samples stay in the second-level cache of a core.
+/// Pixels along the side of a bin, whose triangles are listed together.
 const BIN_PX: u32 = 64;
+/// Pixels along the side of a block of a bin that is rasterized at a time: its samples and their pattern,
+/// 0.5 MiB, stay in the second-level cache of a core.
+const BLOCK_PX: u32 = 32;
 /// Largest number of samples of a frame: 3 GiB of identifiers and depths.
 const MAX_SAMPLES: u64 = 1 << 28;
 /// Number of bins in a triangle's box from which on it is tested against each of them.
@@ -63,19 +67,13 @@ impl StochasticFrame {
         let samples = columns * rows * u64::from(settings.samples);
         Error::check_limit("samples of a frame", MAX_SAMPLES, samples)?;
         let geometry = Geometry::new(source, &view, settings.faces)?;
-        let samples = usize::try_from(samples).unwrap_or(usize::MAX);
         let mut frame = Self {
             counters: geometry.counters,
             blended_counters: RasterCounters::default(),
             geometry,
             settings: *settings,
             pattern,
-            visible: VisibleSamples {
-                size,
-                samples: settings.samples,
-                spids: vec![Spid::BACKGROUND; samples],
-                depths: vec![0.0; samples],
-            },
+            visible: VisibleSamples::background(size, settings.samples),
             view,
         };
         frame.raster();
@@ -105,40 +103,31 @@ impl StochasticFrame {
         }
     }
 
-    /// Rasterizes all bins, a row of bins per task.
+    /// Rasterizes all bins, a row of their blocks per task.
     fn raster(&mut self) {
-        let mut visible = std::mem::replace(
-            &mut self.visible,
-            VisibleSamples {
-                size: [0; 2],
-                samples: 0,
-                spids: Vec::new(),
-                depths: Vec::new(),
-            },
-        );
+        let nothing = VisibleSamples::background([0; 2], 0);
+        let mut visible = std::mem::replace(&mut self.visible, nothing);
         let bins = BinLists::new(self);
         let row =
-            visible.blocks()[0] as usize * (BIN_PX as usize / 2) * 4 * visible.samples as usize;
+            visible.blocks()[0] as usize * (BLOCK_PX as usize / 2) * 4 * visible.samples as usize;
         let spids = visible.spids.par_chunks_mut(row);
         let depths = visible.depths.par_chunks_mut(row);
         let level = self.settings.level.level();
-        let counters = spids
-            .zip(depths)
-            .enumerate()
-            .map(|(bin_row, (spids, depths))| {
-                let mut bin = Bin::new(self);
-                let mut counters = RasterCounters::default();
-                for column in 0..bins.across {
-                    bin.begin([column, u32::try_from(bin_row).unwrap_or(u32::MAX)]);
-                    let index = bin_row * bins.across as usize + column as usize;
-                    for (chunk, list) in self.geometry.chunks.iter().zip(&bins.chunks) {
-                        let triangles = list.of(index);
-                        dispatch!(level, simd => bin.raster(simd, chunk, triangles, &mut counters));
-                    }
-                    bin.write(spids, depths);
+        let counters = spids.zip(depths).enumerate().map(|(row, (spids, depths))| {
+            let mut block = Block::new(self);
+            let mut counters = RasterCounters::default();
+            let y = u32::try_from(row).unwrap_or(u32::MAX) * BLOCK_PX;
+            for x in (0..self.view.size()[0]).step_by(BLOCK_PX as usize) {
+                block.begin([x, y]);
+                let bin = (y / BIN_PX * bins.across + x / BIN_PX) as usize;
+                for (chunk, list) in self.geometry.chunks.iter().zip(&bins.chunks) {
+                    let triangles = list.of(bin);
+                    dispatch!(level, simd => block.raster(simd, chunk, triangles, &mut counters));
                 }
-                counters
-            });
+                block.write(spids, depths);
+            }
+            counters
+        });
         let counters: Vec<_> = counters.collect();
         counters.iter().for_each(|c| self.counters.add(c));
         self.counters.tile_tests += bins.tests;
@@ -233,14 +222,14 @@ impl BinLists {
     }
 }
 
-/// The samples of a bin.
-struct Bin<'a> {
+/// The samples of a block of a bin.
+struct Block<'a> {
     frame: &'a StochasticFrame,
     view: RasterView<'a>,
     grids: GridView,
     /// First pixel.
     corner: [u32; 2],
-    /// Pixels of the bin in the picture.
+    /// Pixels of the block in the picture.
     size: [u32; 2],
     pixels: Vec<PixelState>,
 }
@@ -259,7 +248,7 @@ const EMPTY: PixelState = PixelState {
     mortons: [0; LANES],
 };
 
-impl<'a> Bin<'a> {
+impl<'a> Block<'a> {
     fn new(frame: &'a StochasticFrame) -> Self {
         Self {
             frame,
@@ -267,15 +256,15 @@ impl<'a> Bin<'a> {
             grids: frame.grid_view(),
             corner: [0; 2],
             size: [0; 2],
-            pixels: vec![EMPTY; (BIN_PX * BIN_PX) as usize],
+            pixels: vec![EMPTY; (BLOCK_PX * BLOCK_PX) as usize],
         }
     }
 
-    /// Clears the samples for the bin at a column and row of bins.
-    fn begin(&mut self, place: [u32; 2]) {
-        self.corner = place.map(|v| v * BIN_PX);
+    /// Clears the samples for the block whose first pixel is at a column and row of the picture.
+    fn begin(&mut self, corner: [u32; 2]) {
+        self.corner = corner;
         let size = self.frame.view.size();
-        self.size = [0, 1].map(|k| (size[k] - self.corner[k]).min(BIN_PX));
+        self.size = [0, 1].map(|k| (size[k] - self.corner[k]).min(BLOCK_PX));
         self.pixels.fill(EMPTY);
     }
 
@@ -304,13 +293,13 @@ impl<'a> Bin<'a> {
         }
     }
 
-    /// Copies the samples to the part of the picture that begins with the bin's row.
+    /// Copies the samples to the part of the picture that begins with the block's row.
     fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
         let count = self.frame.settings.samples as usize;
         let across = self.frame.view.size()[0].div_ceil(2) as usize;
         for y in 0..self.size[1] as usize {
             for x in 0..self.size[0] as usize {
-                let state = &self.pixels[y * BIN_PX as usize + x];
+                let state = &self.pixels[y * BLOCK_PX as usize + x];
                 let column = self.corner[0] as usize / 2 + x / 2;
                 let block = y / 2 * across + column;
                 let first = (block * 4 + (y % 2) * 2 + x % 2) * count;
@@ -325,7 +314,7 @@ impl<'a> Bin<'a> {
     }
 }
 
-/// The depth test of the hits of a triangle in a bin.
+/// The depth test of the hits of a triangle in a block.
 struct DepthTest<'a, S: Simd> {
     simd: S,
     corner: [u32; 2],
@@ -340,7 +329,7 @@ impl<S: Simd> HitSink<S> for DepthTest<'_, S> {
     #[inline(always)]
     fn pixel(&mut self, [x, y]: [u32; 2], hits: &PixelHits<S>) {
         let simd = self.simd;
-        let at = (y - self.corner[1]) * BIN_PX + x - self.corner[0];
+        let at = (y - self.corner[1]) * BLOCK_PX + x - self.corner[0];
         let state = &mut self.pixels[at as usize];
         let stored = f32x16::from_slice(simd, &state.depths);
         let covered = mask32x16::from_bitmask(simd, u64::from(hits.hits));

@@ -1,5 +1,7 @@
 //! Amounts of blur in a frame.
 
+use rayon::prelude::*;
+
 use super::frame::StochasticFrame;
 
 /// Median and 95th percentile.
@@ -21,12 +23,18 @@ pub struct BlurAmounts {
 }
 
 impl Quantiles {
-    /// Quantiles of values (nearest rank); 0 of none.
-    fn of(mut values: Vec<f64>) -> Self {
-        values.sort_unstable_by(f64::total_cmp);
-        let rank = |hundredths: usize| {
-            let at = (values.len() * hundredths).div_ceil(100).max(1) - 1;
-            values.get(at).copied().unwrap_or(0.0)
+    /// Quantiles of values, each of which stands for a number of equal ones (nearest rank); 0 of none.
+    fn of(mut values: Vec<(f64, u64)>) -> Self {
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let count: u64 = values.iter().map(|(_, count)| count).sum();
+        let rank = |hundredths: u64| {
+            let mut left = (count * hundredths).div_ceil(100).max(1);
+            let holds = |(_, count): &&(f64, u64)| {
+                let is_here = left <= *count;
+                left = left.saturating_sub(*count);
+                is_here
+            };
+            values.iter().find(holds).map_or(0.0, |(value, _)| *value)
         };
         Self {
             median: rank(50),
@@ -38,22 +46,24 @@ impl Quantiles {
 impl StochasticFrame {
     /// Measures the blur of what the first sample of each pixel shows.
     pub fn blur(&self) -> BlurAmounts {
-        let samples = self.visible.samples as usize;
-        let (mut motions, mut cocs) = (Vec::new(), Vec::new());
-        let mut last = (0, [0.0; 2]);
-        for spid in self.visible.spids.iter().step_by(samples) {
-            if spid.is_background() {
-                continue;
-            }
-            if spid.primitive != last.0 {
-                last = (spid.primitive, self.blur_of(spid.primitive));
-            }
-            motions.push(last.1[0]);
-            cocs.push(last.1[1]);
-        }
+        let first = self.visible.spids.par_iter();
+        let mut shown: Vec<u32> = first
+            .step_by(self.visible.samples as usize)
+            .filter(|spid| !spid.is_background())
+            .map(|spid| spid.primitive)
+            .collect();
+        shown.par_sort_unstable();
+        let blurs: Vec<([f64; 2], u64)> = shown
+            .par_chunk_by(|a, b| a == b)
+            .map(|pixels| (self.blur_of(pixels[0]), pixels.len() as u64))
+            .collect();
+        let of = |kind: usize| {
+            let values = blurs.iter().map(|(blur, count)| (blur[kind], *count));
+            Quantiles::of(values.collect())
+        };
         BlurAmounts {
-            motion_px: Quantiles::of(motions),
-            coc_px: Quantiles::of(cocs),
+            motion_px: of(0),
+            coc_px: of(1),
         }
     }
 
@@ -79,10 +89,15 @@ mod tests {
 
     #[test]
     fn quantiles_are_values() {
-        let values = (1..=100).map(f64::from).rev().collect();
+        let values = (1..=100).map(|v| (f64::from(v), 1)).rev().collect();
         let quantiles = Quantiles::of(values);
         assert_eq!((quantiles.median, quantiles.p95), (50.0, 95.0));
         assert_eq!(Quantiles::of(Vec::new()), Quantiles::default());
-        assert_eq!(Quantiles::of(vec![3.0]).p95, 3.0);
+        assert_eq!(Quantiles::of(vec![(3.0, 1)]).p95, 3.0);
+        // 1, 1, 1, 2, 7, 7, 7, 7, 7, 7
+        let several = Quantiles::of(vec![(7.0, 6), (1.0, 3), (2.0, 1)]);
+        assert_eq!((several.median, several.p95), (7.0, 7.0));
+        let half = Quantiles::of(vec![(7.0, 5), (1.0, 4), (2.0, 1)]);
+        assert_eq!((half.median, half.p95), (2.0, 7.0));
     }
 }

@@ -2,6 +2,7 @@
 //! pass (section 4.1).
 
 use super::shading::spid::Spid;
+use crate::math::buffer::Buffer;
 
 /// Identifier and depth of every sample of the picture.
 ///
@@ -15,12 +16,25 @@ pub struct VisibleSamples {
     /// Samples per pixel, 1 to 16.
     pub samples: u32,
     /// Identifier of each sample.
-    pub spids: Vec<Spid>,
+    pub(crate) spids: Buffer<Spid>,
     /// Depth of each sample: the near plane's distance over that of the surface, 0 for the background.
-    pub depths: Vec<f32>,
+    pub(crate) depths: Buffer<f32>,
 }
 
 impl VisibleSamples {
+    /// The samples of a picture that shows the background.
+    pub(crate) fn background(size: [u32; 2], samples: u32) -> Self {
+        let pixels = size.map(|px| px.next_multiple_of(2) as usize);
+        let count = pixels[0] * pixels[1] * samples as usize;
+        const { assert!(Spid::BACKGROUND.primitive == 0 && Spid::BACKGROUND.morton == 0) };
+        Self {
+            size,
+            samples,
+            spids: Buffer::zeroed(count),
+            depths: Buffer::zeroed(count),
+        }
+    }
+
     /// Columns and rows of blocks of 2x2 pixels.
     pub fn blocks(&self) -> [u32; 2] {
         self.size.map(|px| px.div_ceil(2))

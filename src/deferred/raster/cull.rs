@@ -32,6 +32,13 @@ pub struct Kept<S: Simd> {
     range: RangeLanes<S>,
 }
 
+/// The ranges of cells that were tested together.
+#[derive(Debug, Clone, Copy)]
+pub struct CellRanges {
+    /// Least and greatest times and positions on the lens, across and down, one per lane.
+    bounds: [[f32; LANES]; 6],
+}
+
 /// A triangle, prepared for tests of rectangles in an area.
 #[derive(Debug, Clone, Copy)]
 pub struct Culler {
@@ -189,17 +196,25 @@ impl Iterator for CellBatch {
 impl<S: Simd> Kept<S> {
     /// The ranges of all cells, of use where a cell is kept.
     #[inline(always)]
-    pub fn ranges(&self) -> [SampleRange; LANES] {
+    pub fn ranges(&self) -> CellRanges {
         let RangeLanes { t, uv: [u, v] } = self.range;
-        let mut lanes = [[0.0; LANES]; 6];
-        for (lanes, value) in lanes.iter_mut().zip([t[0], t[1], u[0], u[1], v[0], v[1]]) {
+        let mut bounds = [[0.0; LANES]; 6];
+        for (lanes, value) in bounds.iter_mut().zip([t[0], t[1], u[0], u[1], v[0], v[1]]) {
             value.store_slice(lanes);
         }
-        let [t0, t1, u0, u1, v0, v1] = lanes;
-        std::array::from_fn(|lane| SampleRange {
+        CellRanges { bounds }
+    }
+}
+
+impl CellRanges {
+    /// The ranges of a cell.
+    #[inline(always)]
+    pub fn of(&self, lane: usize) -> SampleRange {
+        let [t0, t1, u0, u1, v0, v1] = &self.bounds;
+        SampleRange {
             t: [t0[lane], t1[lane]],
             uv: [[u0[lane], u1[lane]], [v0[lane], v1[lane]]],
-        })
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Both are culled by bounds in time and on the lens and by the edges; the samples of the pixels of a
 //! block are tested if they lie in its ranges.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::cost::RasterCounters;
 use super::cull::{Cells, Culler, LANES, SampleRange, pixels};
@@ -132,7 +132,7 @@ impl Traversal<'_> {
                 (x + BLOCK_PX).min(tile[2]),
                 (y + BLOCK_PX).min(tile[3]),
             ];
-            self.pixels(simd, block, &ranges[place as usize], counters, sink);
+            self.pixels(simd, block, &ranges.of(place as usize), counters, sink);
         }
     }
 
@@ -173,14 +173,14 @@ impl Traversal<'_> {
 #[inline(always)]
 fn in_range<S: Simd>(simd: S, samples: &PixelSamples, range: &SampleRange) -> u16 {
     let t = within(simd, &samples.t, range.t);
-    t & within(simd, &samples.u, range.uv[0]) & within(simd, &samples.v, range.uv[1])
+    mask_bits(t & within(simd, &samples.u, range.uv[0]) & within(simd, &samples.v, range.uv[1]))
 }
 
 /// The lanes in a range.
 #[inline(always)]
-fn within<S: Simd>(simd: S, lanes: &[f32; 16], [low, high]: [f32; 2]) -> u16 {
+fn within<S: Simd>(simd: S, lanes: &[f32; 16], [low, high]: [f32; 2]) -> mask32x16<S> {
     let v = f32x16::from_slice(simd, lanes);
-    mask_bits(v.simd_ge(f32x16::splat(simd, low)) & v.simd_le(f32x16::splat(simd, high)))
+    v.simd_ge(f32x16::splat(simd, low)) & v.simd_le(f32x16::splat(simd, high))
 }
 
 /// The bits of a number at even positions, of four.

@@ -4,11 +4,14 @@
 //! submission order of the primitives and, within each, along a space-filling curve in shading space;
 //! the four points of a shading quad stand side by side.
 
+use bytemuck::{Pod, Zeroable};
+
 /// Largest number of points along a side of a shading grid.
 pub const MAX_GRID_SIDE: u32 = 1 << 16;
 
 /// Identifier of a shading point. The order is that of the sort.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(C)]
 pub struct Spid {
     /// Number of the primitive in submission order, from 1; 0 for the background.
     pub primitive: u32,
