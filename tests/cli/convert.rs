@@ -119,6 +119,16 @@ fn mistakes_are_named() {
     );
     refused(
         USAGE,
+        &["scene.ply", "-o", "a.ply", "--keep-box", "1,1,1,0,2,2"],
+        &["--keep-box", "least corner first", "found 1,1,1,0,2,2"],
+    );
+    refused(
+        USAGE,
+        &["scene.ply", "-o", "a.ply", "--keep-sphere", "0,0,0,-1"],
+        &["--keep-sphere", "at least 0"],
+    );
+    refused(
+        USAGE,
         &["scene.ply", "-o", "a.ply", "--sh", "5"],
         &["--sh", "0 to 4"],
     );

@@ -45,6 +45,9 @@ const ACTIONS: [ActionFlag; 11] = [
         "Keep splats whose centre is inside a box, from its least to its greatest corner",
         |text| {
             let [x, y, z, u, v, w] = numbers(text, "six numbers such as -1,-1,-1,1,1,1")?;
+            if x > u || y > v || z > w {
+                return Err("expected the least corner first, then the greatest".into());
+            }
             Ok(Step::Table(Action::KeepBox([x, y, z], [u, v, w])))
         },
     ),
@@ -54,6 +57,9 @@ const ACTIONS: [ActionFlag; 11] = [
         "Keep splats whose centre is inside a sphere",
         |text| {
             let [x, y, z, radius] = numbers(text, "four numbers such as 0,0,0,2.5")?;
+            if radius < 0.0 {
+                return Err("expected a radius of at least 0".into());
+            }
             Ok(Step::Table(Action::KeepSphere([x, y, z], radius)))
         },
     ),
