@@ -42,6 +42,68 @@ pub fn write_whole(
     written.map_err(|e| Error::write(path, e))
 }
 
+/// Writes the folder `path` with the given files, so that no reader ever sees a part of it.
+///
+/// The files go to a temporary folder in the same place, which is renamed when all are written. A folder
+/// that exists is replaced if all its files are among `replaceable`. All errors are [`Error::Write`].
+pub(crate) fn write_folder(
+    path: &Path,
+    files: &[(&str, Vec<u8>)],
+    replaceable: &[&str],
+) -> Result<()> {
+    let written = write_and_swap(&link_target(path), files, replaceable);
+    written.map_err(|e| Error::write(path, e))
+}
+
+fn write_and_swap(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) -> io::Result<()> {
+    if path.file_name().is_none() {
+        let reason = "the folder needs a name of its own, other than that of the working folder";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    if let Some(other) = other_file(path, replaceable)? {
+        let reason = format!("the folder holds {}, which is no part of it", shown(&other));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+    }
+    let temporary = temporary_names().tempdir_in(folder_of(path));
+    let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
+    let part = temporary.path().to_path_buf();
+    part_files().push(part.clone());
+    let swap = || -> io::Result<()> {
+        let (new, old) = (part.join("new"), part.join("old"));
+        fs::create_dir(&new)?;
+        for (name, bytes) in files {
+            fs::write(new.join(name), bytes)?;
+        }
+        if path.is_dir() {
+            fs::rename(path, &old)?;
+        }
+        fs::rename(&new, path).inspect_err(|_| {
+            // The error that is returned says more than one of the way back.
+            let _ = fs::rename(&old, path);
+        })
+    };
+    let swapped = swap();
+    part_files().retain(|folder| *folder != part);
+    swapped
+}
+
+/// A file in the folder `path`, if it exists, whose name is not one of `names`.
+fn other_file(path: &Path, names: &[&str]) -> io::Result<Option<PathBuf>> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let is_known = names.iter().any(|name| entry.file_name() == *name);
+        if !is_known || !entry.file_type()?.is_file() {
+            return Ok(Some(entry.path()));
+        }
+    }
+    Ok(None)
+}
+
 /// Creates the folder of the output `path` if it is missing. Call it before long work whose result
 /// could not be written otherwise.
 #[cfg(feature = "cli")]
@@ -77,7 +139,7 @@ pub(crate) fn clean_up_on_interrupt() {
     let handler = || {
         for path in part_files().drain(..) {
             // The process ends in either case.
-            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
         }
         std::process::exit(INTERRUPTED);
     };
@@ -139,24 +201,32 @@ fn write_buffered(
 /// file system.
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".quadrille-").suffix(".part");
+    let mut builder = temporary_names();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(NEW_FILE_MODE));
     }
-    builder.tempfile_in(&folder).map_err(|error| {
-        // The error itself names the temporary file, which is unknown to the user.
-        let kind = error.kind();
-        if kind == io::ErrorKind::NotFound {
-            let reason = format!("the folder {} does not exist", shown(&folder));
-            return io::Error::new(kind, reason);
-        }
-        let reason = error.get_ref().and_then(std::error::Error::source);
-        reason.map_or(kind.into(), |reason| {
-            io::Error::new(kind, reason.to_string())
-        })
+    let temporary = builder.tempfile_in(&folder);
+    temporary.map_err(|error| without_its_name(&error, &folder))
+}
+
+fn temporary_names() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".quadrille-").suffix(".part");
+    builder
+}
+
+/// The error of a temporary file in `folder` without its name, which is unknown to the user.
+fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        let reason = format!("the folder {} does not exist", shown(folder));
+        return io::Error::new(kind, reason);
+    }
+    let reason = error.get_ref().and_then(std::error::Error::source);
+    reason.map_or(kind.into(), |reason| {
+        io::Error::new(kind, reason.to_string())
     })
 }
 
@@ -180,5 +250,27 @@ mod tests {
         })
         .unwrap();
         assert_eq!(known(), 0);
+    }
+
+    #[test]
+    fn folders_are_replaced_whole_unless_they_hold_other_files() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a");
+        let write = |text: &str| {
+            let files = [("one", text.into()), ("two", Vec::new())];
+            write_folder(&folder, &files, &["one", "two", "three"])
+        };
+        write("first").unwrap();
+        fs::write(folder.join("three"), "old").unwrap();
+        write("second").unwrap();
+        assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
+        assert!(folder.join("two").is_file() && !folder.join("three").exists());
+        fs::write(folder.join("four"), "kept").unwrap();
+        let error = write("third").unwrap_err().to_string();
+        assert!(error.contains("four"), "{error}");
+        assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "left over");
+        let files = [("one", Vec::new())];
+        assert!(write_folder(&place.path().join("none/a"), &files, &[]).is_err());
     }
 }

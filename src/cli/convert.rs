@@ -31,7 +31,8 @@ pub(super) struct Args {
     /// Scene files or SOG folders; "-" reads standard input
     #[arg(required = true)]
     scenes: Vec<PathBuf>,
-    /// File to write: .ply, .compressed.ply, .spz, .sog, .splat or .glb
+    /// File to write: .ply, .compressed.ply, .spz, .sog, .splat or .glb; or FOLDER/meta.json for a SOG
+    /// in a folder
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Format of the output [default: by its name; .spz is version 4]
@@ -91,12 +92,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let format = args.format.or_else(|| OutputFormat::of_name(&args.output));
     let format = format.ok_or_else(|| {
         let expected =
-            "a name that ends in .ply, .compressed.ply, .spz, .sog, .splat or .glb, or --format";
+            "a name that ends in .ply, .compressed.ply, .spz, .sog, .splat, .glb or /meta.json, or --format";
         Error::argument("-o", expected, args.output.display().to_string())
     })?;
-    let read = args.scenes.iter().map(PathBuf::as_path);
+    // A folder that is read is the SOG whose description lies in it.
+    let read = args.scenes.iter().map(|path| match path.is_dir() {
+        true => OutputFormat::SogFolder.main_file(path),
+        false => path.clone(),
+    });
+    let read: Vec<PathBuf> = read.collect();
+    let read = read.iter().map(PathBuf::as_path);
     let mut outputs = Outputs::beside(read.chain(args.views.files()));
-    outputs.add("-o", &args.output)?;
+    outputs.add("-o", &format.main_file(&args.output))?;
     if let Some(report) = &args.report {
         outputs.add("--report", report)?;
     }
@@ -125,9 +132,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         verbosity.warn(&format!("{}: {loss}", args.output.display()));
     }
     write_table(&args.output, &table, format)?;
-    let written = std::fs::metadata(&args.output).map(|meta| meta.len());
     lines.push(Line {
-        bytes: written.ok(),
+        bytes: written_bytes(&args.output, format).ok(),
         format: Some(format.name()),
         ..Line::of(args.output.display().to_string(), &table)
     });
@@ -153,6 +159,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let views = loss.as_ref().map_or(&[][..], |loss| &loss.views);
     Ok(check_psnr(args.fail_under_psnr, views))
+}
+
+/// Size of the output, of all files if it is a folder.
+fn written_bytes(path: &Path, format: OutputFormat) -> std::io::Result<u64> {
+    let path = format.main_file(path);
+    if format != OutputFormat::SogFolder {
+        return Ok(path.metadata()?.len());
+    }
+    let files = std::fs::read_dir(path.parent().unwrap_or(Path::new("")))?;
+    files.map(|file| Ok(file?.metadata()?.len())).sum()
 }
 
 /// Reports the worst view if its PSNR is below `least`.

@@ -5,6 +5,8 @@ use std::path::Path;
 use nalgebra::{UnitQuaternion, Vector3};
 
 use super::condition::Condition;
+use super::decimate::{Amount, decimate};
+use super::floaters::outlier_factors;
 use crate::error::Result;
 use crate::scene::morton::morton_order;
 use crate::scene::table::RawColumns;
@@ -35,6 +37,11 @@ pub enum Action {
     Scale(f64),
     /// Changes the signs of axes, from those given to right, down, forward, or back.
     Axes(SplatAxes),
+    /// Drops splats whose surroundings are this many times as sparse as those of their neighbours: their
+    /// local outlier factor, by distances of centres to the 16 nearest ones.
+    DropFloaters(f64),
+    /// Merges neighbours until this many splats are left.
+    Decimate(Amount),
     /// Orders splats along a Morton curve.
     Morton,
 }
@@ -78,6 +85,16 @@ impl Action {
                 change(table, path, |raw| raw.transform(&by))?;
             }
             Self::Axes(axes) => change(table, path, |raw| raw.flip_axes(*axes))?,
+            Self::DropFloaters(factor) => {
+                let found = outlier_factors(&table.raw(path)?.mean);
+                let rows = (0u32..).zip(found);
+                let kept = rows.filter(|(_, found)| f64::from(*found) <= *factor);
+                let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
+                if kept.len() < table.rows() {
+                    table.select(&kept);
+                }
+            }
+            Self::Decimate(amount) => decimate(table, *amount, path)?,
             Self::Morton => {
                 let order = morton_order(&table.raw(path)?);
                 table.select(&order);

@@ -4,12 +4,16 @@
 mod action;
 mod concat;
 mod condition;
+mod decimate;
+mod floaters;
+mod neighbours;
 mod prune;
 mod report;
 
 pub use action::Action;
 pub use concat::concatenate;
 pub use condition::Condition;
+pub use decimate::Amount;
 pub use prune::{largest_weights, prune};
 pub use report::{
     AttributeError, AttributeErrors, ViewDifference, attribute_errors, compare_views, worst_view,

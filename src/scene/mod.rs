@@ -6,6 +6,7 @@ mod byte_reader;
 pub(crate) mod bytes;
 mod camera;
 pub(crate) mod cameras;
+mod chunk_order;
 mod encoding;
 mod flip;
 pub(crate) mod formats;

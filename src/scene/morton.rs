@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::chunk_order::chunk_order;
 use super::table::RawColumns;
 
 /// Bits per axis of a code.
@@ -55,6 +56,11 @@ pub(crate) fn improved_order(raw: &RawColumns) -> Option<Vec<u32>> {
     let present = extent(raw, 0..rows);
     let best = extent(raw, order.iter().copied());
     (present > GOOD_RATIO * best).then_some(order)
+}
+
+/// The order in compact chunks, unless [`improved_order`] leaves the rows as they are.
+pub(crate) fn improved_chunk_order(raw: &RawColumns) -> Option<Vec<u32>> {
+    improved_order(raw).map(|_| chunk_order(raw))
 }
 
 /// Sum of the logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not

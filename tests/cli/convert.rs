@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
 
 /// Number of splats in the scene of [`Place`].
 const SPLATS: u64 = 300;
@@ -84,6 +84,68 @@ fn actions_run_in_the_order_in_which_they_are_given() {
     let left = actions[1]["splats"].as_u64().unwrap();
     assert!(left > 0 && left < 2 * SPLATS && left.is_multiple_of(2));
     assert_eq!(document["output"]["sh_degree"], 0);
+}
+
+#[test]
+fn sog_folders_are_written_and_kept_from_their_readers() {
+    let place = Place::new();
+    let convert = ["convert", "scene.ply", "--json", "-o"];
+    for output in [&["new/a/meta.json"][..], &["b", "--format", "sog-folder"]] {
+        let document = place.document(&[&convert[..], output].concat());
+        let folder = output[0].trim_end_matches("/meta.json");
+        let files = fs::read_dir(place.path(folder)).unwrap();
+        let bytes: u64 = files.map(|f| f.unwrap().metadata().unwrap().len()).sum();
+        assert_eq!(document["output"]["file_bytes"], bytes);
+        let info = place.document(&["info", folder, "--json"]);
+        assert_eq!(
+            (&info["format"], &info["splats"]),
+            (&"SOG".into(), &SPLATS.into())
+        );
+    }
+    place.expect_error(
+        USAGE,
+        &["convert", "b", "-o", "b/meta.json"],
+        &["-o", "which is read"],
+    );
+    fs::write(place.path("b/notes"), "").unwrap();
+    place.expect_error(
+        UNWRITABLE,
+        &["convert", "scene.ply", "-o", "b/meta.json"],
+        &["notes", "no part of it"],
+    );
+}
+
+#[test]
+fn splats_are_merged_and_floaters_dropped() {
+    let place = Place::new();
+    let document = place.document(&[
+        "convert",
+        "scene.ply",
+        "--drop-floaters",
+        "3",
+        "--decimate",
+        "50%",
+        "--decimate",
+        "100",
+        "-o",
+        "a.ply",
+        "--json",
+    ]);
+    let left = |at: usize| document["actions"][at]["splats"].as_u64().unwrap();
+    assert!(left(0) > SPLATS / 2 && left(0) <= SPLATS);
+    assert_eq!(left(1), left(0).div_ceil(2));
+    assert_eq!((left(2), &document["output"]["splats"]), (100, &100.into()));
+    for (flag, value) in [
+        ("--decimate", "0"),
+        ("--decimate", "101%"),
+        ("--drop-floaters", "-1"),
+    ] {
+        place.expect_error(
+            USAGE,
+            &["convert", "scene.ply", "-o", "b.ply", flag, value],
+            &[flag],
+        );
+    }
 }
 
 #[test]

@@ -13,12 +13,12 @@ use crate::support::shared;
 /// Largest part of a value that rounding to f32 on the way may change, twice.
 const ROUNDING: f32 = 4e-7;
 
-fn table(path: &Path) -> SplatTable {
+pub(crate) fn table(path: &Path) -> SplatTable {
     load_table(path, LoadOptions::default()).unwrap()
 }
 
 /// A scene of `count` splats of degree 3, as a PLY in `folder`.
-fn synthetic(folder: &Path, count: u64) -> PathBuf {
+pub(crate) fn synthetic(folder: &Path, count: u64) -> PathBuf {
     let path = folder.join("synthetic.ply");
     let scene = Synthetic::new(Recipe::Object, 1, count, 3).unwrap();
     let file = std::fs::File::create(&path).unwrap();
@@ -81,7 +81,7 @@ fn rows_of_ply_survive_byte_for_byte() {
 }
 
 /// Compares two scenes: rotations up to `rotation`, everything else up to rounding.
-fn assert_same(name: &str, a: &Scene, b: &Scene, rotation: f32) {
+pub(crate) fn assert_same(name: &str, a: &Scene, b: &Scene, rotation: f32) {
     assert_eq!(a.splats.len(), b.splats.len(), "{name}");
     assert_eq!(a.splats.sh_degree(), b.splats.sh_degree(), "{name}");
     for (row, (a, b)) in a.splats.iter().zip(b.splats.iter()).enumerate() {
@@ -115,7 +115,7 @@ fn rotation_step(format: OutputFormat) -> f32 {
     match format {
         OutputFormat::CompressedPly => 2.0 * 1.42 / 1023.0,
         OutputFormat::Spz3 | OutputFormat::Spz4 => 2.0 * 0.71 / 511.0,
-        OutputFormat::Sog => 2.0 * 1.42 / 255.0,
+        OutputFormat::Sog | OutputFormat::SogFolder => 2.0 * 1.42 / 255.0,
         OutputFormat::DotSplat => 2.0 / 128.0,
         _ => 1e-6,
     }
@@ -276,7 +276,7 @@ fn actions_keep_and_move_splats() {
 }
 
 /// A camera that looks at the synthetic scene.
-fn camera(width: u32, height: u32) -> quadrille::Camera {
+pub(crate) fn camera(width: u32, height: u32) -> quadrille::Camera {
     let scene = Synthetic::new(Recipe::Object, 1, 100, 0).unwrap();
     scene.cameras()[0].resized(width, height).unwrap()
 }

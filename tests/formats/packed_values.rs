@@ -157,7 +157,7 @@ fn formats_of_one_scene_agree_on_axes() {
 }
 
 /// An SPZ of version 1 to 3 with two splats of degree 1, packed by hand.
-fn small_spz(version: u32, extension: Option<u32>) -> Vec<u8> {
+pub(crate) fn small_spz(version: u32, extension: Option<u32>) -> Vec<u8> {
     let mut body = Vec::new();
     for word in [0x5053_474e, version, 2] {
         body.extend(u32::to_le_bytes(word));
@@ -267,7 +267,7 @@ fn axes_of_spz_follow_the_extension_then_the_option() {
 }
 
 /// A `.ksplat` of one section at `level` with a full and a partial bucket of one splat each, degree 1.
-fn small_ksplat(level: u16) -> Vec<u8> {
+pub(crate) fn small_ksplat(level: u16) -> Vec<u8> {
     let mut file = vec![0; 4096 + 1024];
     let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
     put(1, &[1]);

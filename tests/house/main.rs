@@ -135,7 +135,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 20] = [
+const LANES_ELSEWHERE: [(&str, &str); 21] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -196,6 +196,10 @@ const LANES_ELSEWHERE: [(&str, &str); 20] = [
         "one loop over a block, compiled for each level so that it does not limit loading",
     ),
     ("scene/assemble.rs", "passes the level to activate.rs"),
+    (
+        "scene/formats/sog/palette.rs",
+        "compares a million rows with thousands of centroids each: scalar, a conversion takes minutes",
+    ),
     (
         "gpu/crop/blend.rs",
         "every quad of every emulated frame goes through it: one vector per quad",

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::{finite, parsed, positive, whole};
-use crate::convert::{Action, Condition};
+use crate::convert::{Action, Amount, Condition};
 use crate::error::Result;
 use crate::scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table, load_with};
 
@@ -38,7 +38,7 @@ type ActionFlag = (
 );
 
 /// All flags of actions.
-const ACTIONS: [ActionFlag; 11] = [
+const ACTIONS: [ActionFlag; 13] = [
     (
         "keep-box",
         Some("X,Y,Z,X,Y,Z"),
@@ -127,6 +127,19 @@ const ACTIONS: [ActionFlag; 11] = [
         },
     ),
     (
+        "drop-floaters",
+        Some("FACTOR"),
+        "Drop splats that stand apart: those whose 16 nearest neighbours are this many times as far away as \
+         is usual among the neighbours, for example 3",
+        |text| positive(text).map(|factor| Step::Table(Action::DropFloaters(factor))),
+    ),
+    (
+        "decimate",
+        Some("N|P%"),
+        "Merge neighbours of similar colour until N splats, or P percent of them, are left",
+        |text| amount(text).map(|amount| Step::Table(Action::Decimate(amount))),
+    ),
+    (
         "morton",
         None,
         "Order splats along a Morton curve, so that neighbours are close in the file",
@@ -140,6 +153,15 @@ fn numbers<const N: usize>(text: &str, example: &str) -> std::result::Result<[f6
     numbers
         .filter(is_finite)
         .ok_or_else(|| format!("expected {example}"))
+}
+
+fn amount(text: &str) -> std::result::Result<Amount, String> {
+    let percent = |text: &str| positive(text).ok().filter(|p| *p <= 100.0);
+    let amount = match text.strip_suffix('%') {
+        Some(text) => percent(text).map(|percent| Amount::Share(percent / 100.0)),
+        None => whole(text).ok().filter(|n| *n > 0).map(Amount::Splats),
+    };
+    amount.ok_or_else(|| "expected a number of splats or a percentage such as 50%".to_owned())
 }
 
 /// Adds the flags of `actions`.

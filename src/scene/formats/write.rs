@@ -1,12 +1,12 @@
 //! Writing of scenes: the formats by the name of the output, and what each cannot hold.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{dot_splat, gltf, ply, sog, spz};
 use crate::error::{Error, Result};
-use crate::output::write_whole;
-use crate::scene::morton::improved_order;
+use crate::output::{write_folder, write_whole};
+use crate::scene::morton::{improved_chunk_order, improved_order};
 use crate::scene::table::{RawColumns, SplatTable};
 
 /// A format that scenes are written in.
@@ -23,6 +23,8 @@ pub enum OutputFormat {
     Spz4,
     /// SOG of version 2 as a zip.
     Sog,
+    /// SOG of version 2 as a folder: a `meta.json` and the pictures beside it.
+    SogFolder,
     /// 32 bytes per splat.
     DotSplat,
     /// GLB with `KHR_gaussian_splatting`.
@@ -30,8 +32,8 @@ pub enum OutputFormat {
 }
 
 /// All formats, with the names by which options choose them and the extensions of files. The first one
-/// whose extension a name has is the name's format.
-const OUTPUTS: [(OutputFormat, &str, &str); 7] = [
+/// whose extension a name has is the name's format. A folder has no extension.
+const OUTPUTS: [(OutputFormat, &str, &str); 8] = [
     (
         OutputFormat::CompressedPly,
         "compressed-ply",
@@ -43,14 +45,20 @@ const OUTPUTS: [(OutputFormat, &str, &str); 7] = [
     (OutputFormat::Sog, "sog", ".sog"),
     (OutputFormat::DotSplat, "splat", ".splat"),
     (OutputFormat::Glb, "glb", ".glb"),
+    (OutputFormat::SogFolder, "sog-folder", ""),
 ];
 
 impl OutputFormat {
     /// The format of files called `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.splat` or
-    /// `.glb`.
+    /// `.glb`, or the `meta.json` of a SOG in a folder.
     pub fn of_name(path: &Path) -> Option<Self> {
+        if path.file_name().is_some_and(|name| name == sog::META) {
+            return Some(Self::SogFolder);
+        }
         let name = path.to_string_lossy().to_ascii_lowercase();
-        let has = |(_, _, extension): &&(Self, &str, &str)| name.ends_with(extension);
+        let has = |(_, _, extension): &&(Self, &str, &str)| {
+            !extension.is_empty() && name.ends_with(extension)
+        };
         OUTPUTS.iter().find(has).map(|(format, _, _)| *format)
     }
 
@@ -59,7 +67,16 @@ impl OutputFormat {
         OUTPUTS.into_iter().map(|(format, _, _)| format)
     }
 
-    /// The extension of the format's files, with its dot.
+    /// The file that a program reads first when `path` has been written: `path` itself, or the `meta.json`
+    /// inside, if it is the folder of a SOG.
+    pub fn main_file(self, path: &Path) -> PathBuf {
+        match self {
+            Self::SogFolder => folder_of(path).join(sog::META),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// The extension of the format's files, with its dot; empty for a folder.
     pub fn extension(self) -> &'static str {
         let is_self = |(format, _, _): &&(Self, &str, &str)| *format == self;
         OUTPUTS.iter().find(is_self).map_or("", |(_, _, end)| end)
@@ -87,7 +104,7 @@ impl OutputFormat {
     pub fn max_sh_degree(self) -> u8 {
         match self {
             Self::Ply | Self::Spz3 | Self::Spz4 => 4,
-            Self::CompressedPly | Self::Sog | Self::Glb => 3,
+            Self::CompressedPly | Self::Sog | Self::SogFolder | Self::Glb => 3,
             Self::DotSplat => 0,
         }
     }
@@ -95,7 +112,8 @@ impl OutputFormat {
     /// The order in which rows of `raw` are written, if it is not their own.
     pub(crate) fn order(self, raw: &RawColumns) -> Option<Vec<u32>> {
         match self {
-            Self::CompressedPly | Self::Sog => improved_order(raw),
+            Self::CompressedPly => improved_chunk_order(raw),
+            Self::Sog | Self::SogFolder => improved_order(raw),
             _ => None,
         }
     }
@@ -117,7 +135,7 @@ impl OutputFormat {
         if !others.is_empty() {
             losses.push(format!("columns {} are left out", others.join(", ")));
         }
-        let has_flag = matches!(self, Self::Spz3 | Self::Spz4 | Self::Sog);
+        let has_flag = matches!(self, Self::Spz3 | Self::Spz4 | Self::Sog | Self::SogFolder);
         if table.encoding.antialiased == Some(true) && !has_flag {
             losses.push("the flag of antialiased training is left out".to_owned());
         }
@@ -125,7 +143,16 @@ impl OutputFormat {
     }
 }
 
-/// Writes `table` to the file `path`, whole or not at all.
+/// The folder of a SOG that `path` names: itself, or that of its `meta.json`.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if path.file_name().is_some_and(|name| name == sog::META) => folder,
+        _ => path,
+    }
+}
+
+/// Writes `table` to the file `path`, whole or not at all. The folder of a SOG may exist if it is empty or
+/// holds nothing but a SOG.
 ///
 /// # Errors
 /// [`Error::Malformed`] for splats that the format cannot hold: rows that are not finite, positions
@@ -151,6 +178,10 @@ pub fn write_table(path: &Path, table: &SplatTable, format: OutputFormat) -> Res
         OutputFormat::Spz3 => spz::write(table, 3, path)?,
         OutputFormat::Spz4 => spz::write(table, 4, path)?,
         OutputFormat::Sog => sog::write(table, path)?,
+        OutputFormat::SogFolder => {
+            let files = sog::write_files(table, path)?;
+            return write_folder(folder_of(path), &files, &sog::FILES);
+        }
         OutputFormat::DotSplat => dot_splat::write(table, path)?,
         OutputFormat::Glb => gltf::write(table, path)?,
     };

@@ -7,7 +7,7 @@ use super::compressed::{CHUNK, CHUNK_PROPERTIES, PACKED_PROPERTIES, SH_RANGE};
 use super::layout::rest_name;
 use crate::error::{Error, Result};
 use crate::math::{SH_C0, narrow};
-use crate::scene::morton::improved_order;
+use crate::scene::morton::improved_chunk_order;
 use crate::scene::quaternion::without_largest;
 use crate::scene::table::{RawColumns, SplatTable, sigmoid};
 
@@ -24,7 +24,7 @@ pub(in crate::scene) fn write_compressed(
     out: &mut dyn Write,
 ) -> Result<()> {
     let mut raw = table.raw(path)?;
-    if let Some(order) = improved_order(&raw) {
+    if let Some(order) = improved_chunk_order(&raw) {
         raw.select(&order);
     }
     write(&raw, &table.comments, out).map_err(|e| Error::write(path, e))

@@ -10,6 +10,7 @@ use super::header::{Element, Encoding, Header, Kind, Scalar};
 use super::number;
 use crate::error::Result;
 use crate::math::{SH_C0, narrow};
+use crate::scene::chunk_order::CHUNK_ROWS;
 use crate::scene::encoding::SceneEncoding;
 use crate::scene::formats::format_reader::{FormatReader, Reader, SceneSource};
 use crate::scene::quaternion::with_largest;
@@ -18,7 +19,7 @@ use crate::scene::splats::{MAX_SPLATS, rest_coefficients};
 use crate::scene::table::{RawColumns, SplatTable, logit};
 
 /// Splats per chunk.
-pub(super) const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = CHUNK_ROWS;
 
 /// Scale of the higher coefficients, whose range is -4 to 4.
 pub(super) const SH_RANGE: f64 = 8.0;

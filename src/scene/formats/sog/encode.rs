@@ -64,19 +64,27 @@ impl Picture {
     }
 }
 
-/// A zip of pictures and the description.
-pub(super) fn zip(pictures: &[Picture], meta_name: &str, meta: &[u8]) -> io::Result<Vec<u8>> {
-    let files = pictures
+/// The names and contents of the files of a SOG: its pictures, then the description.
+pub(super) fn files(
+    pictures: &[Picture],
+    meta_name: &'static str,
+    meta: Vec<u8>,
+) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
+    let encoded = pictures
         .par_iter()
         .map(|picture| Ok((picture.name, picture.encode()?)));
-    let files: Vec<(&str, Vec<u8>)> = files.collect::<io::Result<_>>()?;
+    let mut files: Vec<(&str, Vec<u8>)> = encoded.collect::<io::Result<_>>()?;
+    files.push((meta_name, meta));
+    Ok(files)
+}
+
+/// A zip of files, which are stored as they are.
+pub(super) fn zip(files: &[(&str, Vec<u8>)]) -> io::Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    for (name, bytes) in &files {
+    for (name, bytes) in files {
         zip.start_file(*name, stored)?;
         zip.write_all(bytes)?;
     }
-    zip.start_file(meta_name, stored)?;
-    zip.write_all(meta)?;
     Ok(zip.finish()?.into_inner())
 }

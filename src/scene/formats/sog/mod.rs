@@ -16,7 +16,7 @@ mod textures;
 mod write;
 
 pub(super) use read::read;
-pub(super) use write::write;
+pub(super) use write::{write, write_files};
 
 use super::format_reader::{FormatReader, Reader};
 use crate::scene::scene_file::SceneFormat;
@@ -27,6 +27,18 @@ const NAME: SceneFormat = SceneFormat("SOG");
 pub(super) const META: &str = "meta.json";
 /// Name of the description of a streamed SOG.
 pub(super) const LOD_META: &str = "lod-meta.json";
+
+/// Names of the files that a SOG in a folder may have, which a new one replaces.
+pub(super) const FILES: [&str; 8] = [
+    "means_l.webp",
+    "means_u.webp",
+    "scales.webp",
+    "quats.webp",
+    "sh0.webp",
+    "shN_centroids.webp",
+    "shN_labels.webp",
+    META,
+];
 
 /// Centroids per row of the palette's picture.
 const CENTROIDS_PER_ROW: usize = 64;

@@ -1,4 +1,4 @@
-//! Writing of SOG, version 2, as a zip.
+//! Writing of SOG, version 2, as a zip or as a folder.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::codebook::{codebook, indices};
-use super::encode::{Picture, picture_width, zip};
+use super::encode::{Picture, files, picture_width, zip};
 use super::palette::{Palette, palette};
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, META};
 use crate::error::{Error, Result};
@@ -15,12 +15,23 @@ use crate::scene::morton::improved_order;
 use crate::scene::quaternion::without_largest;
 use crate::scene::table::{RawColumns, SplatTable, sigmoid};
 
-/// A table as the bytes of a SOG, in an order in which neighbours are close, unless it has such an
-/// order.
+/// A table as the bytes of a SOG in a zip.
+///
+/// # Errors
+/// Those of [`write_files`].
+pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
+    zip(&write_files(table, path)?).map_err(|e| Error::write(path, e))
+}
+
+/// A table as the names and contents of the files of a SOG, in an order in which neighbours are close,
+/// unless it has such an order.
 ///
 /// # Errors
 /// [`Error::Malformed`] for rows that are not finite; `path` is for errors.
-pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
+pub(in crate::scene::formats) fn write_files(
+    table: &SplatTable,
+    path: &Path,
+) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let mut raw = table.raw(path)?;
     if let Some(order) = improved_order(&raw) {
         raw.select(&order);
@@ -85,7 +96,7 @@ pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Resul
         add("shN_labels.webp", width, labels);
     }
     let meta = Value::to_string(&meta);
-    zip(&pictures, META, meta.as_bytes()).map_err(|e| Error::write(path, e))
+    files(&pictures, META, meta.into_bytes()).map_err(|e| Error::write(path, e))
 }
 
 /// Positions in 16 bits of a logarithmic range, low and high bytes apart.

@@ -1,0 +1,200 @@
+//! Nearest neighbours of points, by a k-d tree.
+
+use rayon::prelude::*;
+
+/// Points of a part of the tree that is searched from end to end.
+const LEAF: usize = 8;
+/// Points of a part whose halves are built in parallel.
+const PARALLEL: usize = 1 << 13;
+
+/// A neighbour: its row, and its squared distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Neighbour {
+    pub(super) row: u32,
+    pub(super) distance_squared: f32,
+}
+
+/// A point of the tree.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: [f32; 3],
+    row: u32,
+}
+
+/// A balanced tree over points, which are halved at medians: the middle of each part is its root, the two
+/// sides are its subtrees.
+pub(super) struct Neighbours {
+    points: Vec<Point>,
+    /// The axis at which each root divides its part.
+    axes: Vec<u8>,
+}
+
+impl Neighbours {
+    /// The tree of points by their finite coordinates.
+    pub(super) fn new(columns: &[Vec<f32>; 3]) -> Self {
+        let [x, y, z] = columns;
+        let rows = (0u32..).zip(x.iter().zip(y).zip(z));
+        let point = |(row, ((x, y), z)): (u32, ((&f32, &f32), &f32))| Point {
+            at: [*x, *y, *z],
+            row,
+        };
+        let mut points: Vec<Point> = rows.map(point).collect();
+        let mut axes = vec![0; points.len()];
+        build(&mut points, &mut axes);
+        Self { points, axes }
+    }
+
+    /// For each row, what `of` makes of its `count` nearest other points, nearest first; of equally near
+    /// ones, that of the lower row first.
+    pub(super) fn of_all<T: Send + Default + Clone>(
+        &self,
+        count: usize,
+        of: impl Fn(u32, &[Neighbour]) -> T + Sync,
+    ) -> Vec<T> {
+        // In the order of the tree, so that consecutive searches visit the same points.
+        let found = self.points.par_iter().map_init(Vec::new, |nearest, point| {
+            nearest.clear();
+            self.search(0..self.points.len(), point, count, nearest);
+            (point.row, of(point.row, nearest))
+        });
+        let found: Vec<(u32, T)> = found.collect();
+        let mut by_row = vec![T::default(); found.len()];
+        for (row, value) in found {
+            by_row[row as usize] = value;
+        }
+        by_row
+    }
+
+    fn search(
+        &self,
+        part: std::ops::Range<usize>,
+        from: &Point,
+        count: usize,
+        nearest: &mut Vec<Neighbour>,
+    ) {
+        if part.len() <= LEAF {
+            for point in &self.points[part] {
+                offer(nearest, count, from, point);
+            }
+            return;
+        }
+        let middle = part.start + part.len() / 2;
+        let root = &self.points[middle];
+        let axis = usize::from(self.axes[middle]);
+        let beyond = from.at[axis] - root.at[axis];
+        let (low, high) = (part.start..middle, middle + 1..part.end);
+        let (near, far) = if beyond < 0.0 {
+            (low, high)
+        } else {
+            (high, low)
+        };
+        self.search(near, from, count, nearest);
+        offer(nearest, count, from, root);
+        let is_full = nearest.len() == count;
+        let farthest = nearest.last().map_or(0.0, |last| last.distance_squared);
+        if !is_full || beyond * beyond <= farthest {
+            self.search(far, from, count, nearest);
+        }
+    }
+}
+
+fn build(points: &mut [Point], axes: &mut [u8]) {
+    if points.len() <= LEAF {
+        return;
+    }
+    let mut bounds = [(f32::INFINITY, f32::NEG_INFINITY); 3];
+    for point in &*points {
+        for (bound, v) in bounds.iter_mut().zip(point.at) {
+            *bound = (bound.0.min(v), bound.1.max(v));
+        }
+    }
+    let extent = |axis: u8| {
+        let (low, high) = bounds[usize::from(axis)];
+        high - low
+    };
+    let widest = [0, 1, 2]
+        .into_iter()
+        .max_by(|a, b| extent(*a).total_cmp(&extent(*b)));
+    let axis = widest.unwrap_or(0);
+    let at = usize::from(axis);
+    let middle = points.len() / 2;
+    points.select_nth_unstable_by(middle, |a, b| {
+        a.at[at].total_cmp(&b.at[at]).then(a.row.cmp(&b.row))
+    });
+    axes[middle] = axis;
+    let is_large = points.len() > PARALLEL;
+    let (low, high) = points.split_at_mut(middle);
+    let (low_axes, high_axes) = axes.split_at_mut(middle);
+    let mut halves = [(low, low_axes), (&mut high[1..], &mut high_axes[1..])];
+    if is_large {
+        halves
+            .par_iter_mut()
+            .for_each(|(points, axes)| build(points, axes));
+    } else {
+        halves
+            .iter_mut()
+            .for_each(|(points, axes)| build(points, axes));
+    }
+}
+
+/// Adds `point` to the `count` nearest ones, in order, if it is one of them.
+fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point) {
+    if point.row == from.row {
+        return;
+    }
+    let offset = [0, 1, 2].map(|axis| from.at[axis] - point.at[axis]);
+    let found = Neighbour {
+        row: point.row,
+        distance_squared: offset.iter().map(|v| v * v).sum(),
+    };
+    let is_nearer =
+        |a: &Neighbour, b: &Neighbour| (a.distance_squared, a.row) < (b.distance_squared, b.row);
+    if nearest.len() == count {
+        match nearest.last() {
+            Some(last) if is_nearer(&found, last) => nearest.pop(),
+            _ => return,
+        };
+    }
+    let at = nearest.partition_point(|other| is_nearer(other, &found));
+    nearest.insert(at, found);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_those_of_a_full_search() {
+        let hash = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 12) as f32 / 1_048_576.0;
+        // Half of the points lie on a coarse grid, so that distances are equal and points coincide.
+        let at = |row: u32, axis: u32| match row % 2 {
+            0 => hash(row * 3 + axis),
+            _ => (hash(row * 3 + axis) * 4.0).floor() / 4.0,
+        };
+        let columns =
+            [0, 1, 2].map(|axis| (0..1500).map(|row| at(row, axis)).collect::<Vec<f32>>());
+        let found = Neighbours::new(&columns).of_all(6, |_, nearest| nearest.to_vec());
+        for (row, found) in found.iter().enumerate() {
+            let mut all: Vec<(f32, u32)> = (0..1500u32)
+                .filter(|other| *other as usize != row)
+                .map(|other| {
+                    let offset = [0, 1, 2].map(|a| columns[a][row] - columns[a][other as usize]);
+                    (offset.iter().map(|v| v * v).sum(), other)
+                })
+                .collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let found: Vec<(f32, u32)> =
+                found.iter().map(|n| (n.distance_squared, n.row)).collect();
+            assert_eq!(found, all[..6], "row {row}");
+        }
+    }
+
+    #[test]
+    fn few_points_have_few_neighbours() {
+        let columns = [vec![0.0, 1.0], vec![0.0; 2], vec![0.0; 2]];
+        let rows = |_, nearest: &[Neighbour]| nearest.iter().map(|n| n.row).collect::<Vec<u32>>();
+        assert_eq!(Neighbours::new(&columns).of_all(4, rows), [[1], [0]]);
+        let none = [const { Vec::new() }; 3];
+        assert!(Neighbours::new(&none).of_all(4, rows).is_empty());
+    }
+}

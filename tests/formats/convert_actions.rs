@@ -1,0 +1,117 @@
+//! Actions that look at the surroundings of splats, and SOG as a folder.
+
+use std::path::Path;
+
+use quadrille::convert::{Action, Amount, Condition, concatenate};
+use quadrille::{
+    OutputFormat, Protocol, RenderSettings, SplatTable, compare, load, render, write_table,
+};
+
+use crate::conversion::{assert_same, camera, synthetic, table};
+
+fn applied(table: &SplatTable, action: &Action) -> SplatTable {
+    let mut changed = table.clone();
+    action.apply(&mut changed, Path::new("scene")).unwrap();
+    changed
+}
+
+fn picture(table: &SplatTable, folder: &Path) -> quadrille::Frame {
+    let path = folder.join("drawn.ply");
+    write_table(&path, table, OutputFormat::Ply).unwrap();
+    let splats = load(&path).unwrap().splats;
+    render(&splats, &camera(240, 135), &RenderSettings::default()).0
+}
+
+#[test]
+fn floaters_are_dropped_and_the_scene_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 4000));
+    // Three single splats, far from the scene and from each other.
+    let one = applied(&scene, &Action::Decimate(Amount::Splats(1)));
+    let far = [[9.0, 0.0, 0.0], [0.0, -9.0, 0.0], [7.0, -7.0, 7.0]];
+    let far = far.map(|offset| applied(&one, &Action::Translate(offset)));
+    let tables = std::iter::once(scene.clone()).chain(far).collect();
+    let both = concatenate(tables).unwrap().unwrap();
+    let cleaned = applied(&both, &Action::DropFloaters(3.0));
+    let largest = |table: &SplatTable| {
+        let columns = ["x", "y", "z"].map(|name| table.column(name).unwrap().into_owned());
+        columns
+            .iter()
+            .flatten()
+            .fold(0.0_f32, |most, v| most.max(v.abs()))
+    };
+    assert!(largest(&both) > 6.0 && largest(&cleaned) < 6.0);
+    let dropped = both.rows() - cleaned.rows();
+    assert!((3..60).contains(&dropped), "{dropped} of {}", both.rows());
+    // Nothing is so sparse.
+    assert_eq!(applied(&both, &Action::DropFloaters(1e6)), both);
+}
+
+#[test]
+fn decimated_scenes_are_closer_than_thinned_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 6000));
+    let half = Action::Decimate(Amount::Share(0.5));
+    let decimated = applied(&scene, &half);
+    assert_eq!(decimated.rows(), 3000);
+    assert_eq!(
+        applied(&scene, &Action::Decimate(Amount::Splats(3000))),
+        decimated
+    );
+    assert_eq!(
+        applied(&scene, &Action::Decimate(Amount::Splats(6000))),
+        scene
+    );
+    let one_thread = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    assert_eq!(one_thread.install(|| applied(&scene, &half)), decimated);
+    // The larger half of the splats.
+    let mut sizes = scene.column("scale_0").unwrap().into_owned();
+    sizes.sort_by(f32::total_cmp);
+    let condition = format!("scale_0 > {}", sizes[2999]);
+    let condition = Condition::parse(&condition).unwrap();
+    let thinned = applied(&scene, &Action::Where(condition));
+    assert!(
+        (2900..=3100).contains(&thinned.rows()),
+        "{}",
+        thinned.rows()
+    );
+    let expected = picture(&scene, folder.path());
+    let [merged, thinned] = [&decimated, &thinned].map(|table| {
+        let found = picture(table, folder.path());
+        compare(&expected, &found, Protocol::Float)
+            .unwrap()
+            .psnr_db
+            .unwrap()
+    });
+    assert!(
+        merged > 24.0 && merged > thinned + 3.0,
+        "{merged} {thinned}"
+    );
+}
+
+/// The folder holds what the zip holds, and a second one replaces the first.
+#[test]
+fn sog_is_written_as_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 2000));
+    let (zip, unpacked) = (folder.path().join("a.sog"), folder.path().join("a"));
+    write_table(&zip, &scene, OutputFormat::Sog).unwrap();
+    let plain = applied(&scene, &Action::LimitSh(0));
+    let meta = unpacked.join("meta.json");
+    assert_eq!(OutputFormat::of_name(&meta), Some(OutputFormat::SogFolder));
+    for (table, files) in [(&scene, 8), (&plain, 6), (&scene, 8)] {
+        write_table(&meta, table, OutputFormat::SogFolder).unwrap();
+        assert_eq!(std::fs::read_dir(&unpacked).unwrap().count(), files);
+    }
+    let expected = load(&zip).unwrap();
+    for path in [&meta, &unpacked] {
+        assert_same("folder", &expected, &load(path).unwrap(), 0.0);
+    }
+    std::fs::write(unpacked.join("notes.txt"), "mine").unwrap();
+    let error = write_table(&unpacked, &scene, OutputFormat::SogFolder).unwrap_err();
+    assert!(error.to_string().contains("notes.txt"), "{error}");
+    assert!(meta.is_file());
+}

@@ -1,0 +1,208 @@
+//! Splats in glTF as other programs lay them out: buffers beside the document or in data URIs, placed by
+//! nodes, packed as SPZ.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use quadrille::convert::Action;
+use quadrille::nalgebra::{Matrix3, Quaternion, UnitQuaternion};
+use quadrille::{
+    LoadOptions, OutputFormat, Scene, Splat, SplatAxes, load, load_bytes, load_with, write_table,
+};
+use serde_json::{Value, json};
+
+use crate::conversion::{assert_same, synthetic, table};
+use crate::packed_values::small_spz;
+
+/// A GLB of 300 synthetic splats of degree 3: its document and its buffer, and the PLY it was made from.
+fn parts(folder: &Path) -> (Value, Vec<u8>, PathBuf) {
+    let (ply, glb) = (synthetic(folder, 300), folder.join("plain.glb"));
+    write_table(&glb, &table(&ply), OutputFormat::Glb).unwrap();
+    let file = std::fs::read(&glb).unwrap();
+    let size = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    let document = serde_json::from_slice(&file[20..20 + size(12)]).unwrap();
+    (document, file[28 + size(12)..].to_vec(), ply)
+}
+
+/// Compares two scenes; rotations by the ellipsoids that they make, which a half turn about an axis of
+/// their own does not change.
+fn assert_alike(name: &str, found: &Scene, expected: &Scene) {
+    assert_eq!(found.splats.len(), expected.splats.len(), "{name}");
+    let covariance = |splat: &Splat| {
+        let [w, x, y, z] = splat.rotation.map(f64::from);
+        let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+        let scales = Matrix3::from_diagonal(&splat.scale.map(f64::from).into());
+        let axes = turn.to_rotation_matrix().matrix() * scales;
+        axes * axes.transpose()
+    };
+    for (row, (a, b)) in found.splats.iter().zip(expected.splats.iter()).enumerate() {
+        let plain = |s: &Splat| [&s.mean[..], &s.scale, &[s.opacity], s.sh.as_flattened()].concat();
+        for (at, (x, y)) in plain(&a).into_iter().zip(plain(&b)).enumerate() {
+            let bound = 3e-6 * (1.0 + x.abs());
+            assert!(
+                (x - y).abs() < bound,
+                "{name}, row {row}, value {at}: {x} {y}"
+            );
+        }
+        let [a, b] = [covariance(&a), covariance(&b)];
+        assert!(
+            (a - b).amax() < 1e-5 * a.amax(),
+            "{name}, row {row}: {a} {b}"
+        );
+    }
+}
+
+fn data_uri(bytes: &[u8]) -> Value {
+    let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+    json!(format!("data:application/octet-stream;base64,{text}"))
+}
+
+fn write(folder: &Path, name: &str, document: &Value) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, document.to_string()).unwrap();
+    path
+}
+
+#[test]
+fn buffers_lie_beside_the_document_or_in_data_uris() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (mut document, buffer, _) = parts(folder);
+    let expected = load(folder.join("plain.glb")).unwrap();
+    std::fs::write(folder.join("the buffer.bin"), &buffer).unwrap();
+    document["buffers"][0]["uri"] = json!("the%20buffer.bin");
+    let beside = write(folder, "beside.gltf", &document);
+    assert_same("beside", &expected, &load(&beside).unwrap(), 0.0);
+    // Without a folder, there is no file beside it.
+    let bytes = std::fs::read(&beside).unwrap();
+    assert!(load_bytes(&bytes, &beside).is_err());
+    document["buffers"][0]["uri"] = data_uri(&buffer);
+    let inside = document.to_string();
+    let scene = load_bytes(inside.as_bytes(), Path::new("inside.gltf")).unwrap();
+    assert_eq!(scene.format.name(), "glTF");
+    assert_same("inside", &expected, &scene, 0.0);
+    document["buffers"][0]["uri"] = data_uri(&buffer[..buffer.len() - 8]);
+    for uri in [
+        json!("missing.bin"),
+        json!("../the%20buffer.bin"),
+        json!("https://example.org/the.bin"),
+        json!("data:text/plain,abc"),
+        document["buffers"][0]["uri"].clone(),
+    ] {
+        document["buffers"][0]["uri"] = uri;
+        let error = load(write(folder, "wrong.gltf", &document)).unwrap_err();
+        assert!(error.to_string().contains("buffers[0]"), "{error}");
+    }
+}
+
+/// Nodes place splats by a translation, rotation and scale or by a matrix, and by those of their parents.
+#[test]
+fn nodes_move_turn_and_scale_splats() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (mut document, buffer, ply) = parts(folder);
+    document["buffers"][0]["uri"] = data_uri(&buffer);
+    // A quarter turn about x, and about y, as x, y, z, w.
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    let turn_x = json!([half, 0.0, 0.0, half]);
+    let turn_y = json!([0.0, half, 0.0, half]);
+    // The axes of a PLY are those of glTF turned by half a turn about z.
+    let (move_by, turn_back_x) = ([-1.0, -2.0, 3.0], [-90.0, 0.0, 0.0]);
+    let one_node = [
+        Action::Scale(2.0),
+        Action::Rotate(turn_back_x),
+        Action::Translate(move_by),
+    ];
+    let two_nodes = [
+        Action::Rotate(turn_back_x),
+        Action::Scale(2.0),
+        Action::Rotate([0.0, -90.0, 0.0]),
+        Action::Translate(move_by),
+    ];
+    let matrix = json!([
+        2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -2.0, 0.0, 0.0, 1.0, 2.0, 3.0, 1.0
+    ]);
+    let by_parts =
+        json!({"translation": [1.0, 2.0, 3.0], "rotation": turn_x, "scale": [2.0, 2.0, 2.0]});
+    let parent = json!({"translation": [1.0, 2.0, 3.0], "rotation": turn_y, "scale": [2.0, 2.0, 2.0],
+        "children": [1]});
+    for (name, nodes, actions) in [
+        ("parts", vec![by_parts], &one_node[..]),
+        ("matrix", vec![json!({"matrix": matrix})], &one_node),
+        (
+            "parent",
+            vec![parent, json!({"rotation": turn_x})],
+            &two_nodes,
+        ),
+    ] {
+        document["nodes"] = json!(nodes);
+        let last = document["nodes"]
+            .as_array_mut()
+            .unwrap()
+            .last_mut()
+            .unwrap();
+        last["mesh"] = json!(0);
+        let found = load(write(folder, "placed.gltf", &document)).unwrap();
+        let mut moved = table(&ply);
+        for action in actions {
+            action.apply(&mut moved, folder).unwrap();
+        }
+        let path = folder.join("moved.ply");
+        write_table(&path, &moved, OutputFormat::Ply).unwrap();
+        let expected = load(&path).unwrap();
+        assert_alike(name, &found, &expected);
+    }
+    for scale in [
+        json!([1.0, 2.0, 1.0]),
+        json!([-1.0, 1.0, 1.0]),
+        json!([0.0, 0.0, 0.0]),
+    ] {
+        document["nodes"] = json!([{"mesh": 0, "scale": scale}]);
+        let error = load(write(folder, "wrong.gltf", &document)).unwrap_err();
+        assert!(error.to_string().contains("uniform scale"), "{error}");
+    }
+}
+
+/// The draft extension for SPZ: the packed splats have the axes of the document.
+#[test]
+fn packed_splats_are_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (_, _, ply) = parts(folder);
+    let written = folder.join("packed.spz");
+    write_table(&written, &table(&ply), OutputFormat::Spz3).unwrap();
+    let files = [std::fs::read(&written).unwrap(), small_spz(2, None)];
+    for (at, packed) in files.iter().enumerate() {
+        let rows = if at == 0 { 300 } else { 2 };
+        let mut document = json!({
+            "asset": {"version": "2.0"},
+            "extensionsUsed": ["KHR_gaussian_splatting", "KHR_gaussian_splatting_compression_spz_2"],
+            "scenes": [{"nodes": [0]}],
+            "nodes": [{"mesh": 0}],
+            "buffers": [{"byteLength": packed.len() + 12, "uri": data_uri(&[&[9; 12], &packed[..]].concat())}],
+            "bufferViews": [{"buffer": 0, "byteOffset": 12, "byteLength": packed.len()}],
+            "accessors": [{"componentType": 5126, "count": rows, "type": "VEC3"}],
+            "meshes": [{"primitives": [{
+                "mode": 0,
+                "attributes": {"POSITION": 0},
+                "extensions": {"KHR_gaussian_splatting": {"extensions": {
+                    "KHR_gaussian_splatting_compression_spz_2": {"bufferView": 0},
+                }}},
+            }]}],
+        });
+        let spz = folder.join("alone.spz");
+        std::fs::write(&spz, packed).unwrap();
+        let axes: SplatAxes = "LUF".parse().unwrap();
+        let expected = load_with(&spz, LoadOptions::new(Some(axes), 0)).unwrap();
+        let found = load(write(folder, "packed.gltf", &document)).unwrap();
+        assert_eq!(found.splats.len(), rows);
+        assert!(found.encoding.compression.contains("SPZ"));
+        assert_alike("packed", &found, &expected);
+        document["bufferViews"][0]["byteLength"] = json!(packed.len() - 9);
+        assert!(load(write(folder, "short.gltf", &document)).is_err());
+        document["meshes"][0]["primitives"][0]["extensions"]["KHR_gaussian_splatting"]["extensions"]
+            ["KHR_gaussian_splatting_compression_spz_2"]["bufferView"] = json!(7);
+        let error = load(write(folder, "wrong.gltf", &document)).unwrap_err();
+        assert!(error.to_string().contains("bufferViews[7]"), "{error}");
+    }
+}
