@@ -11,7 +11,7 @@ use crate::packed_values::{small_ksplat, small_spz};
 use crate::support::scenes::Random;
 
 /// Changed files per part of a file.
-const MUTATIONS: u32 = 950;
+const MUTATIONS: u32 = 1320;
 
 /// A name with bytes.
 type Part = (String, Vec<u8>);
