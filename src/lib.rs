@@ -100,7 +100,7 @@ pub use image::files::{
     write_exr_layers, write_npy_layer, write_to as encode_picture,
 };
 pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
-pub use image::{ColourSpace, Frame, Layer, LayerPicture};
+pub use image::{ColourSpace, Frame, Layer, LayerPicture, TopCount};
 pub use math::SimdLevel;
 pub use mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use mesh::files::load as load_mesh;
@@ -118,9 +118,9 @@ pub use scene::cameras::{
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{
-    Camera, Distribution, Dropped, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat, Scene,
-    SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatAxes, SplatTable, Splats, Visibility,
-    load, load_bytes, load_bytes_with, load_table, load_with, write_table,
+    Camera, Distribution, Dropped, FisheyeLens, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat,
+    Projection, Scene, SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatAxes, SplatTable,
+    Splats, Visibility, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
 };
 pub use shading::{
     ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,

@@ -1,14 +1,21 @@
 //! Layers beside the colours of a picture, and the colour space of its file.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
 
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
 use crate::cpu::LayerSettings;
 use crate::error::{Error, Result};
-use crate::image::{Frame, Layer, LayerPicture, files};
+use crate::image::{Frame, Layer, LayerPicture, TopCount, files};
 use crate::scene::Camera;
 
+/// Prefix of the number of splats with the largest weights.
+const TOP: &str = "top:";
 /// What stands for "{aov}" in the name of the picture itself.
 const COLOURS: &str = "rgba";
 
@@ -21,11 +28,11 @@ pub(super) struct LayerFlags {
     #[arg(
         long = "aov",
         value_name = "LAYERS",
-        value_enum,
+        value_parser = LayerChoiceParser,
         value_delimiter = ',',
         hide_possible_values = false
     )]
-    layers: Vec<Layer>,
+    layers: Vec<LayerChoice>,
     /// Measure depth as the distance of a splat's centre from the camera, instead of along the line of
     /// sight
     #[arg(long, requires = "layers")]
@@ -33,6 +40,62 @@ pub(super) struct LayerFlags {
     /// Colours of an .exr or .npy file
     #[arg(long, value_enum, default_value_t = ColourChoice::Display)]
     colour: ColourChoice,
+}
+
+/// A layer, or a pair of layers, as `--aov` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LayerChoice {
+    One(Layer),
+    /// The splats with the largest weights and their weights.
+    Top(TopCount),
+}
+
+impl LayerChoice {
+    fn layers(self) -> Vec<Layer> {
+        match self {
+            Self::One(layer) => vec![layer],
+            Self::Top(count) => vec![Layer::TopId(count), Layer::TopWeight(count)],
+        }
+    }
+}
+
+/// Parses the names of [`Layer`], and `top:8`.
+#[derive(Debug, Clone)]
+struct LayerChoiceParser;
+
+impl TypedValueParser for LayerChoiceParser {
+    type Value = LayerChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<Self::Value, clap::Error> {
+        let Some(count) = value.to_str().and_then(|text| text.strip_prefix(TOP)) else {
+            let parser = EnumValueParser::<Layer>::new();
+            let layer = parser.parse_ref(command, argument, value);
+            return layer.map(LayerChoice::One);
+        };
+        let count = count.parse().ok().and_then(TopCount::new);
+        count.map(LayerChoice::Top).ok_or_else(|| {
+            let value = value.to_string_lossy();
+            let message = format!(
+                "--aov: expected {TOP}1 to {TOP}{}, found {value:?}\n",
+                TopCount::MAX
+            );
+            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let layers = Layer::value_variants().iter();
+        let layers = layers.filter_map(ValueEnum::to_possible_value);
+        let help = "Indices and weights of the K splats with the largest weights, such as top:8; \
+                    two layers, top-id and top-weight";
+        let top = PossibleValue::new("top:K").help(help);
+        Some(Box::new(layers.chain([top])))
+    }
 }
 
 /// Colours of a file.
@@ -48,9 +111,9 @@ impl LayerFlags {
     /// The layers, each once.
     pub(super) fn settings(&self) -> LayerSettings {
         let mut layers = Vec::new();
-        for layer in &self.layers {
-            if !layers.contains(layer) {
-                layers.push(*layer);
+        for layer in self.layers.iter().flat_map(|choice| choice.layers()) {
+            if !layers.contains(&layer) {
+                layers.push(layer);
             }
         }
         LayerSettings {
@@ -77,6 +140,15 @@ impl LayerFlags {
     ) -> Result<()> {
         use files::PictureFormat::{Exr, Npy};
         let is_float = matches!(output.format, Some(Exr | Npy));
+        let tops: Vec<_> = self
+            .layers
+            .iter()
+            .filter(|choice| matches!(choice, LayerChoice::Top(_)))
+            .collect();
+        if tops.windows(2).any(|pair| pair[0] != pair[1]) {
+            let found = "several numbers";
+            return Err(Error::argument("--aov top", "one number of splats", found));
+        }
         for (flag, is_given) in [
             ("--aov", !self.layers.is_empty()),
             ("--colour linear", self.colour == ColourChoice::Linear),

@@ -4,6 +4,7 @@
 //! or check failed, 2 wrong usage, 3 unreadable input, 4 could not write.
 
 mod bench;
+mod camera_model;
 mod compare;
 mod completions;
 mod console;

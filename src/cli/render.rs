@@ -156,8 +156,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let views = args.film.views(&views, path, &scene.splats, verbosity)?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
-        let text = write_inria_json(&views.cameras);
-        write_whole(path, |out| out.write_all(text.as_bytes()))?;
+        write_cameras(path, &views.cameras)?;
     }
     if args.list_views {
         match args.json {
@@ -217,6 +216,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Writes a cameras.json, which can hold pinholes.
+fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
+    if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
+        let expected = "pinholes, the only projection of a cameras.json";
+        let found = "fisheyes or panoramas";
+        return Err(Error::argument("--cameras-out", expected, found));
+    }
+    let text = write_inria_json(cameras);
+    write_whole(path, |out| out.write_all(text.as_bytes()))
 }
 
 /// Writes a film, and says so.

@@ -23,7 +23,7 @@ pub(super) fn camera_json(camera: &Camera) -> Value {
 
 /// Vertical field of view.
 fn fov_degrees(camera: &Camera) -> f64 {
-    2.0 * camera.half_fov_tangents()[1].atan().to_degrees()
+    camera.fov()[1].to_degrees()
 }
 
 /// A table with a line per view.

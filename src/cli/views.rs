@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::camera_model::{CameraModel, check_fov, parse_fov};
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
 use super::usage::whole;
@@ -51,6 +52,11 @@ pub(crate) struct ViewArgs {
     /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]
     #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
     fov: Option<f64>,
+    /// Projection of the pictures, instead of that of the camera file [default without a file: pinhole].
+    /// --fov is that of a fisheye too (up to 340 degrees, 180 by default); a panorama shows the whole
+    /// sphere, in 2048 x 1024 pixels unless a size is given
+    #[arg(long, value_name = "MODEL", value_enum)]
+    camera_model: Option<CameraModel>,
     /// Choose N different views that show much of the scene, the best first
     #[arg(
         long,
@@ -234,7 +240,35 @@ impl ViewArgs {
             let expected = "a scene of splats, whose views can be compared";
             return Err(Error::argument("--views", expected, "a mesh"));
         }
-        Ok(self.chosen(None, framing, verbosity)?.cameras)
+        let mut cameras = self.chosen(None, framing, verbosity)?.cameras;
+        let others = cameras
+            .iter_mut()
+            .filter(|camera| !camera.projection.is_pinhole());
+        let mut count = 0;
+        for camera in others {
+            *camera = camera.as_pinhole();
+            count += 1;
+        }
+        if count > 0 {
+            verbosity.warn(&format!(
+                "{count} fisheyes or panoramas are drawn as pinholes, the only projection of meshes"
+            ));
+        }
+        Ok(cameras)
+    }
+
+    /// Replaces the projection, if a flag asks for it.
+    fn with_model(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
+        let Some(model) = self.camera_model else {
+            return Ok(cameras);
+        };
+        let replace = |camera| model.replace(camera, self.fov, self.size());
+        cameras.into_iter().map(replace).collect()
+    }
+
+    /// Whether `--fov` is that of a lens which replaces the pinholes that views are searched with.
+    fn has_own_fov(&self) -> bool {
+        self.camera_model.is_some_and(CameraModel::has_own_fov)
     }
 
     /// The cameras of a mesh: those of its own file that `--view` selects, unless other flags describe
@@ -283,6 +317,7 @@ impl ViewArgs {
         framing: impl FnOnce() -> Framing,
         verbosity: Verbosity,
     ) -> Result<ChosenViews> {
+        check_fov(self.camera_model, self.fov)?;
         let chosen = match &self.cameras {
             None => self.described_views(&framing())?,
             Some(path) if path == Path::new("-") => {
@@ -291,11 +326,13 @@ impl ViewArgs {
             }
             Some(path) => self.views_in(path, scene, verbosity)?,
         };
-        checked(chosen, verbosity)
+        let cameras = self.with_model(chosen.cameras)?;
+        checked(ChosenViews { cameras, ..chosen }, verbosity)
     }
 
     /// Views that a search proposes.
     fn proposed(&self, count: u32, splats: &Splats, verbosity: Verbosity) -> Result<ChosenViews> {
+        check_fov(self.camera_model, self.fov)?;
         let proposals = viewpoint::proposals(splats, &self.described(), count as usize)?;
         let mut cameras = Vec::new();
         for (view, camera) in proposals {
@@ -306,7 +343,8 @@ impl ViewArgs {
             cameras: cameras::select(cameras, self.view.as_deref().unwrap_or("all"))?,
             ..ChosenViews::default()
         };
-        checked(chosen, verbosity)
+        let cameras = self.with_model(chosen.cameras)?;
+        checked(ChosenViews { cameras, ..chosen }, verbosity)
     }
 
     fn described_views(&self, framing: &Framing) -> Result<ChosenViews> {
@@ -315,11 +353,15 @@ impl ViewArgs {
             let found = transform.display().to_string();
             return Err(Error::argument("--transform", expected, found));
         }
-        let (resolved, described) = self.described().resolved(framing)?;
+        let (mut resolved, described) = self.described().resolved(framing)?;
+        if self.has_own_fov() {
+            resolved.fov_degrees = self.fov;
+        }
+        let model = self.camera_model.map_or(String::new(), CameraModel::flag);
         let is_chosen = self.eye.is_none() || self.target.is_none();
         Ok(ChosenViews {
             cameras: cameras::select(described, self.view.as_deref().unwrap_or("all"))?,
-            flags: is_chosen.then(|| flags_of(&resolved)),
+            flags: is_chosen.then(|| flags_of(&resolved) + &model),
             ..ChosenViews::default()
         })
     }
@@ -338,14 +380,14 @@ impl ViewArgs {
             Some(file) => CameraTransform::File(file.clone()),
         };
         let options = CameraOptions {
-            fallback_fov_degrees: self.fov,
+            fallback_fov_degrees: self.fov.filter(|_| !self.has_own_fov()),
             transform,
             scene: scene.map(Path::to_path_buf),
             ..CameraOptions::default()
         };
         let view = self.view.as_deref().unwrap_or("0");
         let file = load_selected(path, view, self.size(), options)?;
-        if self.fov.is_some() && !file.lacks_intrinsics {
+        if self.fov.is_some() && !file.lacks_intrinsics && !self.has_own_fov() {
             let found = format!("{}, which has its own", path.display());
             let expected = "--cameras with a file without intrinsics beside it";
             return Err(Error::argument("--fov", expected, found));
@@ -385,7 +427,8 @@ impl ViewArgs {
             eye: self.eye,
             target: self.target,
             up: self.up,
-            fov_degrees: self.fov,
+            // Views are searched with pinholes, which other lenses then replace.
+            fov_degrees: self.fov.filter(|_| !self.has_own_fov()),
             orbit: self.orbit,
             size: self.size(),
         }
@@ -406,11 +449,6 @@ fn flags_of(views: &DescribedViews) -> String {
     let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
     let orbit = views.orbit.map(|count| format!("--orbit {count}"));
     points.chain(fov).chain(orbit).collect::<Vec<_>>().join(" ")
-}
-
-fn parse_fov(text: &str) -> std::result::Result<f64, String> {
-    let fov = text.parse().ok().filter(|fov| *fov > 0.0 && *fov < 180.0);
-    fov.ok_or_else(|| "expected degrees between 0 and 180".to_owned())
 }
 
 fn parse_direction(text: &str) -> std::result::Result<[f64; 3], String> {

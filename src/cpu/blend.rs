@@ -5,7 +5,7 @@
 
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 
-use super::layers::BlendedLanes;
+use super::layer_sink::BlendedLanes;
 use super::tile::{PixelBlock, PixelLanes};
 use crate::math::lanes::{GROUP, exp2_where};
 use crate::math::narrow;

@@ -11,12 +11,14 @@ mod bin;
 mod blend;
 mod coverage;
 mod items;
+mod layer_sink;
 mod layers;
 mod order;
 mod raster;
 pub(crate) mod reference;
 mod renderer;
 mod tile;
+mod tile_layers;
 
 pub use renderer::{RenderTimes, Renderer, render};
 
@@ -54,6 +56,15 @@ impl LayerSettings {
         ];
         let has_depth = self.layers.iter().any(|layer| depth.contains(layer));
         self.layers.contains(&Layer::Normal) || (self.is_distance && has_depth)
+    }
+
+    /// Number of splats per pixel that the layers name by their weights.
+    fn top_count(&self) -> usize {
+        let counts = self.layers.iter().map(|layer| match layer {
+            Layer::TopId(_) | Layer::TopWeight(_) => layer.planes(),
+            _ => 0,
+        });
+        counts.max().unwrap_or(0)
     }
 }
 

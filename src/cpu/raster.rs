@@ -8,7 +8,7 @@ use super::blend::{
 };
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
-use super::layers::LayerSink;
+use super::layer_sink::LayerSink;
 use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TileArea};
 use crate::math::lanes::{GROUP, mask_bits};
 use crate::math::prefetch;
@@ -159,7 +159,7 @@ fn blend_group<S: Simd, L: LayerSink, const STOP: u8>(
         let (fragments, colour) = (&ready.fragments[i], ready.splats[i].colour);
         let blended = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
         let (number, block) = (usize::from(ready.numbers[i]), usize::from(ready.blocks[i]));
-        sink.add(simd, number % BATCH, block, &blended);
+        sink.add(simd, number % BATCH, ready.splats[i], block, &blended);
         ready.log.0[i] = mask_bits(fragments.over_cut);
         ready.log.1[i] = mask_bits(blended.refused);
     }

@@ -30,7 +30,11 @@ pub fn render_layers(
         let (frame, counts) = render(splats, camera, settings);
         return (frame, Vec::new(), counts);
     }
-    let mut pixels = vec![Fragments::default(); camera.width as usize * camera.height as usize];
+    let empty = Fragments {
+        ranks: layers.top_count().max(1),
+        ..Fragments::default()
+    };
+    let mut pixels = vec![empty; camera.width as usize * camera.height as usize];
     let (frame, counts) = draw(splats, camera, settings, |blended| {
         let splat = splats.geometry(blended.index as usize);
         let depth = if layers.is_distance {
@@ -70,8 +74,10 @@ struct Fragments {
     alpha: f64,
     normal: [f64; 3],
     count: u32,
-    /// The largest weight so far and its splat.
-    largest: Option<(f64, u32)>,
+    /// Number of weights to keep.
+    ranks: usize,
+    /// The largest weights so far and their splats, in descending order; of equal ones, the nearer first.
+    largest: Vec<(f64, u32)>,
 }
 
 impl Fragments {
@@ -85,15 +91,16 @@ impl Fragments {
         if fragment.transmittance > MEDIAN_TRANSMITTANCE {
             self.median = depth;
         }
-        if self.largest.is_none_or(|(largest, _)| weight > largest) {
-            self.largest = Some((weight, fragment.index));
-        }
+        let rank = self.largest.partition_point(|(w, _)| *w >= weight);
+        self.largest.insert(rank, (weight, fragment.index));
+        self.largest.truncate(self.ranks);
         self.alpha = 1.0 - fragment.transmittance * (1.0 - fragment.alpha);
         self.count += 1;
     }
 
     fn bits(&self, layer: Layer, part: usize) -> u32 {
         let float = |value: f64| narrow(value).to_bits();
+        let id = |rank: usize| self.largest.get(rank).map_or(NO_ID, |(_, index)| *index);
         match layer {
             Layer::Depth => float(self.depth / self.alpha.max(f64::from(LEAST_ALPHA))),
             Layer::DepthSum => float(self.depth),
@@ -101,8 +108,10 @@ impl Fragments {
             Layer::DepthMedian => float(self.median),
             Layer::Alpha => float(self.alpha),
             Layer::Normal => float(self.normal[part]),
-            Layer::Id => self.largest.map_or(NO_ID, |(_, index)| index),
+            Layer::Id => id(0),
             Layer::Count => self.count,
+            Layer::TopId(_) => id(part),
+            Layer::TopWeight(_) => float(self.largest.get(part).map_or(0.0, |(weight, _)| *weight)),
         }
     }
 }
@@ -118,7 +127,11 @@ fn draw(
     let mut visible: Vec<_> = (0_u32..)
         .zip(splats.iter())
         .filter_map(|(i, s)| Some((i, ExactSplat::project(&view, splats.sh_degree(), &s)?)))
-        .filter_map(|(i, s)| Some((s.bounds(&view)?, s, i)))
+        .flat_map(|(i, s)| {
+            s.footprints(&view)
+                .map(move |(s, bounds)| (bounds, s, i))
+                .collect::<Vec<_>>()
+        })
         .collect();
     // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
     visible.sort_by(|(_, a, _), (_, b, _)| narrow(a.depth).total_cmp(&narrow(b.depth)));

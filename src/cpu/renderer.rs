@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::bin::{TileGrid, TileLists};
-use super::layers::{self, Planes, TileLayers};
+use super::layers::{self, Planes, SplatGeometry};
 use super::raster;
 use super::tile::{TILE_PX, TileArea};
+use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
 use crate::image::{Frame, LayerPicture};
 use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
@@ -106,8 +107,11 @@ impl Renderer {
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
         let grid = self.list(frame, settings, &mut clock);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
-        let sinks = || TileLayers::new(layers, &geometry);
-        let fragments_blended = self.raster_layers(frame, grid, settings, sinks, &mut planes);
+        let of_frame = FrameLayers {
+            settings: layers,
+            geometry: &geometry,
+        };
+        let fragments_blended = self.raster_kept(frame, grid, settings, of_frame, &mut planes);
         let counts = self.counts(fragments_blended);
         (planes.into_pictures(), counts, clock.stop())
     }
@@ -163,15 +167,47 @@ impl Renderer {
             .sum()
     }
 
-    /// Draws all tiles with layers, which go to `planes`; returns the number of fragments blended.
-    fn raster_layers<'a>(
+    /// Draws all tiles with layers, by the inner loop that keeps the fewest quantities of those that
+    /// suffice. There is no loop for each set: every one is compiled for all vector levels and stop rules.
+    fn raster_kept(
         &self,
         frame: &mut Frame,
         grid: TileGrid,
         settings: &RenderSettings,
-        sinks: impl Fn() -> TileLayers<'a> + Sync + Send,
+        layers: FrameLayers<'_>,
         planes: &mut Planes,
     ) -> u64 {
+        const ALPHA: u8 = 0;
+        const GEOMETRY: u8 = kept::DEPTH | kept::NORMAL;
+        const ALL: u8 = kept::MOST | kept::TOP;
+        let needed = layers.settings.layers.iter();
+        match needed.fold(0, |kept, &layer| kept | kept::of(layer)) {
+            ALPHA => self.raster_layers::<ALPHA>(frame, grid, settings, layers, planes),
+            kept::DEPTH => {
+                self.raster_layers::<{ kept::DEPTH }>(frame, grid, settings, layers, planes)
+            }
+            GEOMETRY | kept::NORMAL => {
+                self.raster_layers::<GEOMETRY>(frame, grid, settings, layers, planes)
+            }
+            kept::ID => self.raster_layers::<{ kept::ID }>(frame, grid, settings, layers, planes),
+            kept if kept & kept::TOP == 0 => {
+                self.raster_layers::<{ kept::MOST }>(frame, grid, settings, layers, planes)
+            }
+            _ => self.raster_layers::<ALL>(frame, grid, settings, layers, planes),
+        }
+    }
+
+    /// Draws all tiles with layers that are made of the quantities `KEPT` and go to `planes`; returns the
+    /// number of fragments blended.
+    fn raster_layers<const KEPT: u8>(
+        &self,
+        frame: &mut Frame,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        layers: FrameLayers<'_>,
+        planes: &mut Planes,
+    ) -> u64 {
+        let sinks = || TileLayers::<KEPT>::new(layers.settings, layers.geometry);
         let picture = [frame.width(), frame.height()];
         let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
         let mut tiles: Vec<TileRows<'_>> = rows
@@ -193,9 +229,10 @@ impl Renderer {
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
                 let height = area.size_px[1];
                 sink.clear();
-                let tile = raster::draw(area, splats, list, settings, &mut rows[..height], sink);
+                let rows = &mut rows[..height];
+                let tile = raster::draw(area, splats, list, settings, rows, &mut **sink);
                 planes.iter_mut().for_each(|rows| rows.truncate(height));
-                sink.store(&tile.blocks, planes);
+                sink.store(settings.level, &tile.blocks, planes);
                 tile.fragments_blended
             })
             .sum()
@@ -205,6 +242,13 @@ impl Renderer {
     pub fn used_bytes(&self) -> usize {
         self.projected.used_bytes() + self.bins.used_bytes()
     }
+}
+
+/// Layers of a frame, and the geometry that they need.
+#[derive(Clone, Copy)]
+struct FrameLayers<'a> {
+    settings: &'a LayerSettings,
+    geometry: &'a [SplatGeometry],
 }
 
 /// Rows of a tile in the picture, and in each plane of the layers.

@@ -28,10 +28,36 @@ pub enum Layer {
     Id,
     /// Number of fragments blended
     Count,
+    /// Indices in the scene of the splats with the largest weights, as many as the number says, in
+    /// descending order of the weights; 4294967295 where fewer are blended.
+    #[cfg_attr(feature = "cli", value(skip))]
+    TopId(TopCount),
+    /// The weights of the splats of [`Self::TopId`]; 0 where fewer are blended.
+    #[cfg_attr(feature = "cli", value(skip))]
+    TopWeight(TopCount),
+}
+
+/// Number of splats that a layer names for each pixel: 1 to [`Self::MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TopCount(u8);
+
+impl TopCount {
+    /// The largest number. Each splat takes 8 bytes per pixel.
+    pub const MAX: u8 = 32;
+
+    /// A number of splats; `None` if it is out of range.
+    pub fn new(count: u8) -> Option<Self> {
+        (1..=Self::MAX).contains(&count).then_some(Self(count))
+    }
+
+    /// The number.
+    pub fn get(self) -> u8 {
+        self.0
+    }
 }
 
 impl Layer {
-    /// All layers, in the order of their planes.
+    /// All layers but those of several splats per pixel.
     pub const ALL: [Self; 8] = [
         Self::Depth,
         Self::DepthSum,
@@ -54,32 +80,45 @@ impl Layer {
             Self::Normal => "normal",
             Self::Id => "id",
             Self::Count => "count",
+            Self::TopId(_) => "top-id",
+            Self::TopWeight(_) => "top-weight",
         }
     }
 
     /// Names of its channels in an `OpenEXR` file. Blender and Nuke take what stands before the dot as
     /// the name of a layer and one letter behind it as the channel; `Z` alone is depth.
-    pub fn exr_channels(self) -> &'static [&'static str] {
+    pub fn exr_channels(self) -> Vec<String> {
+        let one = |name: &str| vec![name.to_owned()];
+        let ranked = |name: &str, count: TopCount| {
+            let ranks = 1..=count.get();
+            ranks.map(|rank| format!("{name}{rank}.X")).collect()
+        };
         match self {
-            Self::Depth => &["Z"],
-            Self::DepthSum => &["DepthSum.Z"],
-            Self::DepthInverse => &["DepthInverse.Z"],
-            Self::DepthMedian => &["DepthMedian.Z"],
-            Self::Alpha => &["Alpha.A"],
-            Self::Normal => &["N.X", "N.Y", "N.Z"],
-            Self::Id => &["Id.X"],
-            Self::Count => &["Count.X"],
+            Self::Depth => one("Z"),
+            Self::DepthSum => one("DepthSum.Z"),
+            Self::DepthInverse => one("DepthInverse.Z"),
+            Self::DepthMedian => one("DepthMedian.Z"),
+            Self::Alpha => one("Alpha.A"),
+            Self::Normal => ["N.X", "N.Y", "N.Z"].map(str::to_owned).to_vec(),
+            Self::Id => one("Id.X"),
+            Self::Count => one("Count.X"),
+            Self::TopId(count) => ranked("TopId", count),
+            Self::TopWeight(count) => ranked("TopWeight", count),
         }
     }
 
-    /// Number of planes: 3 for normals, else 1.
+    /// Number of planes: 3 for normals, one for each splat of several, else 1.
     pub fn planes(self) -> usize {
-        self.exr_channels().len()
+        match self {
+            Self::Normal => 3,
+            Self::TopId(count) | Self::TopWeight(count) => count.get().into(),
+            _ => 1,
+        }
     }
 
     /// Whether the values are whole numbers.
     pub fn is_whole(self) -> bool {
-        matches!(self, Self::Id | Self::Count)
+        matches!(self, Self::Id | Self::Count | Self::TopId(_))
     }
 }
 
@@ -89,7 +128,7 @@ impl Display for Layer {
     }
 }
 
-/// The picture of a layer: one or three planes of f32 or u32, each row by row from the top.
+/// The picture of a layer: one or more planes of f32 or u32, each row by row from the top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerPicture {
     /// What the picture shows.
@@ -118,17 +157,18 @@ impl LayerPicture {
         }
     }
 
-    /// Values of a plane: f32, for all layers but `id` and `count`, whose bits these are.
+    /// Values of a plane: f32, for all layers but those of whole numbers, whose bits these are.
     pub fn plane(&self, plane: usize) -> &[f32] {
         bytemuck::cast_slice(self.plane_bits(plane))
     }
 
-    /// Values of a plane of whole numbers: `id` or `count`.
+    /// Values of the first plane of whole numbers: `id` or `count`.
     pub fn whole(&self) -> &[u32] {
         self.plane_bits(0)
     }
 
-    fn plane_bits(&self, plane: usize) -> &[u32] {
+    /// The bits of a plane's values.
+    pub fn plane_bits(&self, plane: usize) -> &[u32] {
         let pixels = self.width as usize * self.height as usize;
         &self.bits[plane * pixels..][..pixels]
     }

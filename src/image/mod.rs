@@ -16,6 +16,6 @@ pub(crate) mod srgb;
 
 pub use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::{ColourSpace, Frame};
-pub use layers::{Layer, LayerPicture};
+pub use layers::{Layer, LayerPicture, TopCount};
 #[cfg(feature = "cli")]
 pub(crate) use memory::check_memory;

@@ -11,7 +11,7 @@ use crate::shading::OpacityFactor;
 /// A splat on the picture plane, in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactSplat {
-    /// Depth in view space.
+    /// Depth in view space; the distance from the camera, unless it is a pinhole.
     pub depth: f64,
     /// Centre in pixels from the picture's centre.
     pub mean_from_centre_px: [f64; 2],
@@ -34,17 +34,80 @@ fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     })
 }
 
-/// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
-/// is `J W R S S^T R^T W^T J^T`.
-fn covariance_factor(view: &ViewTransform, p_view: [f64; 3], splat: &Splat) -> Matrix2x3<f64> {
+/// The centre of a splat on the picture plane.
+struct PlaneCentre {
+    /// From the picture's centre.
+    px: [f64; 2],
+    /// Derivatives of the position in pixels by that in view space.
+    jacobian: Matrix2x3<f64>,
+    /// Depth, by which splats are drawn in order.
+    depth: f64,
+}
+
+/// Projects a point in view space; `None` where it is not drawn.
+fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
+    if !view.projection.is_pinhole() {
+        return lens_centre(view, p_view);
+    }
     let [x, y, z] = p_view;
+    if z <= view.near {
+        return None;
+    }
     let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
     let [tx, ty] = [
         slope(x, view.slope_limits[0]),
         slope(y, view.slope_limits[1]),
     ];
     let [fx, fy] = view.focal_px;
-    let jacobian = Matrix2x3::new(fx / z, 0.0, -fx * tx / z, 0.0, fy / z, -fy * ty / z);
+    Some(PlaneCentre {
+        px: [
+            fx * x / z + view.principal_from_centre_px[0],
+            fy * y / z + view.principal_from_centre_px[1],
+        ],
+        jacobian: Matrix2x3::new(fx / z, 0.0, -fx * tx / z, 0.0, fy / z, -fy * ty / z),
+        depth: z,
+    })
+}
+
+/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z falls to 0 and below
+/// inside their pictures.
+fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
+    let depth = Vector3::from(p_view).norm();
+    if depth.is_nan() || depth <= view.near {
+        return None;
+    }
+    let point = view.projection.point(p_view)?;
+    let px = [0, 1]
+        .map(|axis| view.focal_px[axis] * point.at[axis] + view.principal_from_centre_px[axis]);
+    Some(PlaneCentre {
+        px,
+        jacobian: Matrix2x3::from_fn(|r, c| view.focal_px[r] * point.gradient[r][c]),
+        depth,
+    })
+}
+
+/// Factor on the width of a footprint, so that it is at most as wide as the circle of a panorama. Without
+/// it, a splat near a pole would overlap itself, as its stretch has no bound there.
+fn width_factor(view: &ViewTransform, opacity: f64, xx: f64) -> f64 {
+    let Some(period) = view.period_px() else {
+        return 1.0;
+    };
+    let radius_squared = cut_radius_squared(opacity);
+    let largest = ((period / 2.0).powi(2) / radius_squared - view.low_pass_px2).max(0.0);
+    if radius_squared > 0.0 && xx > largest {
+        (largest / xx).sqrt()
+    } else {
+        1.0
+    }
+}
+
+/// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
+/// is `J W R S S^T R^T W^T J^T`.
+fn covariance_factor(
+    view: &ViewTransform,
+    jacobian: &Matrix2x3<f64>,
+    splat: &Splat,
+) -> Matrix2x3<f64> {
     let view_from_world = Matrix3::from_fn(|r, c| view.rotation[r][c]);
     let [w, i, j, k] = splat.rotation.map(f64::from);
     let world_from_splat =
@@ -87,16 +150,19 @@ fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
 }
 
 impl ExactSplat {
-    /// Projects a splat. Returns `None` when it is at or in front of the near plane, below the alpha
-    /// cut everywhere, or when its covariance is degenerate.
+    /// Projects a splat. Returns `None` when it is at or in front of the near plane, not in reach of the
+    /// projection, below the alpha cut everywhere, or when its covariance is degenerate.
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
-        let p_view = to_view(view, splat.mean);
-        let [x, y, z] = p_view;
-        if z <= view.near {
-            return None;
-        }
-        let factor = covariance_factor(view, p_view, splat);
-        let rows = [factor.row(0).transpose(), factor.row(1).transpose()];
+        let shape = Self::project_shape(view, splat)?;
+        Some(shape.coloured(view, sh_degree, splat))
+    }
+
+    /// As [`Self::project`] without the colour, which is black.
+    pub(super) fn project_shape(view: &ViewTransform, splat: &Splat) -> Option<Self> {
+        let centre = plane_centre(view, to_view(view, splat.mean))?;
+        let factor = covariance_factor(view, &centre.jacobian, splat);
+        let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
+        rows[0] *= width_factor(view, splat.opacity.into(), rows[0].norm_squared());
         let (xx, xy, yy) = (
             rows[0].norm_squared(),
             rows[0].dot(&rows[1]),
@@ -120,16 +186,39 @@ impl ExactSplat {
             return None;
         }
         Some(Self {
-            depth: z,
-            mean_from_centre_px: [
-                view.focal_px[0] * x / z + view.principal_from_centre_px[0],
-                view.focal_px[1] * y / z + view.principal_from_centre_px[1],
-            ],
+            depth: centre.depth,
+            mean_from_centre_px: centre.px,
             covariance: [xx + blur, xy, yy + blur],
             determinant,
             opacity,
-            colour: colour(view, sh_degree, splat),
+            colour: [0.0; 3],
         })
+    }
+
+    /// The footprints that the splat has in the picture, with their bounds: one, or two if it straddles the
+    /// edges of a panorama, which meet.
+    pub fn footprints(&self, view: &ViewTransform) -> impl Iterator<Item = (Self, PixelBounds)> {
+        let turns: &[f64] = match view.period_px() {
+            None => &[0.0],
+            Some(_) => &[0.0, -1.0, 1.0],
+        };
+        let period = view.period_px().unwrap_or(0.0);
+        turns.iter().filter_map(move |turn| {
+            let [x, y] = self.mean_from_centre_px;
+            let turned = Self {
+                mean_from_centre_px: [x + turn * period, y],
+                ..*self
+            };
+            Some((turned, turned.bounds(view)?))
+        })
+    }
+
+    /// The same splat in the colour that it has from the camera.
+    pub(super) fn coloured(self, view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Self {
+        Self {
+            colour: colour(view, sh_degree, splat),
+            ..self
+        }
     }
 
     /// Half of width and height of the footprint's bounding box, in pixels.

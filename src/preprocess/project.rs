@@ -9,7 +9,7 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::ViewTransform;
 use crate::math::buffer::Buffer;
 use crate::math::{SimdLevel, prefetch};
-use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, SplatBlock, Splats};
+use crate::scene::{BLOCK, Camera, Lanes, MAX_SPLATS, Projection, SplatBlock, Splats};
 use crate::shading::Profile;
 
 /// Blocks per chunk, the unit of parallel work: 4096 splats.
@@ -24,6 +24,8 @@ const SLOTS_AHEAD: usize = BLOCK;
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
+/// Largest number of footprints of a splat: two in a panorama, whose left and right edges meet.
+const MAX_FOOTPRINTS: usize = 2;
 
 /// The splats of a frame on the picture plane, packed at the start of each chunk's slots, in the
 /// scene's order. Further runs reuse the arrays.
@@ -34,6 +36,8 @@ pub(crate) struct Projected {
     keys: Buffer<u32>,
     /// Number of visible splats of each chunk.
     filled: Vec<usize>,
+    /// Slots per chunk.
+    slots: usize,
 }
 
 /// The visible splats of a chunk.
@@ -47,9 +51,6 @@ pub(crate) struct ProjectedChunk<'a> {
 }
 
 impl Projected {
-    /// Slots per chunk.
-    pub(crate) const CHUNK: usize = CHUNK;
-
     /// Projects every splat on rayon's current thread pool.
     pub(crate) fn run(
         &mut self,
@@ -60,27 +61,40 @@ impl Projected {
     ) {
         let view = &ViewTransform::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
-        self.splats.reserve_zeroed(chunks * CHUNK);
-        self.bounds.reserve_zeroed(chunks * CHUNK);
-        self.keys.reserve_zeroed(chunks * CHUNK);
+        // Slots of 2^31 splats would take 300 GB; beyond, second footprints find room or are left out.
+        let has_room = chunks * CHUNK * MAX_FOOTPRINTS <= u32::MAX as usize;
+        self.slots = match view.projection {
+            Projection::Equirectangular if has_room => CHUNK * MAX_FOOTPRINTS,
+            _ => CHUNK,
+        };
+        self.splats.reserve_zeroed(chunks * self.slots);
+        self.bounds.reserve_zeroed(chunks * self.slots);
+        self.keys.reserve_zeroed(chunks * self.slots);
         let slots = self
             .splats
-            .par_chunks_mut(CHUNK)
-            .zip(self.bounds.par_chunks_mut(CHUNK))
-            .zip(self.keys.par_chunks_mut(CHUNK))
+            .par_chunks_mut(self.slots)
+            .zip(self.bounds.par_chunks_mut(self.slots))
+            .zip(self.keys.par_chunks_mut(self.slots))
             .take(chunks);
         slots
             .enumerate()
             .map(|(chunk, ((splats_out, bounds), keys))| {
                 let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
-                dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
+                match view.projection {
+                    Projection::Pinhole => {
+                        dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
+                    }
+                    Projection::Fisheye(_) | Projection::Equirectangular => {
+                        project_exactly(splats, view, chunk, &mut output)
+                    }
+                }
             })
             .collect_into_vec(&mut self.filled);
     }
 
     /// Replaces the colour of every visible splat; colours are finite.
     pub(crate) fn recolour(&mut self, colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync) {
-        let chunks = self.splats.par_chunks_mut(CHUNK).zip(&self.filled);
+        let chunks = self.splats.par_chunks_mut(self.slots).zip(&self.filled);
         chunks.for_each(|(splats, &len)| {
             for splat in &mut splats[..len] {
                 splat.colour = colour(splat);
@@ -103,12 +117,17 @@ impl Projected {
         &self.bounds
     }
 
+    /// Slots per chunk.
+    pub(crate) fn chunk_slots(&self) -> usize {
+        self.slots
+    }
+
     pub(crate) fn chunks(&self) -> usize {
         self.filled.len()
     }
 
     pub(crate) fn chunk(&self, chunk: usize) -> ProjectedChunk<'_> {
-        let (start, len) = (chunk * CHUNK, self.filled[chunk]);
+        let (start, len) = (chunk * self.slots, self.filled[chunk]);
         ProjectedChunk {
             first_slot: index_u32(start),
             keys: &self.keys[start..][..len],
@@ -162,6 +181,37 @@ fn project_chunk<S: Simd>(
                 } else {
                     push_with_fallback(simd, splats, view, &lanes, output);
                 }
+            }
+        }
+    }
+    output.len
+}
+
+/// Projects the splats of a chunk one by one, by the definition: fisheyes and panoramas have no lanes.
+fn project_exactly(
+    splats: &Splats,
+    view: &ViewTransform,
+    chunk: usize,
+    output: &mut ChunkOutput<'_>,
+) -> usize {
+    let first = chunk * CHUNK;
+    for index in first..splats.len().min(first + CHUNK) {
+        let Some(shape) = ExactSplat::project_shape(view, &splats.geometry(index)) else {
+            continue;
+        };
+        let mut colour = None;
+        for (footprint, bounds) in shape.footprints(view).take(MAX_FOOTPRINTS) {
+            let coloured = || {
+                let splat = splats.splat(index);
+                footprint.coloured(view, splats.sh_degree(), &splat).colour
+            };
+            let colour = *colour.get_or_insert_with(coloured);
+            let footprint = ExactSplat {
+                colour,
+                ..footprint
+            };
+            if output.len < output.splats.len() {
+                output.push(footprint.to_projected(index_u32(index)), bounds);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::scene::Camera;
+use crate::scene::{Camera, Projection};
 use crate::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 
 /// A camera and a profile, as the constants of projection.
@@ -18,13 +18,15 @@ pub struct ViewTransform {
     pub translation_in_view: [f64; 3],
     /// Camera centre in world space.
     pub eye: [f64; 3],
+    /// From view space to the picture plane, in focal lengths from the principal point.
+    pub projection: Projection,
     /// Focal lengths in pixels.
     pub focal_px: [f64; 2],
     /// Principal point in pixels from the picture's centre.
     pub principal_from_centre_px: [f64; 2],
-    /// Minimum and maximum of x/z and of y/z in the Jacobian.
+    /// Minimum and maximum of x/z and of y/z in the Jacobian of a pinhole.
     pub slope_limits: [[f64; 2]; 2],
-    /// Depth at or below which splats are culled.
+    /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
     pub near: f64,
     /// Variance added to the 2D covariance, square pixels.
     pub low_pass_px2: f64,
@@ -59,6 +61,7 @@ impl ViewTransform {
             rotation: std::array::from_fn(|r| std::array::from_fn(|c| rows[(r, c)])),
             translation_in_view: array(camera.translation_in_view),
             eye: array(camera.eye()),
+            projection: camera.projection,
             focal_px: camera.focal_px,
             principal_from_centre_px: std::array::from_fn(|axis| {
                 camera.principal_px[axis] - size[axis] / 2.0
@@ -68,6 +71,11 @@ impl ViewTransform {
             low_pass_px2: profile.low_pass_px2,
             opacity_factor: profile.opacity_factor,
         }
+    }
+
+    /// The width of a picture whose left and right edges meet, in pixels.
+    pub(super) fn period_px(&self) -> Option<f64> {
+        (self.projection == Projection::Equirectangular).then(|| f64::from(self.width))
     }
 
     /// Half of the picture's size in pixels: the offset from centre-relative coordinates to pixels.

@@ -1,15 +1,17 @@
-//! Pinhole cameras.
+//! Cameras: pinholes, fisheyes and panoramas.
 
+use std::f64::consts::{PI, TAU};
 use std::fmt::Debug;
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::projection::{FisheyeLens, Projection};
 use crate::error::{Error, Result};
 
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;
 
-/// A pinhole camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
+/// A camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
 ///
 /// [`Camera::new`] guarantees finite values, a right-handed rotation, focal lengths above zero and
 /// sides of 1 to 32768 pixels.
@@ -29,6 +31,8 @@ pub struct Camera {
     pub view_from_world: Matrix3<f64>,
     /// Translation after the rotation: `p_view = view_from_world * p_world + translation_in_view`.
     pub translation_in_view: Vector3<f64>,
+    /// From view space to the picture plane, in focal lengths from the principal point.
+    pub projection: Projection,
 }
 
 /// Lens and picture size of a camera.
@@ -125,7 +129,56 @@ impl Camera {
             principal_px,
             view_from_world,
             translation_in_view,
+            projection: Projection::Pinhole,
         })
+    }
+
+    /// The camera with another projection. A panorama shows the whole sphere: its focal lengths and
+    /// principal point follow from the size of the picture.
+    ///
+    /// # Errors
+    /// When the distance from the principal point does not grow with the angle up to the corners of the
+    /// picture.
+    pub fn with_projection(mut self, projection: Projection) -> Result<Self> {
+        let size = [f64::from(self.width), f64::from(self.height)];
+        if projection == Projection::Equirectangular {
+            self.focal_px = [size[0] / TAU, size[1] / PI];
+            self.principal_px = [size[0] / 2.0, size[1] / 2.0];
+        }
+        let reach = [0, 1].map(|axis| {
+            let centre = self.principal_px[axis];
+            centre.abs().max((size[axis] - centre).abs()) / self.focal_px[axis]
+        });
+        projection.check(reach[0].hypot(reach[1]))?;
+        self.projection = projection;
+        Ok(self)
+    }
+
+    /// The view through a fisheye without distortion that has a vertical field of view of `fov_radians`
+    /// around the centre of the picture.
+    ///
+    /// # Errors
+    /// As [`Self::with_projection`].
+    pub fn through_fisheye(mut self, fov_radians: f64) -> Result<Self> {
+        let size = [f64::from(self.width), f64::from(self.height)];
+        self.focal_px = [size[1] / fov_radians; 2];
+        self.principal_px = size.map(|side| side / 2.0);
+        self.with_projection(Projection::Fisheye(FisheyeLens::EQUIDISTANT))
+    }
+
+    /// The pinhole that stands for the camera where only pinholes can be drawn: with the same focal lengths
+    /// for a fisheye, and with a vertical field of view of 90 degrees, one face of the cube map, for a
+    /// panorama.
+    #[must_use]
+    pub fn as_pinhole(&self) -> Self {
+        let mut pinhole = Self {
+            projection: Projection::Pinhole,
+            ..self.clone()
+        };
+        if self.projection == Projection::Equirectangular {
+            pinhole.focal_px = [f64::from(self.height) / 2.0; 2];
+        }
+        pinhole
     }
 
     /// Creates a camera at `eye` that looks at `target`, with `up` towards the top of the picture.
@@ -165,7 +218,17 @@ impl Camera {
         -(self.view_from_world.transpose() * self.translation_in_view)
     }
 
-    /// Tangents of half of the horizontal and vertical field of view, for a centred principal point.
+    /// Horizontal and vertical field of view in radians, for a centred principal point; of a fisheye,
+    /// without its distortion.
+    pub fn fov(&self) -> [f64; 2] {
+        self.half_fov_tangents().map(|half| match self.projection {
+            Projection::Pinhole => 2.0 * half.atan(),
+            Projection::Fisheye(_) | Projection::Equirectangular => 2.0 * half,
+        })
+    }
+
+    /// Tangents of half of the horizontal and vertical field of view of a pinhole, for a centred principal
+    /// point.
     pub fn half_fov_tangents(&self) -> [f64; 2] {
         [
             f64::from(self.width) / (2.0 * self.focal_px[0]),
@@ -189,11 +252,15 @@ impl Camera {
             focal_px: scaled(self.focal_px),
             principal_px: scaled(self.principal_px),
         };
-        Self::new(
+        let resized = Self::new(
             self.name.clone(),
             intrinsics,
             self.view_from_world,
             self.translation_in_view,
-        )
+        )?;
+        Ok(Self {
+            projection: self.projection,
+            ..resized
+        })
     }
 }

@@ -11,6 +11,7 @@ mod encoding;
 mod flip;
 pub(crate) mod formats;
 pub(crate) mod morton;
+mod projection;
 mod quaternion;
 mod scene_file;
 mod splats;
@@ -24,6 +25,7 @@ pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
 pub use formats::{
     OutputFormat, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
 };
+pub use projection::{FisheyeLens, Projection};
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub(crate) use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};

@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::scene::camera::Camera;
+use crate::scene::projection::Projection;
 use crate::scene::splats::Splats;
 
 /// Maximum number of splats to examine; enough for shares with an error of 0.1 %.
@@ -35,7 +36,12 @@ impl Visibility {
             }
             let mean = Vector3::from(splat.mean.map(f64::from));
             let p = camera.view_from_world * mean + camera.translation_in_view;
-            if p.z <= near {
+            let is_behind = match camera.projection {
+                Projection::Pinhole => p.z <= near,
+                // What the lens does not reach is as far away as what is behind a pinhole.
+                _ => p.norm() <= near || camera.projection.point(p.into()).is_none(),
+            };
+            if is_behind {
                 behind += 1;
             } else if is_on_screen(camera, &p) {
                 inside += 1;
@@ -43,7 +49,8 @@ impl Visibility {
                 off += 1;
             }
             let q = Vector3::new(p.x, -p.y, -p.z);
-            flipped += u32::from(q.z > near && is_on_screen(camera, &q));
+            let is_pinhole = camera.projection.is_pinhole();
+            flipped += u32::from(is_pinhole && q.z > near && is_on_screen(camera, &q));
         }
         let total = f64::from((behind + off + inside).max(1));
         let [behind, off_screen, in_view, in_view_if_flipped] =
@@ -80,7 +87,10 @@ impl Visibility {
 
 /// Whether a point in front of the camera, in view space, falls inside the picture.
 fn is_on_screen(camera: &Camera, p: &Vector3<f64>) -> bool {
-    let at = |axis: usize| camera.focal_px[axis] * p[axis] / p.z + camera.principal_px[axis];
+    let Some(point) = camera.projection.point((*p).into()) else {
+        return false;
+    };
+    let at = |axis: usize| camera.focal_px[axis] * point.at[axis] + camera.principal_px[axis];
     (0.0..f64::from(camera.width)).contains(&at(0))
         && (0.0..f64::from(camera.height)).contains(&at(1))
 }

@@ -2,7 +2,7 @@
 
 use quadrille::{
     Camera, Frame, Layer, LayerPicture, LayerSettings, Profile, RenderSettings, Renderer,
-    SimdLevel, Splats, StopRule, render_reference_layers,
+    SimdLevel, Splats, StopRule, TopCount, render_reference_layers,
 };
 use rayon::ThreadPoolBuilder;
 
@@ -14,20 +14,29 @@ const TOLERANCE: f64 = 1e-4;
 /// Share of the pixels that may differ by more: fragments at the alpha cut or the stop rule, and ties.
 const AT_CUTS: f64 = 1e-3;
 
+/// All layers, with the splats of the five largest weights.
 fn all_layers(is_distance: bool) -> LayerSettings {
+    let [id, weight] = top(5);
     LayerSettings {
-        layers: Layer::ALL.to_vec(),
+        layers: [&Layer::ALL[..], &[id, weight]].concat(),
         is_distance,
     }
 }
 
+fn top(count: u8) -> [Layer; 2] {
+    let count = TopCount::new(count).unwrap();
+    [Layer::TopId(count), Layer::TopWeight(count)]
+}
+
 /// Values of all planes of a picture, pixel by pixel.
 fn values(picture: &LayerPicture) -> Vec<f64> {
+    let planes = 0..picture.layer.planes();
     if picture.layer.is_whole() {
-        return picture.whole().iter().map(|v| f64::from(*v)).collect();
+        let bits = planes.flat_map(|plane| picture.plane_bits(plane));
+        return bits.map(|v| f64::from(*v)).collect();
     }
-    let planes = (0..picture.layer.planes()).flat_map(|plane| picture.plane(plane));
-    planes.map(|v| f64::from(*v)).collect()
+    let values = planes.flat_map(|plane| picture.plane(plane));
+    values.map(|v| f64::from(*v)).collect()
 }
 
 /// Number of values that differ, and of all.
@@ -63,7 +72,7 @@ fn hold_to_oracle(cases: &[(Splats, Camera)], profile: Profile) {
             })
             .collect();
         for level in SimdLevel::all() {
-            let mut found = vec![(0, 0); Layer::ALL.len()];
+            let mut found = vec![(0, 0); layers.layers.len()];
             for ((splats, camera), expected) in cases.iter().zip(&oracle) {
                 let settings = RenderSettings { profile, level };
                 let (frame, pictures) = rendered(splats, camera, &settings, &layers);
@@ -74,7 +83,7 @@ fn hold_to_oracle(cases: &[(Splats, Camera)], profile: Profile) {
                     *found = (found.0 + count, found.1 + all);
                 }
             }
-            for (layer, (count, all)) in Layer::ALL.iter().zip(found) {
+            for (layer, (count, all)) in layers.layers.iter().zip(found) {
                 let share = count as f64 / all as f64;
                 assert!(share <= AT_CUTS, "{layer} on {}: {share}", level.name());
             }
@@ -179,6 +188,62 @@ fn layers_of_two_splats_are_those_of_the_definition() {
     assert_eq!((whole(Layer::Id), whole(Layer::Count)), (0, 2));
 }
 
+/// Each set of layers has an inner loop that keeps what the set needs, and perhaps more.
+#[test]
+fn layers_do_not_depend_on_those_beside_them() {
+    let mut random = Random::new(33);
+    let camera = scenes::camera(&mut random, 75, 41);
+    let splats = scenes::splats(&mut random, &camera, 3000, 1);
+    let settings = RenderSettings::default();
+    let [top_id, top_weight] = top(5);
+    for is_distance in [false, true] {
+        let all = all_layers(is_distance);
+        let (_, together) = rendered(&splats, &camera, &settings, &all);
+        let pairs = [
+            vec![Layer::Alpha, Layer::Depth],
+            vec![Layer::DepthSum, Layer::Normal],
+            vec![top_weight, top_id],
+            vec![top_id, Layer::DepthMedian],
+        ];
+        for set in all.layers.iter().map(|l| vec![*l]).chain(pairs) {
+            let few = LayerSettings {
+                layers: set,
+                is_distance,
+            };
+            for picture in rendered(&splats, &camera, &settings, &few).1 {
+                assert!(together.contains(&picture), "{few:?}: {}", picture.layer);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_largest_weights_are_in_order_and_begin_with_the_largest() {
+    let mut random = Random::new(34);
+    let camera = scenes::camera(&mut random, 61, 37);
+    let splats = scenes::splats(&mut random, &camera, 3000, 0);
+    let [id, weight] = top(4);
+    let settings = LayerSettings {
+        layers: vec![Layer::Id, Layer::Alpha, id, weight],
+        is_distance: false,
+    };
+    let (_, pictures) = rendered(&splats, &camera, &RenderSettings::default(), &settings);
+    let [largest, alpha, ids, weights] = &pictures[..] else {
+        panic!("four layers");
+    };
+    assert_eq!(largest.whole(), ids.plane_bits(0));
+    for pixel in 0..61 * 37 {
+        let weights: Vec<f32> = (0..4).map(|rank| weights.plane(rank)[pixel]).collect();
+        let ids: Vec<u32> = (0..4).map(|rank| ids.plane_bits(rank)[pixel]).collect();
+        assert!(weights.is_sorted_by(|a, b| a >= b), "{weights:?}");
+        assert!(weights.iter().sum::<f32>() <= alpha.plane(0)[pixel] + 1e-5);
+        for (rank, (id, weight)) in ids.iter().zip(&weights).enumerate() {
+            assert_eq!(*id == u32::MAX, *weight == 0.0);
+            assert!(*id == u32::MAX || !ids[..rank].contains(id));
+        }
+    }
+}
+
 #[test]
 fn empty_pixels_have_no_identifier() {
     let camera = scenes::camera(&mut Random::new(1), 5, 5);
@@ -187,7 +252,10 @@ fn empty_pixels_have_no_identifier() {
     let (_, pictures) = rendered(&empty, &camera, &settings, &all_layers(false));
     for picture in pictures {
         match picture.layer {
-            Layer::Id => assert!(picture.whole().iter().all(|id| *id == u32::MAX)),
+            Layer::Id | Layer::TopId(_) => {
+                let ids = values(&picture);
+                assert!(ids.iter().all(|id| *id == f64::from(u32::MAX)));
+            }
             Layer::Count => assert!(picture.whole().iter().all(|count| *count == 0)),
             _ => assert!(values(&picture).iter().all(|v| *v == 0.0)),
         }

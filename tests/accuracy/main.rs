@@ -15,6 +15,7 @@ mod determinism;
 mod goldens;
 mod lanes;
 mod layers;
+mod lenses;
 mod metrics;
 mod oracle;
 mod poison;

@@ -21,10 +21,12 @@ mod docs;
 mod estimates;
 mod figures;
 mod film;
+mod filters;
 mod first_contact;
 mod info;
 #[cfg(unix)]
 mod interrupt;
+mod lenses;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mesh;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nalgebra::Vector3;
 use proptest::prelude::*;
-use quadrille::{CameraFile, Error, Result, load_cameras as load};
+use quadrille::{Camera, CameraFile, Error, FisheyeLens, Projection, Result, load_cameras as load};
 
 /// `cameras.bin` of a PINHOLE 7 and a SIMPLE_RADIAL 9 with the given distortion.
 fn cameras_bin(distortion: f64) -> Vec<u8> {
@@ -114,15 +114,26 @@ fn ignored_distortion_gives_a_warning() {
     assert!(warning.contains("1 of 2 cameras"), "{warning}");
 }
 
-/// A fisheye lens is drawn as the pinhole that it resembles in the middle of the picture.
+/// A polynomial of the angle is drawn; a lens with further distortion is drawn as the pinhole that it
+/// resembles in the middle of the picture.
 #[test]
-fn fisheyes_are_drawn_as_pinholes() {
+fn fisheyes_keep_their_polynomial() {
     let pinholes = load_model("txt", CAMERAS_TXT.as_bytes(), IMAGES_TXT.as_bytes()).unwrap();
     let (first, rest) = CAMERAS_TXT.split_at(CAMERAS_TXT.find(" PINHOLE ").unwrap());
     let line = rest.lines().next().unwrap();
-    let fisheye = format!("{} 0.1 0 0 0", line.replace("PINHOLE", "OPENCV_FISHEYE"));
-    let text = format!("{first}{}", rest.replacen(line, &fisheye, 1));
-    let file = load_model("txt", text.as_bytes(), IMAGES_TXT.as_bytes()).unwrap();
+    let with_model = |model: &str, distortion: &str| {
+        let fisheye = format!("{} {distortion}", line.replace("PINHOLE", model));
+        let text = format!("{first}{}", rest.replacen(line, &fisheye, 1));
+        load_model("txt", text.as_bytes(), IMAGES_TXT.as_bytes()).unwrap()
+    };
+    let file = with_model("OPENCV_FISHEYE", "0.1 -0.02 0 0");
+    let lens = FisheyeLens::new([0.1, -0.02, 0.0, 0.0]).unwrap();
+    let projections = file.cameras.iter().map(|camera| camera.projection);
+    let fisheyes = projections.filter(|projection| *projection == Projection::Fisheye(lens));
+    assert!(fisheyes.count() > 0 && file.warnings.is_empty());
+    let as_pinholes = file.cameras.iter().map(Camera::as_pinhole);
+    assert_eq!(as_pinholes.collect::<Vec<_>>(), pinholes.cameras);
+    let file = with_model("THIN_PRISM_FISHEYE", "0.1 0 0.01 0 0 0 0 0");
     assert_eq!(file.cameras, pinholes.cameras);
     let [warning] = &file.warnings[..] else {
         panic!("{:?}", file.warnings);

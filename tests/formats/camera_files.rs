@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use nalgebra::Vector3;
 use proptest::prelude::*;
 use quadrille::{
-    CameraFile, CameraOptions, Error, Result, load_cameras as load, load_cameras_with,
-    write_inria_json,
+    CameraFile, CameraOptions, Error, FisheyeLens, Projection, Result, load_cameras as load,
+    load_cameras_with, write_inria_json,
 };
 
 use crate::support::shared;
@@ -101,7 +101,7 @@ fn an_angle_of_view_needs_a_size() {
 }
 
 #[test]
-fn lenses_that_are_no_pinholes_give_a_warning() {
+fn fisheyes_and_panoramas_are_read_as_such() {
     let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
     assert!(
         file.warnings[0].contains("distortion of 2 frames"),
@@ -111,20 +111,39 @@ fn lenses_that_are_no_pinholes_give_a_warning() {
     let pinholes = load_text(TRANSFORMS).unwrap().cameras;
     assert_eq!(file.cameras, pinholes);
     let fisheye = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"")).unwrap();
+    assert!(fisheye.warnings.is_empty(), "{:?}", fisheye.warnings);
+    let expected = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
+    assert_eq!(fisheye.cameras[0].projection, expected);
+    assert_eq!(fisheye.cameras[0].as_pinhole(), pinholes[0]);
+    let lens = "\"k1\": 0.1, \"k2\": -0.02, \"k3\": 0.003, \"k4\": 0.0004";
+    let with_lens = |lens: &str| {
+        let text = TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"");
+        load_text(&text.replace("\"k1\": 0.0", lens))
+    };
+    let Projection::Fisheye(found) = with_lens(lens).unwrap().cameras[1].projection else {
+        panic!("a fisheye");
+    };
+    assert_eq!(found.coefficients(), [0.1, -0.02, 0.003, 0.0004]);
+    // Distortion beyond a polynomial of the angle: the pinhole, with a warning.
+    let tangential = with_lens("\"p1\": 0.01").unwrap();
+    assert_eq!(tangential.cameras, pinholes);
     assert!(
-        fisheye.warnings[0].contains("2 frames with fisheye lenses"),
+        tangential.warnings[0].contains("2 frames with fisheye lenses"),
         "{:?}",
-        fisheye.warnings
+        tangential.warnings
     );
-    assert_eq!(fisheye.cameras, pinholes);
+    for bad in ["\"k1\": -9.0", "\"k3\": 1e30"] {
+        let message = with_lens(bad).unwrap_err().to_string();
+        assert!(message.contains("fisheye coefficients"), "{message}");
+        assert!(message.contains("frames[0]"), "{message}");
+    }
     let panorama = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"EQUIRECTANGULAR\"")).unwrap();
-    assert!(
-        panorama.warnings[0].contains("panoramas"),
-        "{:?}",
-        panorama.warnings
-    );
-    // 90 degrees from top to bottom, and the pose of the file.
-    assert!((panorama.cameras[0].focal_px[1] - 24.0).abs() < 1e-12);
+    assert!(panorama.warnings.is_empty(), "{:?}", panorama.warnings);
+    assert_eq!(panorama.cameras[0].projection, Projection::Equirectangular);
+    // The whole sphere in 64 x 48 pixels, and the pose of the file.
+    let focal_px = [32.0 / std::f64::consts::PI, 48.0 / std::f64::consts::PI];
+    assert_eq!(panorama.cameras[0].focal_px, focal_px);
+    assert_eq!(panorama.cameras[0].principal_px, [32.0, 24.0]);
     assert_eq!(panorama.cameras[0].eye(), pinholes[0].eye());
     let unknown = TRANSFORMS.replace("\"OPENCV\"", "\"ORTHOPHOTO\"");
     let message = load_text(&unknown).unwrap_err().to_string();

@@ -3,7 +3,9 @@
 use std::fs;
 
 use nalgebra::Vector3;
-use quadrille::{CameraFile, CameraOptions, CameraTransform, Result, load_cameras_with};
+use quadrille::{
+    CameraFile, CameraOptions, CameraTransform, FisheyeLens, Projection, Result, load_cameras_with,
+};
 use serde_json::{Value, json};
 
 /// Camera-to-world in OpenGL axes: at 5, 6, 7, along minus z.
@@ -50,9 +52,14 @@ fn a_camera_path_of_nerfstudio_has_a_camera_per_frame() {
     assert_near(ahead, [0.0, 0.0, 1.0]);
     let mut path = nerfstudio_path();
     path["camera_type"] = "equirectangular".into();
-    assert!(load(&path).warnings[0].contains("panoramas"));
+    let panorama = load(&path);
+    assert_eq!(panorama.cameras[0].projection, Projection::Equirectangular);
     path["camera_type"] = "fisheye".into();
-    assert!(load(&path).warnings[0].contains("fisheye"));
+    let fisheye = load(&path);
+    let expected = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
+    assert_eq!(fisheye.cameras[0].projection, expected);
+    assert_eq!(fisheye.cameras[0].focal_px, file.cameras[0].focal_px);
+    assert!(panorama.warnings.is_empty() && fisheye.warnings.is_empty());
 }
 
 #[test]

@@ -90,11 +90,11 @@ pub(super) fn encode(
     for layer in layers {
         for (index, name) in layer.layer.exr_channels().iter().enumerate() {
             let samples = if layer.layer.is_whole() {
-                FlatSamples::U32(layer.whole().to_vec())
+                FlatSamples::U32(layer.plane_bits(index).to_vec())
             } else {
                 FlatSamples::F32(layer.plane(index).to_vec())
             };
-            channels.push(AnyChannel::new(*name, samples));
+            channels.push(AnyChannel::new(name.as_str(), samples));
         }
     }
     let channels = AnyChannels::sort(channels.into_iter().collect());

@@ -10,7 +10,7 @@ use super::limits::{Size, stated_size};
 use super::npy_header;
 use super::planes::Plane;
 use crate::error::{Error, Result};
-use crate::image::{Frame, LayerPicture, from_8_bit};
+use crate::image::{Frame, Layer, LayerPicture, from_8_bit};
 use crate::math::narrow;
 
 /// The first bytes of every NPY file.
@@ -24,6 +24,9 @@ const PREAMBLE_BYTES: usize = 10;
 
 /// Maximum header length when reading, in bytes; headers of plain arrays have 128.
 const MAX_HEADER_BYTES: usize = 65_536;
+
+/// Maximum number of planes of a layer when reading.
+const MAX_PLANES: u64 = 64;
 
 /// Type of the elements.
 #[derive(Debug, Clone, Copy)]
@@ -102,17 +105,25 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     ))
 }
 
-/// Decodes the planes of a file of H x W or H x W x 3 numbers.
+/// Decodes the planes of a file of H x W or H x W x N numbers.
 pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {
     let (text, elements) = split(content, named)?;
     let header = header(text, named)?;
-    let (width, height, names): (_, _, &[&str]) = match header.shape[..] {
-        [height, width] => (width, height, &[""]),
-        [height, width, 3] => (width, height, &["X", "Y", "Z"]),
+    let (width, height, names): (_, _, Vec<String>) = match header.shape[..] {
+        [height, width] => (width, height, vec![String::new()]),
+        [height, width, 3] => (width, height, ["X", "Y", "Z"].map(str::to_owned).to_vec()),
+        [height, width, planes @ 1..=MAX_PLANES] => {
+            (width, height, (1..=planes).map(|p| p.to_string()).collect())
+        }
         _ => {
-            let (place, expected) = ("NPY header, shape", "height x width or height x width x 3");
+            let expected = format!("height x width x 1 to {MAX_PLANES}, or height x width");
             let found = format!("{:?}", header.shape);
-            return Err(Error::malformed(named, place, expected, found));
+            return Err(Error::malformed(
+                named,
+                "NPY header, shape",
+                expected,
+                found,
+            ));
         }
     };
     let is_whole = header.descr == "<u4";
@@ -137,8 +148,8 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
         false => f64::from(f32::from_le_bytes(*bytes)),
     };
     let words = elements.as_chunks::<4>().0;
-    let plane = |(part, name): (usize, &&str)| Plane {
-        name: (*name).to_owned(),
+    let plane = |(part, name): (usize, &String)| Plane {
+        name: name.clone(),
         size: [size.width, size.height],
         values: words
             .iter()
@@ -252,16 +263,16 @@ pub(super) fn encode_counts(
         .try_for_each(|count| out.write_all(&count.to_le_bytes()))
 }
 
-/// Writes version 1.0, little-endian f32 or u32, C order, H x W, or H x W x 3 for three planes.
+/// Writes version 1.0, little-endian f32 or u32, C order, H x W, or H x W x N for layers of N planes.
 pub(super) fn encode_layer(out: &mut impl Write, layer: &LayerPicture) -> io::Result<()> {
-    let size = [layer.width, layer.height];
-    if layer.layer.is_whole() {
-        return encode_counts(out, size, layer.whole());
-    }
-    let planes: Vec<&[f32]> = (0..layer.layer.planes()).map(|p| layer.plane(p)).collect();
-    let channels = if planes.len() == 1 { "" } else { ", 3" };
+    let kind = layer.layer;
+    let planes: Vec<&[u32]> = (0..kind.planes()).map(|p| layer.plane_bits(p)).collect();
+    let channels = match kind {
+        Layer::Normal | Layer::TopId(_) | Layer::TopWeight(_) => format!(", {}", planes.len()),
+        _ => String::new(),
+    };
     let shape = format!("({}, {}{channels})", layer.height, layer.width);
-    encode_header(out, "<f4", &shape)?;
+    encode_header(out, if kind.is_whole() { "<u4" } else { "<f4" }, &shape)?;
     for pixel in 0..planes[0].len() {
         for plane in &planes {
             out.write_all(&plane[pixel].to_le_bytes())?;

@@ -1,14 +1,13 @@
 //! The content of a camera file, and functions that the readers of all formats share.
 
+use std::f64::consts::FRAC_PI_2;
 use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
 use crate::error::{Error, Result, shown};
 use crate::scene::camera::{Camera, Intrinsics};
-
-/// Vertical field of view of the pinhole that stands for a panorama: one face of its cube map.
-const PANORAMA_FOV_DEGREES: f64 = 90.0;
+use crate::scene::projection::{FisheyeLens, Projection};
 
 /// The content of a camera file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -55,14 +54,48 @@ pub(super) fn camera_at(
     intrinsics: Intrinsics,
     pose: (Matrix3<f64>, Vector3<f64>),
 ) -> Result<Camera> {
-    Camera::new(name, intrinsics, pose.0, pose.1).map_err(|error| match error {
+    Camera::new(name, intrinsics, pose.0, pose.1).map_err(|error| located(path, place, error))
+}
+
+/// Gives a camera the lens of its file; errors refer to `place` in the file `path`.
+pub(super) fn with_lens(
+    path: &Path,
+    place: &str,
+    camera: Camera,
+    lens: &FileLens,
+) -> Result<Camera> {
+    let projection = match lens {
+        FileLens::Pinhole | FileLens::Distorted | FileLens::OtherFisheye => return Ok(camera),
+        FileLens::Fisheye(coefficients) => FisheyeLens::new(*coefficients).map(Projection::Fisheye),
+        FileLens::Panorama => Ok(Projection::Equirectangular),
+    };
+    let camera = projection.and_then(|projection| camera.with_projection(projection));
+    camera.map_err(|error| located(path, place, error))
+}
+
+/// An error about an argument as one about a place in a file.
+fn located(path: &Path, place: &str, error: Error) -> Error {
+    match error {
         Error::Argument {
             what,
             expected,
             found,
         } => Error::malformed(path, format!("{place}: {what}"), expected, found),
         other => other,
-    })
+    }
+}
+
+/// The lens that a file states.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum FileLens {
+    Pinhole,
+    /// A pinhole with distortion, which is not drawn.
+    Distorted,
+    /// A fisheye with the coefficients of powers of the angle.
+    Fisheye([f64; 4]),
+    /// A fisheye with further distortion, which is drawn as a pinhole.
+    OtherFisheye,
+    Panorama,
 }
 
 /// Converts a camera-to-world rotation and the camera's centre to world-to-view rotation and
@@ -103,23 +136,15 @@ pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
     )
 }
 
-/// Warning about fisheye lenses drawn as pinholes; `of` says how many cameras.
+/// Warning about fisheye lenses with further distortion, drawn as pinholes; `of` says how many cameras.
 pub(super) fn fisheye_warning(path: &Path, of: &str) -> String {
     format!(
-        "{}: {of} with fisheye lenses are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",
+        "{}: {of} with fisheye lenses that have tangential or thin-prism distortion are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",
         shown(path)
     )
 }
 
-/// Warning about panoramas drawn as pinholes; `of` says how many cameras.
-pub(super) fn panorama_warning(path: &Path, of: &str) -> String {
-    format!(
-        "{}: {of} with equirectangular panoramas are drawn as pinholes that look at their centre, with a vertical field of view of {PANORAMA_FOV_DEGREES} degrees",
-        shown(path)
-    )
-}
-
-/// Intrinsics of the pinhole that stands for a panorama.
-pub(super) fn panorama_pinhole([width, height]: [u32; 2]) -> Intrinsics {
-    Intrinsics::from_vertical_fov(width, height, PANORAMA_FOV_DEGREES.to_radians())
+/// Intrinsics with the size of a panorama, whose lens follows from it.
+pub(super) fn panorama_intrinsics([width, height]: [u32; 2]) -> Intrinsics {
+    Intrinsics::from_vertical_fov(width, height, FRAC_PI_2)
 }

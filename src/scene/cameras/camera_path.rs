@@ -5,8 +5,8 @@
 //! degrees; `fps` frames per second.
 
 use super::camera_file::{
-    CameraFile, NamedCamera, camera_at, fisheye_warning, frame_name, panorama_pinhole,
-    panorama_warning, view_from_opengl,
+    CameraFile, FileLens, NamedCamera, camera_at, frame_name, panorama_intrinsics,
+    view_from_opengl, with_lens,
 };
 use super::json::JsonNode;
 use crate::error::Result;
@@ -24,12 +24,20 @@ pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
         .get("camera_type")
         .map(|kind| kind.text())
         .transpose()?;
-    let is_panorama = kind.as_deref() == Some("equirectangular");
+    let lens = match kind.as_deref() {
+        None | Some("perspective") => FileLens::Pinhole,
+        Some("equirectangular") => FileLens::Panorama,
+        Some("fisheye") => FileLens::Fisheye([0.0; 4]),
+        Some(_) => {
+            let kind = root.member("camera_type")?;
+            return Err(kind.error("perspective, fisheye or equirectangular"));
+        }
+    };
     let frames = root.member(FRAMES_KEY)?.items()?;
     let count = frames.len();
     let cameras = frames.enumerate().map(|(index, frame)| {
-        let intrinsics = if is_panorama {
-            panorama_pinhole(size)
+        let intrinsics = if lens == FileLens::Panorama {
+            panorama_intrinsics(size)
         } else {
             let fov = frame.member("fov")?.degrees()?;
             Intrinsics::from_vertical_fov(size[0], size[1], fov.to_radians())
@@ -39,6 +47,7 @@ pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
         let pose = view_from_opengl(&rows);
         let name = frame_name(index, count);
         let camera = camera_at(frame.path, &frame.place, name.clone(), intrinsics, pose)?;
+        let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
         Ok(NamedCamera {
             camera,
             in_file: name,
@@ -46,11 +55,5 @@ pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
     });
     let mut file = CameraFile::of(cameras)?;
     file.frame_rate = root.get("fps").map(|fps| fps.above_0()).transpose()?;
-    let of = format!("{count} frames");
-    match kind.as_deref() {
-        None | Some("perspective") => {}
-        Some("equirectangular") => file.warnings.push(panorama_warning(root.path, &of)),
-        Some(_) => file.warnings.push(fisheye_warning(root.path, &of)),
-    }
     Ok(file)
 }

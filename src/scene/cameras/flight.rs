@@ -92,7 +92,9 @@ pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>>
             focal_px: pose.focal_px,
             principal_px: pose.principal_px,
         };
-        Camera::look_at(name, lens, pose.eye, pose.eye + pose.forward, pose.up)
+        let target = pose.eye + pose.forward;
+        let pinhole = Camera::look_at(name, lens, pose.eye, target, pose.up)?;
+        pinhole.with_projection(first.projection)
     });
     named.collect()
 }

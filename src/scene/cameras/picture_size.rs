@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::scene::camera::{Camera, MAX_SIDE_PX};
+use crate::scene::projection::Projection;
 
 /// Maximum number of digits behind the point of a scale.
 const MAX_DECIMALS: usize = 6;
@@ -120,6 +121,8 @@ impl PictureSize {
         let [width, height] = self.of([camera.width, camera.height])?;
         let mut resized = camera.resized(width, height)?;
         let factor = match (self.width, self.height) {
+            // The whole sphere, whatever the proportions.
+            _ if camera.projection == Projection::Equirectangular => return Ok(resized),
             (Some(width), None) => f64::from(width) / f64::from(camera.width),
             (None, Some(height)) => f64::from(height) / f64::from(camera.height),
             (Some(_), Some(_)) if !is_rounded(camera, [width, height]) => {
@@ -137,11 +140,12 @@ impl PictureSize {
     /// Says how the field of view of `camera` changes, if the requested size has other proportions.
     pub(super) fn reshaping(self, camera: &Camera) -> Option<String> {
         let (width, height) = self.width.zip(self.height)?;
-        if is_rounded(camera, [width, height]) {
+        let is_panorama = camera.projection == Projection::Equirectangular;
+        if is_panorama || is_rounded(camera, [width, height]) {
             return None;
         }
         let resized = self.apply(camera).ok()?;
-        let degrees = |camera: &Camera| 2.0 * camera.half_fov_tangents()[0].atan().to_degrees();
+        let degrees = |camera: &Camera| camera.fov()[0].to_degrees();
         let (from, to) = (degrees(camera), degrees(&resized));
         let change = if to > from { "extended" } else { "cropped" };
         let (w, h) = (camera.width, camera.height);

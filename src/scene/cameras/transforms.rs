@@ -5,8 +5,8 @@
 //! `camera_angle_x` in radians without a picture size.
 
 use super::camera_file::{
-    CameraFile, NamedCamera, camera_at, distortion_warning, fisheye_warning, panorama_pinhole,
-    panorama_warning, view_from_opengl, view_name,
+    CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning,
+    panorama_intrinsics, view_from_opengl, view_name, with_lens,
 };
 use super::json::JsonNode;
 use super::names;
@@ -30,27 +30,19 @@ const PERSPECTIVE_MODELS: [&str; 6] = [
     "PERSPECTIVE",
 ];
 
-/// Camera models whose pictures are fisheyes also without distortion.
-const FISHEYE_MODELS: [&str; 6] = [
+/// Fisheye models whose distortion is a polynomial of the angle.
+const FISHEYE_MODELS: [&str; 4] = [
     "OPENCV_FISHEYE",
     "FISHEYE",
     "SIMPLE_RADIAL_FISHEYE",
     "RADIAL_FISHEYE",
-    "THIN_PRISM_FISHEYE",
-    "FISHEYE624",
 ];
 
 /// Camera models of panoramas.
 const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
 
-/// Projection of a frame. Only pinholes are drawn as they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Projection {
-    Pinhole,
-    Distorted,
-    Fisheye,
-    Panorama,
-}
+/// Fisheye models whose distortion is more than a polynomial of the angle.
+const OTHER_FISHEYE_MODELS: [&str; 2] = ["THIN_PRISM_FISHEYE", "FISHEYE624"];
 
 /// Reads the frames of a `transforms.json`.
 pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
@@ -58,14 +50,14 @@ pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         .get("frames")
         .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;
     let mut sizes_assumed = 0_u64;
-    let mut projections = Vec::new();
+    let mut lenses = Vec::new();
     let cameras = frames.items()?.enumerate().map(|(index, frame)| {
         let scope = FrameScope {
             root,
             frame: &frame,
         };
-        let projection = scope.projection()?;
-        projections.push(projection);
+        let lens = scope.lens()?;
+        lenses.push(lens);
         let size = match scope.size()? {
             Some(size) => size,
             None => {
@@ -73,8 +65,8 @@ pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
                 scope.size_from(fallback_size_px.unwrap_or(BLENDER_SIZE_PX))?
             }
         };
-        let intrinsics = match projection {
-            Projection::Panorama => panorama_pinhole(size),
+        let intrinsics = match lens {
+            FileLens::Panorama => panorama_intrinsics(size),
             _ => scope.intrinsics(size)?,
         };
         let in_file = match frame.get("file_path") {
@@ -84,14 +76,15 @@ pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         let pose = view_from_opengl(&frame.member("transform_matrix")?.rows(3..=4)?);
         let name = names::stem(&in_file).to_owned();
         let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
+        let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
         Ok(NamedCamera { camera, in_file })
     });
     let mut file = CameraFile::of(cameras)?;
-    file.warnings = warnings(root, sizes_assumed, &projections);
+    file.warnings = warnings(root, sizes_assumed, &lenses);
     Ok(file)
 }
 
-fn warnings(root: &JsonNode, sizes_assumed: u64, projections: &[Projection]) -> Vec<String> {
+fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<String> {
     let mut warnings = Vec::new();
     if sizes_assumed > 0 {
         let (path, [w, h]) = (shown(root.path), BLENDER_SIZE_PX);
@@ -99,13 +92,12 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, projections: &[Projection]) -> 
             "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, unless width and height are given"
         ));
     }
-    let kinds: [(_, fn(&_, &_) -> _); 3] = [
-        (Projection::Distorted, distortion_warning),
-        (Projection::Fisheye, fisheye_warning),
-        (Projection::Panorama, panorama_warning),
+    let kinds: [(_, fn(&_, &_) -> _); 2] = [
+        (FileLens::Distorted, distortion_warning),
+        (FileLens::OtherFisheye, fisheye_warning),
     ];
     for (kind, warning) in kinds {
-        let count = projections.iter().filter(|found| **found == kind).count();
+        let count = lenses.iter().filter(|found| **found == kind).count();
         if count > 0 {
             warnings.push(warning(root.path, &format!("{count} frames")));
         }
@@ -128,18 +120,21 @@ impl<'a> FrameScope<'a> {
         self.find(key).map(|node| node.number()).transpose()
     }
 
-    fn projection(&self) -> Result<Projection> {
+    fn lens(&self) -> Result<FileLens> {
         if self.find("is_fisheye").is_some_and(|flag| flag.is_true()) {
-            return Ok(Projection::Fisheye);
+            return self.fisheye();
         }
         if let Some(model) = self.find("camera_model") {
             let name = model.text()?.to_uppercase();
             let is_in = |models: &[&str]| models.contains(&name.as_str());
+            if is_in(&OTHER_FISHEYE_MODELS) {
+                return Ok(FileLens::OtherFisheye);
+            }
             if is_in(&FISHEYE_MODELS) {
-                return Ok(Projection::Fisheye);
+                return self.fisheye();
             }
             if is_in(&PANORAMA_MODELS) {
-                return Ok(Projection::Panorama);
+                return Ok(FileLens::Panorama);
             }
             if !is_in(&PERSPECTIVE_MODELS) {
                 return Err(model.error(
@@ -149,10 +144,23 @@ impl<'a> FrameScope<'a> {
         }
         for key in DISTORTION_KEYS {
             if self.number(key)?.is_some_and(|k| k != 0.0) {
-                return Ok(Projection::Distorted);
+                return Ok(FileLens::Distorted);
             }
         }
-        Ok(Projection::Pinhole)
+        Ok(FileLens::Pinhole)
+    }
+
+    /// The fisheye with the distortion keys of the frame.
+    fn fisheye(&self) -> Result<FileLens> {
+        let mut values = [0.0; DISTORTION_KEYS.len()];
+        for (value, key) in values.iter_mut().zip(DISTORTION_KEYS) {
+            *value = self.number(key)?.unwrap_or(0.0);
+        }
+        let [k1, k2, k3, k4, p1, p2] = values;
+        match [p1, p2] == [0.0; 2] {
+            true => Ok(FileLens::Fisheye([k1, k2, k3, k4])),
+            false => Ok(FileLens::OtherFisheye),
+        }
     }
 
     /// The picture's size, if the file has it.

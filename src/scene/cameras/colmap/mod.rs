@@ -13,12 +13,14 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-use super::camera_file::{CameraFile, NamedCamera, camera_at, distortion_warning, fisheye_warning};
+use super::camera_file::{
+    CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning, with_lens,
+};
 use super::names;
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
 use crate::scene::camera::Camera;
-use model::{Lens, Lenses, PosedImage};
+use model::{Lenses, PosedImage};
 
 /// Folders of a data set that may contain its model, in the order of search.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
@@ -57,14 +59,14 @@ pub(super) fn read(folder: &Path) -> Result<CameraFile> {
         })
     });
     let mut file = CameraFile::of(cameras)?;
-    let count = |is: fn(&&Lens) -> bool| lenses.values().filter(is).count();
+    let count = |kind: FileLens| lenses.values().filter(|lens| lens.kind() == kind).count();
     let of = |count: usize| format!("{count} of {} cameras", lenses.len());
-    let distorted = count(|lens| lens.is_distorted() && !lens.is_fisheye());
+    let distorted = count(FileLens::Distorted);
     if distorted > 0 {
         let warning = distortion_warning(&cameras_path, &of(distorted));
         file.warnings.push(warning);
     }
-    let fisheye = count(|lens| lens.is_fisheye());
+    let fisheye = count(FileLens::OtherFisheye);
     if fisheye > 0 {
         let warning = fisheye_warning(&cameras_path, &of(fisheye));
         file.warnings.push(warning);
@@ -91,5 +93,6 @@ fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
         Vector3::from(image.translation),
     );
     let view = names::without_extension(&image.name).to_owned();
-    camera_at(path, &image.place, view, lens.intrinsics(), pose)
+    let camera = camera_at(path, &image.place, view, lens.intrinsics(), pose)?;
+    with_lens(path, &image.place, camera, &lens.kind())
 }

@@ -5,7 +5,10 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::scene::camera::Intrinsics;
+use crate::scene::cameras::camera_file::FileLens;
 
+/// Number of coefficients of a fisheye's polynomial.
+const MAX_POLYNOMIAL: usize = 4;
 /// Maximum number of parameters of a camera model.
 pub(super) const MAX_PARAMETERS: usize = 16;
 
@@ -32,7 +35,17 @@ pub(super) struct LensModel {
     focal_lengths: usize,
     /// Number of parameters, distortion included.
     pub(super) parameters: usize,
-    is_fisheye: bool,
+    family: Family,
+}
+
+/// Projections before distortion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Perspective,
+    /// Distorted by a polynomial of the angle.
+    Fisheye,
+    /// With tangential and thin-prism distortion.
+    OtherFisheye,
 }
 
 /// The models, with COLMAP's numbers.
@@ -47,8 +60,8 @@ const MODELS: [LensModel; 12] = [
     lens_model(7, "FOV", 2, 5),
     fisheye(8, "SIMPLE_RADIAL_FISHEYE", 1, 4),
     fisheye(9, "RADIAL_FISHEYE", 1, 5),
-    fisheye(10, "THIN_PRISM_FISHEYE", 2, 12),
-    fisheye(11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
+    other_fisheye(10, "THIN_PRISM_FISHEYE", 2, 12),
+    other_fisheye(11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
 ];
 
 const fn lens_model(
@@ -62,7 +75,7 @@ const fn lens_model(
         name,
         focal_lengths,
         parameters,
-        is_fisheye: false,
+        family: Family::Perspective,
     }
 }
 
@@ -73,7 +86,19 @@ const fn fisheye(
     parameters: usize,
 ) -> LensModel {
     LensModel {
-        is_fisheye: true,
+        family: Family::Fisheye,
+        ..lens_model(id, name, focal_lengths, parameters)
+    }
+}
+
+const fn other_fisheye(
+    id: i32,
+    name: &'static str,
+    focal_lengths: usize,
+    parameters: usize,
+) -> LensModel {
+    LensModel {
+        family: Family::OtherFisheye,
         ..lens_model(id, name, focal_lengths, parameters)
     }
 }
@@ -109,13 +134,18 @@ pub(super) struct Lens {
 }
 
 impl Lens {
-    pub(super) fn is_distorted(&self) -> bool {
+    pub(super) fn kind(&self) -> FileLens {
         let distortion = &self.parameters[self.model.focal_lengths + 2..];
-        distortion.iter().any(|&k| k != 0.0)
-    }
-
-    pub(super) fn is_fisheye(&self) -> bool {
-        self.model.is_fisheye
+        let (polynomial, rest) = distortion.split_at(MAX_POLYNOMIAL);
+        match self.model.family {
+            Family::Perspective if distortion.iter().all(|&k| k == 0.0) => FileLens::Pinhole,
+            Family::Perspective => FileLens::Distorted,
+            Family::Fisheye if rest.iter().all(|&k| k == 0.0) => {
+                let [k1, k2, k3, k4] = [0, 1, 2, 3].map(|k| polynomial[k]);
+                FileLens::Fisheye([k1, k2, k3, k4])
+            }
+            Family::Fisheye | Family::OtherFisheye => FileLens::OtherFisheye,
+        }
     }
 
     pub(super) fn intrinsics(&self) -> Intrinsics {

@@ -1,0 +1,46 @@
+//! Where the fragments of a tile go besides its colours.
+
+use fearless_simd::{f32x16, mask32x16, prelude::*};
+
+use crate::preprocess::ProjectedSplat;
+
+/// Accumulates layers beside the colours. The implementation for `()` does nothing.
+///
+/// Implementations choose what they keep at compile time: a branch between the fragments of a group
+/// would serialise their arithmetic.
+pub(super) trait LayerSink {
+    /// Takes splat `at` of a batch, which is at `slot`, before it is drawn; may replace its depth, which
+    /// only sinks read.
+    fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat);
+
+    /// Adds the fragments of `splat`, which is number `at` of the batch, in a block.
+    fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        at: usize,
+        splat: &ProjectedSplat,
+        block: usize,
+        blended: &BlendedLanes<S>,
+    );
+}
+
+/// Fragments that were offered to a block.
+#[derive(Clone, Copy)]
+pub(super) struct BlendedLanes<S: Simd> {
+    /// Pixels above the alpha cut.
+    pub(super) over_cut: mask32x16<S>,
+    /// Pixels that refused the fragment.
+    pub(super) refused: mask32x16<S>,
+    /// Transmittance in front of the fragment; negative where the pixel was closed.
+    pub(super) before: f32x16<S>,
+    /// Transmittance times alpha; 0 where nothing was blended.
+    pub(super) weight: f32x16<S>,
+}
+
+impl LayerSink for () {
+    #[inline(always)]
+    fn load(&mut self, _: usize, _: usize, _: &mut ProjectedSplat) {}
+
+    #[inline(always)]
+    fn add<S: Simd>(&mut self, _: S, _: usize, _: &ProjectedSplat, _: usize, _: &BlendedLanes<S>) {}
+}

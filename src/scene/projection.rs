@@ -1,0 +1,314 @@
+//! Projections of cameras: from directions in view space to the picture plane.
+
+use std::f64::consts::PI;
+
+use crate::error::{Error, Result};
+
+/// Largest angle between the axis of a fisheye and a point that is drawn: 170 degrees. At 180 degrees a
+/// point becomes a circle, which no linearised projection can follow.
+const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
+/// Upper bound of the coefficients of a fisheye; those of lenses are below 10.
+const MAX_COEFFICIENT: f64 = 1e4;
+/// Number of intervals in which the slope of a fisheye's polynomial is looked at.
+const SLOPE_STEPS: u32 = 4096;
+
+/// How a camera maps directions to its picture.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Projection {
+    /// `x / z` and `y / z`.
+    #[default]
+    Pinhole,
+    /// The angle from the axis, in radians, as the distance from the principal point.
+    Fisheye(FisheyeLens),
+    /// Longitude and latitude in radians: the whole sphere, whose left and right edges meet.
+    Equirectangular,
+}
+
+/// A fisheye of `OpenCV`, COLMAP and nerfstudio: a point at the angle `t` from the axis is drawn at the
+/// distance `t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8)` from the principal point, in focal lengths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FisheyeLens {
+    coefficients: [f64; 4],
+    /// The angle up to which the distance grows; 170 degrees at most.
+    max_angle: f64,
+}
+
+/// A point on the picture plane in units of the focal lengths, from the principal point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PlanePoint {
+    pub(crate) at: [f64; 2],
+    /// Derivatives of `at` by the coordinates in view space: one row per coordinate of `at`.
+    pub(crate) gradient: [[f64; 3]; 2],
+}
+
+impl FisheyeLens {
+    /// Distance and angle are equal: no coefficients.
+    pub const EQUIDISTANT: Self = Self {
+        coefficients: [0.0; 4],
+        max_angle: MAX_FISHEYE_ANGLE,
+    };
+
+    /// A lens with the coefficients k1 to k4.
+    ///
+    /// # Errors
+    /// When a coefficient is not a number from -10000 to 10000.
+    pub fn new(coefficients: [f64; 4]) -> Result<Self> {
+        if !coefficients.iter().all(|k| k.abs() <= MAX_COEFFICIENT) {
+            return Err(Error::argument(
+                "fisheye coefficients",
+                format!("numbers from -{MAX_COEFFICIENT} to {MAX_COEFFICIENT}"),
+                format!("{coefficients:?}"),
+            ));
+        }
+        let mut lens = Self {
+            coefficients,
+            max_angle: MAX_FISHEYE_ANGLE,
+        };
+        lens.max_angle = lens.growing_until();
+        Ok(lens)
+    }
+
+    /// The coefficients k1 to k4.
+    pub fn coefficients(&self) -> [f64; 4] {
+        self.coefficients
+    }
+
+    /// Largest angle from the axis that is drawn, in radians.
+    pub fn max_angle(&self) -> f64 {
+        self.max_angle
+    }
+
+    /// Distance from the principal point at `angle`, and its derivative.
+    fn distance(&self, angle: f64) -> (f64, f64) {
+        let t = angle * angle;
+        let [k1, k2, k3, k4] = self.coefficients;
+        let value = 1.0 + t * (k1 + t * (k2 + t * (k3 + t * k4)));
+        let slope = 1.0 + t * (3.0 * k1 + t * (5.0 * k2 + t * (7.0 * k3 + t * 9.0 * k4)));
+        (angle * value, slope)
+    }
+
+    /// The angle up to which the distance grows.
+    fn growing_until(&self) -> f64 {
+        let grows = |angle: f64| self.distance(angle).1 > 0.0;
+        let angle = |step: u32| MAX_FISHEYE_ANGLE * f64::from(step) / f64::from(SLOPE_STEPS);
+        let Some(step) = (1..=SLOPE_STEPS).find(|step| !grows(angle(*step))) else {
+            return MAX_FISHEYE_ANGLE;
+        };
+        let (mut low, mut high) = (angle(step - 1), angle(step));
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if grows(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Whether the distance grows up to `radius`, or to the largest angle of all fisheyes.
+    fn reaches(&self, radius: f64) -> bool {
+        self.max_angle >= MAX_FISHEYE_ANGLE || self.distance(self.max_angle).0 >= radius
+    }
+
+    fn point(&self, [x, y, z]: [f64; 3]) -> Option<PlanePoint> {
+        let across = x.hypot(y);
+        let angle = across.atan2(z);
+        let squared = across * across + z * z;
+        if !squared.is_normal() || angle.is_nan() || angle >= self.max_angle {
+            return None;
+        }
+        let (distance, slope) = self.distance(angle);
+        // `at` is `ratio` times x and y; its derivative by x and y is `bend` times x and y.
+        let (ratio, bend) = if across > 0.0 {
+            let ratio = distance / across;
+            let bend = (slope * z / squared - ratio) / (across * across);
+            (ratio, if bend.is_finite() { bend } else { 0.0 })
+        } else {
+            (1.0 / z, 0.0)
+        };
+        let along = -slope / squared;
+        Some(PlanePoint {
+            at: [ratio * x, ratio * y],
+            gradient: [
+                [ratio + x * x * bend, x * y * bend, x * along],
+                [x * y * bend, ratio + y * y * bend, y * along],
+            ],
+        })
+    }
+}
+
+/// Longitude and latitude; `None` on the vertical axis, where no longitude is the point's.
+fn on_sphere([x, y, z]: [f64; 3]) -> Option<PlanePoint> {
+    let across = x.hypot(z);
+    let across_squared = across * across;
+    let squared = across_squared + y * y;
+    if !across_squared.is_normal() || !squared.is_finite() {
+        return None;
+    }
+    let turn = y / (across * squared);
+    Some(PlanePoint {
+        at: [x.atan2(z), y.atan2(across)],
+        gradient: [
+            [z / across_squared, 0.0, -x / across_squared],
+            [-x * turn, across / squared, -z * turn],
+        ],
+    })
+}
+
+impl Projection {
+    /// The point at which `p` in view space is drawn; `None` where the projection does not reach.
+    pub(crate) fn point(&self, p: [f64; 3]) -> Option<PlanePoint> {
+        match self {
+            Self::Pinhole => {
+                let [x, y, z] = p;
+                (z > 0.0).then(|| PlanePoint {
+                    at: [x / z, y / z],
+                    gradient: [[1.0 / z, 0.0, -x / (z * z)], [0.0, 1.0 / z, -y / (z * z)]],
+                })
+            }
+            Self::Fisheye(lens) => lens.point(p),
+            Self::Equirectangular => on_sphere(p),
+        }
+    }
+
+    /// Whether this is [`Self::Pinhole`].
+    pub fn is_pinhole(&self) -> bool {
+        *self == Self::Pinhole
+    }
+
+    /// Refuses a lens that does not reach the corners of a picture, at most `radius` focal lengths from the
+    /// principal point.
+    pub(super) fn check(&self, radius: f64) -> Result<()> {
+        match self {
+            Self::Fisheye(lens) if !lens.reaches(radius) => Err(Error::argument(
+                "fisheye coefficients",
+                format!(
+                    "a distance that grows with the angle up to the corners of the picture, {radius:.4} focal lengths away"
+                ),
+                format!(
+                    "{:?}, with which it grows only to {:.4}",
+                    lens.coefficients,
+                    lens.distance(lens.max_angle).0
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points around the camera, near the axes too.
+    fn points() -> impl Iterator<Item = [f64; 3]> {
+        (0..400_u32).map(|i| {
+            let turn = |step: f64| (f64::from(i) * step).sin() * 3.0;
+            [turn(0.7), turn(1.3), turn(2.9)]
+        })
+    }
+
+    fn hold_to_differences(projection: &Projection) {
+        let mut compared = 0;
+        for p in points() {
+            let Some(point) = projection.point(p) else {
+                continue;
+            };
+            let distance = p.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let step = 1e-6 * distance;
+            for column in 0..3 {
+                let moved = |by: f64| {
+                    let mut q = p;
+                    q[column] += by;
+                    projection.point(q).map(|point| point.at)
+                };
+                let (Some(after), Some(before)) = (moved(step), moved(-step)) else {
+                    continue;
+                };
+                for row in 0..2 {
+                    let change = after[row] - before[row];
+                    if change.abs() > PI {
+                        continue;
+                    }
+                    let expected = change / (2.0 * step);
+                    let found = point.gradient[row][column];
+                    let scale = point.gradient.as_flattened().iter().map(|v| v.abs());
+                    let scale = scale.fold(1.0 / distance, f64::max);
+                    assert!(
+                        (found - expected).abs() < 1e-4 * scale,
+                        "{projection:?} at {p:?}, row {row}, column {column}: {found}, {expected}"
+                    );
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 1000);
+    }
+
+    #[test]
+    fn gradients_are_those_of_the_points() {
+        hold_to_differences(&Projection::Equirectangular);
+        hold_to_differences(&Projection::Fisheye(FisheyeLens::EQUIDISTANT));
+        let lens = FisheyeLens::new([0.03, -0.01, 0.002, -1e-4]).unwrap();
+        hold_to_differences(&Projection::Fisheye(lens));
+    }
+
+    #[test]
+    fn a_fisheye_measures_angles_and_a_panorama_the_sphere() {
+        let close = |found: [f64; 2], expected: [f64; 2]| {
+            let off = (found[0] - expected[0]).abs() + (found[1] - expected[1]).abs();
+            assert!(off < 1e-12, "{found:?}, {expected:?}");
+        };
+        let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
+        close(fisheye.point([0.0, 0.0, 2.0]).unwrap().at, [0.0, 0.0]);
+        close(fisheye.point([3.0, 0.0, 0.0]).unwrap().at, [PI / 2.0, 0.0]);
+        close(
+            fisheye.point([0.0, -1.0, -1.0]).unwrap().at,
+            [0.0, -0.75 * PI],
+        );
+        assert_eq!(fisheye.point([0.01, 0.0, -1.0]), None);
+        let panorama = Projection::Equirectangular;
+        close(panorama.point([1.0, 0.0, 0.0]).unwrap().at, [PI / 2.0, 0.0]);
+        close(panorama.point([0.0, 1.0, 1.0]).unwrap().at, [0.0, PI / 4.0]);
+        close(
+            panorama.point([-1e-9, 0.0, -1.0]).unwrap().at,
+            [-PI + 1e-9, 0.0],
+        );
+        assert_eq!(panorama.point([0.0, 1.0, 0.0]), None);
+    }
+
+    /// With k1 of -0.1 alone, the distance grows to the angle sqrt(10 / 3).
+    #[test]
+    fn angles_beyond_the_turning_point_are_not_drawn() {
+        let lens = FisheyeLens::new([-0.1, 0.0, 0.0, 0.0]).unwrap();
+        let turning = (10.0_f64 / 3.0).sqrt();
+        assert!((lens.max_angle() - turning).abs() < 1e-9);
+        let projection = Projection::Fisheye(lens);
+        let at = |angle: f64| projection.point([angle.sin(), 0.0, angle.cos()]);
+        assert!(at(turning - 1e-6).is_some() && at(turning + 1e-6).is_none());
+        // There, the distance is two thirds of the angle.
+        assert!(projection.check(turning * 2.0 / 3.0 - 1e-6).is_ok());
+        assert!(projection.check(turning * 2.0 / 3.0 + 1e-6).is_err());
+    }
+
+    #[test]
+    fn hostile_coefficients_are_refused() {
+        for bad in [f64::NAN, f64::INFINITY, -f64::INFINITY, 1e5, -1e300] {
+            for at in 0..4 {
+                let mut coefficients = [0.0; 4];
+                coefficients[at] = bad;
+                assert!(FisheyeLens::new(coefficients).is_err(), "{bad}");
+            }
+        }
+        // The distance turns at once.
+        let turning = FisheyeLens::new([-1e4, 0.0, 0.0, 0.0]).unwrap();
+        assert!(turning.max_angle() < 0.01);
+        assert!(Projection::Fisheye(turning).check(0.1).is_err());
+        for p in [[f64::NAN; 3], [0.0; 3], [f64::INFINITY; 3]] {
+            assert_eq!(Projection::Equirectangular.point(p), None);
+            let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
+            assert_eq!(fisheye.point(p), None);
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Fisheyes and panoramas: the scalar renderer against a plain one with gradients by differences, the fast
+//! renderer against the scalar one, and both against pinholes.
+
+use std::f64::consts::{PI, TAU};
+
+use nalgebra::{Matrix2, Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector2, Vector3};
+use quadrille::{
+    Camera, FisheyeLens, Frame, Intrinsics, Profile, Projection, RenderSettings, Renderer,
+    SimdLevel, Splat, Splats, render_reference,
+};
+
+use crate::support::pictures::Differences;
+use crate::support::scenes::{self, Random};
+use crate::support::tolerances::{bound, hold};
+
+/// Coefficients of a lens whose distance grows up to 170 degrees.
+const COEFFICIENTS: [f64; 4] = [-0.02, 0.004, -5e-4, 3e-5];
+/// Largest angle of a fisheye that is drawn.
+const MAX_ANGLE: f64 = 170.0 * PI / 180.0;
+
+fn pinhole(width: u32, height: u32, fov_degrees: f64) -> Camera {
+    let lens = Intrinsics::from_vertical_fov(width, height, fov_degrees.to_radians());
+    let eye = Vector3::new(0.3, -0.2, 0.1);
+    let up = Vector3::new(0.1, -1.0, 0.2);
+    Camera::look_at("lens", lens, eye, Vector3::new(1.0, 0.4, 2.0), up).unwrap()
+}
+
+/// The lenses of the tests on one pose: 200 degrees with and without distortion, and a panorama.
+fn lenses(width: u32, height: u32) -> [Camera; 3] {
+    let camera = pinhole(width, height, 60.0);
+    let fisheye = camera
+        .clone()
+        .through_fisheye(200_f64.to_radians())
+        .unwrap();
+    let distorted = FisheyeLens::new(COEFFICIENTS).unwrap();
+    let distorted = fisheye
+        .clone()
+        .with_projection(Projection::Fisheye(distorted));
+    let panorama = camera.with_projection(Projection::Equirectangular);
+    [fisheye, distorted.unwrap(), panorama.unwrap()]
+}
+
+/// `len` splats on all sides of the camera, some of them large, near or at the poles.
+fn around(random: &mut Random, camera: &Camera, len: usize, sh_degree: u8) -> Splats {
+    let eye = camera.eye();
+    let splats = scenes::splats(random, &camera.as_pinhole(), len, sh_degree);
+    let placed = splats.iter().map(|splat| {
+        let distance = 0.4 * 20_f64.powf(random.between(0.0, 1.0));
+        let way = Vector3::from_fn(|_, _| random.normal());
+        let mean = eye + way.normalize() * distance;
+        let size = distance * 0.03 * (random.normal() * 0.7).exp();
+        Splat {
+            mean: mean.map(|v| v as f32).into(),
+            scale: [0, 1, 2].map(|_| (size * (random.normal() * 0.7).exp()) as f32),
+            ..splat
+        }
+    });
+    Splats::from_splats(sh_degree, placed.collect::<Vec<_>>())
+}
+
+/// Where the textbooks put a point in view space, in pixels; `None` beyond the lens.
+fn textbook(camera: &Camera, p: Vector3<f64>) -> Option<Vector2<f64>> {
+    let size = [f64::from(camera.width), f64::from(camera.height)];
+    match camera.projection {
+        Projection::Pinhole => unreachable!("drawn by other tests"),
+        Projection::Fisheye(lens) => {
+            let radius = (p.x * p.x + p.y * p.y).sqrt();
+            let angle = f64::atan2(radius, p.z);
+            let powers = lens.coefficients().into_iter().zip([3, 5, 7, 9]);
+            let distance = angle + powers.map(|(k, n)| k * angle.powi(n)).sum::<f64>();
+            let [fx, fy] = camera.focal_px;
+            let [cx, cy] = camera.principal_px;
+            let at = Vector2::new(
+                fx * distance * p.x / radius + cx,
+                fy * distance * p.y / radius + cy,
+            );
+            (angle < MAX_ANGLE).then_some(at)
+        }
+        Projection::Equirectangular => {
+            let longitude = f64::atan2(p.x, p.z);
+            let latitude = (p.y / p.norm()).asin();
+            Some(Vector2::new(
+                size[0] * (longitude / TAU + 0.5),
+                size[1] * (latitude / PI + 0.5),
+            ))
+        }
+    }
+}
+
+/// Difference across the seam of a panorama, the shorter way.
+fn wrapped(camera: &Camera, x: f64) -> f64 {
+    let width = f64::from(camera.width);
+    match camera.projection {
+        Projection::Equirectangular => x - width * (x / width).round(),
+        _ => x,
+    }
+}
+
+/// A footprint of the plain renderer.
+struct Footprint {
+    distance: f32,
+    centre: Vector2<f64>,
+    inverse: Matrix2<f64>,
+    opacity: f64,
+    colour: [f64; 3],
+}
+
+fn footprint(camera: &Camera, splat: &Splat, near: f64) -> Option<Footprint> {
+    let mean = Vector3::from(splat.mean.map(f64::from));
+    let p = camera.view_from_world * mean + camera.translation_in_view;
+    let distance = p.norm();
+    let opacity = f64::from(splat.opacity);
+    if distance <= near || opacity < 1.0 / 255.0 {
+        return None;
+    }
+    let centre = textbook(camera, p)?;
+    let step = 1e-5 * distance;
+    let mut jacobian = Matrix2x3::zeros();
+    for column in 0..3 {
+        let moved = Vector3::ith(column, step);
+        let change = textbook(camera, p + moved)? - textbook(camera, p - moved)?;
+        jacobian[(0, column)] = wrapped(camera, change.x) / (2.0 * step);
+        jacobian[(1, column)] = change.y / (2.0 * step);
+    }
+    let [w, x, y, z] = splat.rotation.map(f64::from);
+    let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+    let scale = Matrix3::from_diagonal(&Vector3::from(splat.scale.map(f64::from)));
+    let factor = turn.to_rotation_matrix().matrix() * scale;
+    let in_view = camera.view_from_world * factor;
+    let mut covariance = jacobian * in_view * in_view.transpose() * jacobian.transpose();
+    if camera.projection == Projection::Equirectangular {
+        // At most as wide as the circle, at the alpha cut.
+        let radius_squared = 2.0 * (opacity * 255.0).ln();
+        let most = (f64::from(camera.width) / 2.0).powi(2) / radius_squared - 0.3;
+        if covariance[(0, 0)] > most.max(0.0) {
+            let factor = Matrix2::new((most.max(0.0) / covariance[(0, 0)]).sqrt(), 0.0, 0.0, 1.0);
+            covariance = factor * covariance * factor;
+        }
+    }
+    covariance += Matrix2::identity() * 0.3;
+    let colour = splat.sh[0].map(|c| (f64::from(c) * 0.282_094_791_773_878_14 + 0.5).max(0.0));
+    Some(Footprint {
+        distance: distance as f32,
+        centre,
+        inverse: covariance.try_inverse()?,
+        opacity,
+        colour,
+    })
+}
+
+/// Every splat in every pixel.
+fn plain(splats: &Splats, camera: &Camera) -> Frame {
+    let profile = Profile::default();
+    let mut footprints: Vec<_> = splats
+        .iter()
+        .filter_map(|splat| footprint(camera, &splat, profile.near))
+        .collect();
+    footprints.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    let pixel = |column: u32, row: u32| {
+        let at = Vector2::new(f64::from(column) + 0.5, f64::from(row) + 0.5);
+        let (mut colour, mut left) = ([0.0; 3], 1.0);
+        for splat in &footprints {
+            let mut d = at - splat.centre;
+            d.x = wrapped(camera, d.x);
+            let exponent = -0.5 * d.dot(&(splat.inverse * d));
+            let alpha = splat.opacity * exponent.exp();
+            if alpha < 1.0 / 255.0 {
+                continue;
+            }
+            let alpha = alpha.min(0.99);
+            if left * (1.0 - alpha) < 1e-4 {
+                break;
+            }
+            for (sum, c) in colour.iter_mut().zip(splat.colour) {
+                *sum += left * alpha * c;
+            }
+            left *= 1.0 - alpha;
+        }
+        [colour[0], colour[1], colour[2], 1.0 - left].map(|v| v as f32)
+    };
+    let rows = (0..camera.height).flat_map(|row| (0..camera.width).map(move |c| (c, row)));
+    let pixels = rows.map(|(column, row)| pixel(column, row)).collect();
+    Frame::from_pixels(camera.width, camera.height, pixels)
+}
+
+fn reference(splats: &Splats, camera: &Camera) -> Frame {
+    render_reference(splats, camera, &RenderSettings::default()).0
+}
+
+fn psnr(a: &Frame, b: &Frame) -> f64 {
+    let pairs = a
+        .pixels()
+        .as_flattened()
+        .iter()
+        .zip(b.pixels().as_flattened());
+    let squares = pairs.map(|(a, b)| f64::from(a - b).powi(2));
+    let mean = squares.sum::<f64>() / (a.pixels().len() * 4) as f64;
+    -10.0 * mean.log10()
+}
+
+#[test]
+fn the_oracle_draws_as_a_plain_renderer_with_numeric_gradients() {
+    let mut random = Random::new(41);
+    for (width, height, len) in [(64, 40, 600), (47, 61, 300)] {
+        for camera in lenses(width, height) {
+            let splats = around(&mut random, &camera, len, 0);
+            let (found, expected) = (reference(&splats, &camera), plain(&splats, &camera));
+            let differences = Differences::between(&found, &expected);
+            let place = format!("{:?}, {width} x {height}", camera.projection);
+            let covered = expected.pixels().iter().filter(|p| p[3] > 0.5).count();
+            assert!(covered * 4 > expected.pixels().len(), "{place}: {covered}");
+            // Gradients by differences are off by 1e-9 of the largest, so a fragment may fall on the other
+            // side of the cut.
+            let strays = differences.strays(1e-5) as f64 / differences.len() as f64;
+            assert!(strays <= 2e-3, "{place}: {strays}");
+            hold("max", differences.max(), &place);
+        }
+    }
+}
+
+#[test]
+fn every_level_draws_as_the_oracle() {
+    let mut random = Random::new(42);
+    let mut renderer = Renderer::default();
+    for (width, height, len, sh_degree) in [(97, 49, 3000, 1), (33, 70, 800, 3), (3, 2, 50, 0)] {
+        for camera in lenses(width, height) {
+            let splats = around(&mut random, &camera, len, sh_degree);
+            for profile in [Profile::default(), Profile::named("gsplat-aa").unwrap()] {
+                let settings = RenderSettings {
+                    profile,
+                    ..RenderSettings::default()
+                };
+                let (expected, counts) = render_reference(&splats, &camera, &settings);
+                for level in SimdLevel::all() {
+                    let settings = RenderSettings { profile, level };
+                    let (found, fast) = renderer.render(&splats, &camera, &settings);
+                    let place = format!("{:?} on {}", camera.projection, level.name());
+                    let differences = Differences::between(&found, &expected);
+                    hold("max", differences.max(), &place);
+                    let strays = differences.strays(bound("stray")) as f64;
+                    assert!(
+                        strays <= 2e-4 * differences.len() as f64,
+                        "{place}: {strays}"
+                    );
+                    assert_eq!(fast.splats_in_frustum, counts.splats_in_frustum, "{place}");
+                }
+            }
+        }
+    }
+}
+
+/// The limit of a small angle: both lenses agree to a part in 10^5.
+#[test]
+fn a_narrow_fisheye_is_a_pinhole() {
+    let camera = pinhole(80, 60, 0.6);
+    let fisheye = camera
+        .clone()
+        .through_fisheye(0.6_f64.to_radians())
+        .unwrap();
+    let splats = scenes::splats(&mut Random::new(43), &camera, 2000, 1);
+    let psnr = psnr(&reference(&splats, &fisheye), &reference(&splats, &camera));
+    // Splats of the same depth may change places, since a fisheye draws them by distance.
+    assert!(psnr > 50.0, "{psnr}");
+}
+
+/// A camera that turns by half a circle shifts its panorama by half of the width, so that every splat at the
+/// seam comes to the middle.
+#[test]
+fn the_seam_of_a_panorama_does_not_show() {
+    let lens = Intrinsics::from_vertical_fov(96, 48, 1.0);
+    let (eye, up) = (Vector3::zeros(), Vector3::new(0.0, -1.0, 0.0));
+    let towards = |z: f64| {
+        let camera = Camera::look_at("a", lens, eye, Vector3::new(0.0, 0.0, z), up).unwrap();
+        camera.with_projection(Projection::Equirectangular).unwrap()
+    };
+    let (front, back) = (towards(1.0), towards(-1.0));
+    let splats = around(&mut Random::new(44), &front, 1500, 2);
+    let draw = |camera: &Camera| {
+        Renderer::default()
+            .render(&splats, camera, &RenderSettings::default())
+            .0
+    };
+    let (front, back) = (draw(&front), draw(&back));
+    let turned = back
+        .pixels()
+        .chunks(96)
+        .flat_map(|row| [&row[48..], &row[..48]].concat());
+    let turned = Frame::from_pixels(96, 48, turned.collect());
+    let differences = Differences::between(&turned, &front);
+    hold("max", differences.max(), "the seam");
+    assert!(
+        differences.strays(1e-3) <= 3,
+        "{}",
+        differences.strays(1e-3)
+    );
+}
+
+/// The middle of a panorama, taken at the pixels of a pinhole: low-pass filter and linearisation differ, so
+/// the pictures are close, not equal.
+#[test]
+fn a_window_of_a_panorama_is_what_a_pinhole_sees() {
+    let camera = pinhole(64, 48, 30.0);
+    let mut random = Random::new(45);
+    let spread = around(&mut random, &camera, 6000, 0);
+    // Far above the low-pass filter of the pinhole, and small enough for both linearisations.
+    let smooth = spread.iter().map(|splat| {
+        let mean = Vector3::from(splat.mean.map(f64::from));
+        let distance = (mean - camera.eye()).norm() as f32;
+        let scale = splat.scale;
+        Splat {
+            scale: scale.map(|s| s.clamp(0.02 * distance, 0.03 * distance)),
+            ..splat
+        }
+    });
+    let splats = Splats::from_splats(0, smooth.collect::<Vec<_>>());
+    let expected = reference(&splats, &camera);
+    let settings = RenderSettings::default();
+    let panorama = camera.resized(2048, 1024).unwrap();
+    let panorama = panorama
+        .with_projection(Projection::Equirectangular)
+        .unwrap();
+    let sphere = Renderer::default().render(&splats, &panorama, &settings).0;
+    let at = |column: i64, row: i64| {
+        let column = column.rem_euclid(2048) as usize;
+        sphere.pixels()[row.clamp(0, 1023) as usize * 2048 + column]
+    };
+    let pixel = |column: u32, row: u32| {
+        let x = (f64::from(column) + 0.5 - camera.principal_px[0]) / camera.focal_px[0];
+        let y = (f64::from(row) + 0.5 - camera.principal_px[1]) / camera.focal_px[1];
+        let centre = textbook(&panorama, Vector3::new(x, y, 1.0)).unwrap();
+        let corner = centre.map(|v| (v - 0.5).floor());
+        let [right, down] = [0, 1].map(|axis| (centre[axis] - 0.5 - corner[axis]) as f32);
+        let [c, r] = [corner.x as i64, corner.y as i64];
+        let mix = |channel: usize| {
+            let row = |r: i64| at(c, r)[channel] * (1.0 - right) + at(c + 1, r)[channel] * right;
+            row(r) * (1.0 - down) + row(r + 1) * down
+        };
+        [0, 1, 2, 3].map(mix)
+    };
+    let rows = (0..48).flat_map(|row| (0..64).map(move |column| (column, row)));
+    let window = Frame::from_pixels(64, 48, rows.map(|(c, r)| pixel(c, r)).collect());
+    let psnr = psnr(&window, &expected);
+    assert!(psnr > 30.0, "{psnr}");
+}
+
+#[test]
+fn hostile_lenses_and_scenes_do_no_harm() {
+    let camera = pinhole(40, 30, 60.0).through_fisheye(3.0).unwrap();
+    let turning = FisheyeLens::new([-0.5, 0.0, 0.0, 0.0]).unwrap();
+    let error = camera.clone().with_projection(Projection::Fisheye(turning));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("grows"), "{error}");
+    for bad in [f64::NAN, f64::INFINITY, 1e9] {
+        assert!(FisheyeLens::new([0.0, bad, 0.0, 0.0]).is_err());
+    }
+    let huge = FisheyeLens::new([1e4; 4]).unwrap();
+    let cameras = [
+        camera
+            .clone()
+            .with_projection(Projection::Fisheye(huge))
+            .unwrap(),
+        camera.with_projection(Projection::Equirectangular).unwrap(),
+    ];
+    let mut random = Random::new(46);
+    for camera in cameras {
+        let mut splats: Vec<Splat> = around(&mut random, &camera, 200, 0).iter().collect();
+        // On the axis through the poles, at the eye, and out of bounds.
+        let eye = camera.eye();
+        let down = camera.view_from_world.row(1).transpose();
+        for (mean, scale) in [
+            (eye + down, 0.1),
+            (eye - down * 1e-3, 1.0),
+            (eye, 1.0),
+            (eye + down * 1e18, 1e18),
+            (Vector3::repeat(3e38), 1e30),
+        ] {
+            splats[0].mean = mean.map(|v| v as f32).into();
+            splats[0].scale = [scale; 3];
+            let scene = Splats::from_splats(0, splats.iter().copied());
+            let frame = Renderer::default()
+                .render(&scene, &camera, &RenderSettings::default())
+                .0;
+            let is_finite = |p: &[f32; 4]| p.iter().all(|v| v.is_finite());
+            assert!(frame.pixels().iter().all(is_finite), "{mean}");
+        }
+    }
+}

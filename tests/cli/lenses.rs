@@ -1,0 +1,137 @@
+//! Fisheyes and panoramas of `render`.
+
+use std::fs;
+
+use quadrille::Frame;
+use serde_json::json;
+
+use crate::support::program::{DONE, Place, USAGE};
+
+const EYE: [&str; 4] = ["--eye", "0,0,0", "--target", "0,0,1"];
+
+/// Share of the pixels that a splat covers.
+fn covered(frame: &Frame) -> f64 {
+    let count = frame.pixels().iter().filter(|p| p[3] > 0.0).count();
+    count as f64 / frame.pixels().len() as f64
+}
+
+#[test]
+fn a_model_replaces_that_of_the_view() {
+    let place = Place::new();
+    let draw = |name: &str, flags: &[&str]| place.picture(name, &[&EYE[..], flags].concat());
+    let size = |frame: &Frame| (frame.width(), frame.height());
+    let panorama = draw(
+        "a.npy",
+        &["--camera-model", "equirectangular", "--width", "128"],
+    );
+    assert_eq!(size(&panorama), (128, 64));
+    let sides = ["--width", "60", "--height", "60"];
+    let fisheye = |name: &str, fov: &[&str]| {
+        draw(
+            name,
+            &[&["--camera-model", "fisheye"], &sides[..], fov].concat(),
+        )
+    };
+    let half = fisheye("b.npy", &[]);
+    assert!(covered(&panorama) > 0.02 && covered(&half) > 0.02);
+    assert_eq!(half, fisheye("c.npy", &["--fov", "180"]));
+    assert_ne!(fisheye("d.npy", &["--fov", "90"]), half);
+    // The panorama of a camera file has its pose.
+    let shot = [
+        "--cameras",
+        "cameras.json",
+        "--view",
+        "shot_1",
+        "--width",
+        "64",
+    ];
+    let model = ["--camera-model", "equirectangular"];
+    let from_file = place.picture("f.npy", &[&shot[..], &model].concat());
+    assert_eq!(size(&from_file), (64, 32));
+}
+
+#[test]
+fn a_file_of_a_fisheye_is_drawn_as_one() {
+    let place = Place::new();
+    let write = |model: &str, k1: f64| {
+        let matrix = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 4], [0, 0, 0, 1]];
+        let document = json!({"camera_model": model, "w": 48, "h": 32, "fl_x": 20, "fl_y": 20, "k1": k1,
+            "frames": [{"file_path": "a.png", "transform_matrix": matrix}]});
+        fs::write(place.path("transforms.json"), document.to_string()).unwrap();
+    };
+    let cameras = ["--cameras", "transforms.json"];
+    let draw = |name: &str, flags: &[&str]| place.picture(name, &[&cameras[..], flags].concat());
+    write("PINHOLE", 0.0);
+    let pinhole = draw("a.npy", &[]);
+    write("OPENCV_FISHEYE", 0.0);
+    let fisheye = draw("b.npy", &[]);
+    assert_ne!(fisheye, pinhole);
+    assert_eq!(draw("c.npy", &["--camera-model", "pinhole"]), pinhole);
+    write("OPENCV_FISHEYE", 0.05);
+    assert_ne!(draw("d.npy", &[]), fisheye);
+    // A cameras.json has pinholes only.
+    let arguments = [
+        "render",
+        "scene.ply",
+        "-o",
+        "e.npy",
+        "--cameras-out",
+        "e.json",
+    ];
+    place.expect_error(
+        USAGE,
+        &[&arguments[..], &cameras].concat(),
+        &["--cameras-out", "pinholes"],
+    );
+    write("OPENCV_FISHEYE", -9.0);
+    let arguments = [&["render", "scene.ply", "-o", "f.npy"], &cameras[..]].concat();
+    place.expect_error(
+        crate::support::program::UNREADABLE,
+        &arguments,
+        &["fisheye coefficients", "grows"],
+    );
+}
+
+#[test]
+fn fields_of_view_fit_the_model() {
+    let place = Place::new();
+    let error = |flags: &[&str], words: &[&str]| {
+        let arguments = [&["render", "scene.ply", "-o", "a.png"], &EYE[..], flags].concat();
+        place.expect_error(USAGE, &arguments, words);
+    };
+    error(&["--fov", "200"], &["--fov", "fisheye"]);
+    error(&["--fov", "341"], &["340"]);
+    let panorama = ["--camera-model", "equirectangular", "--fov", "90"];
+    error(&panorama, &["--fov", "all directions"]);
+    let fisheye = ["--camera-model", "fisheye", "--fov", "340", "--width", "30"];
+    let arguments = [&["render", "scene.ply", "-o", "a.png"], &EYE[..], &fisheye].concat();
+    place.expect(DONE, &arguments);
+}
+
+/// The flags that are printed for a view that was chosen reproduce it.
+#[test]
+fn a_chosen_view_is_reproduced_through_a_fisheye() {
+    let place = Place::new();
+    let model = [
+        "--camera-model",
+        "fisheye",
+        "--width",
+        "40",
+        "--height",
+        "40",
+        "--fov",
+        "150",
+    ];
+    let flags = place.json(&[&["--repeat", "1"], &model[..]].concat())["view_flags"].clone();
+    let flags = flags.as_str().unwrap().split(' ').collect::<Vec<_>>();
+    assert!(
+        flags.contains(&"fisheye") && flags.contains(&"150"),
+        "{flags:?}"
+    );
+    let sides = ["--width", "40", "--height", "40"];
+    let chosen = place.picture("a.npy", &model);
+    assert_eq!(
+        place.picture("b.npy", &[&sides[..], &flags].concat()),
+        chosen
+    );
+}
