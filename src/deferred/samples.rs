@@ -1,8 +1,9 @@
 //! The buffer of identifiers and depths that samples show after the raster: the result of the first
 //! pass (section 4.1).
 
+use bytemuck::zeroed_vec;
+
 use super::shading::spid::Spid;
-use crate::math::buffer::Buffer;
 
 /// Identifier and depth of every sample of the picture.
 ///
@@ -16,9 +17,9 @@ pub struct VisibleSamples {
     /// Samples per pixel, 1 to 16.
     pub samples: u32,
     /// Identifier of each sample.
-    pub(crate) spids: Buffer<Spid>,
+    pub spids: Vec<Spid>,
     /// Depth of each sample: the near plane's distance over that of the surface, 0 for the background.
-    pub(crate) depths: Buffer<f32>,
+    pub depths: Vec<f32>,
 }
 
 impl VisibleSamples {
@@ -30,8 +31,9 @@ impl VisibleSamples {
         Self {
             size,
             samples,
-            spids: Buffer::zeroed(count),
-            depths: Buffer::zeroed(count),
+            // Memory that the system clears when a thread first writes to it.
+            spids: zeroed_vec(count),
+            depths: zeroed_vec(count),
         }
     }
 

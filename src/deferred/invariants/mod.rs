@@ -362,7 +362,7 @@ fn the_ordered_hits_lead_to_the_same_samples() {
             }
         });
         assert_eq!(hits, frame.counters.hits);
-        assert!(spids == *frame.visible.spids && depths == *frame.visible.depths);
+        assert!(spids == frame.visible.spids && depths == frame.visible.depths);
     }
 }
 

@@ -78,7 +78,7 @@ fn pipelines_agree_with_the_sorted_back_end() {
         let outcomes = run(&frame, &source, &runs);
         for outcome in &outcomes {
             let spids = outcome.spids.as_ref().unwrap();
-            assert!(**spids == *frame.visible.spids);
+            assert!(*spids == frame.visible.spids);
             assert!(outcome.traffic.unwrap().total() > 0);
         }
         let quads = |at: usize| outcomes[at].quads;
