@@ -95,6 +95,7 @@ pub use gpu::result::SimulationResult;
 pub use gpu::variant::Variant;
 pub use gpu::view::simulate;
 pub use image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
+pub use image::exposure::exposed;
 pub use image::files::{
     PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
     write_exr_layers, write_npy_layer, write_to as encode_picture,
@@ -112,9 +113,10 @@ pub use report::screen::{pages as simulation_pages, simulation_page};
 pub use report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
 pub use report::trace::write as write_trace;
 pub use scene::cameras::{
-    CameraFile, CameraOptions, CameraTransform, Flight, PictureScale, PictureSize, fitting_eye,
-    fly as fly_cameras, load as load_cameras, load_views, load_with as load_cameras_with,
-    orbit as orbit_cameras, select as select_views, write_inria_json,
+    CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
+    fitting_eye, fly as fly_cameras, load as load_cameras, load_views,
+    load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
+    write_inria_json,
 };
 pub use scene::formats::ply::PlyWriter;
 pub use scene::{

@@ -10,6 +10,7 @@ mod completions;
 mod console;
 mod convert;
 mod deferred;
+mod exposures;
 mod figures;
 mod film;
 mod frames;

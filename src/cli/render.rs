@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
+use super::exposures::{ExposureFlags, ViewExposures};
 use super::film::{Film, FilmFlags, FilmSettings};
 use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, peak_rss_bytes};
 use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
@@ -95,6 +96,8 @@ struct RenderFlags {
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     backend: Backend,
     #[command(flatten)]
+    exposures: ExposureFlags,
+    #[command(flatten)]
     layers: LayerFlags,
     // Last, since it ends with the heading of the host's flags.
     #[command(flatten)]
@@ -144,6 +147,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--stop", expected, found));
     }
+    let exposures = flags
+        .exposures
+        .load(flags.draw.background, film.is_some())?;
     let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
     let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     profile.stop = flags.stop.unwrap_or(profile.stop);
@@ -188,9 +194,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         layers,
         pictures: Vec::new(),
     };
-    let output = output.as_ref();
+    let output = output.as_ref().map(|output| (output, exposures.as_ref()));
     let rendered =
         pool.install(|| render_all(args, &scene, views.cameras, &mut timer, output, verbosity))?;
+    let output = output.map(|(output, _)| output);
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -272,6 +279,7 @@ fn prepare_outputs(
 ) -> Result<()> {
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
     let inputs = inputs.into_iter().flatten().chain(args.views.files());
+    let inputs = inputs.chain(args.flags.exposures.file());
     let mut outputs = Outputs::beside(inputs.chain(args.film.files()));
     if let Some(film) = film {
         match film.file() {
@@ -311,7 +319,7 @@ fn render_all(
     scene: &Scene,
     cameras: Vec<Camera>,
     timer: &mut FrameTimer,
-    output: Option<&Output>,
+    output: Option<(&Output, Option<&ViewExposures>)>,
     verbosity: Verbosity,
 ) -> Result<Vec<Rendered>> {
     let bar = verbosity.progress_bar(cameras.len() as u64, "views");
@@ -321,8 +329,11 @@ fn render_all(
         let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1));
         let background = args.flags.draw.background;
         let (layers, pictures) = (&args.flags.layers, &timer.pictures);
-        let save =
-            |output: &Output| layers.save(output, &frame, pictures, &camera.name, background);
+        let save = |(output, exposures): (&Output, Option<&ViewExposures>)| {
+            let exposed = exposures.and_then(|e| e.apply(&frame, &camera.name, verbosity));
+            let frame = exposed.as_ref().unwrap_or(&frame);
+            layers.save(output, frame, pictures, &camera.name, background)
+        };
         let output = output.map(save).transpose()?;
         bar.inc(1);
         Ok(Rendered {

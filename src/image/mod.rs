@@ -4,6 +4,7 @@
 pub(crate) mod crop;
 pub(crate) mod difference;
 mod eight_bit;
+pub(crate) mod exposure;
 pub(crate) mod files;
 #[cfg(feature = "cli")]
 pub(crate) mod film;

@@ -19,6 +19,7 @@ mod deferred;
 mod deferred_hostile;
 mod docs;
 mod estimates;
+mod exposures;
 mod figures;
 mod film;
 mod filters;

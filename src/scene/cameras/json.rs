@@ -29,14 +29,19 @@ pub(super) fn read_bounded(path: &Path) -> Result<Vec<u8>> {
         File::open(path).and_then(|file| file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes))
     };
     read.map_err(|e| Error::read(path, e))?;
-    let what = format!("{}: bytes of a JSON camera file", shown(path));
+    let what = format!("{}: bytes of a JSON file", shown(path));
     Error::check_limit(what, MAX_JSON_BYTES, bytes.len() as u64)?;
     Ok(bytes)
 }
 
-/// Parses a JSON document; a byte-order mark before it is skipped.
+/// Parses a camera file as JSON; a byte-order mark before it is skipped.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
     const EXPECTED: &str = "a camera file: cameras.json, transforms.json or a COLMAP model";
+    parse_as(EXPECTED, path, bytes)
+}
+
+/// Parses JSON of which a file that is `expected` consists.
+pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Value> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_binary = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();
     let other = if text.trim_ascii().is_empty() {
@@ -49,7 +54,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
         None
     };
     if let Some(found) = other {
-        return Err(Error::malformed(path, "format", EXPECTED, found));
+        return Err(Error::malformed(path, "format", expected, found));
     }
     serde_json::from_slice(text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());

@@ -19,6 +19,7 @@ mod camera_path;
 mod colmap;
 mod described;
 mod exported_poses;
+mod exposures;
 mod flight;
 mod framing;
 mod hermite;
@@ -39,6 +40,7 @@ pub(crate) use beside::find as find_camera_file;
 pub use camera_file::CameraFile;
 pub use camera_options::CameraOptions;
 pub(crate) use described::{DescribedViews, EyeRule, Framing};
+pub use exposures::Exposures;
 pub use flight::{Flight, fly};
 #[cfg(feature = "cli")]
 pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};

@@ -27,7 +27,7 @@ pub(super) fn make_unique(cameras: &mut [Camera]) {
 }
 
 /// Replaces every character that some file system refuses by `_`; an empty name becomes `view_INDEX`.
-fn file_safe(name: &str, index: usize) -> String {
+pub(super) fn file_safe(name: &str, index: usize) -> String {
     let mut safe = String::new();
     for c in name.trim().chars() {
         let refused = c.is_control() || "/\\:*?\"<>|{}".contains(c);

@@ -66,7 +66,7 @@ pub(super) fn coefficient(packed: u8) -> f32 {
 }
 
 /// Packs a higher coefficient, rounded to the buckets of its degree. The format's own writer rounds twice,
-/// to 1/128 and to buckets, which adds 1/256 to coefficients on average and costs 1 dB.
+/// to 1/128 and to buckets, which adds 1/256 to coefficients on average.
 pub(super) fn pack_coefficient(value: f32, degree: u8) -> u8 {
     let bucket = if degree == 1 { 8.0 } else { 16.0 };
     byte((f64::from(value) * 128.0 / bucket).round() * bucket + 128.0)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rayon::prelude::*;
 
 use super::packed;
 use super::{
@@ -125,11 +126,14 @@ fn zstd_file(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> io::Result<Vec<u8>> 
     file.extend(toc.to_le_bytes());
     file.resize(ZSTD_HEADER_BYTES, 0);
     file.extend(extension);
+    // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
+    let packed: io::Result<Vec<Vec<u8>>> = streams[..used]
+        .par_iter()
+        .map(|stream| zstd::bulk::compress(stream, ZSTD_LEVEL))
+        .collect();
     let mut body = Vec::new();
     let mut table = Vec::with_capacity(used * TOC_ENTRY_BYTES);
-    for stream in &streams[..used] {
-        // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
-        let packed = zstd::bulk::compress(stream, ZSTD_LEVEL)?;
+    for (stream, packed) in streams.iter().zip(packed?) {
         table.extend((packed.len() as u64).to_le_bytes());
         table.extend((stream.len() as u64).to_le_bytes());
         body.extend(packed);

@@ -1,0 +1,72 @@
+//! Exposures of the views of `render`.
+
+use std::path::{Path, PathBuf};
+
+use super::console::Verbosity;
+use super::outputs::Background;
+use crate::error::{Error, Result};
+use crate::image::Frame;
+use crate::image::exposure::exposed;
+use crate::scene::cameras::Exposures;
+
+/// Flags about exposures.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ExposureFlags {
+    /// Apply the exposures that the 3DGS trainer learned for its pictures (exposure.json): the colours of
+    /// each view, over the background, are mapped by the matrix of its name and clamped; other views
+    /// stay as they are
+    #[arg(long, value_name = "FILE.json", conflicts_with = "repeat")]
+    exposures: Option<PathBuf>,
+}
+
+/// Exposures, and the background that pictures are composed over before.
+pub(super) struct ViewExposures {
+    exposures: Exposures,
+    background: [f32; 3],
+}
+
+impl ExposureFlags {
+    /// The file that is read.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.exposures.as_deref()
+    }
+
+    /// Reads the file.
+    pub(super) fn load(
+        &self,
+        background: Option<Background>,
+        makes_film: bool,
+    ) -> Result<Option<ViewExposures>> {
+        let Some(path) = &self.exposures else {
+            return Ok(None);
+        };
+        if makes_film {
+            return Err(Error::argument("--exposures", "-o with pictures", "a film"));
+        }
+        let background = match background {
+            None => [0.0; 3],
+            Some(Background::Opaque(rgb)) => rgb,
+            Some(Background::Transparent) => {
+                let expected = "an opaque background beside --exposures";
+                return Err(Error::argument("--background", expected, "transparent"));
+            }
+        };
+        let exposures = Exposures::load(path)?;
+        Ok(Some(ViewExposures {
+            exposures,
+            background,
+        }))
+    }
+}
+
+impl ViewExposures {
+    /// The picture of a view with its exposure; `None` if the file has none for it, which a warning says.
+    pub(super) fn apply(&self, frame: &Frame, view: &str, verbosity: Verbosity) -> Option<Frame> {
+        let Some(rows) = self.exposures.of(view) else {
+            let file = crate::error::shown(self.exposures.file());
+            verbosity.warn(&format!("view \"{view}\": {file} has no exposure for it"));
+            return None;
+        };
+        Some(exposed(&frame.over(self.background), rows))
+    }
+}

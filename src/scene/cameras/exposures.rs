@@ -1,0 +1,66 @@
+//! Exposures of pictures, as the reference trainer stores them beside its scene.
+//!
+//! With its option `train_test_exp`, the trainer of 3DGS learns a map of colours for each of its pictures,
+//! so that photographs of different exposure fit one scene. `exposure.json` holds them: an object with a
+//! matrix of three rows and four columns for each name of a picture.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::json::{self, JsonNode};
+use super::names::file_safe;
+use crate::error::Result;
+use crate::math::narrow;
+
+/// The exposures of an `exposure.json`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exposures {
+    file: PathBuf,
+    by_name: BTreeMap<String, [[f32; 4]; 3]>,
+}
+
+impl Exposures {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Error::Read`](crate::Error::Read) if the file cannot be read, and
+    /// [`Error::Malformed`](crate::Error::Malformed) if it is not an object of matrices with three rows
+    /// of four finite numbers.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        const EXPECTED: &str = "an exposure.json: an object with a 3x4 matrix per picture";
+        let path = path.as_ref();
+        let value = json::parse_as(EXPECTED, path, &json::read_bounded(path)?)?;
+        let root = JsonNode::root(path, &value);
+        let members = value.as_object().ok_or_else(|| root.error(EXPECTED))?;
+        let mut by_name = BTreeMap::new();
+        for name in members.keys() {
+            let rows: [[f64; 4]; 3] = root.member(name)?.rows(3..=3)?;
+            by_name.insert(file_safe(name, 0), rows.map(|row| row.map(narrow)));
+        }
+        Ok(Self {
+            file: path.to_owned(),
+            by_name,
+        })
+    }
+
+    /// The file that they were read from.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The exposure of a view, whose colours `c` become `c[0] rows[0][k] + c[1] rows[1][k] + c[2] rows[2][k] +
+    /// rows[k][3]`: that of its name or else, as some files have names with extensions and others without, the
+    /// only one whose name is the same up to the extension.
+    pub fn of(&self, view: &str) -> Option<&[[f32; 4]; 3]> {
+        if let Some(exposure) = self.by_name.get(view) {
+            return Some(exposure);
+        }
+        let stem = |name| Path::new(name).file_stem();
+        let mut alike = self
+            .by_name
+            .iter()
+            .filter(|(name, _)| stem(name.as_str()) == stem(view));
+        let found = alike.next().map(|(_, exposure)| exposure);
+        found.filter(|_| alike.next().is_none())
+    }
+}
