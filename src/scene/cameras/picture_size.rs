@@ -148,9 +148,15 @@ impl PictureSize {
         let degrees = |camera: &Camera| camera.fov()[0].to_degrees();
         let (from, to) = (degrees(camera), degrees(&resized));
         let change = if to > from { "extended" } else { "cropped" };
+        // The angles are those of a pinhole.
+        let angles = if camera.projection.is_pinhole() {
+            format!(" from {from:.1} to {to:.1} degrees")
+        } else {
+            String::new()
+        };
         let (w, h) = (camera.width, camera.height);
         Some(format!(
-            "{width} x {height} pixels have other proportions than the {w} x {h} of the cameras: the vertical field of view stays, the horizontal one is {change} from {from:.1} to {to:.1} degrees"
+            "{width} x {height} pixels have other proportions than the {w} x {h} of the cameras: the vertical field of view stays, the horizontal one is {change}{angles}"
         ))
     }
 }
@@ -179,6 +185,7 @@ mod tests {
 
     use super::*;
     use crate::scene::camera::Intrinsics;
+    use crate::scene::projection::FisheyeLens;
 
     fn camera() -> Camera {
         let lens = Intrinsics {
@@ -248,6 +255,10 @@ mod tests {
         assert_eq!(tall.principal_px, [54.5 + 10.0 * 0.2, 54.5]);
         let said = size(109, 109).reshaping(&camera()).unwrap();
         assert!(said.contains("cropped from 74.9 to 46.1 degrees"), "{said}");
+        let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
+        let fisheye = camera().with_projection(fisheye).unwrap();
+        let said = size(109, 109).reshaping(&fisheye).unwrap();
+        assert!(said.ends_with("the horizontal one is cropped"), "{said}");
         let said = size(1960, 545).reshaping(&camera()).unwrap();
         assert!(said.contains("extended"), "{said}");
     }
