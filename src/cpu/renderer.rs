@@ -1,5 +1,6 @@
 //! The fast renderer: project, bin, sort, raster.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -207,7 +208,9 @@ impl Renderer {
         layers: FrameLayers<'_>,
         planes: &mut Planes,
     ) -> u64 {
-        let sinks = || TileLayers::<KEPT>::new(layers.settings, layers.geometry);
+        // At most one per thread: rayon would make one per tile, and their arrays are larger than a tile.
+        let idle: Mutex<Vec<Box<TileLayers<'_, KEPT>>>> = Mutex::default();
+        let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let picture = [frame.width(), frame.height()];
         let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
         let mut tiles: Vec<TileRows<'_>> = rows
@@ -224,15 +227,19 @@ impl Renderer {
             .par_iter_mut()
             .with_max_len(1)
             .enumerate()
-            .map_init(sinks, |sink, (index, (rows, planes))| {
+            .map(|(index, (rows, planes))| {
                 let area = area_of_tile(index, grid, picture);
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
                 let height = area.size_px[1];
+                let sink = idle().pop();
+                let mut sink =
+                    sink.unwrap_or_else(|| TileLayers::new(layers.settings, layers.geometry));
                 sink.clear();
                 let rows = &mut rows[..height];
-                let tile = raster::draw(area, splats, list, settings, rows, &mut **sink);
+                let tile = raster::draw(area, splats, list, settings, rows, &mut *sink);
                 planes.iter_mut().for_each(|rows| rows.truncate(height));
                 sink.store(settings.level, &tile.blocks, planes);
+                idle().push(sink);
                 tile.fragments_blended
             })
             .sum()
