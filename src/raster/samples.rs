@@ -40,6 +40,12 @@ pub struct SamplePattern {
     offsets: [[i32; 2]; MAX_SAMPLES],
     lanes_f32: [[f32; MAX_SAMPLES]; 2],
     count: u32,
+    /// Of a quad: the last sample of each shading pixel, and all others.
+    last_and_others: [u64; 2],
+    /// Two bits from the first sample of the first and third shading pixels on.
+    pairs: u64,
+    /// All samples of the shading pixels of a quad, by their mask.
+    samples_of: [u64; 16],
     /// Samples by their distance from the shading pixel's centre, nearest first, equal ones in
     /// order.
     by_distance: [u8; MAX_SAMPLES],
@@ -98,12 +104,24 @@ impl SamplePattern {
         };
         let mut order: Vec<u8> = (0..).take(positions.len()).collect();
         order.sort_by_key(|&k| (distance(k), k));
+        let all = [0, 1, 2, 3]
+            .map(|pixel| (u64::MAX >> (64 - positions.len())) << (pixel * positions.len()));
+        let last = all
+            .iter()
+            .fold(0, |last, samples| last | 1 << samples.ilog2());
         Self {
             per_pixel,
             side_px,
             offsets,
             lanes_f32,
             count: u32::try_from(positions.len()).unwrap_or(0),
+            last_and_others: [last, all.iter().sum::<u64>() - last],
+            pairs: 3 | 3 << (2 * positions.len()),
+            samples_of: std::array::from_fn(|mask| {
+                (0..4)
+                    .filter(|pixel| mask >> pixel & 1 == 1)
+                    .fold(0, |samples, pixel: usize| samples | all[pixel])
+            }),
             by_distance: std::array::from_fn(|k| order[k % order.len()]),
             least_rank: std::array::from_fn(|four| {
                 std::array::from_fn(|set| {
@@ -192,12 +210,36 @@ impl SamplePattern {
 
     /// Which shading pixels of a quad have some of their samples in `coverage` but not all.
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "four bits are kept")]
     pub(crate) fn partial_pixels(&self, coverage: u64) -> u8 {
-        let full = self.full_pixel();
-        (0..4).fold(0, |pixels, c| {
-            let samples = self.pixel(coverage, c);
-            pixels | u8::from(samples != 0 && samples != full) << c
-        })
+        let step = self.count - 1;
+        let partial = self.lasts_of_partial(coverage) >> step;
+        // The bits of the second and fourth shading pixel come beside those before them, then both pairs
+        // together.
+        let pairs = (partial | partial >> step) & self.pairs;
+        (pairs | pairs >> (2 * step)) as u8 & 15
+    }
+
+    /// Whether a shading pixel of a quad has some of its samples in `coverage` but not all.
+    #[inline]
+    pub(crate) fn has_partial_pixel(&self, coverage: u64) -> bool {
+        self.lasts_of_partial(coverage) != 0
+    }
+
+    /// The last samples of the shading pixels of a quad that have some of their samples in `coverage` but
+    /// not all.
+    #[inline]
+    fn lasts_of_partial(&self, coverage: u64) -> u64 {
+        let [last, others] = self.last_and_others;
+        // A carry out of the other samples reaches the last one unless all of them are 0.
+        let any = |samples: u64| (((samples & others) + others) | samples) & last;
+        any(coverage) & any(!coverage)
+    }
+
+    /// All samples of the shading pixels of the mask `pixels`, in the coverage of a quad.
+    #[inline]
+    pub(crate) fn samples_of(&self, pixels: u8) -> u64 {
+        self.samples_of[usize::from(pixels % 16)]
     }
 
     /// The sample of `samples` nearest to the shading pixel's centre, and its rank among all (0 is
@@ -235,6 +277,36 @@ mod tests {
         let coarse = SamplePattern::coarse(4).unwrap();
         assert_eq!(coarse.count(), 16);
         assert_eq!(coarse.offsets()[15], [256 + 160, 256 + 224]);
+    }
+
+    #[test]
+    fn partial_pixels_have_some_samples_but_not_all() {
+        let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
+        let coarse = [1, 2, 4].map(SamplePattern::coarse);
+        for pattern in standard.into_iter().chain(coarse).map(Result::unwrap) {
+            let (count, full) = (pattern.count(), pattern.full_pixel());
+            // None, one, all but one, or all samples of each shading pixel.
+            let sets = [0, 1, 1 << (count - 1), full ^ 1, full & (full >> 1), full];
+            for k in 0..6_usize.pow(4) {
+                let pixels = [k % 6, k / 6 % 6, k / 36 % 6, k / 216].map(|set| sets[set]);
+                let with = |is_in: &dyn Fn(u16) -> bool| {
+                    (0..4).fold(0, |mask, c| mask | u8::from(is_in(pixels[c])) << c)
+                };
+                let coverage = (0..).zip(pixels).fold(0, |all, (c, samples)| {
+                    all | u64::from(samples) << (c * count)
+                });
+                let partial = with(&|samples| samples != 0 && samples != full);
+                assert_eq!(pattern.partial_pixels(coverage), partial);
+                assert_eq!(pattern.has_partial_pixel(coverage), partial != 0);
+                let whole = pixels.map(|samples| if samples == full { full } else { 0 });
+                if whole == pixels {
+                    assert_eq!(
+                        pattern.samples_of(with(&|samples| samples == full)),
+                        coverage
+                    );
+                }
+            }
+        }
     }
 
     #[test]

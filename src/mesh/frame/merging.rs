@@ -181,8 +181,8 @@ impl Group {
             if coverage == 0 {
                 continue;
             }
-            let partial = settings.pattern.partial_pixels(coverage);
-            self.counters.partial += u64::from(partial != 0);
+            let is_partial = settings.pattern.has_partial_pixel(coverage);
+            self.counters.partial += u64::from(is_partial);
             self.targets[0][quad as usize] = index32(self.quads.len());
             self.quads.push(ShaderQuad {
                 chunk: self.first,
@@ -235,11 +235,12 @@ impl Group {
         let splits_quads = self.driver.unit.rules().splits_quads;
         for (&(chunk, quad), k) in self.sent.iter().zip(0..) {
             let (targets, quad) = (&mut self.targets[chunk as usize], quad as usize);
-            let lead = |pixel| self.leads[stream.fragments.find(k, pixel) as usize];
+            let lead = |leader: u32| self.leads[leader as usize];
             if splits_quads {
-                (0..4).for_each(|pixel| targets[quad * 4 + pixel] = lead(pixel));
+                let leads = stream.fragments.leaders(k).map(lead);
+                targets[quad * 4..quad * 4 + 4].copy_from_slice(&leads);
             } else {
-                targets[quad] = lead(0);
+                targets[quad] = lead(stream.fragments.find(k, 0));
             }
         }
         stream.fragments.clear();

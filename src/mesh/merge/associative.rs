@@ -21,6 +21,20 @@ struct Links {
     after: u32,
 }
 
+impl Links {
+    /// The links of an entry that follows another one in age and is in no bucket.
+    #[inline]
+    fn of(key: u64, before: u32) -> Self {
+        Self {
+            key,
+            older: NONE,
+            newer: NONE,
+            before,
+            after: NONE,
+        }
+    }
+}
+
 /// A content-addressable memory with entries in order of age.
 #[derive(Debug, Clone)]
 pub(crate) struct AssociativeMemory<T> {
@@ -32,6 +46,8 @@ pub(crate) struct AssociativeMemory<T> {
     oldest: u32,
     newest: u32,
     free: u32,
+    /// Holds a value that is not an entry yet.
+    staged: u32,
     len: u32,
 }
 
@@ -47,6 +63,7 @@ impl<T> AssociativeMemory<T> {
             oldest: NONE,
             newest: NONE,
             free: NONE,
+            staged: NONE,
             len: 0,
         };
         memory.set_buckets(entries * 2);
@@ -127,28 +144,45 @@ impl<T> AssociativeMemory<T> {
         &mut self.values[slot as usize]
     }
 
+    /// Two different entries; `None` if they are the same one.
+    #[inline]
+    pub(crate) fn pair_mut(&mut self, slots: [u32; 2]) -> Option<[&mut T; 2]> {
+        let slots = slots.map(|slot| slot as usize);
+        self.values.get_disjoint_mut(slots).ok()
+    }
+
     /// Adds the newest entry; returns its slot.
     #[inline]
     pub(crate) fn push(&mut self, key: u64, value: T) -> u32 {
-        let links = Links {
-            key,
-            older: NONE,
-            newer: NONE,
-            before: self.newest,
-            after: NONE,
-        };
-        let slot = if self.free == NONE {
-            let slot = u32::try_from(self.links.len()).unwrap_or(NONE);
-            self.links.push(links);
-            self.values.push(value);
-            slot
-        } else {
-            let slot = self.free;
-            self.free = self.links[slot as usize].after;
-            self.links[slot as usize] = links;
-            self.values[slot as usize] = value;
-            slot
-        };
+        let slot = self.stage(value);
+        self.link_staged(key);
+        slot
+    }
+
+    /// Stores a value where it can be read and changed but not found, until
+    /// [`link_staged`](Self::link_staged) makes it an entry; returns its slot. Another staged value
+    /// overwrites it.
+    #[inline]
+    pub(crate) fn stage(&mut self, value: T) -> u32 {
+        if self.staged == NONE {
+            self.staged = self.free;
+            if self.free == NONE {
+                self.staged = u32::try_from(self.links.len()).unwrap_or(NONE);
+                self.links.push(Links::of(0, NONE));
+                self.values.push(value);
+                return self.staged;
+            }
+            self.free = self.links[self.free as usize].after;
+        }
+        self.values[self.staged as usize] = value;
+        self.staged
+    }
+
+    /// Makes the staged value the newest entry.
+    #[inline]
+    pub(crate) fn link_staged(&mut self, key: u64) {
+        let slot = std::mem::replace(&mut self.staged, NONE);
+        self.links[slot as usize] = Links::of(key, self.newest);
         match self.newest {
             NONE => self.oldest = slot,
             newest => self.links[newest as usize].after = slot,
@@ -160,7 +194,6 @@ impl<T> AssociativeMemory<T> {
         } else {
             self.join_bucket(slot);
         }
-        slot
     }
 
     /// Makes an entry the newest one, without a change of its slot.

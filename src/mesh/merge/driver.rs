@@ -117,8 +117,8 @@ impl MergeDriver {
     /// Sends a fragment to the unit, or past it if its shader bars merging there.
     #[inline]
     pub(crate) fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
-        let partial = self.stream.pattern.partial_pixels(fragment.coverage);
-        self.counters.partial += u64::from(partial != 0);
+        let is_partial = self.stream.pattern.has_partial_pixel(fragment.coverage);
+        self.counters.partial += u64::from(is_partial);
         if is_barred {
             // The entries are older and may lie below.
             self.flush();

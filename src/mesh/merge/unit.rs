@@ -97,6 +97,19 @@ impl DisjointSet {
         }
     }
 
+    /// The leaders of the sets that the four shading pixels of `fragment` are in.
+    #[inline]
+    pub(crate) fn leaders(&self, fragment: u32) -> [u32; 4] {
+        let mut leaders = self.parents[fragment as usize];
+        // Most shading pixels lead themselves.
+        if leaders != [fragment; 4] {
+            for (pixel, leader) in leaders.iter_mut().enumerate() {
+                *leader = self.find(*leader, pixel);
+            }
+        }
+        leaders
+    }
+
     /// Number of fragments.
     #[allow(clippy::len_without_is_empty, reason = "no caller asks for emptiness")]
     pub fn len(&self) -> usize {
@@ -133,10 +146,11 @@ impl MergeStream {
     /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
     pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
-        let count = self.pattern.count() as usize;
-        let full = u64::from(self.pattern.full_pixel());
-        let pixels = (0..4).filter(|&pixel| self.fragments.find(fragment, pixel) == leader);
-        pixels.fold(0, |samples, pixel| samples | full << (pixel * count))
+        let [a, b, c, d] = self
+            .fragments
+            .leaders(fragment)
+            .map(|l| u8::from(l == leader));
+        self.pattern.samples_of(a | b << 1 | c << 2 | d << 3)
     }
 }
 

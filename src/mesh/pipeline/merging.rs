@@ -300,8 +300,8 @@ impl Stage<MeshDrawState> for Passthrough {
         for quad in beat.quads.iter() {
             let fragment = state.fragments.remove(quad.primitive as usize);
             let coverage = fragment.quad.coverage;
-            let partial = state.pattern().partial_pixels(coverage);
-            self.counters.partial += u64::from(partial != 0);
+            let is_partial = state.pattern().has_partial_pixel(coverage);
+            self.counters.partial += u64::from(is_partial);
             let index = state.depths.index(fragment.quad.position);
             let parts = vec![(fragment.owner, coverage)];
             let quad = state.shader_quad(index, fragment.draw, parts);

@@ -3,6 +3,11 @@
 //!
 //! An edge is a pair of vertex ids in the winding direction of its triangle: two triangles that share
 //! it have it in opposite directions.
+//!
+//! Most shading pixels leave the unit as they came, with the edges of one triangle, so those are kept
+//! once per entry; only a shading pixel that has merged has a list of its own. A signature of 64 bits
+//! per entry has a bit for each edge, the same for both directions: entries without a common bit have
+//! no edge in common and need no comparison.
 
 /// An edge from the vertex in the high half to that in the low half.
 type DirectedEdge = u64;
@@ -13,70 +18,252 @@ fn reversed(edge: DirectedEdge) -> DirectedEdge {
     edge.rotate_left(32)
 }
 
+#[inline]
+fn directed(from: u32, to: u32) -> DirectedEdge {
+    u64::from(from) << 32 | u64::from(to)
+}
+
+/// The bit of an edge in signatures, by Fibonacci hashing of the sum of its ends.
+#[inline]
+fn bit_of(from: u32, to: u32) -> u64 {
+    let sum = u64::from(from) + u64::from(to);
+    1 << (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+}
+
 /// The edges of a shading pixel that two entries have in common: bit `k` for edge `k` of each.
 pub(super) type Shared = [u64; 2];
 
-/// Edges per entry and shading pixel, in one array.
-#[derive(Debug, Clone)]
+/// The edges of a new triangle.
+#[derive(Debug)]
+pub(super) struct Triangle {
+    edges: [DirectedEdge; 3],
+    /// Their bits in signatures.
+    bits: [u64; 3],
+}
+
+impl Triangle {
+    #[inline]
+    pub(super) fn of([a, b, c]: [u32; 3]) -> Self {
+        Self {
+            edges: [directed(a, b), directed(b, c), directed(c, a)],
+            bits: [bit_of(a, b), bit_of(b, c), bit_of(c, a)],
+        }
+    }
+
+    /// The edges that others with this signature have in common with the triangle's.
+    #[inline]
+    fn shared_by(&self, others: &[DirectedEdge], signature: u64) -> Shared {
+        let mut shared = [0; 2];
+        for k in (0..3).filter(|&k| self.bits[k] & signature != 0) {
+            let sought = reversed(self.edges[k]);
+            // For a few edges, running the loop to its end is faster than leaving early.
+            let equal = (0..)
+                .zip(others)
+                .map(|(at, &e)| u64::from(e == sought) << at);
+            let hits = equal.fold(0, |all: u64, hit: u64| all | hit);
+            shared[0] |= hits;
+            shared[1] |= u64::from(hits != 0) << k;
+        }
+        shared
+    }
+}
+
+/// The outer edges of an entry.
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OuterEdges {
+    /// Those of its triangle.
+    triangle: [DirectedEdge; 3],
+    /// The bits of all its edges, and perhaps more.
+    signature: u64,
+    /// Shading pixels with outer edges: bit `c` for shading pixel `c`.
+    open: u8,
+    /// Shading pixels whose edges are not those of the triangle but those in the list.
+    listed: u8,
+    /// By shading pixel: number of edges in the list.
+    counts: [u8; 4],
+}
+
+impl OuterEdges {
+    /// The edges of a new entry: those of its triangle in the shading pixels of the mask `pixels`, none
+    /// in the others. Edges between vertices with the same id are left out.
+    #[inline]
+    pub(super) fn of([a, b, c]: [u32; 3], pixels: u8) -> Self {
+        let has_three = (a != b) & (b != c) & (c != a);
+        Self {
+            triangle: [directed(a, b), directed(b, c), directed(c, a)],
+            signature: bit_of(a, b) | bit_of(b, c) | bit_of(c, a),
+            open: pixels,
+            listed: if has_three { 0 } else { pixels },
+            counts: [0; 4],
+        }
+    }
+
+    /// Shading pixels whose edges, if any, are those of the triangle: bit `c` for shading pixel `c`.
+    #[inline]
+    pub(super) fn whole(&self) -> u8 {
+        self.open & !self.listed
+    }
+
+    /// The edges of two triangles without the one they share: those of this one first, and those of the
+    /// other one first.
+    #[inline]
+    pub(super) fn joined(&self, other: &Self, shared: Shared) -> [[DirectedEdge; 4]; 2] {
+        let others = |&[a, b, c]: &[DirectedEdge; 3], shared: u64| {
+            let is = |k: u64| shared >> k & 1 == 1;
+            [if is(0) { b } else { a }, if is(2) { b } else { c }]
+        };
+        let [a, b] = others(&self.triangle, shared[0]);
+        let [c, d] = others(&other.triangle, shared[1]);
+        [[a, b, c, d], [c, d, a, b]]
+    }
+
+    /// Notes that shading pixels in which both have the edges of their triangles have merged, and that lists
+    /// of four edges have taken their place: those of the mask `kept` here, those of `given` there.
+    #[inline]
+    pub(super) fn list(&mut self, other: &mut Self, [kept, given]: [u8; 2]) {
+        let signature = self.signature | other.signature;
+        for (edges, mut gained, lost) in [(self, kept, given), (other, given, kept)] {
+            edges.open &= !lost;
+            edges.listed |= gained;
+            if gained != 0 {
+                edges.signature = signature;
+            }
+            while gained != 0 {
+                edges.counts[gained.trailing_zeros() as usize % 4] = 4;
+                gained &= gained - 1;
+            }
+        }
+    }
+
+    /// Whether the entry may have an edge in common with one whose edges are `other`.
+    #[inline]
+    pub(super) fn may_share(&self, other: &Self) -> bool {
+        (self.signature & other.signature != 0) & (self.open & other.open != 0)
+    }
+
+    /// The edges that the entry's own triangle has in common with another one.
+    #[inline]
+    pub(super) fn shared_with(&self, triangle: &Triangle) -> Shared {
+        triangle.shared_by(&self.triangle, self.signature)
+    }
+
+    /// Shading pixels with outer edges: bit `c` for shading pixel `c`.
+    #[inline]
+    pub(super) fn open(&self) -> u8 {
+        self.open
+    }
+
+    /// Whether the edges of a shading pixel are no longer those of the triangle.
+    #[inline]
+    pub(super) fn is_listed(&self, pixel: usize) -> bool {
+        self.listed >> pixel & 1 == 1
+    }
+}
+
+/// The edges of shading pixels that have merged.
+#[derive(Debug, Clone)]
+pub(super) struct EdgeLists {
+    /// By the slot of the entry and shading pixel.
     edges: Vec<DirectedEdge>,
-    /// Number of edges kept per entry and shading pixel.
-    counts: Vec<[u8; 4]>,
+    /// Number of slots with room in it.
+    slots: u32,
     /// Maximum number of edges per shading pixel.
     most: usize,
 }
 
-impl OuterEdges {
+impl EdgeLists {
     /// Creates an empty store for `most` edges per shading pixel, 1 to 64.
     pub(super) fn new(most: u32) -> Self {
         Self {
             edges: Vec::new(),
-            counts: Vec::new(),
+            slots: 0,
             most: most.clamp(1, 64) as usize,
         }
     }
 
-    /// Sets the edges of an entry: those of its triangle in the shading pixels of the mask `pixels`,
-    /// none in the others. Returns the number of edges lost for lack of room. Edges between vertices
-    /// with the same id are left out.
-    pub(super) fn begin(&mut self, slot: u32, [a, b, c]: [u32; 3], pixels: u8) -> u64 {
-        let slot = slot as usize;
-        if slot >= self.counts.len() {
-            self.counts.resize(slot + 1, [0; 4]);
-            self.edges.resize((slot + 1) * 4 * self.most, 0);
-        }
-        self.counts[slot] = [0; 4];
-        let mut lost = 0;
-        for pixel in (0..4).filter(|p| pixels >> p & 1 == 1) {
-            let first = (slot * 4 + pixel) * self.most;
-            let mut kept = 0;
-            for (from, to) in [(a, b), (b, c), (c, a)] {
-                if from == to {
-                    continue;
-                }
-                if kept == self.most {
-                    lost += 1;
-                    continue;
-                }
-                self.edges[first + kept] = u64::from(from) << 32 | u64::from(to);
-                kept += 1;
-            }
-            self.counts[slot][pixel] = u8::try_from(kept).unwrap_or(u8::MAX);
-        }
-        lost
-    }
-
-    fn of(&self, slot: u32, pixel: usize) -> &[DirectedEdge] {
-        let first = (slot as usize * 4 + pixel) * self.most;
-        &self.edges[first..first + usize::from(self.counts[slot as usize][pixel])]
-    }
-
-    /// The edges that two entries have in common in a shading pixel.
     #[inline]
-    pub(super) fn shared(&self, one: u32, two: u32, pixel: usize) -> Shared {
-        let others = self.of(two, pixel);
+    fn first(&self, slot: u32, pixel: usize) -> usize {
+        (slot as usize * 4 + pixel) * self.most
+    }
+
+    /// Makes room for a new entry in a slot; returns whether its edges must be
+    /// [listed](Self::begin_lists).
+    #[inline]
+    pub(super) fn begin(&mut self, slot: u32, edges: &OuterEdges) -> bool {
+        if slot >= self.slots {
+            self.slots = slot + 1;
+            self.edges.resize(self.first(self.slots, 0), 0);
+        }
+        edges.listed != 0 || self.most < 3
+    }
+
+    /// Lists the edges of a new entry that does not have, or cannot keep, three; returns the number of
+    /// them that are lost for lack of room.
+    #[cold]
+    pub(super) fn begin_lists(&mut self, slot: u32, edges: &mut OuterEdges) -> u64 {
+        let mut kept = edges.triangle;
+        let mut count = 0;
+        for edge in edges.triangle {
+            kept[count] = edge;
+            count += usize::from(edge != reversed(edge));
+        }
+        let room = count.min(self.most);
+        for pixel in 0..4 {
+            let first = self.first(slot, pixel);
+            self.edges[first..first + room].copy_from_slice(&kept[..room]);
+        }
+        let pixels = edges.open.count_ones();
+        edges.listed = edges.open;
+        edges.counts = [u8::try_from(room).unwrap_or(u8::MAX); 4];
+        if room == 0 {
+            edges.open = 0;
+        }
+        u64::from(pixels) * (count - room) as u64
+    }
+
+    /// The edges of a shading pixel of the entry in a slot, if it has any.
+    #[inline]
+    fn of<'a>(&'a self, slot: u32, edges: &'a OuterEdges, pixel: usize) -> &'a [DirectedEdge] {
+        if edges.is_listed(pixel) {
+            let first = self.first(slot, pixel);
+            &self.edges[first..first + usize::from(edges.counts[pixel & 3])]
+        } else {
+            &edges.triangle
+        }
+    }
+
+    /// Whether two triangles have one edge in common and there is room for all others.
+    #[inline]
+    pub(super) fn has_room_for(&self, shared: Shared) -> bool {
+        let is_one = |edges: u64| edges != 0 && edges & (edges - 1) == 0;
+        self.most >= 4 && is_one(shared[0]) && is_one(shared[1])
+    }
+
+    /// Lists four edges of the entry in a slot.
+    #[inline]
+    pub(super) fn set(&mut self, slot: u32, pixel: usize, edges: &[DirectedEdge; 4]) {
+        let first = self.first(slot, pixel);
+        self.edges[first..first + 4].copy_from_slice(edges);
+    }
+
+    /// The edges that an entry has in common with a triangle in a shading pixel that is open.
+    #[inline]
+    pub(super) fn shared_with(
+        &self,
+        slot: u32,
+        edges: &OuterEdges,
+        pixel: usize,
+        triangle: &Triangle,
+    ) -> Shared {
+        triangle.shared_by(self.of(slot, edges, pixel), edges.signature)
+    }
+
+    /// The edges that two entries have in common in a shading pixel that is open in both.
+    #[inline(never)]
+    pub(super) fn shared(&self, slots: [u32; 2], edges: [&OuterEdges; 2], pixel: usize) -> Shared {
+        let [ones, others] = [0, 1].map(|k| self.of(slots[k], edges[k], pixel));
         let mut shared = [0; 2];
-        for (k, &edge) in self.of(one, pixel).iter().enumerate() {
+        for (k, &edge) in ones.iter().enumerate() {
             let sought = reversed(edge);
             // For a few edges, running the loop to its end is faster than leaving early.
             let equal = (0..)
@@ -89,39 +276,107 @@ impl OuterEdges {
         shared
     }
 
-    /// Moves the edges of a shading pixel of `from` to `to`, without the `shared` ones; returns the
-    /// number of edges lost for lack of room.
-    pub(super) fn join(&mut self, to: u32, from: u32, pixel: usize, shared: Shared) -> u64 {
-        let most = self.most;
-        let [into, start] = [to, from].map(|slot| (slot as usize * 4 + pixel) * most);
-        let [owned, more] = [to, from].map(|slot| usize::from(self.counts[slot as usize][pixel]));
+    /// Moves the edges of a shading pixel from the second entry to the first one, without the `shared`
+    /// ones; returns the number of edges lost for lack of room.
+    #[inline(never)]
+    pub(super) fn join(
+        &mut self,
+        slots: [u32; 2],
+        [keeper, loser]: [&mut OuterEdges; 2],
+        pixel: usize,
+        shared: Shared,
+    ) -> u64 {
+        let ranges = slots.map(|slot| {
+            let first = self.first(slot, pixel);
+            first..first + self.most
+        });
+        let Ok([into, more]) = self.edges.get_disjoint_mut(ranges) else {
+            return 0;
+        };
+        let mut owned = usize::from(keeper.counts[pixel & 3]);
+        if !keeper.is_listed(pixel) {
+            into[..3].copy_from_slice(&keeper.triangle);
+            owned = 3;
+        }
+        let more = if loser.is_listed(pixel) {
+            &more[..usize::from(loser.counts[pixel & 3])]
+        } else {
+            &loser.triangle
+        };
         let mut kept = 0;
-        for k in (0..owned).filter(|k| shared[0] >> k & 1 == 0) {
-            self.edges[into + kept] = self.edges[into + k];
-            kept += 1;
+        for k in 0..owned {
+            into[kept] = into[k];
+            kept += usize::from(shared[0] >> k & 1 == 0);
         }
         let mut lost = 0;
-        for k in (0..more).filter(|k| shared[1] >> k & 1 == 0) {
-            if kept < most {
-                self.edges[into + kept] = self.edges[start + k];
+        for (k, &edge) in more.iter().enumerate() {
+            if shared[1] >> k & 1 == 1 {
+                continue;
+            }
+            if let Some(room) = into.get_mut(kept) {
+                *room = edge;
                 kept += 1;
             } else {
                 lost += 1;
             }
         }
-        self.counts[from as usize][pixel] = 0;
-        self.counts[to as usize][pixel] = u8::try_from(kept).unwrap_or(u8::MAX);
+        let bit = 1 << pixel;
+        keeper.signature |= loser.signature;
+        loser.open &= !bit;
+        keeper.listed |= bit;
+        keeper.counts[pixel & 3] = u8::try_from(kept).unwrap_or(u8::MAX);
+        if kept == 0 {
+            keeper.open &= !bit;
+        }
         lost
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::OuterEdges;
+    use super::{EdgeLists, OuterEdges, Shared, Triangle};
+
+    /// The edges of entries, by slot.
+    struct Entries(EdgeLists, Vec<OuterEdges>);
+
+    impl Entries {
+        fn begin(&mut self, slot: u32, ids: [u32; 3], pixels: u8) -> u64 {
+            let (at, edges) = (slot as usize, OuterEdges::of(ids, pixels));
+            self.1.resize(self.1.len().max(at + 1), edges);
+            self.1[at] = edges;
+            if self.0.begin(slot, &edges) {
+                self.0.begin_lists(slot, &mut self.1[at])
+            } else {
+                0
+            }
+        }
+
+        fn of(&self, slot: u32, pixel: usize) -> &[u64] {
+            let edges = &self.1[slot as usize];
+            let is_open = edges.open >> pixel & 1 == 1;
+            let listed = self.0.of(slot, edges, pixel);
+            if is_open { listed } else { &[] }
+        }
+
+        fn shared(&self, one: u32, two: u32, pixel: usize) -> Shared {
+            let edges = [one, two].map(|slot| &self.1[slot as usize]);
+            let shared = self.0.shared([one, two], edges, pixel);
+            assert!(shared == [0; 2] || edges[0].may_share(edges[1]));
+            shared
+        }
+
+        fn join(&mut self, to: u32, from: u32, pixel: usize, shared: Shared) -> u64 {
+            let slots = [to, from].map(|slot| slot as usize);
+            let Ok(edges) = self.1.get_disjoint_mut(slots) else {
+                return 0;
+            };
+            self.0.join([to, from], edges, pixel, shared)
+        }
+    }
 
     #[test]
     fn shared_edges_cancel_and_edges_without_room_are_lost() {
-        let mut edges = OuterEdges::new(4);
+        let mut edges = Entries(EdgeLists::new(4), Vec::new());
         assert_eq!(edges.begin(0, [1, 2, 3], 15), 0);
         assert_eq!(edges.begin(1, [3, 2, 4], 15), 0);
         assert_eq!(edges.begin(2, [4, 2, 5], 15), 0);
@@ -129,6 +384,7 @@ mod tests {
         let [one, two] = edges.shared(1, 0, 3);
         let shared = [two, one];
         assert_eq!(shared, edges.shared(0, 1, 3));
+        assert_eq!(shared, edges.1[0].shared_with(&Triangle::of([3, 2, 4])));
         assert_eq!(edges.join(0, 1, 3, shared), 0);
         let pair = |a: u64, b: u64| a << 32 | b;
         assert_eq!(
@@ -136,6 +392,13 @@ mod tests {
             [pair(1, 2), pair(3, 1), pair(2, 4), pair(4, 3)]
         );
         assert!(edges.of(1, 3).is_empty() && edges.of(1, 2).len() == 3);
+        // Two whole shading pixels give the same lists, in which one keeps pixel 0 and the other pixel 1.
+        let [mut one, mut two] = [edges.1[0], edges.1[1]];
+        let lists = one.joined(&two, shared);
+        assert!(edges.0.has_room_for(shared) && lists[0] == edges.of(0, 3));
+        one.list(&mut two, [0b0001, 0b0010]);
+        assert_eq!((one.open, one.whole(), one.counts[0]), (0b1101, 0b0100, 4));
+        assert_eq!((two.open, two.whole(), two.counts[1]), (0b0110, 0b0100, 4));
         // (2, 4) meets (4, 2); of the two others one has no room.
         let shared = edges.shared(0, 2, 3);
         assert_eq!(edges.join(0, 2, 3, shared), 1);
@@ -152,6 +415,7 @@ mod tests {
             [0, 1, 2, 3].map(|pixel| edges.of(0, pixel).len()),
             [0, 0, 3, 0]
         );
-        assert_eq!(OuterEdges::new(2).begin(0, [1, 2, 3], 15), 4);
+        let mut edges = Entries(EdgeLists::new(2), Vec::new());
+        assert_eq!(edges.begin(0, [1, 2, 3], 15), 4);
     }
 }

@@ -29,7 +29,8 @@ use super::associative::AssociativeMemory;
 use super::counters::{MergeCounters, PmuCounters};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use crate::pipeline::spec::spec;
-use edges::OuterEdges;
+use crate::raster::samples::SamplePattern;
+use edges::{EdgeLists, OuterEdges, Shared, Triangle};
 
 spec! {
     /// Pixel merging.
@@ -75,26 +76,54 @@ impl Default for PmuSettings {
     }
 }
 
+/// Maximum number of entries at one position: each covers a sample that no other one covers.
+const MOST_HERE: usize = 64;
+
 /// A quad that waits for its neighbours. Its position is its key.
 #[derive(Debug, Clone, Copy)]
 struct PmuEntry {
     coverage: u64,
-    /// Distance of its own triangle from each shading pixel: see [`QuadFragment::distance`].
-    distance: [u8; 4],
-    is_front: bool,
+    /// Samples that its own triangle covers.
+    own: u64,
+    edges: OuterEdges,
     /// Number of the fragment in the stream.
     number: u32,
+    /// Shading pixels whose centre its own triangle covers.
+    centres: u8,
+    is_front: bool,
+}
+
+impl PmuEntry {
+    /// The shading pixels of the mask `pixels` that the entry, not a later one, keeps when they merge: those
+    /// to whose centres its own triangle is no farther, see [`QuadFragment::distance`].
+    #[inline]
+    fn keeps(&self, later: &Self, pixels: u8, pattern: &SamplePattern) -> u8 {
+        let mut keeps = self.centres & pixels;
+        let mut left = pixels & !(self.centres | later.centres);
+        while left != 0 {
+            let pixel = left.trailing_zeros() as usize;
+            // No sample is in both, so the nearest of all tells which triangle is nearer.
+            let [samples, others] = [self, later].map(|e| pattern.pixel(e.own, pixel));
+            let nearest = pattern.nearest_to_centre(samples | others);
+            let is_own = nearest.is_some_and(|(sample, _)| samples >> sample & 1 == 1);
+            keeps |= u8::from(is_own) << pixel;
+            left &= left - 1;
+        }
+        keeps
+    }
 }
 
 /// The pixel merge unit, without time.
 #[derive(Debug)]
 pub(crate) struct PixelMerging {
     settings: PmuSettings,
-    /// Has one entry more than the settings allow while a new quad is merged.
+    /// Has one entry more than the settings allow once a new quad is in.
     entries: AssociativeMemory<PmuEntry>,
-    edges: OuterEdges,
-    /// Entries at the position of the new quad, oldest first.
-    here: Vec<u32>,
+    lists: EdgeLists,
+    /// The first `candidates`: entries at the position of the new quad that may merge with it, newest
+    /// first.
+    here: [u32; MOST_HERE],
+    candidates: usize,
     counters: PmuCounters,
 }
 
@@ -104,12 +133,14 @@ impl PixelMerging {
         Self {
             settings,
             entries: AssociativeMemory::new(Some(settings.entries.saturating_add(1))),
-            edges: OuterEdges::new(settings.max_edges),
-            here: Vec::new(),
+            lists: EdgeLists::new(settings.max_edges),
+            here: [0; MOST_HERE],
+            candidates: 0,
             counters: PmuCounters::default(),
         }
     }
 
+    #[inline]
     fn leave(&mut self, slot: u32, stream: &mut MergeStream) {
         let entry = self.entries.get(slot);
         stream
@@ -118,94 +149,188 @@ impl PixelMerging {
         self.entries.remove(slot);
     }
 
-    /// Evicts the entries in `here` that cover a sample of `coverage`.
-    fn evict_overlapping(&mut self, coverage: u64, stream: &mut MergeStream) {
-        let mut here = std::mem::take(&mut self.here);
-        here.retain(|&slot| {
-            let stays = self.entries.get(slot).coverage & coverage == 0;
-            if !stays {
-                self.leave(slot, stream);
-                self.counters.by_overlap += 1;
+    /// Evicts the entries of a key that cover a sample of `coverage`, oldest first.
+    #[cold]
+    fn evict_overlapping(&mut self, key: u64, coverage: u64, stream: &mut MergeStream) {
+        let mut count = 0;
+        for slot in self.entries.of(key) {
+            if self.entries.get(slot).coverage & coverage != 0 {
+                self.here[count % MOST_HERE] = slot;
+                count += 1;
             }
-            stays
-        });
-        self.here = here;
+        }
+        for k in (0..count).rev() {
+            self.leave(self.here[k % MOST_HERE], stream);
+            self.counters.by_overlap += 1;
+        }
     }
 
-    /// Merges a shading pixel of two entries with the same facing, if the rules allow; returns the
-    /// slot that keeps it.
+    /// Finds the entries of a key that may merge with a new quad; returns whether any entry of the key
+    /// covers one of its samples.
     #[inline]
-    fn merge_pixel(
-        &mut self,
-        first: u32,
-        second: u32,
-        pixel: usize,
-        stream: &mut MergeStream,
-    ) -> Option<u32> {
-        let pattern = stream.pattern;
-        let one = self.entries.get(first);
-        if pattern.pixel(one.coverage, pixel) == 0 {
-            return None;
+    fn look_up(&mut self, key: u64, new: u32, coverage: u64) -> bool {
+        let new = self.entries.get(new);
+        let mut covered = 0;
+        let mut count = 0;
+        for slot in self.entries.of(key) {
+            let entry = self.entries.get(slot);
+            covered |= entry.coverage;
+            // Only entries with the same facing can merge.
+            let is_candidate = (entry.is_front == new.is_front) & entry.edges.may_share(&new.edges);
+            self.here[count % MOST_HERE] = slot;
+            count += usize::from(is_candidate);
         }
-        let shared = self.edges.shared(first, second, pixel);
-        if shared == [0; 2] {
-            return None;
-        }
-        let two = self.entries.get(second);
-        let better = |e: &PmuEntry| (e.distance[pixel], e.number);
-        let (keeps, loses, shared) = if better(one) < better(two) {
-            (first, second, shared)
-        } else {
-            (second, first, [shared[1], shared[0]])
-        };
-        let loser = self.entries.get_mut(loses);
-        let number = loser.number;
-        let shift = pixel * pattern.count() as usize;
-        let moved = loser.coverage & u64::from(pattern.full_pixel()) << shift;
-        loser.coverage ^= moved;
-        let keeper = self.entries.get_mut(keeps);
-        keeper.coverage |= moved;
-        stream.fragments.merge_pixel(number, keeper.number, pixel);
-        self.counters.edges_lost += self.edges.join(keeps, loses, pixel, shared);
-        self.counters.cell_merges += 1;
-        Some(keeps)
+        self.candidates = count;
+        covered & coverage != 0
     }
 
-    /// Merges the shading pixels of the mask `pixels` of the newest entry with those of the entries in
-    /// `here`; returns whether any merged.
-    fn merge(&mut self, new: u32, pixels: u8, stream: &mut MergeStream) -> bool {
-        let is_front = self.entries.get(new).is_front;
-        let entries = &self.entries;
-        // Only entries with the same facing can merge.
-        self.here
-            .retain(|&slot| entries.get(slot).is_front == is_front);
-        let mut merged = false;
-        for pixel in (0..4).filter(|p| pixels >> p & 1 == 1) {
-            let mut holder = new;
-            for k in (0..self.here.len()).rev() {
-                let other = self.here[k];
-                if let Some(keeps) = self.merge_pixel(other, holder, pixel, stream) {
-                    holder = keeps;
-                    merged = true;
+    /// Merges the shading pixels of the mask `pixels` of the staged quad `new` with those of the
+    /// candidates; returns which candidates changed: bit `k` for candidate `k`.
+    #[inline(never)]
+    fn merge(&mut self, new: u32, ids: [u32; 3], pixels: u8, stream: &mut MergeStream) -> u64 {
+        let triangle = Triangle::of(ids);
+        let mut changed = 0;
+        // The entries that hold what has merged of each shading pixel of the new quad.
+        let mut holders = [new; 4];
+        for k in 0..self.candidates {
+            let other = self.here[k % MOST_HERE];
+            let [entry, quad] = [other, new].map(|slot| &self.entries.get(slot).edges);
+            let shared = entry.shared_with(&triangle);
+            let open = pixels & entry.open();
+            let mut whole = entry.whole() & quad.whole();
+            if whole != 0 && self.lists.has_room_for(shared) {
+                self.merge_whole([other, new], whole, shared, &mut holders, stream);
+                changed |= 1 << k;
+            } else {
+                whole = 0;
+            }
+            let mut left = open ^ whole;
+            while left != 0 {
+                let pixel = left.trailing_zeros() as usize % 4;
+                left &= left - 1;
+                let slots = [other, holders[pixel]];
+                if let Some(keeps) = self.merge_pixel(slots, pixel, shared, &triangle, stream) {
+                    holders[pixel] = keeps;
+                    changed |= 1 << k;
                 }
             }
         }
-        merged
+        changed
     }
 
-    /// Removes the entries in `here` that are empty or have nothing to wait for.
-    fn settle(&mut self, stream: &mut MergeStream) {
-        for k in 0..self.here.len() {
-            let slot = self.here[k];
-            let coverage = self.entries.get(slot).coverage;
-            if coverage == 0 {
+    /// Merges the shading pixels of the mask `whole` of an entry and the new quad, in which both have the
+    /// edges of their triangles and one of them in common, all at once; stores which of the two slots
+    /// keeps each.
+    #[inline]
+    fn merge_whole(
+        &mut self,
+        slots: [u32; 2],
+        whole: u8,
+        shared: Shared,
+        holders: &mut [u32; 4],
+        stream: &mut MergeStream,
+    ) {
+        let Some([entry, quad]) = self.entries.pair_mut(slots) else {
+            return;
+        };
+        let pattern = stream.pattern;
+        let kept = entry.keeps(quad, whole, pattern);
+        let given = whole ^ kept;
+        let moved =
+            pattern.samples_of(kept) & quad.coverage | pattern.samples_of(given) & entry.coverage;
+        quad.coverage ^= moved;
+        entry.coverage ^= moved;
+        let lists = entry.edges.joined(&quad.edges, shared);
+        entry.edges.list(&mut quad.edges, [kept, given]);
+        let numbers = [entry.number, quad.number];
+        let mut left = whole;
+        while left != 0 {
+            let pixel = left.trailing_zeros() as usize % 4;
+            left &= left - 1;
+            let keeper = usize::from(given >> pixel & 1 == 1);
+            let [from, to] = [numbers[1 - keeper], numbers[keeper]];
+            holders[pixel] = slots[keeper];
+            self.lists.set(slots[keeper], pixel, &lists[keeper]);
+            stream.fragments.merge_pixel(from, to, pixel);
+            self.counters.cell_merges += 1;
+        }
+    }
+
+    /// Merges a shading pixel of an entry with that of the holder of the new quad's, if they have an edge
+    /// in common; returns the slot that keeps it. `of_triangles` are the edges that the entry's own
+    /// triangle has in common with the new one, `triangle`.
+    #[inline(never)]
+    fn merge_pixel(
+        &mut self,
+        slots: [u32; 2],
+        pixel: usize,
+        of_triangles: Shared,
+        triangle: &Triangle,
+        stream: &mut MergeStream,
+    ) -> Option<u32> {
+        let [entry, holder] = self.entries.pair_mut(slots)?;
+        // All that the holder can have in common with another entry is an edge of the new quad.
+        let mut shared = of_triangles;
+        if entry.edges.is_listed(pixel) {
+            let edges = &entry.edges;
+            shared = self.lists.shared_with(slots[0], edges, pixel, triangle);
+        }
+        if shared != [0; 2] && holder.edges.is_listed(pixel) {
+            let edges = [&entry.edges, &holder.edges];
+            shared = self.lists.shared(slots, edges, pixel);
+        }
+        if shared == [0; 2] {
+            return None;
+        }
+        let pattern = stream.pattern;
+        // Candidates come newest first, so the entry is older than the holder.
+        let (slots, shared, [keeper, loser]) = if entry.keeps(holder, 1 << pixel, pattern) == 0 {
+            let swapped = ([slots[1], slots[0]], [shared[1], shared[0]]);
+            (swapped.0, swapped.1, [holder, entry])
+        } else {
+            (slots, shared, [entry, holder])
+        };
+        let moved = loser.coverage & pattern.samples_of(1 << pixel);
+        loser.coverage ^= moved;
+        keeper.coverage |= moved;
+        stream
+            .fragments
+            .merge_pixel(loser.number, keeper.number, pixel);
+        let edges = [&mut keeper.edges, &mut loser.edges];
+        self.counters.edges_lost += self.lists.join(slots, edges, pixel, shared);
+        self.counters.cell_merges += 1;
+        Some(slots[0])
+    }
+
+    /// Removes the `changed` candidates that are empty or have nothing to wait for, oldest first.
+    #[inline]
+    fn settle(&mut self, mut changed: u64, stream: &mut MergeStream) {
+        while changed != 0 {
+            let k = changed.ilog2();
+            changed ^= 1 << k;
+            let slot = self.here[k as usize];
+            if self.has_settled(slot, stream) {
                 self.entries.remove(slot);
-                self.counters.saved += 1;
-            } else if stream.pattern.partial_pixels(coverage) == 0 {
-                self.leave(slot, stream);
-                self.counters.early += 1;
             }
         }
+    }
+
+    /// Whether a quad that has changed is empty, or has nothing to wait for and leaves.
+    #[inline]
+    fn has_settled(&mut self, slot: u32, stream: &mut MergeStream) -> bool {
+        let &PmuEntry {
+            coverage, number, ..
+        } = self.entries.get(slot);
+        if coverage == 0 {
+            self.counters.saved += 1;
+            return true;
+        }
+        let waits = stream.pattern.has_partial_pixel(coverage);
+        if !waits {
+            stream.out.push(MergedQuad::of(number, coverage));
+            self.counters.early += 1;
+        }
+        !waits
     }
 }
 
@@ -227,33 +352,36 @@ impl MergeUnit for PixelMerging {
             return;
         }
         let key = key(fragment.position);
-        self.here.clear();
-        self.here.extend(self.entries.of(key));
-        self.here.reverse();
-        self.evict_overlapping(fragment.coverage, stream);
-        let mut entry = PmuEntry {
-            coverage: fragment.coverage,
-            distance: [u8::MAX; 4],
-            is_front: fragment.is_front,
-            number,
-        };
         let pixels = stream.pattern.partial_pixels(fragment.coverage);
+        let new = self.entries.stage(PmuEntry {
+            coverage: fragment.coverage,
+            own: fragment.coverage,
+            edges: OuterEdges::of(fragment.ids, pixels),
+            number,
+            centres: fragment.centres,
+            is_front: fragment.is_front,
+        });
+        while self.look_up(key, new, fragment.coverage) {
+            self.evict_overlapping(key, fragment.coverage, stream);
+        }
         if pixels == 0 {
             self.counters.straight += 1;
             stream.out.push(MergedQuad::of(number, fragment.coverage));
             return;
         }
         self.counters.partial += 1;
-        for (pixel, distance) in entry.distance.iter_mut().enumerate() {
-            if pixels >> pixel & 1 == 1 {
-                *distance = fragment.distance(pixel, stream.pattern).unwrap_or(u8::MAX);
-            }
+        let edges = &mut self.entries.get_mut(new).edges;
+        if self.lists.begin(new, edges) {
+            self.counters.edges_lost += self.lists.begin_lists(new, edges);
         }
-        let new = self.entries.push(key, entry);
-        self.counters.edges_lost += self.edges.begin(new, fragment.ids, pixels);
-        if self.merge(new, pixels, stream) {
-            self.here.push(new);
-            self.settle(stream);
+        let mut has_settled = false;
+        if self.candidates > 0 {
+            let changed = self.merge(new, fragment.ids, pixels, stream);
+            self.settle(changed, stream);
+            has_settled = changed != 0 && self.has_settled(new, stream);
+        }
+        if !has_settled {
+            self.entries.link_staged(key);
         }
         if self.held() > self.settings.entries
             && let Some(oldest) = self.entries.oldest()
