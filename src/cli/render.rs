@@ -194,10 +194,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         layers,
         pictures: Vec::new(),
     };
-    let output = output.as_ref().map(|output| (output, exposures.as_ref()));
+    let output = output.as_ref();
+    let files = output.map(|output| (output, exposures.as_ref()));
     let rendered =
-        pool.install(|| render_all(args, &scene, views.cameras, &mut timer, output, verbosity))?;
-    let output = output.map(|(output, _)| output);
+        pool.install(|| render_all(args, &scene, views.cameras, &mut timer, files, verbosity))?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -319,7 +319,7 @@ fn render_all(
     scene: &Scene,
     cameras: Vec<Camera>,
     timer: &mut FrameTimer,
-    output: Option<(&Output, Option<&ViewExposures>)>,
+    files: Option<(&Output, Option<&ViewExposures>)>,
     verbosity: Verbosity,
 ) -> Result<Vec<Rendered>> {
     let bar = verbosity.progress_bar(cameras.len() as u64, "views");
@@ -334,7 +334,7 @@ fn render_all(
             let frame = exposed.as_ref().unwrap_or(&frame);
             layers.save(output, frame, pictures, &camera.name, background)
         };
-        let output = output.map(save).transpose()?;
+        let output = files.map(save).transpose()?;
         bar.inc(1);
         Ok(Rendered {
             camera,

@@ -44,8 +44,9 @@ impl Neighbours {
         Self { points, axes }
     }
 
-    /// For each row, what `of` makes of its `count` nearest other points, nearest first; of equally near
-    /// ones, that of the lower row first.
+    /// For each row, what `of` makes of its `count` nearest other points, nearest first, of equally near ones
+    /// the lower row first. Which of several points at the distance of the last one belong to them depends
+    /// on the tree: points that coincide would otherwise all be visited, and all have the same neighbours.
     pub(super) fn of_all<T: Send + Default + Clone>(
         &self,
         count: usize,
@@ -83,16 +84,14 @@ impl Neighbours {
         let axis = usize::from(self.axes[middle]);
         let beyond = from.at[axis] - root.at[axis];
         let (low, high) = (part.start..middle, middle + 1..part.end);
-        let (near, far) = if beyond < 0.0 {
-            (low, high)
-        } else {
-            (high, low)
-        };
+        // The side on which `from` itself stands.
+        let is_low = beyond < 0.0 || beyond == 0.0 && from.row < root.row;
+        let (near, far) = if is_low { (low, high) } else { (high, low) };
         self.search(near, from, count, nearest);
         offer(nearest, count, from, root);
         let is_full = nearest.len() == count;
         let farthest = nearest.last().map_or(0.0, |last| last.distance_squared);
-        if !is_full || beyond * beyond <= farthest {
+        if !is_full || beyond * beyond < farthest {
             self.search(far, from, count, nearest);
         }
     }
@@ -147,15 +146,14 @@ fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point
         row: point.row,
         distance_squared: offset.iter().map(|v| v * v).sum(),
     };
-    let is_nearer =
-        |a: &Neighbour, b: &Neighbour| (a.distance_squared, a.row) < (b.distance_squared, b.row);
     if nearest.len() == count {
         match nearest.last() {
-            Some(last) if is_nearer(&found, last) => nearest.pop(),
+            Some(last) if found.distance_squared < last.distance_squared => nearest.pop(),
             _ => return,
         };
     }
-    let at = nearest.partition_point(|other| is_nearer(other, &found));
+    let key = |n: &Neighbour| (n.distance_squared, n.row);
+    let at = nearest.partition_point(|other| key(other) < key(&found));
     nearest.insert(at, found);
 }
 
@@ -185,8 +183,27 @@ mod tests {
             all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let found: Vec<(f32, u32)> =
                 found.iter().map(|n| (n.distance_squared, n.row)).collect();
-            assert_eq!(found, all[..6], "row {row}");
+            let (farthest, _) = all[5];
+            let nearer = all.partition_point(|(distance, _)| *distance < farthest);
+            assert_eq!(found[..nearer], all[..nearer], "row {row}");
+            assert!(found.is_sorted() && found.len() == 6, "row {row}");
+            for at_farthest in &found[nearer..] {
+                assert!(all[nearer..].contains(at_farthest), "row {row}");
+            }
         }
+    }
+
+    #[test]
+    fn points_that_coincide_have_neighbours_of_their_own() {
+        let rows = 40_000;
+        let columns = [1.0, 2.0, 3.0].map(|v| vec![v; rows]);
+        let found = Neighbours::new(&columns).of_all(6, |_, nearest| nearest.to_vec());
+        let mut neighbour_of = vec![0; rows];
+        for neighbour in found.iter().flatten() {
+            neighbour_of[neighbour.row as usize] += 1;
+        }
+        assert!(found.iter().all(|nearest| nearest.len() == 6));
+        assert!(neighbour_of.iter().all(|count| *count < 100));
     }
 
     #[test]

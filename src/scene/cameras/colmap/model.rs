@@ -48,23 +48,32 @@ enum Family {
     OtherFisheye,
 }
 
+use Family::{Fisheye, OtherFisheye, Perspective};
+
 /// The models, with COLMAP's numbers.
 const MODELS: [LensModel; 12] = [
-    lens_model(0, "SIMPLE_PINHOLE", 1, 3),
-    lens_model(1, "PINHOLE", 2, 4),
-    lens_model(2, "SIMPLE_RADIAL", 1, 4),
-    lens_model(3, "RADIAL", 1, 5),
-    lens_model(4, "OPENCV", 2, 8),
-    fisheye(5, "OPENCV_FISHEYE", 2, 8),
-    lens_model(6, "FULL_OPENCV", 2, 12),
-    lens_model(7, "FOV", 2, 5),
-    fisheye(8, "SIMPLE_RADIAL_FISHEYE", 1, 4),
-    fisheye(9, "RADIAL_FISHEYE", 1, 5),
-    other_fisheye(10, "THIN_PRISM_FISHEYE", 2, 12),
-    other_fisheye(11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
+    lens_model(Perspective, 0, "SIMPLE_PINHOLE", 1, 3),
+    lens_model(Perspective, 1, "PINHOLE", 2, 4),
+    lens_model(Perspective, 2, "SIMPLE_RADIAL", 1, 4),
+    lens_model(Perspective, 3, "RADIAL", 1, 5),
+    lens_model(Perspective, 4, "OPENCV", 2, 8),
+    lens_model(Fisheye, 5, "OPENCV_FISHEYE", 2, 8),
+    lens_model(Perspective, 6, "FULL_OPENCV", 2, 12),
+    lens_model(Perspective, 7, "FOV", 2, 5),
+    lens_model(Fisheye, 8, "SIMPLE_RADIAL_FISHEYE", 1, 4),
+    lens_model(Fisheye, 9, "RADIAL_FISHEYE", 1, 5),
+    lens_model(OtherFisheye, 10, "THIN_PRISM_FISHEYE", 2, 12),
+    lens_model(
+        OtherFisheye,
+        11,
+        "RAD_TAN_THIN_PRISM_FISHEYE",
+        2,
+        MAX_PARAMETERS,
+    ),
 ];
 
 const fn lens_model(
+    family: Family,
     id: i32,
     name: &'static str,
     focal_lengths: usize,
@@ -75,31 +84,7 @@ const fn lens_model(
         name,
         focal_lengths,
         parameters,
-        family: Family::Perspective,
-    }
-}
-
-const fn fisheye(
-    id: i32,
-    name: &'static str,
-    focal_lengths: usize,
-    parameters: usize,
-) -> LensModel {
-    LensModel {
-        family: Family::Fisheye,
-        ..lens_model(id, name, focal_lengths, parameters)
-    }
-}
-
-const fn other_fisheye(
-    id: i32,
-    name: &'static str,
-    focal_lengths: usize,
-    parameters: usize,
-) -> LensModel {
-    LensModel {
-        family: Family::OtherFisheye,
-        ..lens_model(id, name, focal_lengths, parameters)
+        family,
     }
 }
 
