@@ -2,22 +2,21 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
+use super::layer_files::{COLOURS, require_float_format, write_with_layers};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
 use crate::cpu::LayerSettings;
 use crate::error::{Error, Result};
-use crate::image::{Frame, Layer, LayerPicture, TopCount, files};
+use crate::image::files::PictureFormat;
+use crate::image::{Frame, Layer, LayerPicture, TopCount};
 use crate::scene::Camera;
 
 /// Prefix of the number of splats with the largest weights.
 const TOP: &str = "top:";
-/// What stands for "{aov}" in the name of the picture itself.
-const COLOURS: &str = "rgba";
 
 /// Flags about layers and colours.
 #[derive(Debug, Clone, clap::Args)]
@@ -138,8 +137,6 @@ impl LayerFlags {
         outputs: &mut Outputs<'_>,
         cameras: &[Camera],
     ) -> Result<()> {
-        use files::PictureFormat::{Exr, Npy};
-        let is_float = matches!(output.format, Some(Exr | Npy));
         let tops: Vec<_> = self
             .layers
             .iter()
@@ -153,13 +150,12 @@ impl LayerFlags {
             ("--aov", !self.layers.is_empty()),
             ("--colour linear", self.colour == ColourChoice::Linear),
         ] {
-            if is_given && !is_float {
-                let expected = "a picture that ends in .exr or .npy";
-                return Err(Error::argument(flag, expected, "another format"));
+            if is_given {
+                require_float_format(flag, output.format)?;
             }
         }
         let template = &output.template;
-        if self.layers.is_empty() || output.format == Some(Exr) {
+        if self.layers.is_empty() || output.format == Some(PictureFormat::Exr) {
             return template.prepare(outputs, cameras, &[String::new()]);
         }
         template.require(AOV, 2, "files of each view")?;
@@ -195,16 +191,9 @@ impl LayerFlags {
         if layers.is_empty() {
             return output.write(&picture, [view, ""]);
         }
-        let path = |name: &str| -> PathBuf { output.template.filled(&[(AOV, name), (VIEW, view)]) };
-        let main = path(COLOURS);
-        if output.format == Some(files::PictureFormat::Exr) {
-            files::write_exr_layers(&main, &picture, layers)?;
-        } else {
-            files::write(&main, &picture)?;
-            for layer in layers {
-                files::write_npy_layer(path(layer.layer.name()), layer)?;
-            }
-        }
+        let path = |name: &str| output.template.filled(&[(AOV, name), (VIEW, view)]);
+        let names = layers.iter().map(|layer| layer.layer.name());
+        let main = write_with_layers(output.format, &picture, layers, names, path)?;
         Ok(main.display().to_string())
     }
 }

@@ -16,6 +16,7 @@ mod film;
 mod frames;
 mod info;
 mod inputs;
+mod layer_files;
 mod layers;
 mod man;
 mod mesh;

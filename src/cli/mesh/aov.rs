@@ -1,14 +1,12 @@
 //! Layers beside the pictures of `mesh`.
 
+use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
 use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
-use crate::error::{Error, Result};
-use crate::image::files::{self, PictureFormat};
+use crate::error::Result;
+use crate::image::files::PictureFormat;
 use crate::image::{Frame, Layer, LayerPicture};
 use crate::mesh::frame::{Shading, VisibleFrame};
 use crate::scene::Camera;
-
-/// What stands for "{aov}" in the name of the picture itself.
-const COLOURS: &str = "rgba";
 
 /// A value of `--aov`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -85,13 +83,10 @@ impl AovFlags {
         };
         let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
         super::options::each_once("--aov", &names)?;
+        require_float_format("--aov", output.format)?;
         match output.format {
-            Some(PictureFormat::Exr) => Ok(()),
             Some(PictureFormat::Npy) => output.template.require(AOV, 2, "files of each picture"),
-            _ => {
-                let expected = "a picture that ends in .exr or .npy";
-                Err(Error::argument("--aov", expected, "another format"))
-            }
+            _ => Ok(()),
         }
     }
 
@@ -139,14 +134,8 @@ impl AovFlags {
             _ => pictures.next(),
         });
         let layers: Vec<LayerPicture> = layers.collect();
-        if output.format == Some(PictureFormat::Exr) {
-            return files::write_exr_layers(path(COLOURS), picture, &layers);
-        }
-        files::write(path(COLOURS), picture)?;
-        for (layer, picture) in self.layers.iter().zip(&layers) {
-            files::write_npy_layer(path(layer.name()), picture)?;
-        }
-        Ok(())
+        let names = self.layers.iter().map(|layer| layer.name());
+        write_with_layers(output.format, picture, &layers, names, path).map(drop)
     }
 }
 

@@ -65,10 +65,9 @@ pub(super) fn coefficient(packed: u8) -> f32 {
     (f32::from(packed) - 128.0) / 128.0
 }
 
-/// Packs a higher coefficient, rounded to the buckets of its degree. The format's own writer rounds twice,
-/// to 1/128 and to buckets, which adds 1/256 to coefficients on average.
-pub(super) fn pack_coefficient(value: f32, degree: u8) -> u8 {
-    let bucket = if degree == 1 { 8.0 } else { 16.0 };
+/// Packs a higher coefficient, rounded to a multiple of `bucket`. The format's own writer rounds twice, to
+/// 1/128 and to buckets, which adds 1/256 to coefficients on average.
+pub(super) fn pack_coefficient(value: f32, bucket: f64) -> u8 {
     byte((f64::from(value) * 128.0 / bucket).round() * bucket + 128.0)
 }
 
@@ -135,15 +134,15 @@ mod tests {
     fn coefficients_are_rounded_to_buckets() {
         // Halfway between two buckets, and a little to each side.
         for (value, packed) in [(3.9, 128), (4.1, 136), (-3.9, 128), (-4.1, 120)] {
-            assert_eq!(pack_coefficient(value / 128.0, 1), packed);
-            assert_eq!(pack_coefficient(value / 64.0, 2), 2 * packed - 128);
+            assert_eq!(pack_coefficient(value / 128.0, 8.0), packed);
+            assert_eq!(pack_coefficient(value / 64.0, 16.0), 2 * packed - 128);
         }
-        for degree in 1..=4 {
+        for bucket in [1u8, 2, 4, 8, 16] {
             for v in 0..=255 {
-                let once = pack_coefficient(coefficient(v), degree);
-                assert_eq!(pack_coefficient(coefficient(once), degree), once);
-                let bucket = if degree == 1 { 8 } else { 16 };
+                let once = pack_coefficient(coefficient(v), bucket.into());
+                assert_eq!(pack_coefficient(coefficient(once), bucket.into()), once);
                 assert!(once.is_multiple_of(bucket) || once == 255);
+                assert!(once.abs_diff(v) <= bucket / 2);
             }
         }
     }

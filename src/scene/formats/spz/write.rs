@@ -18,6 +18,10 @@ use crate::scene::table::{RawColumns, SplatTable, sigmoid};
 
 /// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
+/// Buckets to which the format's own writer rounds coefficients of degree 1 and of the higher degrees.
+const BUCKETS: [f64; 2] = [8.0, 16.0];
+/// How often the buckets of a wide splat are halved at most: those of degree 1 then are single steps.
+const MAX_HALVINGS: f64 = 3.0;
 /// Level of gzip and zstd, the best that takes no more than seconds for a million splats.
 const GZIP_LEVEL: u32 = 9;
 const ZSTD_LEVEL: i32 = 19;
@@ -62,7 +66,6 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path) -> Result<[Vec<u8>
         rotations,
         coefficients,
     ] = &mut streams;
-    let per_channel = raw.rest_per_channel();
     for row in 0..raw.rows() {
         for axis in 0..3 {
             let value = raw.mean[axis][row];
@@ -79,16 +82,42 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path) -> Result<[Vec<u8>
         opacities.push(packed::byte(sigmoid(f64::from(raw.opacity[row])) * 255.0));
         let rotation = packed::pack_rotation(raw.unit_rotation(row));
         rotations.extend(rotation.to_le_bytes());
-        for degree in 1..=header.sh_degree {
-            for k in rest_coefficients(degree - 1)..rest_coefficients(degree) {
-                for channel in 0..3 {
-                    let value = raw.sh_rest[channel * per_channel + k][row];
-                    coefficients.push(packed::pack_coefficient(value, degree));
-                }
+    }
+    let per_channel = raw.rest_per_channel();
+    for (row, refinement) in refinements(scales, opacities).enumerate() {
+        for k in 0..per_channel {
+            let bucket = BUCKETS[usize::from(k >= rest_coefficients(1))] * refinement;
+            for channel in 0..3 {
+                let value = raw.sh_rest[channel * per_channel + k][row];
+                coefficients.push(packed::pack_coefficient(value, bucket));
             }
         }
     }
     Ok(streams)
+}
+
+/// The buckets of each splat's coefficients as a part of [`BUCKETS`]: 1, 1/2, 1/4 or 1/8.
+///
+/// What an error of a coefficient does to a picture grows with the area of the splat times its opacity. Most
+/// pictures are covered by few splats, so buckets are halved for each doubling of the square root of that
+/// product, the splat's width, beyond the mean of the scene. The widths are those of the packed values,
+/// so that a file that is read and written again keeps its buckets.
+fn refinements(scales: &[u8], opacities: &[u8]) -> impl Iterator<Item = f64> {
+    let width = |(scales, opacity): (&[u8], &u8)| {
+        let mut logarithms = [0, 1, 2].map(|axis| f64::from(packed::scale(scales[axis])));
+        logarithms.sort_by(f64::total_cmp);
+        let area = (logarithms[1] + logarithms[2]).exp();
+        (area * f64::from(*opacity)).sqrt()
+    };
+    let splats = move || scales.chunks_exact(3).zip(opacities).map(width);
+    let mean = splats().sum::<f64>() / opacities.len() as f64;
+    splats().map(move |width| {
+        if width <= mean {
+            return 1.0;
+        }
+        let halvings = (width / mean).log2().round().min(MAX_HALVINGS);
+        (-halvings).exp2()
+    })
 }
 
 fn header_bytes(header: &SpzHeader, last: u8) -> io::Result<Vec<u8>> {
@@ -141,4 +170,34 @@ fn zstd_file(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> io::Result<Vec<u8>> 
     file.extend(table);
     file.extend(body);
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_finer_by_the_width_of_splats() {
+        // Packed scales are logarithms in sixteenths: 11 steps are a factor of 1.99. The least scale does not count.
+        let of_steps = |steps: [u8; 3]| steps.map(|s| 100 + s);
+        let narrow = of_steps([0, 0, 0]);
+        let mut scales = narrow.repeat(1000);
+        let mut opacities = vec![128; 1000];
+        for (steps, opacity) in [
+            ([0, 22, 22], 128),
+            ([11, 0, 11], 32),
+            ([11, 0, 0], 128),
+            ([33, 0, 33], 128),
+            ([99, 99, 99], 128),
+            ([99, 99, 99], 0),
+        ] {
+            scales.extend(of_steps(steps));
+            opacities.push(opacity);
+        }
+        let found: Vec<f64> = refinements(&scales, &opacities).collect();
+        assert!(found[..1000].iter().all(|r| *r == 1.0));
+        // 4.0, 1.0, 1.4, 7.9, 489 and 0 times the narrow splats' width, whose mean is 1.5 times as much.
+        assert_eq!(found[1000..], [0.5, 1.0, 1.0, 0.25, 0.125, 1.0]);
+        assert!(refinements(&[0; 6], &[0; 2]).all(|r| r == 1.0));
+    }
 }

@@ -1,0 +1,45 @@
+//! Files of layers: one `.exr` with the picture, or `.npy` files beside it.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::image::files::{self, PictureFormat};
+use crate::image::{Frame, LayerPicture};
+
+/// What stands for "{aov}" in the name of the picture itself.
+pub(super) const COLOURS: &str = "rgba";
+
+/// Refuses formats whose values are not floats, which `flag` needs.
+pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) -> Result<()> {
+    match format {
+        Some(PictureFormat::Exr | PictureFormat::Npy) => Ok(()),
+        _ => {
+            let expected = "a picture that ends in .exr or .npy";
+            Err(Error::argument(flag, expected, "another format"))
+        }
+    }
+}
+
+/// Writes a picture and its layers, where `path` makes the name of a file from that of a layer or from
+/// [`COLOURS`]; returns the path of the picture.
+///
+/// # Errors
+/// Failures of writing.
+pub(super) fn write_with_layers<'a>(
+    format: Option<PictureFormat>,
+    picture: &Frame,
+    layers: &[LayerPicture],
+    names: impl Iterator<Item = &'a str>,
+    path: impl Fn(&str) -> PathBuf,
+) -> Result<PathBuf> {
+    let main = path(COLOURS);
+    if format == Some(PictureFormat::Exr) {
+        files::write_exr_layers(&main, picture, layers)?;
+        return Ok(main);
+    }
+    files::write(&main, picture)?;
+    for (name, layer) in names.zip(layers) {
+        files::write_npy_layer(path(name), layer)?;
+    }
+    Ok(main)
+}
