@@ -3,30 +3,26 @@
 //! Triangles are listed by bins of 64x64 pixels. Bins are rasterized on all cores, in blocks of 32x32
 //! pixels, each with its triangles in submission order.
 
-use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::dispatch;
 use rayon::prelude::*;
 
 use super::camera::shutter::ShutterView;
 use super::geometry::{Geometry, GeometryChunk, Layer};
 use super::raster::cost::RasterCounters;
 use super::raster::cull::{Cells, Culler};
-use super::raster::lanes::{PixelHits, TestView};
-use super::raster::traverse::{HitSink, RasterView, traverse};
-use super::raster::triangle::MovingTriangle;
-use super::sample::pattern::{LANES, StochasticPattern};
+use super::raster::lanes::TestView;
+use super::raster::traverse::RasterView;
+use super::raster_block::{BLOCK_PX, RasterBlock};
+use super::sample::pattern::StochasticPattern;
 use super::samples::VisibleSamples;
 use super::settings::DeferredSettings;
-use super::shading::grid::{GridView, ShadingGrid};
-use super::shading::spid::Spid;
+use super::shading::grid::GridView;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::mesh::grid::GridSource;
 
 /// Pixels along the side of a bin, whose triangles are listed together.
 const BIN_PX: u32 = 64;
-/// Pixels along the side of a block of a bin that is rasterized at a time: its samples and their pattern,
-/// 0.5 MiB, stay in the second-level cache of a core.
-const BLOCK_PX: u32 = 32;
 /// Largest number of samples of a frame: 3 GiB of identifiers and depths.
 const MAX_SAMPLES: u64 = 1 << 28;
 /// Number of bins in a triangle's box from which on it is tested against each of them.
@@ -67,13 +63,14 @@ impl StochasticFrame {
         let samples = columns * rows * u64::from(settings.samples);
         Error::check_limit("samples of a frame", MAX_SAMPLES, samples)?;
         let geometry = Geometry::new(source, &view, settings.faces)?;
+        let keeps_depths = settings.keeps_depths || geometry.has_blended();
         let mut frame = Self {
             counters: geometry.counters,
             blended_counters: RasterCounters::default(),
             geometry,
             settings: *settings,
             pattern,
-            visible: VisibleSamples::background(size, settings.samples),
+            visible: VisibleSamples::background(size, settings.samples, keeps_depths),
             view,
         };
         frame.raster();
@@ -105,24 +102,27 @@ impl StochasticFrame {
 
     /// Rasterizes all bins, a row of their blocks per task.
     fn raster(&mut self) {
-        let nothing = VisibleSamples::background([0; 2], 0);
+        let nothing = VisibleSamples::background([0; 2], 0, false);
         let mut visible = std::mem::replace(&mut self.visible, nothing);
         let bins = BinLists::new(self);
         let row =
             visible.blocks()[0] as usize * (BLOCK_PX as usize / 2) * 4 * visible.samples as usize;
         let spids = visible.spids.par_chunks_mut(row);
-        let depths = visible.depths.par_chunks_mut(row);
+        let mut depths: Vec<&mut [f32]> = visible.depths.chunks_mut(row).collect();
+        depths.resize_with(spids.len(), Default::default);
         let level = self.settings.level.level();
         let counters = spids.zip(depths).enumerate().map(|(row, (spids, depths))| {
-            let mut block = Block::new(self);
+            let mut block =
+                RasterBlock::new(self.raster_view(), self.grid_view(), self.view.size());
             let mut counters = RasterCounters::default();
             let y = u32::try_from(row).unwrap_or(u32::MAX) * BLOCK_PX;
             for x in (0..self.view.size()[0]).step_by(BLOCK_PX as usize) {
                 block.begin([x, y]);
                 let bin = (y / BIN_PX * bins.across + x / BIN_PX) as usize;
                 for (chunk, list) in self.geometry.chunks.iter().zip(&bins.chunks) {
-                    let triangles = list.of(bin);
-                    dispatch!(level, simd => block.raster(simd, chunk, triangles, &mut counters));
+                    let opaque = chunk.layer(Layer::Opaque);
+                    let triangles = list.of(bin).iter().map(|at| &opaque[*at as usize]);
+                    dispatch!(level, simd => block.raster(simd, triangles, &mut counters));
                 }
                 block.write(spids, depths);
             }
@@ -219,136 +219,5 @@ impl BinLists {
             list.triangles.push(triangle);
         }
         (list, tests)
-    }
-}
-
-/// The samples of a block of a bin.
-struct Block<'a> {
-    frame: &'a StochasticFrame,
-    view: RasterView<'a>,
-    grids: GridView,
-    /// First pixel.
-    corner: [u32; 2],
-    /// Pixels of the block in the picture.
-    size: [u32; 2],
-    pixels: Vec<PixelState>,
-}
-
-/// What the samples of a pixel show.
-#[derive(Debug, Clone, Copy)]
-struct PixelState {
-    depths: [f32; LANES],
-    primitives: [u32; LANES],
-    mortons: [u32; LANES],
-}
-
-const EMPTY: PixelState = PixelState {
-    depths: [0.0; LANES],
-    primitives: [0; LANES],
-    mortons: [0; LANES],
-};
-
-impl<'a> Block<'a> {
-    fn new(frame: &'a StochasticFrame) -> Self {
-        Self {
-            frame,
-            view: frame.raster_view(),
-            grids: frame.grid_view(),
-            corner: [0; 2],
-            size: [0; 2],
-            pixels: vec![EMPTY; (BLOCK_PX * BLOCK_PX) as usize],
-        }
-    }
-
-    /// Clears the samples for the block whose first pixel is at a column and row of the picture.
-    fn begin(&mut self, corner: [u32; 2]) {
-        self.corner = corner;
-        let size = self.frame.view.size();
-        self.size = [0, 1].map(|k| (size[k] - self.corner[k]).min(BLOCK_PX));
-        self.pixels.fill(EMPTY);
-    }
-
-    #[inline(always)]
-    fn raster<S: Simd>(
-        &mut self,
-        simd: S,
-        chunk: &GeometryChunk,
-        triangles: &[u32],
-        counters: &mut RasterCounters,
-    ) {
-        let [x, y] = self.corner;
-        let area = [x, y, x + self.size[0], y + self.size[1]];
-        let opaque = chunk.layer(Layer::Opaque);
-        for &number in triangles {
-            let triangle = &opaque[number as usize];
-            let mut sink = DepthTest {
-                simd,
-                corner: self.corner,
-                pixels: &mut self.pixels,
-                triangle,
-                grids: &self.grids,
-                grid: None,
-            };
-            traverse(simd, &self.view, triangle, area, counters, &mut sink);
-        }
-    }
-
-    /// Copies the samples to the part of the picture that begins with the block's row.
-    fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
-        let count = self.frame.settings.samples as usize;
-        let across = self.frame.view.size()[0].div_ceil(2) as usize;
-        for y in 0..self.size[1] as usize {
-            for x in 0..self.size[0] as usize {
-                let state = &self.pixels[y * BLOCK_PX as usize + x];
-                let column = self.corner[0] as usize / 2 + x / 2;
-                let block = y / 2 * across + column;
-                let first = (block * 4 + (y % 2) * 2 + x % 2) * count;
-                depths[first..first + count].copy_from_slice(&state.depths[..count]);
-                let ids = state.primitives.iter().zip(&state.mortons);
-                for (out, (&primitive, &morton)) in spids[first..first + count].iter_mut().zip(ids)
-                {
-                    *out = Spid { primitive, morton };
-                }
-            }
-        }
-    }
-}
-
-/// The depth test of the hits of a triangle in a block.
-struct DepthTest<'a, S: Simd> {
-    simd: S,
-    corner: [u32; 2],
-    pixels: &'a mut [PixelState],
-    triangle: &'a MovingTriangle,
-    grids: &'a GridView,
-    /// Made at the first visible hit.
-    grid: Option<ShadingGrid>,
-}
-
-impl<S: Simd> HitSink<S> for DepthTest<'_, S> {
-    #[inline(always)]
-    fn pixel(&mut self, [x, y]: [u32; 2], hits: &PixelHits<S>) {
-        let simd = self.simd;
-        let at = (y - self.corner[1]) * BLOCK_PX + x - self.corner[0];
-        let state = &mut self.pixels[at as usize];
-        let stored = f32x16::from_slice(simd, &state.depths);
-        let covered = mask32x16::from_bitmask(simd, u64::from(hits.hits));
-        let wins = hits.depth.simd_gt(stored) & covered;
-        if wins.to_bitmask() == 0 {
-            return;
-        }
-        let (triangle, grids) = (self.triangle, self.grids);
-        let grid = self
-            .grid
-            .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
-        let mortons = grid.map_lanes(simd, hits.weights);
-        wins.select(hits.depth, stored)
-            .store_slice(&mut state.depths);
-        let primitives = u32x16::from_slice(simd, &state.primitives);
-        let own = u32x16::splat(simd, triangle.primitive);
-        wins.select(own, primitives)
-            .store_slice(&mut state.primitives);
-        let stored = u32x16::from_slice(simd, &state.mortons);
-        wins.select(mortons, stored).store_slice(&mut state.mortons);
     }
 }

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, dispatch, prelude::*};
+use fearless_simd::{Simd, dispatch};
 use rayon::prelude::*;
 
 use super::frame::StochasticFrame;
 use super::geometry::Layer;
-use super::hits::{Hit, HitChunk, HitStream, QuadHits};
+use super::hits::{BlockHits, HitChunk, HitStream, QuadHits};
 use super::raster::cost::RasterCounters;
-use super::raster::lanes::PixelHits;
+use super::raster::lanes::GroupHits;
 use super::raster::traverse::{HitSink, TILE_PX, traverse};
 use super::raster::triangle::MovingTriangle;
-use super::sample::pattern::LANES;
+use super::sample::pattern::StochasticPattern;
 use super::shading::grid::{GridView, ShadingGrid};
 
 /// Pixels of the boxes of the triangles of a part of the raster, at most: its hits then take at most
@@ -132,7 +132,8 @@ impl StochasticFrame {
                 triangle,
                 grids: &grids,
                 grid: None,
-                samples: self.settings.samples,
+                pattern: &self.pattern,
+                block: BlockHits::default(),
             };
             traverse(simd, &view, triangle, area, &mut counters, &mut sink);
         }
@@ -147,48 +148,40 @@ struct Recorder<'a> {
     grids: &'a GridView,
     /// Made at the first hit.
     grid: Option<ShadingGrid>,
-    samples: u32,
+    pattern: &'a StochasticPattern,
+    /// Hits of the current block.
+    block: BlockHits,
 }
 
 impl<S: Simd> HitSink<S> for Recorder<'_> {
     #[inline(always)]
-    fn pixel(&mut self, [x, y]: [u32; 2], hits: &PixelHits<S>) {
+    fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
         let (triangle, grids) = (self.triangle, self.grids);
         let grid = self
             .grid
             .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
-        let mut mortons = [0; LANES];
-        grid.map_lanes(hits.depth.token(), hits.weights)
-            .store_slice(&mut mortons);
-        let mut depths = [0.0; LANES];
-        hits.depth.store_slice(&mut depths);
+        let numbers = &self.pattern.block(pixel).numbers[group];
+        self.block.add(numbers, hits, grid);
+    }
+
+    #[inline(always)]
+    fn end_block(&mut self, [x, y]: [u32; 2]) {
+        let coverage = self.block.coverage();
+        if coverage == 0 {
+            return;
+        }
         #[allow(
             clippy::cast_possible_truncation,
             reason = "pictures have at most 2^15 pixels per side"
         )]
         let place = [x / 2, y / 2].map(|v| v as u16);
-        let pixel = (y % 2) * 2 + x % 2;
-        let coverage = u64::from(hits.hits) << (pixel * self.samples);
-        let primitive = triangle.primitive;
-        match self.chunk.quads.last_mut() {
-            Some(quad) if quad.place == place && quad.primitive == primitive => {
-                quad.coverage |= coverage;
-            }
-            _ => self.chunk.quads.push(QuadHits {
-                primitive,
-                place,
-                coverage,
-                first: self.chunk.hits.len() as u64,
-            }),
-        }
-        let mut left = hits.hits;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            self.chunk.hits.push(Hit {
-                depth: depths[lane],
-                morton: mortons[lane],
-            });
-        }
+        self.chunk.quads.push(QuadHits {
+            primitive: self.triangle.primitive,
+            place,
+            coverage,
+            first: self.chunk.hits.len() as u64,
+        });
+        let hits = self.block.drain().map(|(_, hit)| hit);
+        self.chunk.hits.extend(hits);
     }
 }

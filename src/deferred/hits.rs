@@ -1,5 +1,11 @@
 //! Hits of the raster in submission order, before any depth test.
 
+use fearless_simd::{Simd, prelude::*};
+
+use super::raster::lanes::GroupHits;
+use super::sample::pattern::LANES;
+use super::shading::grid::ShadingGrid;
+
 /// The hits of one primitive in a block of 2x2 pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuadHits {
@@ -23,6 +29,66 @@ pub struct Hit {
     /// Position in the primitive's shading grid, as in
     /// [`Spid::morton`](super::shading::spid::Spid::morton).
     pub morton: u32,
+}
+
+/// The hits of a primitive in a block of 2x2 pixels, in whatever order they are found.
+#[derive(Debug)]
+pub struct BlockHits {
+    /// Samples hit, as in [`QuadHits::coverage`].
+    coverage: u64,
+    /// The hit of each sample.
+    hits: [Hit; 64],
+}
+
+impl Default for BlockHits {
+    fn default() -> Self {
+        let nothing = Hit {
+            depth: 0.0,
+            morton: 0,
+        };
+        Self {
+            coverage: 0,
+            hits: [nothing; 64],
+        }
+    }
+}
+
+impl BlockHits {
+    /// Adds the hits of a group of samples, given the numbers of the samples in the block and the primitive's
+    /// grid.
+    #[inline(always)]
+    pub fn add<S: Simd>(&mut self, numbers: &[u8; LANES], hits: &GroupHits<S>, grid: &ShadingGrid) {
+        let (mut mortons, mut depths) = ([0; LANES], [0.0; LANES]);
+        grid.map_lanes(hits.depth.token(), hits.weights)
+            .store_slice(&mut mortons);
+        hits.depth.store_slice(&mut depths);
+        let mut left = hits.hits;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            self.coverage |= 1 << numbers[lane];
+            self.hits[usize::from(numbers[lane])] = Hit {
+                depth: depths[lane],
+                morton: mortons[lane],
+            };
+        }
+    }
+
+    /// Samples hit, as in [`QuadHits::coverage`].
+    pub fn coverage(&self) -> u64 {
+        self.coverage
+    }
+
+    /// Removes the hits, and gives them with the numbers of their samples, which ascend.
+    #[inline(always)]
+    pub fn drain(&mut self) -> impl Iterator<Item = (u32, Hit)> {
+        let mut left = std::mem::take(&mut self.coverage);
+        std::iter::from_fn(move || {
+            let sample = left.trailing_zeros();
+            left &= left.checked_sub(1)?;
+            Some((sample, self.hits[sample as usize]))
+        })
+    }
 }
 
 /// Consecutive hits of the raster.

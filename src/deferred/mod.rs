@@ -33,6 +33,7 @@ mod invariants;
 pub mod memory;
 pub mod outcome;
 pub mod raster;
+mod raster_block;
 pub mod sample;
 pub mod samples;
 pub mod settings;

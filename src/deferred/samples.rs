@@ -18,13 +18,14 @@ pub struct VisibleSamples {
     pub samples: u32,
     /// Identifier of each sample.
     pub spids: Vec<Spid>,
-    /// Depth of each sample: the near plane's distance over that of the surface, 0 for the background.
+    /// Depth of each sample: the near plane's distance over that of the surface, 0 for the background. Empty if
+    /// [depths are not kept](super::settings::DeferredSettings::keeps_depths).
     pub depths: Vec<f32>,
 }
 
 impl VisibleSamples {
-    /// The samples of a picture that shows the background.
-    pub(crate) fn background(size: [u32; 2], samples: u32) -> Self {
+    /// The samples of a picture that shows the background, with or without depths.
+    pub(crate) fn background(size: [u32; 2], samples: u32, keeps_depths: bool) -> Self {
         let pixels = size.map(|px| px.next_multiple_of(2) as usize);
         let count = pixels[0] * pixels[1] * samples as usize;
         const { assert!(Spid::BACKGROUND.primitive == 0 && Spid::BACKGROUND.morton == 0) };
@@ -33,7 +34,7 @@ impl VisibleSamples {
             samples,
             // Memory that the system clears when a thread first writes to it.
             spids: zeroed_vec(count),
-            depths: zeroed_vec(count),
+            depths: zeroed_vec(if keeps_depths { count } else { 0 }),
         }
     }
 

@@ -18,12 +18,15 @@ pub struct DeferredSettings {
     pub grid: GridRule,
     /// Which sides of triangles are drawn.
     pub faces: Faces,
+    /// Whether the depths of samples are kept, a third of the memory of a frame. They are also kept if there
+    /// are blended triangles, which are tested against them.
+    pub keeps_depths: bool,
     /// The host's SIMD level, which changes no result.
     pub level: SimdLevel,
 }
 
 impl Default for DeferredSettings {
-    /// 16 Sobol samples per pixel, pixel grids, the sides of the materials.
+    /// 16 Sobol samples per pixel, pixel grids, the sides of the materials, depths.
     fn default() -> Self {
         Self {
             samples: 16,
@@ -31,6 +34,7 @@ impl Default for DeferredSettings {
             seed: 0,
             grid: GridRule::Pixel,
             faces: Faces::Material,
+            keeps_depths: true,
             level: SimdLevel::best(),
         }
     }

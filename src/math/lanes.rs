@@ -12,6 +12,37 @@ pub(crate) fn mask_bits<S: Simd>(mask: mask32x16<S>) -> u16 {
     mask.to_bitmask() as u16
 }
 
+/// The lanes of a set moved to the front, in their order; the other lanes are arbitrary.
+#[inline(always)]
+pub(crate) fn compress<S: Simd>(simd: S, x: f32x16<S>, lanes: u16) -> f32x16<S> {
+    #[cfg(target_arch = "x86_64")]
+    if let fearless_simd::Level::Avx512(avx512) = simd.level() {
+        return compress_avx512(avx512, x.into(), lanes).simd_into(simd);
+    }
+    let mut values = [0.0; 16];
+    x.store_slice(&mut values);
+    let mut front = [0.0; 16];
+    let (mut left, mut to) = (lanes, 0);
+    while left != 0 {
+        front[to & 15] = values[left.trailing_zeros() as usize & 15];
+        left &= left - 1;
+        to += 1;
+    }
+    f32x16::from_slice(simd, &front)
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline(always)]
+    fn compress_avx512(
+        _token: Avx512,
+        x: std::arch::x86_64::__m512,
+        lanes: u16,
+    ) -> std::arch::x86_64::__m512 {
+        std::arch::x86_64::_mm512_maskz_compress_ps(lanes, x)
+    }
+);
+
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
 /// double precision: 7.5e-8 before rounding).
@@ -244,6 +275,22 @@ mod tests {
     use super::*;
     use crate::math::SimdLevel;
     use fearless_simd::dispatch;
+
+    #[test]
+    fn lanes_are_moved_to_the_front() {
+        let x: [f32; 16] = std::array::from_fn(|i| i as f32);
+        for level in SimdLevel::all() {
+            for lanes in [0_u16, 1, 0x8000, 0xa5c3, 0xffff] {
+                let mut front = [0.0; 16];
+                dispatch!(level.level(), simd => {
+                    compress(simd, f32x16::simd_from(simd, x), lanes).store_slice(&mut front);
+                });
+                let set = x.iter().zip(0..).filter(|(_, lane)| lanes >> lane & 1 == 1);
+                let set: Vec<f32> = set.map(|(x, _)| *x).collect();
+                assert_eq!(front[..set.len()], set, "{}", level.name());
+            }
+        }
+    }
 
     #[test]
     fn reciprocal_is_good_to_double_precision() {

@@ -135,7 +135,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 21] = [
+const LANES_ELSEWHERE: [(&str, &str); 23] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -154,7 +154,7 @@ const LANES_ELSEWHERE: [(&str, &str); 21] = [
     ),
     (
         "deferred/raster/lanes.rs",
-        "16 samples per pixel in five dimensions: a hundred million tests per frame",
+        "16 samples at once in five dimensions: a hundred million tests per frame",
     ),
     (
         "deferred/raster/bounds.rs",
@@ -167,13 +167,24 @@ const LANES_ELSEWHERE: [(&str, &str); 21] = [
     ),
     (
         "deferred/raster/traverse.rs",
-        "selects the samples of a pixel for the same tests",
+        "selects the samples of a group for the same tests",
     ),
     (
         "deferred/shading/grid.rs",
-        "maps the hits of a pixel to shading points, beside its definition",
+        "maps hits to shading points, beside its definition",
     ),
-    ("deferred/frame.rs", "the depth test of the same samples"),
+    (
+        "deferred/frame.rs",
+        "chooses the level of the same tests once per block and chunk",
+    ),
+    (
+        "deferred/raster_block.rs",
+        "the depth test of the same samples",
+    ),
+    (
+        "deferred/hits.rs",
+        "keeps the hits of the same groups in the order of their samples",
+    ),
     (
         "deferred/backend/blended.rs",
         "the same traversal, for blended triangles",

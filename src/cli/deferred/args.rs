@@ -239,6 +239,7 @@ impl PipelineFlags {
                 },
             },
             faces: self.faces,
+            keeps_depths: false,
             level: host.level,
         }
     }

@@ -1,18 +1,18 @@
 //! Blended triangles of a tile, drawn behind its opaque samples by forward rendering with a memo
 //! (section 4.3): the depth is tested and not written.
 
-use fearless_simd::{Simd, dispatch, prelude::*};
+use fearless_simd::{Simd, dispatch};
 
 use super::shade::{QuadColours, QuadShader};
 use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::deferred::forward::memo::Memo;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::geometry::Layer;
+use crate::deferred::hits::BlockHits;
 use crate::deferred::raster::cost::RasterCounters;
-use crate::deferred::raster::lanes::PixelHits;
+use crate::deferred::raster::lanes::GroupHits;
 use crate::deferred::raster::traverse::{HitSink, traverse};
 use crate::deferred::raster::triangle::MovingTriangle;
-use crate::deferred::sample::pattern::LANES;
 use crate::deferred::shading::grid::{GridView, ShadingGrid};
 use crate::deferred::shading::spid::Spid;
 
@@ -65,6 +65,7 @@ impl BlendTarget<'_> {
             triangle,
             grids: &grids,
             grid: None,
+            block: BlockHits::default(),
         };
         traverse(simd, &view, triangle, area, counters, &mut sink);
     }
@@ -107,34 +108,35 @@ struct Blend<'t, 'a> {
     grids: &'t GridView,
     /// Made at the first hit.
     grid: Option<ShadingGrid>,
+    /// Hits of the current block.
+    block: BlockHits,
 }
 
 impl<S: Simd> HitSink<S> for Blend<'_, '_> {
     #[inline(always)]
-    fn pixel(&mut self, [x, y]: [u32; 2], hits: &PixelHits<S>) {
-        let mut depths = [0.0; LANES];
-        hits.depth.store_slice(&mut depths);
-        let visible = &self.target.frame.visible;
-        let first = visible.pixel(x, y);
-        let stored = &visible.depths[first..first + visible.samples as usize];
-        let passes = |lane: &usize| hits.hits >> lane & 1 == 1 && depths[*lane] > stored[*lane];
-        let lanes: arrayvec::ArrayVec<usize, LANES> = (0..stored.len()).filter(passes).collect();
-        if lanes.is_empty() {
-            return;
-        }
+    fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
         let (triangle, grids) = (self.triangle, self.grids);
         let grid = self
             .grid
             .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
-        let mut mortons = [0; LANES];
-        grid.map_lanes(hits.depth.token(), hits.weights)
-            .store_slice(&mut mortons);
-        for lane in lanes {
-            let spid = Spid {
-                primitive: triangle.primitive,
-                morton: mortons[lane],
-            };
-            self.target.blend([x, y], lane, spid);
+        let numbers = &self.target.frame.pattern.block(pixel).numbers[group];
+        self.block.add(numbers, hits, grid);
+    }
+
+    #[inline(always)]
+    fn end_block(&mut self, [x, y]: [u32; 2]) {
+        let visible = &self.target.frame.visible;
+        let first = visible.pixel(x, y);
+        let samples = visible.samples;
+        for (number, hit) in self.block.drain() {
+            if hit.depth > self.target.frame.visible.depths[first + number as usize] {
+                let pixel = [x + number / samples % 2, y + number / samples / 2];
+                let spid = Spid {
+                    primitive: self.triangle.primitive,
+                    morton: hit.morton,
+                };
+                self.target.blend(pixel, (number % samples) as usize, spid);
+            }
         }
     }
 }

@@ -49,12 +49,10 @@ fn each_sample(frame: &StochasticFrame, mut visit: impl FnMut(usize, Sample)) {
     let view = frame.raster_view();
     for y in 0..height {
         for x in 0..width {
-            for lane in 0..frame.settings.samples as usize {
-                let at = frame.visible.pixel(x, y) + lane;
-                visit(
-                    at,
-                    view.test.sample([x, y], frame.pattern.pixel(x, y), lane),
-                );
+            for number in 0..frame.settings.samples {
+                let at = frame.visible.pixel(x, y) + number as usize;
+                let sample = frame.pattern.sample([x, y], number);
+                visit(at, view.test.sample([x, y], &sample));
             }
         }
     }
@@ -146,8 +144,8 @@ fn compare_owners(wanted: u64) -> (u64, u64) {
         let rows = (0..size[1]).into_par_iter().map(|y| {
             let [mut close, mut covered] = [0, 0];
             for x in 0..size[0] {
-                for lane in 0..16 {
-                    let sample = test.sample([x, y], frame.pattern.pixel(x, y), lane);
+                for number in 0..16 {
+                    let sample = test.sample([x, y], &frame.pattern.sample([x, y], number));
                     let (mut depth, mut owner, mut is_close) = (0.0, 0, false);
                     for triangle in &triangles {
                         let hit = exact(triangle, &test.shear, test.near.into(), &sample);
@@ -159,7 +157,7 @@ fn compare_owners(wanted: u64) -> (u64, u64) {
                             }
                         }
                     }
-                    let found = frame.visible.spids[frame.visible.pixel(x, y) + lane];
+                    let found = frame.visible.spids[frame.visible.pixel(x, y) + number as usize];
                     assert!(
                         is_close || found.primitive == owner,
                         "seed {seed}: {found:?} instead of {owner} at {x} {y}, {sample:?}"

@@ -141,11 +141,15 @@ impl CornerBounds {
             let below = [below_zero(simd, start), below_zero(simd, end)];
             let never = both(below[0], below[1]);
             may_cover &= !all(never);
+            let below_at = [all(below[0]), all(below[1])];
+            if !(below_at[0] ^ below_at[1]).any_true() {
+                continue;
+            }
             let mut hull = Hull::new(simd);
             for i in 0..3 {
                 hull.add(start[i] / (start[i] - end[i]), never[i]);
             }
-            narrow_to(&mut range.t, hull.range(all(below[0]), all(below[1])));
+            narrow_to(&mut range.t, hull.range(below_at[0], below_at[1]));
         }
         may_cover &= range.t[0].simd_le(range.t[1]);
         if self.is_blurred && may_cover.any_true() {
@@ -189,24 +193,33 @@ impl CornerBounds {
         for (axis, sign) in SIDES {
             let border = rects.border(axis, sign);
             let mut below = [[mask32x16::splat(simd, true); 3]; 2];
-            let mut hull = Hull::new(simd);
-            for &time in times {
+            let zero = f32x16::splat(simd, 0.0);
+            let mut ends = [[[zero; 2]; 3]; 2];
+            for (ends, &time) in ends.iter_mut().zip(times) {
                 let corners = self.ends[0].iter().zip(&self.ends[1]);
                 for (i, (start, end)) in corners.enumerate() {
                     let place = between(sign, [start.place[axis], end.place[axis]], time);
                     let z = between(sign, [start.z, end.z], time);
                     let shear = between(sign, [start.shear[axis], end.shear[axis]], time);
                     let middle = place - border * z + self.slack[i] * 2.0;
-                    let (least, greatest) = (middle - shear, middle + shear);
-                    let zero = f32x16::splat(simd, 0.0);
-                    let own = [least.simd_lt(zero), greatest.simd_lt(zero)];
-                    hull.add(least / (least - greatest), own[0] & own[1]);
-                    below[0][i] &= own[0];
-                    below[1][i] &= own[1];
+                    ends[i] = [middle - shear, middle + shear];
+                    below[0][i] &= ends[i][0].simd_lt(zero);
+                    below[1][i] &= ends[i][1].simd_lt(zero);
                 }
             }
             may_cover &= !all(both(below[0], below[1]));
-            let share = hull.range(all(below[0]), all(below[1]));
+            let below_at = [all(below[0]), all(below[1])];
+            if !(below_at[0] ^ below_at[1]).any_true() {
+                continue;
+            }
+            let mut hull = Hull::new(simd);
+            for ends in &ends[..times.len()] {
+                for [least, greatest] in ends {
+                    let never = least.simd_lt(zero) & greatest.simd_lt(zero);
+                    hull.add(*least / (*least - *greatest), never);
+                }
+            }
+            let share = hull.range(below_at[0], below_at[1]);
             narrow_to(
                 &mut lens[axis],
                 [share[0] * 2.0 - 1.0, share[1] * 2.0 - 1.0],

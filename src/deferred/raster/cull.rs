@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::bounds::{CornerBounds, RangeLanes, Rect, RectLanes};
 use super::edges::EdgeBounds;
-use super::lanes::TestView;
+use super::lanes::{TestView, pixels};
 use super::triangle::{FaceSet, MovingTriangle};
 use crate::math::lanes::mask_bits;
 
@@ -96,7 +96,9 @@ impl Culler {
         let (may_cover, range) = self.corners.range(simd, &rects);
         let mut kept = may_cover & wanted;
         if kept.any_true() {
-            kept &= self.edges.may_show(simd, &rects, &range, self.faces);
+            kept = self
+                .edges
+                .may_show(simd, &rects, &range, (kept, self.faces));
         }
         Kept {
             cells: mask_bits(kept),
@@ -216,14 +218,4 @@ impl CellRanges {
             uv: [[u0[lane], u1[lane]], [v0[lane], v1[lane]]],
         }
     }
-}
-
-/// A column or row as a number of pixels.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "pictures have at most 2^15 pixels per side"
-)]
-#[inline(always)]
-pub fn pixels(v: u32) -> f32 {
-    v as f32
 }

@@ -99,26 +99,26 @@ impl EdgeBounds {
         }
     }
 
-    /// The lanes in which samples of a rectangle in its ranges may show a side of `faces`: a side whose sign
-    /// one of the edges cannot have cannot show.
+    /// The lanes of a set in which samples of a rectangle in its ranges may show a side of `faces`: a side
+    /// whose sign one of the edges cannot have cannot show.
     #[inline(always)]
     pub fn may_show<S: Simd>(
         &self,
         simd: S,
         rects: &RectLanes<S>,
         range: &RangeLanes<S>,
-        faces: FaceSet,
+        (lanes, faces): (mask32x16<S>, FaceSet),
     ) -> mask32x16<S> {
         let [x, y] = [self.span(rects, 0), self.span(rects, 1)];
         let [u, v] = [centred(range.uv[0]), centred(range.uv[1])];
         let weights = Weights::new(range.t);
         let weights = if self.moves { &weights.0[..] } else { &[] };
         let zero = f32x16::splat(simd, 0.0);
-        let mut front = mask32x16::splat(simd, faces.front);
-        let mut back = mask32x16::splat(simd, faces.back);
+        let mut front = lanes & mask32x16::splat(simd, faces.front);
+        let mut back = lanes & mask32x16::splat(simd, faces.back);
         for (terms, &slack) in self.terms.iter().zip(&self.slack) {
-            let mut above = mask32x16::splat(simd, true);
-            let mut below = mask32x16::splat(simd, true);
+            let mut above = front;
+            let mut below = back;
             for at in 0..weights.len().max(1) {
                 let weights = weights.get(at);
                 let a = term(simd, &terms[0], weights);
@@ -145,6 +145,10 @@ impl EdgeBounds {
                 // Values that are not numbers are neither above nor below zero.
                 above &= (middle - spread).simd_gt(zero);
                 below &= (middle + spread).simd_lt(zero);
+                // Most edges cull nothing, which the first coefficient tells.
+                if !(above | below).any_true() {
+                    break;
+                }
             }
             front &= !above;
             back &= !below;
@@ -237,7 +241,8 @@ mod tests {
         dispatch!(SimdLevel::best().level(), simd => {
             let rects = RectLanes::splat(simd, rect);
             let (may_cover, range) = corners.range(simd, &rects);
-            let shows = |side| edges.may_show(simd, &rects, &range, side).any_true();
+            let all = mask32x16::splat(simd, true);
+            let shows = |side| edges.may_show(simd, &rects, &range, (all, side)).any_true();
             let first = |lanes: [_; 2]| lanes.map(|v: f32x16<_>| v[0]);
             let ranges = [first(range.t), first(range.uv[0]), first(range.uv[1])];
             let faces = FaceSet {

@@ -1,11 +1,11 @@
-//! The test of all samples of a pixel at once, with the same bits as [`sample_test`].
+//! The test of a group of samples at once, with the same bits as [`sample_test`].
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::sample_test::{Sample, sample_test};
 use super::triangle::MovingTriangle;
 use crate::deferred::camera::lens::LensShear;
-use crate::deferred::sample::pattern::{LANES, PixelSamples};
+use crate::deferred::sample::pattern::{LANES, PixelSample, SampleGroup};
 use crate::math::lanes::mask_bits;
 
 /// What all sample tests of a frame share.
@@ -20,30 +20,53 @@ pub struct TestView {
 }
 
 impl TestView {
-    /// A sample of a pixel.
-    pub fn sample(&self, [x, y]: [u32; 2], samples: &PixelSamples, lane: usize) -> Sample {
-        let [left, top] = self.corner([x, y]);
+    /// A sample of the pixel at a column and row.
+    pub fn sample(&self, [x, y]: [u32; 2], sample: &PixelSample) -> Sample {
+        let left = pixels(x) - self.centre[0];
+        let top = pixels(y) - self.centre[1];
         Sample {
-            xy: [left + samples.x[lane], top + samples.y[lane]],
-            uv: [samples.u[lane], samples.v[lane]],
-            t: samples.t[lane],
+            xy: [left + sample.xy[0], top + sample.xy[1]],
+            uv: sample.uv,
+            t: sample.t,
         }
-    }
-
-    /// The top left corner of a pixel, from the picture's centre.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "pictures have at most 2^15 pixels per side"
-    )]
-    #[inline(always)]
-    fn corner(&self, [x, y]: [u32; 2]) -> [f32; 2] {
-        [x as f32 - self.centre[0], y as f32 - self.centre[1]]
     }
 }
 
-/// Hits of the samples of a pixel.
+/// Columns and rows of the pixels of a block in the lanes of a group of samples.
+const PIXELS: [[f32; LANES]; 2] = [
+    [
+        0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0,
+    ],
+    [
+        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
+    ],
+];
+
+/// A block of 2x2 pixels whose samples are tested.
 #[derive(Debug, Clone, Copy)]
-pub struct PixelHits<S: Simd> {
+pub struct BlockLanes<S: Simd> {
+    /// Column and row of its first pixel.
+    pub pixel: [u32; 2],
+    /// Top left corners of the pixels of the lanes, from the picture's centre.
+    corners: [f32x16<S>; 2],
+}
+
+impl<S: Simd> BlockLanes<S> {
+    /// The block whose first pixel is at a column and row.
+    #[inline(always)]
+    pub fn new(simd: S, view: &TestView, pixel: [u32; 2]) -> Self {
+        let corner =
+            |k: usize| (f32x16::from_slice(simd, &PIXELS[k]) + pixels(pixel[k])) - view.centre[k];
+        Self {
+            pixel,
+            corners: [corner(0), corner(1)],
+        }
+    }
+}
+
+/// Hits of a group of samples.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupHits<S: Simd> {
     /// Samples that are hit.
     pub hits: u16,
     /// Weights of the corners, as in [`TriangleHit::weights`](super::sample_test::TriangleHit); valid where
@@ -53,25 +76,24 @@ pub struct PixelHits<S: Simd> {
     pub depth: f32x16<S>,
 }
 
-/// Tests the samples of a pixel that are in `wanted`.
+/// Tests the samples of a group of a block that are in `wanted`.
 #[inline(always)]
-pub fn test_pixel<S: Simd>(
+pub fn test_group<S: Simd>(
     simd: S,
     triangle: &MovingTriangle,
     view: &TestView,
-    (pixel, samples): ([u32; 2], &PixelSamples),
+    (block, samples): (&BlockLanes<S>, &SampleGroup),
     wanted: u16,
-) -> PixelHits<S> {
+) -> GroupHits<S> {
     let zero = f32x16::splat(simd, 0.0);
     let t = f32x16::from_slice(simd, &samples.t);
     let [u, v] = [
         f32x16::from_slice(simd, &samples.u),
         f32x16::from_slice(simd, &samples.v),
     ];
-    let [left, top] = view.corner(pixel);
     let [column, row] = [
-        f32x16::from_slice(simd, &samples.x) + left,
-        f32x16::from_slice(simd, &samples.y) + top,
+        f32x16::from_slice(simd, &samples.x) + block.corners[0],
+        f32x16::from_slice(simd, &samples.y) + block.corners[1],
     ];
     let along = [u * view.shear.a[0] - column, v * view.shear.a[1] - row];
     let aside = [u * view.shear.b[0], v * view.shear.b[1]];
@@ -100,12 +122,12 @@ pub fn test_pixel<S: Simd>(
     // Samples on an edge, or with a weight that is not a number, are rare.
     let signed = (below[0] | above[0]) & (below[1] | above[1]) & (below[2] | above[2]);
     let unsigned = !signed & wanted;
-    let mut found = PixelHits {
+    let mut found = GroupHits {
         hits: hits & wanted,
         weights,
         depth: zero,
     };
-    // Most pixels that are tested have no hit.
+    // Most groups that are tested have no hit.
     if found.hits | unsigned == 0 {
         return found;
     }
@@ -115,7 +137,7 @@ pub fn test_pixel<S: Simd>(
     let is_in_front = found.depth.simd_gt(zero) & found.depth.simd_le(f32x16::splat(simd, 1.0));
     found.hits &= mask_bits(is_in_front);
     if unsigned != 0 {
-        found.hits |= on_edges(triangle, view, (pixel, samples), unsigned);
+        found.hits |= on_edges(triangle, view, (block.pixel, samples), unsigned);
     }
     found
 }
@@ -125,13 +147,24 @@ pub fn test_pixel<S: Simd>(
 fn on_edges(
     triangle: &MovingTriangle,
     view: &TestView,
-    (pixel, samples): ([u32; 2], &PixelSamples),
+    ([x, y], samples): ([u32; 2], &SampleGroup),
     wanted: u16,
 ) -> u16 {
-    let is_hit = |lane: &usize| {
-        let sample = view.sample(pixel, samples, *lane);
+    let is_hit = |lane: &u32| {
+        let pixel = [x + (lane >> 2 & 1), y + (lane >> 3)];
+        let sample = view.sample(pixel, &samples.sample(*lane as usize));
         sample_test(triangle, &view.shear, view.near, &sample).is_some()
     };
-    let lanes = (0..LANES).filter(|lane| wanted >> lane & 1 == 1);
+    let lanes = (0..u16::BITS).filter(|lane| wanted >> lane & 1 == 1);
     lanes.filter(is_hit).fold(0, |bits, lane| bits | 1 << lane)
+}
+
+/// A column or row as a number of pixels.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "pictures have at most 2^15 pixels per side"
+)]
+#[inline(always)]
+pub fn pixels(v: u32) -> f32 {
+    v as f32
 }

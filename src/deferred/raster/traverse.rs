@@ -1,16 +1,16 @@
-//! Traversal of the tiles, blocks and pixels that a triangle may cover.
+//! Traversal of the tiles and blocks that a triangle may cover.
 //!
 //! Tiles of 8x8 pixels are visited row by row, and the blocks of 2x2 pixels of a tile in Morton order.
-//! Both are culled by bounds in time and on the lens and by the edges; the samples of the pixels of a
-//! block are tested if they lie in its ranges.
+//! Both are culled by bounds in time and on the lens and by the edges; the groups of samples of a
+//! block are tested if any of their samples lie in its ranges.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::cost::RasterCounters;
-use super::cull::{Cells, Culler, LANES, SampleRange, pixels};
-use super::lanes::{PixelHits, TestView, test_pixel};
+use super::cull::{Cells, Culler, LANES, SampleRange};
+use super::lanes::{BlockLanes, GroupHits, TestView, pixels, test_group};
 use super::triangle::MovingTriangle;
-use crate::deferred::sample::pattern::{PixelSamples, StochasticPattern};
+use crate::deferred::sample::pattern::{GROUPS, SampleGroup, StochasticPattern};
 use crate::math::lanes::mask_bits;
 
 /// Pixels along the side of a tile.
@@ -38,9 +38,13 @@ pub struct RasterView<'a> {
 
 /// Consumer of the hits of a triangle.
 pub trait HitSink<S: Simd> {
-    /// Takes the hits of a pixel, at least one. Pixels come block by block, in each from the top left row
-    /// by row.
-    fn pixel(&mut self, pixel: [u32; 2], hits: &PixelHits<S>);
+    /// Takes the hits of a group of samples of the block of 2x2 pixels whose first pixel is given, at least
+    /// one hit.
+    fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>);
+
+    /// Called after the groups of a block. Blocks come tile by tile, those of a tile in Morton order.
+    #[inline(always)]
+    fn end_block(&mut self, _pixel: [u32; 2]) {}
 }
 
 /// A triangle that is being traversed.
@@ -126,52 +130,76 @@ impl Traversal<'_> {
                 left + BLOCK_PX * even_bits(place),
                 top + BLOCK_PX * even_bits(place >> 1),
             ];
-            let block = [
-                x.max(tile[0]),
-                y.max(tile[1]),
-                (x + BLOCK_PX).min(tile[2]),
-                (y + BLOCK_PX).min(tile[3]),
-            ];
-            self.pixels(simd, block, &ranges.of(place as usize), counters, sink);
+            let inside = self.view.pattern.lanes() & lanes_inside([x, y], tile);
+            let range = ranges.of(place as usize);
+            self.samples(simd, ([x, y], inside), &range, counters, sink);
         }
     }
 
-    /// Tests the samples of the pixels of a block.
+    /// Tests the samples of a block, given by its first pixel and by the lanes whose pixels are visited.
     #[inline(always)]
-    fn pixels<S: Simd>(
+    fn samples<S: Simd>(
         &self,
         simd: S,
-        [x0, y0, x1, y1]: [u32; 4],
+        (pixel, inside): ([u32; 2], u16),
         range: &SampleRange,
         counters: &mut RasterCounters,
         sink: &mut impl HitSink<S>,
     ) {
         let restricts = self.culler.restricts();
-        for y in y0..y1 {
-            for x in x0..x1 {
-                let samples = self.view.pattern.pixel(x, y);
-                let mut wanted = self.view.pattern.lanes();
-                if restricts {
-                    wanted &= in_range(simd, samples, range);
-                }
-                if wanted == 0 {
-                    continue;
-                }
-                counters.sample_tests += u64::from(wanted.count_ones());
-                let pixel = ([x, y], samples);
-                let hits = test_pixel(simd, self.triangle, &self.view.test, pixel, wanted);
-                if hits.hits != 0 {
-                    counters.hits += u64::from(hits.hits.count_ones());
-                    sink.pixel([x, y], &hits);
-                }
+        let pattern = self.view.pattern;
+        let samples = pattern.block(pixel);
+        let block = BlockLanes::new(simd, &self.view.test, pixel);
+        let [first, last] = groups_between(range.t, pattern.groups());
+        for (at, group) in samples.groups.iter().enumerate().take(last + 1).skip(first) {
+            let mut wanted = inside;
+            if restricts {
+                wanted &= in_range(simd, group, range);
+            }
+            if wanted == 0 {
+                continue;
+            }
+            counters.sample_tests += u64::from(wanted.count_ones());
+            let hits = test_group(
+                simd,
+                self.triangle,
+                &self.view.test,
+                (&block, group),
+                wanted,
+            );
+            if hits.hits != 0 {
+                counters.hits += u64::from(hits.hits.count_ones());
+                sink.group(pixel, at, &hits);
             }
         }
+        sink.end_block(pixel);
     }
 }
 
-/// The samples of a pixel in the given ranges.
+/// The lanes of a group whose pixels lie in an area: first column and row, and those after the last ones.
 #[inline(always)]
-fn in_range<S: Simd>(simd: S, samples: &PixelSamples, range: &SampleRange) -> u16 {
+fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
+    let lanes = |is_in: bool, lanes: u16| if is_in { lanes } else { 0 };
+    let columns = lanes(x >= x0, 0x0f0f) | lanes(x + 1 < x1, 0xf0f0);
+    let rows = lanes(y >= y0, 0x00ff) | lanes(y + 1 < y1, 0xff00);
+    columns & rows
+}
+
+/// The first and last of `groups` groups with samples in a range of times.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "at most four groups"
+)]
+#[inline(always)]
+fn groups_between(times: [f32; 2], groups: usize) -> [usize; 2] {
+    times.map(|time| ((time * groups as f32) as usize).min(groups.min(GROUPS) - 1))
+}
+
+/// The samples of a group in the given ranges.
+#[inline(always)]
+fn in_range<S: Simd>(simd: S, samples: &SampleGroup, range: &SampleRange) -> u16 {
     let t = within(simd, &samples.t, range.t);
     mask_bits(t & within(simd, &samples.u, range.uv[0]) & within(simd, &samples.v, range.uv[1]))
 }

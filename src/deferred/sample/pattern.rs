@@ -1,13 +1,20 @@
 //! The samples of all pixels: positions in the pixel, on the lens and in time, in lanes.
 
+use arrayvec::ArrayVec;
+use rayon::prelude::*;
+
 use super::sobol;
 use crate::error::Result;
 use crate::raster::samples::SamplePattern;
 
 /// Pixels along the side of the block of pixels after which the pattern repeats.
 pub const SIDE_PX: usize = 64;
-/// Lanes of a pixel.
+/// Samples that are tested at once, and the largest number of samples per pixel.
 pub const LANES: usize = 16;
+/// Lanes of each pixel of a block in a group of samples.
+pub const PIXEL_LANES: usize = 4;
+/// Largest number of groups of samples of a block.
+pub const GROUPS: usize = LANES / PIXEL_LANES;
 /// Subpixel units per pixel of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = 256.0;
 
@@ -22,9 +29,23 @@ pub enum PixelPattern {
     Standard,
 }
 
-/// The samples of one pixel, lane by lane. Lanes beyond the number of samples repeat the first sample.
+/// A sample of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PixelSamples {
+pub struct PixelSample {
+    /// Column and row, from the top left corner of the pixel, in pixels.
+    pub xy: [f32; 2],
+    /// Position on the unit disc of the lens.
+    pub uv: [f32; 2],
+    /// Time, from 0 to 1.
+    pub t: f32,
+}
+
+/// Samples that are tested together: [`PIXEL_LANES`] consecutive ones of each pixel of a block of 2x2
+/// pixels, by time. The lanes of the top left pixel come first, then those of the pixel on its right and
+/// those of the lower row. Lanes without a sample repeat the first sample of their pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(align(64))]
+pub struct SampleGroup {
     /// Columns, from the left border of the pixel, in pixels.
     pub x: [f32; LANES],
     /// Rows, from the top border of the pixel, in pixels.
@@ -37,11 +58,21 @@ pub struct PixelSamples {
     pub t: [f32; LANES],
 }
 
+/// The samples of a block of 2x2 pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockSamples {
+    /// The samples by time. With `n` groups in use, group `k` holds the times from `k / n` to `(k + 1) / n`.
+    pub groups: [SampleGroup; GROUPS],
+    /// Number of each sample in the block: that of the pixel (0 top left, 1 top right, 2 bottom left, 3
+    /// bottom right) times the samples per pixel, plus its number in the pixel.
+    pub numbers: [[u8; LANES]; GROUPS],
+}
+
 /// The samples of all pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StochasticPattern {
     count: u32,
-    pixels: Vec<PixelSamples>,
+    blocks: Vec<BlockSamples>,
 }
 
 impl StochasticPattern {
@@ -52,37 +83,36 @@ impl StochasticPattern {
     pub fn new(count: u32, pattern: PixelPattern, seed: u64) -> Result<Self> {
         let standard = SamplePattern::standard(count)?;
         let points = sobol::points();
-        let side = u32::try_from(SIDE_PX).unwrap_or(u32::MAX);
-        let pixel = |at: u32| {
+        let points = &points[..count as usize];
+        let standard = standard
+            .lanes_f32()
+            .map(|axis| axis.map(|v| v / UNITS_PER_PIXEL));
+        let pixel = |at: [u32; 2]| -> ArrayVec<PixelSample, LANES> {
             let scrambles: [u32; sobol::DIMENSIONS] = std::array::from_fn(|dimension| {
                 let dimension = u32::try_from(dimension).unwrap_or(u32::MAX);
-                sobol::scramble(seed, [at % side, at / side], dimension)
+                sobol::scramble(seed, at, dimension)
             });
-            let value = |lane: usize, dimension: usize| {
-                unit_interval(points[lane % count as usize][dimension] ^ scrambles[dimension])
-            };
-            let lanes = |dimension: usize| -> [f32; LANES] {
-                std::array::from_fn(|lane| value(lane, dimension))
-            };
-            let discs: [[f32; 2]; LANES] =
-                std::array::from_fn(|lane| disc([value(lane, 2), value(lane, 3)]));
-            let [x, y] = match pattern {
-                PixelPattern::Sobol => [lanes(0), lanes(1)],
-                PixelPattern::Standard => standard
-                    .lanes_f32()
-                    .map(|axis| axis.map(|v| v / UNITS_PER_PIXEL)),
-            };
-            PixelSamples {
-                x,
-                y,
-                u: discs.map(|p| p[0]),
-                v: discs.map(|p| p[1]),
-                t: lanes(4),
-            }
+            let samples = points.iter().enumerate().map(|(sample, point)| {
+                let value = |dimension| unit_interval(point[dimension] ^ scrambles[dimension]);
+                PixelSample {
+                    xy: match pattern {
+                        PixelPattern::Sobol => [value(0), value(1)],
+                        PixelPattern::Standard => standard.map(|axis| axis[sample]),
+                    },
+                    uv: disc([value(2), value(3)]),
+                    t: value(4),
+                }
+            });
+            samples.collect()
+        };
+        let side = u32::try_from(SIDE_PX / 2).unwrap_or(u32::MAX);
+        let block = |at: u32| {
+            let [x, y] = [at % side * 2, at / side * 2];
+            BlockSamples::new(&[[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]].map(pixel))
         };
         Ok(Self {
             count,
-            pixels: (0..side * side).map(pixel).collect(),
+            blocks: (0..side * side).into_par_iter().map(block).collect(),
         })
     }
 
@@ -91,17 +121,85 @@ impl StochasticPattern {
         self.count
     }
 
-    /// Bits of the lanes in use.
+    /// Number of groups of samples in use.
     #[inline]
-    pub fn lanes(&self) -> u16 {
-        u16::MAX >> (16 - self.count)
+    pub fn groups(&self) -> usize {
+        (self.count as usize).div_ceil(PIXEL_LANES)
     }
 
-    /// The samples of a pixel.
+    /// Bits of the lanes of a group in use.
     #[inline]
-    pub fn pixel(&self, x: u32, y: u32) -> &PixelSamples {
-        let [x, y] = [x, y].map(|v| v as usize % SIDE_PX);
-        &self.pixels[y * SIDE_PX + x]
+    pub fn lanes(&self) -> u16 {
+        let pixel = 0xf >> 4_u32.saturating_sub(self.count);
+        pixel * 0x1111
+    }
+
+    /// The samples of the block of 2x2 pixels that holds a pixel.
+    #[inline]
+    pub fn block(&self, [x, y]: [u32; 2]) -> &BlockSamples {
+        let [x, y] = [x, y].map(|v| v as usize % SIDE_PX / 2);
+        &self.blocks[y * (SIDE_PX / 2) + x]
+    }
+
+    /// A sample of a pixel, by its number in the pixel.
+    pub fn sample(&self, [x, y]: [u32; 2], sample: u32) -> PixelSample {
+        let block = self.block([x, y]);
+        let number = (y % 2 * 2 + x % 2) * self.count + sample;
+        let places = (0..self.groups()).flat_map(|group| (0..LANES).map(move |lane| (group, lane)));
+        let mut used = places.filter(|(_, lane)| self.lanes() >> lane & 1 == 1);
+        let (group, lane) = used
+            .find(|(group, lane)| u32::from(block.numbers[*group][*lane]) == number)
+            .unwrap_or((0, 0));
+        block.groups[group].sample(lane)
+    }
+}
+
+impl BlockSamples {
+    /// Sorts the samples of the pixels of a block.
+    fn new(pixels: &[ArrayVec<PixelSample, LANES>; 4]) -> Self {
+        let empty = SampleGroup {
+            x: [0.0; LANES],
+            y: [0.0; LANES],
+            u: [0.0; LANES],
+            v: [0.0; LANES],
+            t: [0.0; LANES],
+        };
+        let mut block = Self {
+            groups: [empty; GROUPS],
+            numbers: [[0; LANES]; GROUPS],
+        };
+        for (pixel, samples) in pixels.iter().enumerate() {
+            let mut order: ArrayVec<usize, LANES> = (0..samples.len()).collect();
+            order.sort_unstable_by(|a, b| samples[*a].t.total_cmp(&samples[*b].t));
+            for place in 0..LANES {
+                let number = order.get(place).copied().unwrap_or(0);
+                let (group, lane) = (
+                    place / PIXEL_LANES,
+                    pixel * PIXEL_LANES + place % PIXEL_LANES,
+                );
+                block.groups[group].set(lane, &samples[number]);
+                let number = pixel * samples.len() + number;
+                block.numbers[group][lane] = u8::try_from(number).unwrap_or(u8::MAX);
+            }
+        }
+        block
+    }
+}
+
+impl SampleGroup {
+    /// The sample of a lane.
+    pub fn sample(&self, lane: usize) -> PixelSample {
+        PixelSample {
+            xy: [self.x[lane], self.y[lane]],
+            uv: [self.u[lane], self.v[lane]],
+            t: self.t[lane],
+        }
+    }
+
+    fn set(&mut self, lane: usize, sample: &PixelSample) {
+        [self.x[lane], self.y[lane]] = sample.xy;
+        [self.u[lane], self.v[lane]] = sample.uv;
+        self.t[lane] = sample.t;
     }
 }
 
@@ -134,35 +232,66 @@ fn disc(square: [f32; 2]) -> [f32; 2] {
 mod tests {
     use super::*;
 
+    fn all(pattern: &StochasticPattern) -> impl Iterator<Item = ([u32; 2], PixelSample)> {
+        let pixels = (0..64 * 64).map(|at| [at % 64, at / 64]);
+        pixels.flat_map(move |at| {
+            (0..pattern.count()).map(move |number| (at, pattern.sample(at, number)))
+        })
+    }
+
     #[test]
     fn samples_lie_in_their_ranges_and_depend_on_pixel_and_seed() {
         let pattern = StochasticPattern::new(16, PixelPattern::Sobol, 1).unwrap();
         let other = StochasticPattern::new(16, PixelPattern::Sobol, 2).unwrap();
-        for (x, y) in [(0, 0), (5, 7), (63, 63)] {
-            let p = pattern.pixel(x, y);
-            let all = [p.x, p.y, p.t];
-            assert!(all.iter().flatten().all(|v| (0.0..1.0).contains(v)));
-            let radii = (0..LANES).map(|k| p.u[k].hypot(p.v[k]));
-            assert!(radii.fold(0.0, f32::max) <= 1.0 + 1e-6);
-            assert_ne!(p, other.pixel(x, y));
-            assert_eq!(p, pattern.pixel(x + 64, y + 128));
+        for (at, sample) in all(&pattern) {
+            let PixelSample { xy, uv, t } = sample;
+            assert!(xy.iter().chain([&t]).all(|v| (0.0..1.0).contains(v)));
+            assert!(uv[0].hypot(uv[1]) <= 1.0 + 1e-6);
+            assert_eq!(pattern.block(at), pattern.block([at[0] + 64, at[1] + 128]));
         }
-        assert_ne!(pattern.pixel(0, 0), pattern.pixel(1, 0));
+        for at in [[0, 0], [5, 7], [63, 63]] {
+            assert_ne!(pattern.sample(at, 3), other.sample(at, 3));
+        }
+        assert_ne!(pattern.sample([0, 0], 0), pattern.sample([1, 0], 0));
         assert_eq!((pattern.lanes(), pattern.count()), (0xffff, 16));
         assert!(StochasticPattern::new(3, PixelPattern::Sobol, 1).is_err());
+    }
+
+    /// Each sample has one lane of its pixel, in the group of its time.
+    #[test]
+    fn groups_hold_all_samples_by_time() {
+        for count in [1, 2, 4, 8, 16] {
+            let pattern = StochasticPattern::new(count, PixelPattern::Sobol, 5).unwrap();
+            let groups = pattern.groups();
+            for at in [[0, 0], [6, 62]] {
+                let block = pattern.block(at);
+                let mut numbers = Vec::new();
+                for (k, group) in block.groups[..groups].iter().enumerate() {
+                    let used = (0..LANES).filter(|lane| pattern.lanes() >> lane & 1 == 1);
+                    for lane in used {
+                        let number = u32::from(block.numbers[k][lane]);
+                        assert_eq!(number / count, u32::try_from(lane / PIXEL_LANES).unwrap());
+                        let time = f64::from(group.t[lane]) * groups as f64;
+                        assert_eq!(time.floor(), k as f64);
+                        numbers.push(number);
+                    }
+                }
+                numbers.sort_unstable();
+                assert_eq!(numbers, (0..4 * count).collect::<Vec<_>>());
+            }
+        }
     }
 
     #[test]
     fn the_disc_is_filled_evenly() {
         let pattern = StochasticPattern::new(16, PixelPattern::Standard, 1).unwrap();
-        assert_eq!(pattern.pixel(0, 0).x, pattern.pixel(9, 4).x);
-        assert_eq!(pattern.pixel(3, 3).x[0], 0.5625);
-        let all = (0..64_u32 * 64).flat_map(|at| {
-            let p = pattern.pixel(at % 64, at / 64);
-            (0..LANES).map(move |k| p.u[k].hypot(p.v[k]))
-        });
+        assert_eq!(pattern.sample([0, 0], 2).xy, pattern.sample([9, 4], 2).xy);
+        assert_eq!(pattern.sample([3, 3], 0).xy[0], 0.5625);
         // Half of the disc's area lies within a radius of the root of a half.
-        let inner = all.filter(|r| *r < std::f32::consts::FRAC_1_SQRT_2).count();
+        let radii = all(&pattern).map(|(_, sample)| sample.uv[0].hypot(sample.uv[1]));
+        let inner = radii
+            .filter(|r| *r < std::f32::consts::FRAC_1_SQRT_2)
+            .count();
         let share = inner as f64 / f64::from(64 * 64 * 16);
         assert!((share - 0.5).abs() < 0.01, "{share}");
     }

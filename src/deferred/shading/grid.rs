@@ -163,7 +163,7 @@ impl ShadingGrid {
         Spid::new(0, cell).morton
     }
 
-    /// [`ShadingGrid::map`] of the hits of a pixel.
+    /// [`ShadingGrid::map`] of sixteen hits.
     #[inline(always)]
     pub fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
         let z = self.mix(weights, 2);

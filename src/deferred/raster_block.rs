@@ -1,0 +1,225 @@
+//! The samples of a block of 32x32 pixels while its triangles are rasterized: the depth test, and the
+//! shading points of what shows.
+//!
+//! A group of samples has a few hits of a triangle. Those that pass the depth test are queued, and their
+//! shading points found sixteen at a time.
+
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+
+use super::raster::cost::RasterCounters;
+use super::raster::lanes::GroupHits;
+use super::raster::traverse::{HitSink, RasterView, traverse};
+use super::raster::triangle::MovingTriangle;
+use super::sample::pattern::{GROUPS, LANES, PIXEL_LANES};
+use super::shading::grid::{GridView, ShadingGrid};
+use super::shading::spid::Spid;
+use crate::math::lanes::{compress, mask_bits};
+
+/// Pixels along the side of a block: its samples and their pattern, 0.5 MiB, stay in the second-level
+/// cache of a core.
+pub(super) const BLOCK_PX: u32 = 32;
+/// Blocks of 2x2 pixels along the side of a block.
+const SIDE: u32 = BLOCK_PX / 2;
+/// Numbers of the lanes.
+const LANE_NUMBERS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The samples of a block.
+pub(super) struct RasterBlock<'a> {
+    view: RasterView<'a>,
+    grids: GridView,
+    /// Width and height of the picture in pixels.
+    picture: [u32; 2],
+    /// First pixel.
+    corner: [u32; 2],
+    /// Pixels of the block in the picture.
+    size: [u32; 2],
+    /// Groups of samples of each block of 2x2 pixels, row by row.
+    groups: Vec<[GroupState; GROUPS]>,
+    queue: MapQueue,
+}
+
+/// What the samples of a group show.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct GroupState {
+    depths: [f32; LANES],
+    primitives: [u32; LANES],
+    mortons: [u32; LANES],
+}
+
+const EMPTY: GroupState = GroupState {
+    depths: [0.0; LANES],
+    primitives: [0; LANES],
+    mortons: [0; LANES],
+};
+
+impl<'a> RasterBlock<'a> {
+    /// Creates a block of a picture with the given width and height.
+    pub(super) fn new(view: RasterView<'a>, grids: GridView, picture: [u32; 2]) -> Self {
+        Self {
+            view,
+            grids,
+            picture,
+            corner: [0; 2],
+            size: [0; 2],
+            groups: vec![[EMPTY; GROUPS]; (SIDE * SIDE) as usize],
+            queue: MapQueue::default(),
+        }
+    }
+
+    /// Clears the samples for the block whose first pixel is at a column and row of the picture.
+    pub(super) fn begin(&mut self, corner: [u32; 2]) {
+        self.corner = corner;
+        self.size = [0, 1].map(|k| (self.picture[k] - corner[k]).min(BLOCK_PX));
+        self.groups.fill([EMPTY; GROUPS]);
+    }
+
+    /// Rasterizes triangles in submission order.
+    #[inline(always)]
+    pub(super) fn raster<'t, S: Simd>(
+        &mut self,
+        simd: S,
+        triangles: impl Iterator<Item = &'t MovingTriangle>,
+        counters: &mut RasterCounters,
+    ) {
+        let [x, y] = self.corner;
+        let area = [x, y, x + self.size[0], y + self.size[1]];
+        for triangle in triangles {
+            let mut sink = DepthTest {
+                simd,
+                corner: self.corner,
+                groups: &mut self.groups,
+                queue: &mut self.queue,
+                triangle,
+                grids: &self.grids,
+                grid: None,
+            };
+            traverse(simd, &self.view, triangle, area, counters, &mut sink);
+            if sink.queue.len > 0 {
+                sink.map();
+            }
+        }
+    }
+
+    /// Copies the samples to the part of the picture that begins with the block's row, and their depths
+    /// unless there are none.
+    pub(super) fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
+        let count = self.view.pattern.count() as usize;
+        let across = self.picture[0].div_ceil(2);
+        for (state, at) in self.groups.iter().zip(0_u32..) {
+            let place = [at % SIDE, at / SIDE];
+            if 2 * place[0] >= self.size[0] || 2 * place[1] >= self.size[1] {
+                continue;
+            }
+            let first = (place[1] * across + self.corner[0] / 2 + place[0]) as usize * 4 * count;
+            let spids = &mut spids[first..first + 4 * count];
+            let mut depths = depths.get_mut(first..first + 4 * count);
+            let samples = self
+                .view
+                .pattern
+                .block([0, 1].map(|k| self.corner[k] + 2 * place[k]));
+            for (group, numbers) in state
+                .iter()
+                .zip(&samples.numbers)
+                .take(self.view.pattern.groups())
+            {
+                for lane in (0..LANES).filter(|lane| lane % PIXEL_LANES < count) {
+                    let to = usize::from(numbers[lane]);
+                    if let Some(depths) = &mut depths {
+                        depths[to] = group.depths[lane];
+                    }
+                    spids[to] = Spid {
+                        primitive: group.primitives[lane],
+                        morton: group.mortons[lane],
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Samples that show a triangle and whose shading points are to be found: less than sixteen between hits.
+#[derive(Debug, Default)]
+struct MapQueue {
+    /// Weights of the corners.
+    weights: [[f32; 2 * LANES]; 3],
+    /// Numbers of the samples in the block, lane by lane and group by group.
+    samples: [u32; 2 * LANES],
+    len: usize,
+}
+
+/// The depth test of the hits of a triangle in a block.
+struct DepthTest<'a, S: Simd> {
+    simd: S,
+    corner: [u32; 2],
+    groups: &'a mut [[GroupState; GROUPS]],
+    queue: &'a mut MapQueue,
+    triangle: &'a MovingTriangle,
+    grids: &'a GridView,
+    /// Made at the first visible hit.
+    grid: Option<ShadingGrid>,
+}
+
+impl<S: Simd> DepthTest<'_, S> {
+    /// Finds the shading points of the first sixteen samples of the queue, or of all if there are less, and
+    /// removes them.
+    #[inline(always)]
+    fn map(&mut self) {
+        let (triangle, grids) = (self.triangle, self.grids);
+        let grid = self
+            .grid
+            .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
+        let queue = &mut *self.queue;
+        let weights =
+            [0, 1, 2].map(|k: usize| f32x16::from_slice(self.simd, &queue.weights[k][..LANES]));
+        let mut mortons = [0; LANES];
+        grid.map_lanes(self.simd, weights).store_slice(&mut mortons);
+        let count = queue.len.min(LANES);
+        for (&sample, &morton) in queue.samples[..count].iter().zip(&mortons) {
+            let (group, lane) = (sample as usize / LANES, sample as usize % LANES);
+            self.groups[group / GROUPS][group % GROUPS].mortons[lane] = morton;
+        }
+        for weights in &mut queue.weights {
+            weights.copy_within(LANES.., 0);
+        }
+        queue.samples.copy_within(LANES.., 0);
+        queue.len -= count;
+    }
+}
+
+impl<S: Simd> HitSink<S> for DepthTest<'_, S> {
+    #[inline(always)]
+    fn group(&mut self, [x, y]: [u32; 2], group: usize, hits: &GroupHits<S>) {
+        let simd = self.simd;
+        let block = (y - self.corner[1]) / 2 * SIDE + (x - self.corner[0]) / 2;
+        let state = &mut self.groups[block as usize][group];
+        let stored = f32x16::from_slice(simd, &state.depths);
+        let covered = mask32x16::from_bitmask(simd, u64::from(hits.hits));
+        let wins = hits.depth.simd_gt(stored) & covered;
+        let lanes = mask_bits(wins);
+        if lanes == 0 {
+            return;
+        }
+        wins.select(hits.depth, stored)
+            .store_slice(&mut state.depths);
+        let primitives = u32x16::from_slice(simd, &state.primitives);
+        let own = u32x16::splat(simd, self.triangle.primitive);
+        wins.select(own, primitives)
+            .store_slice(&mut state.primitives);
+        let queue = &mut *self.queue;
+        let end = queue.len % LANES;
+        #[allow(clippy::cast_possible_truncation, reason = "at most 4")]
+        let first = (block * GROUPS as u32 + group as u32) * LANES as u32;
+        let samples = u32x16::from_slice(simd, &LANE_NUMBERS) + first;
+        compress(simd, samples.bitcast(), lanes)
+            .bitcast::<u32x16<S>>()
+            .store_slice(&mut queue.samples[end..end + LANES]);
+        for (queue, weights) in queue.weights.iter_mut().zip(hits.weights) {
+            compress(simd, weights, lanes).store_slice(&mut queue[end..end + LANES]);
+        }
+        queue.len = end + lanes.count_ones() as usize;
+        if queue.len >= LANES {
+            self.map();
+        }
+    }
+}
