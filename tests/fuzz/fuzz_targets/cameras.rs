@@ -50,18 +50,15 @@ fuzz_target!(|bytes: &[u8]| {
             sides.iter().all(|side| (1..=MAX_SIDE_PX).contains(side)),
             "{camera:?}"
         );
-        assert!(
-            camera.focal_px.iter().all(|focal| focal.is_normal()),
-            "{camera:?}"
-        );
+        let is_length = |v: &f64| v.is_finite() && *v > 0.0;
+        assert!(camera.focal_px.iter().all(is_length), "{camera:?}");
         let place = camera
             .principal_px
             .iter()
             .chain(&camera.translation_in_view);
         assert!(place.copied().all(f64::is_finite), "{camera:?}");
-        assert!(
-            camera.view_from_world.is_special_orthogonal(1e-5),
-            "{camera:?}"
-        );
+        // Rotations of files are rounded.
+        let is_rotation = camera.view_from_world.is_special_orthogonal(2e-3);
+        assert!(is_rotation, "{camera:?}");
     }
 });
