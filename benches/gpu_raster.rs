@@ -1,4 +1,4 @@
-//! How fast triangles become quads, in quads a second: spans, 8x8 masks, their split.
+//! How fast triangles become quads, in quads a second: strips, 8x8 masks, their split.
 #![allow(
     missing_docs,
     reason = "criterion's macros write undocumented functions"
@@ -11,7 +11,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use quadrille::raster::geometry::PixelRect;
 use quadrille::raster::geometry::Vertex;
 use quadrille::raster::polygon::Polygon;
-use quadrille::raster::spans::tile_quads;
+use quadrille::raster::strip::tile_quads;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -48,10 +48,13 @@ fn triangles(len: usize, [least, most]: [f64; 2]) -> Vec<Polygon> {
 fn masks(polygon: &Polygon, mut on_mask: impl FnMut(u64)) {
     let bounds = polygon.pixel_bounds().intersect(PICTURE);
     for y0 in (bounds.y0 & !15..bounds.y1).step_by(16) {
-        let spans = polygon.spans(y0, PICTURE);
-        for x0 in (bounds.x0 & !15..bounds.x1).step_by(16) {
-            for (x, y) in [(0, 0), (8, 0), (0, 8), (8, 8)] {
-                on_mask(spans.tile_mask(x0 + x, y));
+        for x0 in (bounds.x0 & !15..bounds.x1).step_by(48) {
+            let strip = polygon.strip([x0, y0], PICTURE);
+            let columns = (bounds.x1 - x0).min(48).unsigned_abs();
+            for column in (0..columns).step_by(8) {
+                for row in [0, 8] {
+                    on_mask(strip.tile_mask(column, row));
+                }
             }
         }
     }
@@ -91,7 +94,7 @@ fn quads(criterion: &mut Criterion) {
                 for polygon in &polygons {
                     let bounds = polygon.pixel_bounds().intersect(PICTURE);
                     for y0 in (bounds.y0 & !15..bounds.y1).step_by(16) {
-                        std::hint::black_box(polygon.spans(y0, PICTURE));
+                        std::hint::black_box(polygon.strip([bounds.x0 & !15, y0], PICTURE));
                     }
                 }
             });

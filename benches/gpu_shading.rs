@@ -21,10 +21,10 @@ use quadrille::ProjectedSplat;
 use quadrille::SimdLevel;
 use quadrille::gpu::warp::exact_alpha::ExactAlpha;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::gpu::warp::fragment::ShadedQuad;
 use quadrille::internals::QuadColour;
 use quadrille::internals::ViewTransform;
 use quadrille::internals::under;
+use quadrille::pipeline::packets::ColourQuad;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::WARP_QUADS;
 use quadrille::raster::tiles::TILE_PX;
@@ -108,7 +108,7 @@ fn shade(criterion: &mut Criterion) {
     for level in SimdLevel::all() {
         let shader = FragmentShader::new(&splats, size, profile.alpha_cap, level, Some(&exact));
         group.bench_function(BenchmarkId::from_parameter(level.name()), |bencher| {
-            let mut out = [ShadedQuad::default(); WARP_QUADS];
+            let mut out = [ColourQuad::default(); WARP_QUADS];
             bencher.iter(|| {
                 for warp in &warps {
                     shader.shade(warp.tile[0], warp.tile[1], &warp.quads, &mut out);

@@ -3,7 +3,7 @@
 
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
-use super::warp::fragment::{FragmentShader, ShadedQuad};
+use super::warp::fragment::FragmentShader;
 use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
@@ -14,7 +14,7 @@ use crate::gpu::zrop::framebuffer::{Failed, Framebuffer};
 use crate::math::SimdLevel;
 use crate::pipeline::maps::{MapKind, Maps};
 use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{Beat, Quad, RasterTile, WARP_QUADS, Warp};
+use crate::pipeline::packets::{Beat, ColourQuad, Quad, RasterTile, ShadedQuads, WARP_QUADS, Warp};
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::polygon::Polygon;
@@ -42,6 +42,8 @@ pub struct DrawState<'a> {
     pub updates: Vec<Updates>,
     /// Stencil updates between passes.
     pub update: StencilUpdate,
+    /// Places of shaded quads that no warp uses.
+    pub(super) spare_quads: Vec<ShadedQuads>,
     /// Contents of the pixels, if shaders blend without order.
     pub race: Option<Box<RacedPicture>>,
     /// Counts per pixel, if kept.
@@ -69,6 +71,7 @@ impl<'a> DrawState<'a> {
             shader_issue,
             updates,
             update: StencilUpdate::default(),
+            spare_quads: Vec::new(),
             race: None,
             maps: None,
         }
@@ -76,7 +79,7 @@ impl<'a> DrawState<'a> {
 
     /// Shades a warp.
     #[inline]
-    pub fn shade(&mut self, warp: &Warp, out: &mut [ShadedQuad; WARP_QUADS]) {
+    pub fn shade(&mut self, warp: &Warp, out: &mut [ColourQuad; WARP_QUADS]) {
         let across = self.framebuffer.layout.tiles_across;
         let (x, y) = (warp.tile % across, warp.tile / across);
         self.near_cut += self.shader.shade(x, y, &warp.quads, out);

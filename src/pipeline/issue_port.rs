@@ -94,17 +94,23 @@ impl IssuePort {
     }
 
     /// Works from `start` for the time of `count` items, at least one slot, without emitting any.
-    #[inline]
+    #[inline(always)]
     pub fn work(&mut self, start: Cycle, count: u64) {
         self.clock.wait_until(start);
-        let slots = if count <= self.width {
-            1
+        if count <= self.width {
+            self.clock.pass_one();
         } else {
-            count.div_ceil(self.width)
-        };
-        self.clock.pass(slots);
+            self.pass_slots(count);
+        }
         self.activity.busy_until(self.clock.whole_cycle());
         self.activity.moved += count;
+    }
+
+    /// Passes the slots of more items than one takes.
+    #[cold]
+    #[inline(never)]
+    fn pass_slots(&mut self, count: u64) {
+        self.clock.pass(count.div_ceil(self.width));
     }
 
     /// Works from `start` for the time of `count` items, at least one slot, and emits `item`; returns the

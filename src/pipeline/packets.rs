@@ -3,6 +3,8 @@
 //! The field `primitive` is an id: the number of a splat or triangle in drawing order, or, in the mesh
 //! path, of a quad's record in the shared state.
 
+use std::ops::Deref;
+
 use arrayvec::ArrayVec;
 
 use crate::raster::geometry::{PixelRect, PrimitiveShape};
@@ -91,14 +93,15 @@ pub struct Warp {
 }
 
 /// A shaded quad on its way to the colour buffer.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C, align(16))]
 pub struct ColourQuad {
+    /// Premultiplied colours: alpha times the splat's colour, and alpha; zero outside the mask.
+    pub colour: QuadColour,
+    /// Mask of the fragments that survive the cut on alpha, which are to be blended.
+    pub mask: u8,
     /// Position in the screen tile.
     pub position: u8,
-    /// Mask of the fragments to blend.
-    pub mask: u8,
-    /// Premultiplied colours; zero outside the mask.
-    pub colour: QuadColour,
 }
 
 impl ColourQuad {
@@ -123,7 +126,59 @@ pub struct ShadedWarp {
     /// Number of the screen tile.
     pub tile: u32,
     /// Quads with at least one fragment to blend, in order.
-    pub quads: ArrayVec<ColourQuad, WARP_QUADS>,
+    pub quads: ShadedQuads,
+}
+
+/// Up to [`WARP_QUADS`] shaded quads. They lie on the heap, so that stages pass them on without copying
+/// the colours.
+#[derive(Debug, Clone, Default)]
+pub struct ShadedQuads {
+    places: Box<[ColourQuad; WARP_QUADS]>,
+    len: usize,
+}
+
+impl ShadedQuads {
+    /// Places for the results of a warp, which [`ShadedQuads::keep_surviving`] turns into quads.
+    #[inline]
+    pub(crate) fn places(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
+        &mut self.places
+    }
+
+    /// Makes the places with a surviving fragment the quads, in order.
+    #[inline]
+    pub(crate) fn keep_surviving(&mut self) {
+        let mut kept = 0;
+        for place in 0..WARP_QUADS {
+            if self.places[place].mask != 0 {
+                if kept < place {
+                    self.places[kept] = self.places[place];
+                }
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+}
+
+impl Deref for ShadedQuads {
+    type Target = [ColourQuad];
+
+    #[inline]
+    fn deref(&self) -> &[ColourQuad] {
+        &self.places[..self.len]
+    }
+}
+
+/// Collects the first [`WARP_QUADS`] quads.
+impl FromIterator<ColourQuad> for ShadedQuads {
+    fn from_iter<I: IntoIterator<Item = ColourQuad>>(quads: I) -> Self {
+        let mut shaded = Self::default();
+        for (place, quad) in shaded.places.iter_mut().zip(quads) {
+            *place = quad;
+            shaded.len += 1;
+        }
+        shaded
+    }
 }
 
 /// Number of bits set in a mask of four. Table lookup, since the baseline instruction sets have no

@@ -69,6 +69,16 @@ impl RateClock {
         most.min(u64::from(items))
     }
 
+    /// Moves on by the time of one item.
+    #[inline]
+    pub fn pass_one(&mut self) {
+        // Both are below `of`, so the sum passes at most one cycle.
+        let part = self.part + self.rest;
+        let is_over = part >= self.of;
+        self.part = if is_over { part - self.of } else { part };
+        self.cycle += u64::from(self.whole) + u64::from(is_over);
+    }
+
     /// Moves on by the time of `count` items.
     #[inline]
     pub fn pass(&mut self, count: u64) {
@@ -109,7 +119,7 @@ impl RateLimiter {
     pub fn serve(&mut self, arrival: Cycle) -> Cycle {
         self.clock.wait_until(arrival);
         let start = self.clock.cycle();
-        self.clock.pass(1);
+        self.clock.pass_one();
         start
     }
 

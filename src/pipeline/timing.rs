@@ -16,6 +16,8 @@ pub type Cycle = u64;
 pub struct Queue {
     left_at: Box<[Cycle]>,
     next: usize,
+    /// Cycle at which the place of the next item is free: element `next` of `left_at`.
+    free_at: Cycle,
 }
 
 impl Queue {
@@ -24,13 +26,14 @@ impl Queue {
         Self {
             left_at: vec![0; index(depth.max(1))].into(),
             next: 0,
+            free_at: 0,
         }
     }
 
     /// Cycle at which an item offered at `offered` enters.
     #[inline]
     pub fn entry(&self, offered: Cycle) -> Cycle {
-        offered.max(self.left_at[self.next])
+        offered.max(self.free_at)
     }
 
     /// Records that the item that entered last leaves at `cycle`.
@@ -41,6 +44,7 @@ impl Queue {
         if self.next == self.left_at.len() {
             self.next = 0;
         }
+        self.free_at = self.left_at[self.next];
     }
 }
 
@@ -132,8 +136,10 @@ impl Activity {
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         let later = arrival.saturating_sub(self.last_arrival + 1);
         self.last_arrival = arrival;
-        self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
-        self.idle_until(ready, StallReason::Miss);
+        if ready > self.accounted {
+            self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
+            self.idle_until(ready, StallReason::Miss);
+        }
     }
 
     /// Counts the unaccounted cycles up to `cycle` as busy.

@@ -1,4 +1,4 @@
-//! Coverage without time: edge functions, polygons, spans, pixel and sample coverage, and the
+//! Coverage without time: edge functions, polygons, strips, pixel and sample coverage, and the
 //! depths of samples.
 
 pub mod geometry;
@@ -7,5 +7,5 @@ pub mod polygon;
 pub mod sample_depth;
 pub mod sampled;
 pub mod samples;
-pub mod spans;
+pub mod strip;
 pub mod tiles;

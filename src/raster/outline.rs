@@ -3,36 +3,37 @@
 
 use crate::raster::geometry::PixelRect;
 use crate::raster::polygon::Polygon;
-use crate::raster::spans::{RowSpans, tile_quads};
+use crate::raster::strip::{STRIP_COLUMNS, Strip, tile_quads};
 use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
 
 /// Edge functions of a primitive.
 pub trait Outline: Copy {
-    /// Precomputed data for 16 rows of pixels.
-    type Rows;
+    /// Precomputed data for [`STRIP_COLUMNS`] columns of 16 rows of pixels.
+    type Strip;
     /// Coverage of the samples in a raster tile, beside the mask of covered pixels.
     type Samples: TileCover + Default;
 
     /// Bounds of the pixels that may be covered, not clipped to a picture.
     fn bounds(&self) -> PixelRect;
 
-    /// Prepares the 16 rows from `y0`, clipped to `clip`.
-    fn rows(&self, y0: i32, clip: PixelRect) -> Self::Rows;
+    /// Prepares the columns and rows from `origin` on, clipped to `clip`.
+    fn strip(&self, origin: [i32; 2], clip: PixelRect) -> Self::Strip;
 
     /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of
     /// them is covered.
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
 
-    /// Coverage of the raster tile at `origin`, clipped to `clip`, from its prepared rows: returns
-    /// a mask with bit `8 y + x` for each covered pixel, and adds the coverage of samples to
-    /// `samples`, which are empty before.
+    /// Coverage of the raster tile at `origin`, which meets `clip`: `None` if the outline does not
+    /// [touch](Outline::touches) it, else a mask with bit `8 y + x` for each covered pixel inside `clip`.
+    /// `strip` is prepared from `strip_origin` on. The coverage of samples is added to `samples`, which are
+    /// empty before.
     fn tile(
         &self,
-        rows: &Self::Rows,
+        strip: (&Self::Strip, [i32; 2]),
         origin: [i32; 2],
         clip: PixelRect,
         samples: &mut Self::Samples,
-    ) -> u64;
+    ) -> Option<u64>;
 }
 
 /// Counts of a raster tile's coverage.
@@ -60,7 +61,7 @@ impl TileCover for () {
 }
 
 impl Outline for Polygon {
-    type Rows = RowSpans;
+    type Strip = Strip;
     type Samples = ();
 
     #[inline]
@@ -69,8 +70,8 @@ impl Outline for Polygon {
     }
 
     #[inline]
-    fn rows(&self, y0: i32, clip: PixelRect) -> RowSpans {
-        self.spans(y0, clip)
+    fn strip(&self, origin: [i32; 2], clip: PixelRect) -> Strip {
+        Self::strip(self, origin, clip)
     }
 
     #[inline]
@@ -78,10 +79,18 @@ impl Outline for Polygon {
         Self::touches(self, x0, y0, size)
     }
 
-    #[inline]
-    fn tile(&self, rows: &RowSpans, [x0, y0]: [i32; 2], _clip: PixelRect, (): &mut ()) -> u64 {
-        let half = usize::from(y0 & RASTER_TILE_PX.cast_signed() != 0) * 8;
-        rows.tile_mask(x0, half)
+    #[inline(always)]
+    fn tile(
+        &self,
+        (strip, [first_column, first_row]): (&Strip, [i32; 2]),
+        [x0, y0]: [i32; 2],
+        _clip: PixelRect,
+        (): &mut (),
+    ) -> Option<u64> {
+        let (column, row) = (x0.abs_diff(first_column), y0.abs_diff(first_row));
+        let mask = strip.tile_mask(column, row);
+        // What is covered is touched.
+        (mask != 0 || self.touches(x0, y0, RASTER_TILE_PX.cast_signed())).then_some(mask)
     }
 }
 
@@ -123,22 +132,34 @@ pub fn raster_tiles<O: Outline>(
 ) {
     const TILE: i32 = TILE_PX as i32;
     const RASTER: i32 = RASTER_TILE_PX as i32;
+    let first_x = bounds.x0 / TILE * TILE;
+    // Whether the halves of a screen tile from `first` on meet the bounds from `low` to `high`.
+    let meets = |first: i32, low: i32, high: i32| {
+        [first, first + RASTER].map(|first| first < high && first + RASTER > low)
+    };
     for row in bounds.y0 / TILE..=(bounds.y1 - 1) / TILE {
-        let rows = outline.rows(row * TILE, bounds);
+        let mut strip_origin = [first_x, row * TILE];
+        let mut strip = outline.strip(strip_origin, bounds);
+        let in_rows = meets(row * TILE, bounds.y0, bounds.y1);
         for column in bounds.x0 / TILE..=(bounds.x1 - 1) / TILE {
             if !visitor.enter(column as u32, row as u32) {
                 continue;
             }
+            if column * TILE - strip_origin[0] >= STRIP_COLUMNS {
+                strip_origin[0] = column * TILE;
+                strip = outline.strip(strip_origin, bounds);
+            }
+            let in_columns = meets(column * TILE, bounds.x0, bounds.x1);
             for quarter in 0..4_u8 {
+                let [right, low] = [quarter & 1, quarter >> 1].map(usize::from);
+                if !(in_columns[right] && in_rows[low]) {
+                    continue;
+                }
                 let x = column * TILE + i32::from(quarter & 1) * RASTER;
                 let y = row * TILE + i32::from(quarter >> 1) * RASTER;
-                let outside = x >= bounds.x1
-                    || x + RASTER <= bounds.x0
-                    || y >= bounds.y1
-                    || y + RASTER <= bounds.y0;
-                if !outside && outline.touches(x, y, RASTER) {
-                    let mut samples = O::Samples::default();
-                    let mask = outline.tile(&rows, [x, y], bounds, &mut samples);
+                let mut samples = O::Samples::default();
+                let strip = (&strip, strip_origin);
+                if let Some(mask) = outline.tile(strip, [x, y], bounds, &mut samples) {
                     visitor.touch([column as u32, row as u32], quarter, mask, &samples);
                 }
             }

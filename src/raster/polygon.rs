@@ -16,9 +16,9 @@
 //! 2^63`, so `i64` never overflows.
 
 use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
-use crate::raster::spans::{RowSpans, SPAN_ROWS};
+use crate::raster::strip::{HALF_ROWS, STRIP_COLUMNS, STRIP_ROWS, Strip};
 
-/// Largest |x| of the columns that [`Polygon::spans`] is exact for, in pixels.
+/// Largest |x| of the columns that [`Polygon::strip`] is exact for, in pixels.
 pub const MAX_COLUMN: i32 = 1 << 20;
 
 /// Subpixel units per pixel, and from a pixel's corner to its centre.
@@ -181,13 +181,30 @@ impl Polygon {
         self.bounds.contains(x, y) && self.edges.iter().all(is_inside)
     }
 
-    /// The columns covered in rows `y0` to `y0 + 16`, those in `clip` alone.
+    /// Coverage of the strip whose first pixel is (`x0`, `y0`), without the pixels outside `clip`.
     ///
-    /// Exact for clips within [`MAX_COLUMN`] columns of the picture's left edge, to either side.
-    pub fn spans(&self, y0: i32, clip: PixelRect) -> RowSpans {
-        debug_assert!(clip.x0 >= -MAX_COLUMN && clip.x1 <= MAX_COLUMN);
+    /// Exact for columns within [`MAX_COLUMN`] of the picture's left edge, to either side.
+    #[inline]
+    pub fn strip(&self, [x0, y0]: [i32; 2], clip: PixelRect) -> Strip {
+        debug_assert!((-MAX_COLUMN..=MAX_COLUMN - STRIP_COLUMNS).contains(&x0));
         let clip = clip.intersect(self.bounds);
-        let (first, end) = (f64::from(clip.x0), f64::from(clip.x1));
+        const HALF: i32 = STRIP_ROWS / 2;
+        let words = [y0, y0 + HALF].map(|y| {
+            if clip.y0 < y + HALF && clip.y1 > y {
+                self.words([x0, y], clip)
+            } else {
+                [0; HALF_ROWS]
+            }
+        });
+        Strip::new(words, y0, clip)
+    }
+
+    /// Covered columns of [`STRIP_COLUMNS`] from `x0` on, those in `clip` alone, in the rows of half a strip
+    /// from `y0` on: a bit per column. Rows are not clipped.
+    #[inline(always)]
+    fn words(&self, [x0, y0]: [i32; 2], clip: PixelRect) -> [u64; HALF_ROWS] {
+        let inside = |x: i32| f64::from(x.clamp(x0, x0 + STRIP_COLUMNS));
+        let (first, end) = (inside(clip.x0), inside(clip.x1));
         let [left, right, third] = &self.edges;
         let numerators = self.edges.map(|edge| edge.numerator(y0));
         // The third edge bounds one side; added to it, these leave the other side alone.
@@ -196,22 +213,25 @@ impl Polygon {
         } else {
             (-NOWHERE, 0.0)
         };
-        let (mut start, mut after) = ([0; SPAN_ROWS], [0; SPAN_ROWS]);
-        for k in 0..SPAN_ROWS {
+        // The power of two with the number of the column nearest to `x` as exponent, from its bits.
+        let bias = i64::from(EXPONENT_BIAS - x0).cast_unsigned();
+        let power = |x: f64| {
+            let exponent = (x + NO_FRACTION).to_bits().wrapping_add(bias);
+            f64::from_bits(exponent << FRACTION_BITS)
+        };
+        let mut words = [0; HALF_ROWS];
+        for k in 0..HALF_ROWS {
             let third = third.crossing(numerators[2], ROWS[k]);
             let from = larger(left.crossing(numerators[0], ROWS[k]), third + no_left);
             let to = smaller(right.crossing(numerators[1], ROWS[k]), third + no_right);
             let from = smaller(larger(from, first), end);
             let to = larger(smaller(to, end), from);
-            start[k] = nearest(from);
-            after[k] = nearest(to);
+            // The ones from the first column to before the end; their number is below 2^48, and a sum
+            // with 2^52 has it in the low bits.
+            let ones = power(to) - power(from);
+            words[k] = (ones + LEAST_WHOLE).to_bits() & (LEAST_WHOLE_ULPS - 1);
         }
-        let (first_row, end_row) = (clip.y0.saturating_sub(y0), clip.y1.saturating_sub(y0));
-        for (k, row) in (0..).zip(0..SPAN_ROWS) {
-            let is_in_clip = (first_row <= k) & (k < end_row);
-            after[row] = if is_in_clip { after[row] } else { start[row] };
-        }
-        RowSpans::new(start, after)
+        words
     }
 }
 
@@ -239,19 +259,18 @@ fn pixels_between(low: Vertex, high: Vertex) -> PixelRect {
     }
 }
 
-/// The rows of a strip, as numbers to calculate with.
-const ROWS: [f64; SPAN_ROWS] = [
-    0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0,
-];
+/// The rows of half a strip, as numbers to calculate with.
+const ROWS: [f64; HALF_ROWS] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
-/// The whole number nearest to `x`, |x| < 2^31, where that is not two.
-///
-/// Adding `1.5 * 2^52` leaves no bits for a fraction, and the number in the low bits.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
-fn nearest(x: f64) -> i32 {
-    ((x + 6_755_399_441_055_744.0).to_bits() as u32).cast_signed()
-}
+/// Bits of the fraction of an f64, and the bias of its exponent.
+const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+const EXPONENT_BIAS: i32 = f64::MAX_EXP - 1;
+/// 2^52: from here to twice as much, an f64 has its whole part in its low bits and no fraction.
+const LEAST_WHOLE_ULPS: u64 = 1 << FRACTION_BITS;
+const LEAST_WHOLE: f64 = LEAST_WHOLE_ULPS as f64;
+/// 1.5 * 2^52: added to a number below 2^31 in size, negative ones too, it rounds to the nearest whole
+/// number, where that is not two, and leaves that in the low bits.
+const NO_FRACTION: f64 = 1.5 * LEAST_WHOLE;
 
 /// The larger; unlike `f64::max`, one instruction, since NaN does not occur.
 #[inline(always)]

@@ -333,7 +333,7 @@ fn pixels_around([least, greatest]: [[i32; 2]; 2], side: i32) -> PixelRect {
 }
 
 impl Outline for SampledPolygon {
-    type Rows = ();
+    type Strip = ();
     type Samples = TileSamples;
 
     fn bounds(&self) -> PixelRect {
@@ -341,7 +341,7 @@ impl Outline for SampledPolygon {
     }
 
     #[inline]
-    fn rows(&self, _y0: i32, _clip: PixelRect) {}
+    fn strip(&self, _origin: [i32; 2], _clip: PixelRect) {}
 
     #[inline]
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
@@ -349,7 +349,16 @@ impl Outline for SampledPolygon {
     }
 
     #[inline]
-    fn tile(&self, (): &(), origin: [i32; 2], clip: PixelRect, samples: &mut TileSamples) -> u64 {
-        dispatch!(self.level.level(), simd => self.tile_lanes(simd, origin, clip, samples))
+    fn tile(
+        &self,
+        _strip: (&(), [i32; 2]),
+        origin: [i32; 2],
+        clip: PixelRect,
+        samples: &mut TileSamples,
+    ) -> Option<u64> {
+        if !self.touches(origin[0], origin[1], RASTER_TILE_PX.cast_signed()) {
+            return None;
+        }
+        Some(dispatch!(self.level.level(), simd => self.tile_lanes(simd, origin, clip, samples)))
     }
 }

@@ -10,10 +10,10 @@ use quadrille::raster::geometry::GUARD_BAND;
 use quadrille::raster::geometry::PixelRect;
 use quadrille::raster::geometry::Vertex;
 use quadrille::raster::polygon::Polygon;
-use quadrille::raster::spans::RowSpans;
-use quadrille::raster::spans::SPAN_ROWS;
-use quadrille::raster::spans::TileQuad;
-use quadrille::raster::spans::tile_quads;
+use quadrille::raster::strip::STRIP_COLUMNS;
+use quadrille::raster::strip::STRIP_ROWS;
+use quadrille::raster::strip::TileQuad;
+use quadrille::raster::strip::tile_quads;
 
 /// The same cases on every run; some properties pass over half of them.
 fn cases(cases: u32) -> ProptestConfig {
@@ -114,34 +114,38 @@ fn triangle() -> impl Strategy<Value = [Vertex; 3]> {
     prop_oneof![3 => vertices::<3>(), 1 => sliver]
 }
 
-/// The spans of all rows of the window, strip by strip, under `clip`.
-fn strips(polygon: &Polygon, clip: PixelRect) -> Vec<(i32, RowSpans)> {
-    let starts = (WINDOW.y0..WINDOW.y1).step_by(SPAN_ROWS);
-    starts.map(|y0| (y0, polygon.spans(y0, clip))).collect()
+/// Holds the masks of a strip to `covered`, which is asked inside `clip` alone.
+fn assert_same_in_strip(
+    polygon: &Polygon,
+    [x0, y0]: [i32; 2],
+    clip: PixelRect,
+    covered: impl Fn(i32, i32) -> bool,
+) -> Result<(), TestCaseError> {
+    let strip = polygon.strip([x0, y0], clip);
+    for row in (0..STRIP_ROWS).step_by(8) {
+        for column in (0..STRIP_COLUMNS).step_by(8) {
+            let is_covered = |i: &i32| {
+                let (x, y) = (x0 + column + i % 8, y0 + row + i / 8);
+                clip.contains(x, y) && covered(x, y)
+            };
+            let bits = (0..64).filter(is_covered);
+            let expected = bits.fold(0_u64, |mask, i| mask | 1 << i);
+            let mask = strip.tile_mask(column.unsigned_abs(), row.unsigned_abs());
+            prop_assert_eq!(mask, expected, "tile ({}, {})", x0 + column, y0 + row);
+        }
+    }
+    Ok(())
 }
 
-/// Holds spans, masks and quads to `covered` inside the window, under `clip`.
+/// Holds the masks of overlapping strips to `covered` inside the window, under `clip`.
 fn assert_same_in_strips(
     polygon: &Polygon,
     clip: PixelRect,
     covered: impl Fn(i32, i32) -> bool,
 ) -> Result<(), TestCaseError> {
-    let covered = |x, y| clip.contains(x, y) && covered(x, y);
-    for (y0, spans) in strips(polygon, clip) {
-        for (row, y) in (0..SPAN_ROWS).zip(y0..) {
-            let columns = spans.row(row);
-            for x in WINDOW.x0..WINDOW.x1 {
-                prop_assert_eq!(columns.contains(&x), covered(x, y), "({}, {})", x, y);
-            }
-        }
-        for x0 in (WINDOW.x0..WINDOW.x1 - 7).step_by(4) {
-            for row in [0, 8] {
-                let y0 = y0 + row;
-                let bits = (0..64).filter(|i| covered(x0 + i % 8, y0 + i / 8));
-                let expected = bits.fold(0_u64, |mask, i| mask | 1 << i);
-                let mask = spans.tile_mask(x0, row.unsigned_abs() as usize);
-                prop_assert_eq!(mask, expected, "tile ({}, {})", x0, y0);
-            }
+    for y0 in (WINDOW.y0..WINDOW.y1).step_by(8) {
+        for x0 in (WINDOW.x0..=WINDOW.x1 - STRIP_COLUMNS).step_by(4) {
+            assert_same_in_strip(polygon, [x0, y0], clip, &covered)?;
         }
     }
     Ok(())
@@ -187,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn spans_are_clipped(
+    fn strips_are_clipped(
         corners in triangle(),
         (x0, width) in (-20..50, -2..40),
         (y0, height) in (-40..40, -2..40),
@@ -200,7 +204,7 @@ proptest! {
 
     /// Far from the origin columns are large numbers, divided exactly all the same.
     #[test]
-    fn spans_are_exact_far_away(corners in triangle(), column in 0..1_i32 << 20, row in -1000..1000) {
+    fn strips_are_exact_far_away(corners in triangle(), column in 0..1_i32 << 20, row in -1000..1000) {
         let (dx, dy) = (256 * (column - 64).max(0), 256 * row);
         let band = i64::from(GUARD_BAND);
         let moved = |v: Vertex| {
@@ -210,11 +214,8 @@ proptest! {
         let corners = corners.map(moved).map(|[x, y]| Vertex { x, y });
         let clip = PixelRect { x0: dx / 256, y0: row, x1: dx / 256 + 48, y1: row + 16 };
         if let Some(polygon) = Polygon::triangle(corners) {
-            let spans = polygon.spans(row, clip);
-            for (x, y) in pixels(clip) {
-                let found = spans.row((y - row).unsigned_abs() as usize).contains(&x);
-                prop_assert_eq!(found, is_inside(corners, centre(x, y)), "({}, {})", x, y);
-            }
+            let inside = |x, y| is_inside(corners, centre(x, y));
+            assert_same_in_strip(&polygon, [clip.x0, clip.y0], clip, inside)?;
         }
     }
 

@@ -14,11 +14,11 @@ use quadrille::Splats;
 use quadrille::gpu::warp::exact_alpha::ExactAlpha;
 use quadrille::gpu::warp::exact_alpha::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::gpu::warp::fragment::ShadedQuad;
 use quadrille::internals::ExactSplat;
 use quadrille::internals::LOG2_ALPHA_CUT;
 use quadrille::internals::ViewTransform;
 use quadrille::internals::fragment_alpha;
+use quadrille::pipeline::packets::ColourQuad;
 use quadrille::pipeline::packets::Quad;
 use quadrille::pipeline::packets::WARP_QUADS;
 use quadrille::raster::tiles::TILE_PX;
@@ -63,7 +63,7 @@ fn complaint(
     tile: [u32; 2],
     quads: &[Quad],
 ) -> Option<String> {
-    let mut out = [ShadedQuad::default(); WARP_QUADS];
+    let mut out = [ColourQuad::default(); WARP_QUADS];
     shader.shade(tile[0], tile[1], quads, &mut out);
     for (i, (quad, shaded)) in quads.iter().zip(&out).enumerate() {
         let splat = &splats[quad.primitive as usize];
@@ -86,7 +86,7 @@ fn complaint(
             return Some(format!("quad {i}: mask {:#x}", shaded.mask));
         }
     }
-    let empty = |q: &ShadedQuad| q.mask == 0 && q.colour[3] == [0.0; 4];
+    let empty = |q: &ColourQuad| q.mask == 0 && q.colour[3] == [0.0; 4];
     (!out[quads.len()..].iter().all(empty)).then(|| "filled too many places".to_owned())
 }
 
@@ -256,7 +256,7 @@ fn reference_fragments(view: &ViewTransform, splat: &ExactSplat, cap: f64) -> Ve
 fn shaded_fragments(shader: &FragmentShader<'_>, view: &ViewTransform, slot: u32) -> Vec<bool> {
     let (width, height) = (view.width, view.height);
     let mut kept = vec![false; width as usize * height as usize];
-    let mut out = [ShadedQuad::default(); WARP_QUADS];
+    let mut out = [ColourQuad::default(); WARP_QUADS];
     for tile_y in 0..height.div_ceil(TILE_PX) {
         for tile_x in 0..width.div_ceil(TILE_PX) {
             for row in 0..TILE_QUADS as u8 {

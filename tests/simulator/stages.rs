@@ -170,7 +170,7 @@ fn shaded_warp(n: u32) -> ShadedWarp {
     };
     ShadedWarp {
         tile: tile_of(n),
-        quads: [quad; 8].into(),
+        quads: [quad; 8].into_iter().collect(),
     }
 }
 

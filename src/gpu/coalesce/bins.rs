@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::flush_policy::{BinStatus, FlushPolicy};
 use crate::math::index;
 use crate::pipeline::issue_port::IssuePort;
+use crate::pipeline::packets::BEAT_QUADS;
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateClock;
 use crate::pipeline::statistics::statistics;
@@ -192,7 +193,7 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
     }
 
     /// Bin to evict before an item with `key` can be written, if any.
-    pub(super) fn victim_for(&self, key: u32) -> Option<u32> {
+    pub(super) fn victim_for(&mut self, key: u32) -> Option<u32> {
         let lacks_bin = self.bins.of(key).is_none() && self.bins.is_full();
         lacks_bin.then(|| self.bins.victim()).flatten()
     }
@@ -214,6 +215,9 @@ pub(super) struct Bins<T, P> {
     /// Empty bins, in the order in which they were flushed.
     empty: VecDeque<u32>,
     begun: u64,
+    /// Bins and their sequence numbers in the order in which they were begun. Those flushed since are
+    /// removed when they come to the front.
+    order: VecDeque<(u32, u64)>,
     policy: P,
 }
 
@@ -233,6 +237,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
             of_key: vec![NONE; keys],
             empty: (0..).take(index(count)).collect(),
             begun: 0,
+            order: VecDeque::new(),
             policy,
         }
     }
@@ -263,6 +268,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.bins[bin as usize].key = key;
         self.bins[bin as usize].begun = self.begun;
         self.of_key[key as usize] = bin;
+        self.order.push_back((bin, self.begun));
         bin
     }
 
@@ -287,10 +293,17 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     pub(super) fn leave(&mut self, flushed: &mut Flushed<T>, count: usize, cycle: Cycle) {
         let bin = &mut self.bins[flushed.bin as usize];
         let (first, size) = (bin.place(flushed.left), bin.left_at.len());
+        flushed.left += count;
+        // Most beats are full, and few reach the end of the ring.
+        if count == BEAT_QUADS
+            && let Some(places) = bin.left_at[first..].first_chunk_mut::<BEAT_QUADS>()
+        {
+            *places = [cycle + 1; BEAT_QUADS];
+            return;
+        }
         let end = size.min(first + count);
         bin.left_at[first..end].fill(cycle + 1);
         bin.left_at[..first + count - end].fill(cycle + 1);
-        flushed.left += count;
     }
 
     fn give_back(&mut self, mut flushed: Flushed<T>, last_flush: [u64; 2]) {
@@ -313,7 +326,10 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 
     /// The occupied bin to evict.
-    pub(super) fn victim(&self) -> Option<u32> {
+    pub(super) fn victim(&mut self) -> Option<u32> {
+        if self.policy.is_first_in() {
+            return self.first();
+        }
         let least = self.least_by(|bin| self.policy.rank(bin));
         least.map(|(bin, _)| bin)
     }
@@ -328,8 +344,17 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 
     /// The occupied bin that was begun first.
-    pub(super) fn first(&self) -> Option<u32> {
-        self.least_by(|bin| bin.begun).map(|(bin, _)| bin)
+    pub(super) fn first(&mut self) -> Option<u32> {
+        while let Some(&(bin, begun)) = self.order.front() {
+            let Bin {
+                key, begun: last, ..
+            } = self.bins[bin as usize];
+            if key != NONE && begun == last {
+                return Some(bin);
+            }
+            self.order.pop_front();
+        }
+        None
     }
 
     /// The occupied bin with the smallest `value`, the oldest of equal ones, and its value.

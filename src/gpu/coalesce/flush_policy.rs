@@ -23,6 +23,11 @@ pub trait FlushPolicy {
     /// with the lowest rank is flushed, the oldest of equal ones.
     fn rank(&self, bin: &BinStatus) -> u64;
 
+    /// Whether the rank is that of the bins' age, so that none needs to be compared.
+    fn is_first_in(&self) -> bool {
+        false
+    }
+
     /// Cycle at which the bin is flushed unless another item arrives before.
     fn deadline(&self, _bin: &BinStatus) -> Cycle {
         Cycle::MAX
@@ -47,6 +52,11 @@ impl FlushPolicy for Evict {
             Self::LeastRecentlyUsed => bin.last_arrival,
         }
     }
+
+    #[inline]
+    fn is_first_in(&self) -> bool {
+        *self == Self::FirstIn
+    }
 }
 
 /// Evicts by `evict`, and flushes bins that get no item for `timeout_cycles`.
@@ -62,6 +72,11 @@ impl<E: FlushPolicy> FlushPolicy for Timeout<E> {
     #[inline]
     fn rank(&self, bin: &BinStatus) -> u64 {
         self.evict.rank(bin)
+    }
+
+    #[inline]
+    fn is_first_in(&self) -> bool {
+        self.evict.is_first_in()
     }
 
     #[inline]

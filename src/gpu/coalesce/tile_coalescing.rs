@@ -18,7 +18,7 @@ use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::timing::{Cycle, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::spans::tile_quads;
+use crate::raster::strip::tile_quads;
 use crate::raster::tiles::RASTER_TILE_QUADS;
 use arrayvec::ArrayVec;
 
@@ -191,7 +191,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         self.tiles
             .wait_until(self.bins.input_clock.cycle().max(arrival));
         let start = self.tiles.cycle();
-        self.tiles.pass(1);
+        self.tiles.pass_one();
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         // All at once: they are copied to the bin as a block.

@@ -140,7 +140,7 @@ impl TileGridCoalescing {
         let full = bin.items.len() as u64 == self.bin_size;
         self.bins.charge_wait(index, written);
         self.bins.input_clock.wait_until(written);
-        self.bins.input_clock.pass(1);
+        self.bins.input_clock.pass_one();
         self.bins.count_input(written, 1);
         if full {
             self.flush(index, Reason::Full, written, state, next);

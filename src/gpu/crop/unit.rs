@@ -12,7 +12,7 @@ use crate::gpu::draw_state::DrawState;
 use crate::gpu::zrop::framebuffer::bytes_per_quad;
 use crate::gpu::zrop::termination::Termination;
 use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{MaskCounter, ShadedWarp, fragments};
+use crate::pipeline::packets::{MaskCounter, ShadedWarp, WARP_QUADS, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
@@ -202,18 +202,18 @@ impl Crop {
         }
     }
 
-    /// Times a quad; returns the cycles of its lookup and of the end of its blend.
-    #[inline]
+    /// Times the quad at `position` of a screen tile, whose colours lie in `sectors` of `line`; returns the
+    /// cycles of its lookup and of the end of its blend.
+    #[inline(always)]
     fn time(
         &mut self,
-        tile: u32,
-        position: u8,
+        (tile, position): (u32, u8),
+        (line, sectors): (u32, u8),
         arrival: Cycle,
         state: &mut DrawState<'_>,
     ) -> (Cycle, Cycle) {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
-        let (line, sectors) = self.places.of(tile, position);
         let (slot, ready) = self
             .cache
             .access(line, sectors, true, looked_up, &mut state.memory);
@@ -284,8 +284,10 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
         let mut last_line = None;
-        for quad in &warp.quads {
-            let (line, _) = self.places.of(warp.tile, quad.position);
+        let mut places = [(0, 0); WARP_QUADS];
+        for (place, quad) in places.iter_mut().zip(warp.quads.iter()) {
+            *place = self.places.of(warp.tile, quad.position);
+            let (line, _) = *place;
             if last_line.replace(line) != Some(line) {
                 self.cache.prefetch_behind(line, &state.memory);
             }
@@ -293,13 +295,13 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         let outcomes = blend_warp(state.level, &mut state.framebuffer, &warp, self.termination);
         let mut left = arrival;
         let mut blended = MaskCounter::default();
-        for (quad, outcome) in warp.quads.iter().zip(outcomes) {
+        for ((quad, outcome), place) in warp.quads.iter().zip(outcomes).zip(places) {
             if outcome.mask == 0 {
                 self.counters.fragments_dropped += fragments(outcome.dropped);
                 self.counters.quads_dropped += 1;
                 continue;
             }
-            let (looked_up, done) = self.time(warp.tile, quad.position, arrival, state);
+            let (looked_up, done) = self.time((warp.tile, quad.position), place, arrival, state);
             left = left.max(looked_up);
             self.counters.quads += 1;
             blended.add(outcome.mask);
@@ -308,6 +310,7 @@ impl<'m> Stage<DrawState<'m>> for Crop {
             }
         }
         self.counters.fragments += blended.fragments();
+        state.spare_quads.push(warp.quads);
         left
     }
 

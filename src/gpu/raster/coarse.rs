@@ -142,7 +142,7 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
             return false;
         }
         self.tested = unit.walk.cycle();
-        unit.walk.pass(1);
+        unit.walk.pass_one();
         self.is_empty = true;
         unit.counters.screen_tiles += 1;
         unit.counters.screen_tiles_empty += 1;

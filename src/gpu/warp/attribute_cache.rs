@@ -98,19 +98,24 @@ impl AttributeCaches {
         memory: &mut Memory,
     ) -> Cycle {
         let core = scheduler % self.ports.len();
-        let mut splats: ArrayVec<u32, WARP_QUADS> = ArrayVec::new();
+        // Splats with the first entries of their sets.
+        let mut splats: ArrayVec<(u32, usize), WARP_QUADS> = ArrayVec::new();
+        let mut last = None;
         for quad in quads {
             let splat = quad.primitive;
             // Neighbours are often of one splat.
-            if splats.last() != Some(&splat) && !splats.contains(&splat) {
-                prefetch(&self.entries, self.set_of(core, splat));
-                splats.push(splat);
+            if last.replace(splat) != Some(splat) && splats.iter().all(|(other, _)| *other != splat)
+            {
+                let set = self.set_of(core, splat);
+                prefetch(&self.entries, set);
+                splats.push((splat, set));
             }
         }
-        let arrivals = splats
-            .iter()
-            .map(|&splat| self.access(core, splat, at, buffer, memory));
-        arrivals.fold(at, Cycle::max)
+        let mut ready = at;
+        for &(splat, set) in &splats {
+            ready = ready.max(self.access((core, set), splat, at, buffer, memory));
+        }
+        ready
     }
 
     /// Index of the first entry of a splat's set in the cache of a core.
@@ -119,28 +124,33 @@ impl AttributeCaches {
         (core * self.sets + splat as usize % self.sets) * self.ways
     }
 
+    /// Reads the attributes of a splat, whose set in the cache of `core` begins at entry `first`.
+    #[inline]
     fn access(
         &mut self,
-        core: usize,
+        (core, first): (usize, usize),
         splat: u32,
         at: Cycle,
         buffer: &mut VertexBuffer,
         memory: &mut Memory,
     ) -> Cycle {
-        let first = self.set_of(core, splat);
         let set = &mut self.entries[first..first + self.ways];
-        if let Some(way) = set.iter().position(|entry| entry.splat == splat) {
-            self.counters.hits += 1;
-            if way > 0 {
-                set[..=way].rotate_right(1);
+        let found = set.iter().position(|entry| entry.splat == splat);
+        let (way, entry) = match found {
+            Some(way) => {
+                self.counters.hits += 1;
+                (way, set[way])
             }
-            return set[0].ready.max(at);
-        }
-        self.counters.misses += 1;
-        let sent = self.ports[core].serve(at);
-        let ready = buffer.read_attributes(splat, sent, memory);
-        set.rotate_right(1);
-        set[0] = Entry { splat, ready };
-        ready
+            None => {
+                self.counters.misses += 1;
+                let sent = self.ports[core].serve(at);
+                let ready = buffer.read_attributes(splat, sent, memory);
+                (set.len() - 1, Entry { splat, ready })
+            }
+        };
+        // To the front, in place of itself or of the least recently used.
+        set.copy_within(..way, 1);
+        set[0] = entry;
+        entry.ready.max(at)
     }
 }

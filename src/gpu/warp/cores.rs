@@ -15,7 +15,7 @@
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{ColourQuad, MaskCounter, ShadedWarp, WARP_QUADS, Warp, fragments};
+use crate::pipeline::packets::{ColourQuad, MaskCounter, ShadedWarp, Warp, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
@@ -24,11 +24,9 @@ use crate::pipeline::timing::Cycle;
 use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::quad_index;
 use crate::shading::under;
-use arrayvec::ArrayVec;
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;
-use super::fragment::ShadedQuad;
 use super::schedule::{Program, Schedule};
 use super::shader_blend::ShaderBlend;
 use super::update::UpdateShader;
@@ -132,8 +130,6 @@ pub struct Cores {
     blending: Option<Box<ShaderBlend>>,
     /// Slots and schedulers.
     pub schedule: Schedule,
-    /// Results of the current warp.
-    shaded: [ShadedQuad; WARP_QUADS],
     /// Statistics so far.
     pub counters: CoresCounters,
 }
@@ -156,7 +152,6 @@ impl Cores {
             attributes: None,
             update: None,
             blending: None,
-            shaded: [ShadedQuad::default(); WARP_QUADS],
             counters: CoresCounters::default(),
         }
     }
@@ -191,36 +186,31 @@ impl Cores {
         Self { gpc, ..self }
     }
 
-    /// Shades the quads of a warp and merges its pairs; adds the surviving quads to `out`.
-    fn shade(
-        &mut self,
-        warp: &Warp,
-        state: &mut DrawState<'_>,
-        out: &mut ArrayVec<ColourQuad, WARP_QUADS>,
-    ) {
-        let shaded = &mut self.shaded;
-        state.shade(warp, shaded);
+    /// Shades the quads of a warp and merges its pairs; returns the quads with a surviving fragment.
+    #[inline(always)]
+    fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) -> ShadedWarp {
+        let mut out = ShadedWarp {
+            tile: warp.tile,
+            quads: state.spare_quads.pop().unwrap_or_default(),
+        };
+        let places = out.quads.places();
+        state.shade(warp, places);
         let (mut covered, mut survived) = (MaskCounter::default(), MaskCounter::default());
-        for (quad, shaded) in warp.quads.iter().zip(shaded.iter()) {
+        let mut pruned = 0;
+        for (quad, shaded) in warp.quads.iter().zip(places.iter()) {
             covered.add(quad.mask);
             survived.add(shaded.mask);
-            if warp.merge == 0 && shaded.mask != 0 {
-                out.push(ColourQuad {
-                    position: quad.position,
-                    mask: shaded.mask,
-                    colour: shaded.colour,
-                });
-            }
+            pruned += u64::from(shaded.mask == 0);
         }
-        let count = warp.quads.len() as u64;
         self.counters.fragments_shaded += covered.fragments();
         self.counters.fragments_pruned += covered.fragments() - survived.fragments();
-        self.counters.quads_shaded += count;
-        if warp.merge == 0 {
-            self.counters.quads_pruned += count - out.len() as u64;
-        } else {
-            self.merge(warp, state, out);
+        self.counters.quads_shaded += warp.quads.len() as u64;
+        self.counters.quads_pruned += pruned;
+        if warp.merge != 0 {
+            self.merge(warp, state, places);
         }
+        out.quads.keep_surviving();
+        out
     }
 
     /// Shades a warp that got to the cores at `arrival`, and blends it with `blending`; returns the cycle at
@@ -232,11 +222,7 @@ impl Cores {
         arrival: Cycle,
         state: &mut DrawState<'_>,
     ) -> Cycle {
-        let mut out = ShadedWarp {
-            tile: warp.tile,
-            quads: ArrayVec::new(),
-        };
-        self.shade(warp, state, &mut out.quads);
+        let out = self.shade(warp, state);
         let (taken, scheduler) = blending.launch(warp.tile, warp.begins_flush, arrival);
         let owed = state.shader_issue.pay(self.gpc, scheduler);
         let mut program = self.program(warp, scheduler, taken.at, state);
@@ -267,45 +253,23 @@ impl Cores {
         program
     }
 
-    /// Merges the pairs of a shaded warp; adds the surviving quads to `out`.
-    fn merge(
-        &mut self,
-        warp: &Warp,
-        state: &mut DrawState<'_>,
-        out: &mut ArrayVec<ColourQuad, WARP_QUADS>,
-    ) {
-        let mut offset = 0;
-        while offset < warp.quads.len() {
-            let position = warp.quads[offset].position;
-            let first = &self.shaded[offset];
-            let mut result = ColourQuad {
-                position,
-                mask: first.mask,
-                colour: first.colour,
-            };
-            let paired = offset % 2 == 0 && warp.merge >> (offset / 2) & 1 == 1;
-            if paired {
-                let second = &self.shaded[offset + 1];
-                let both = u64::from(first.mask != 0 && second.mask != 0);
-                self.counters.quads_merged += both;
-                self.counters.quads_pruned += u64::from(first.mask == 0 && second.mask != 0)
-                    + u64::from(first.mask != 0 && second.mask == 0)
-                    + 2 * u64::from(first.mask | second.mask == 0);
-                self.counters.fragments_merged += fragments(first.mask & second.mask);
-                result.mask |= second.mask;
-                result.colour = under(&first.colour, &second.colour);
-                if let Some(maps) = &mut state.maps {
-                    let quad = quad_index(warp.tile, position);
-                    maps.count(MapKind::Merged, quad, first.mask & second.mask);
-                }
-                offset += 2;
-            } else {
-                self.counters.quads_pruned += u64::from(first.mask == 0);
-                offset += 1;
+    /// Merges the pairs of a shaded warp: the older quad of a pair becomes both, the younger one empty.
+    fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) {
+        for (n, pair) in shaded.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            if warp.merge >> n & 1 == 0 {
+                continue;
             }
-            if result.mask != 0 {
-                out.push(result);
+            let [first, second] = pair;
+            let both = first.mask & second.mask;
+            self.counters.quads_merged += u64::from(first.mask != 0 && second.mask != 0);
+            self.counters.fragments_merged += fragments(both);
+            if let Some(maps) = &mut state.maps {
+                let quad = quad_index(warp.tile, first.position);
+                maps.count(MapKind::Merged, quad, both);
             }
+            first.colour = under(&first.colour, &second.colour);
+            first.mask |= second.mask;
+            second.mask = 0;
         }
     }
 }
@@ -344,10 +308,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         {
             return update.run(&warp, arrival, self.gpc, &mut self.schedule, state);
         }
-        for quad in &warp.quads {
-            let quad = quad_index(warp.tile, quad.position);
-            state.framebuffer.prefetch(quad);
-        }
+        state.framebuffer.prefetch(warp.tile, &warp.quads);
         self.counters.warps += 1;
         if let Some(mut blending) = self.blending.take() {
             let got_slot = self.shade_and_blend(&mut blending, &warp, arrival, state);
@@ -359,13 +320,13 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         let owed = state.shader_issue.pay(self.gpc, scheduler);
         let program = self.program(&warp, scheduler, arrival, state);
         let done = self.schedule.run(arrival, program, owed);
-        let mut out = ShadedWarp {
-            tile: warp.tile,
-            quads: ArrayVec::new(),
-        };
-        self.shade(&warp, state, &mut out.quads);
-        let take = (!out.quads.is_empty()).then_some(|ready| next.offer(out, ready, state));
-        self.schedule.leave(done, take)
+        let out = self.shade(&warp, state);
+        if out.quads.is_empty() {
+            state.spare_quads.push(out.quads);
+            return self.schedule.leave(done, None::<fn(Cycle) -> Cycle>);
+        }
+        let take = |ready| next.offer(out, ready, state);
+        self.schedule.leave(done, Some(take))
     }
 
     fn drain(

@@ -13,10 +13,10 @@ use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 use super::exact_alpha::{NearCut, NearCutRule};
 use crate::math::SimdLevel;
 use crate::math::unfused::exp2_lanes;
-use crate::pipeline::packets::{Quad, WARP_QUADS};
+use crate::pipeline::packets::{ColourQuad, Quad, WARP_QUADS};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use crate::raster::tiles::{TILE_PX, TILE_QUADS};
-use crate::shading::{QuadColour, cap_rounded_down, falloff_alpha, falloff_exponent};
+use crate::shading::{cap_rounded_down, falloff_alpha, falloff_exponent};
 
 /// Quads that share a vector.
 const GROUP: usize = 4;
@@ -58,17 +58,6 @@ const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
     }
     rows
 };
-
-/// A shaded quad.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(C, align(16))]
-pub struct ShadedQuad {
-    /// Premultiplied colour: alpha times the splat's colour, and alpha; zeros for fragments that do
-    /// not survive.
-    pub colour: QuadColour,
-    /// Fragments that survive the cut on alpha, in the order of [`Quad::mask`].
-    pub mask: u8,
-}
 
 /// The fragment shader of a draw.
 #[derive(Clone, Copy)]
@@ -155,7 +144,7 @@ impl<'a> FragmentShader<'a> {
         tile_x: u32,
         tile_y: u32,
         quads: &[Quad],
-        out: &mut [ShadedQuad; WARP_QUADS],
+        out: &mut [ColourQuad; WARP_QUADS],
     ) -> u64 {
         let Some(&first) = quads.first() else {
             *out = Default::default();
@@ -194,7 +183,7 @@ impl<'a> FragmentShader<'a> {
         simd: S,
         origin: [u32; 2],
         quads: &[Quad; WARP_QUADS],
-        out: &mut [ShadedQuad; WARP_QUADS],
+        out: &mut [ColourQuad; WARP_QUADS],
     ) -> u64 {
         let lane = |v: f32| f32x16::splat(simd, v);
         let first_px = self.position(origin[0], origin[1]);
@@ -242,8 +231,9 @@ impl<'a> FragmentShader<'a> {
             let (low, high) = survivors.select(*alpha, lane(0.0)).split();
             let ((a, b), (c, d)) = (low.split(), high.split());
             for ((k, alpha), out) in [a, b, c, d].into_iter().enumerate().zip(out) {
-                let splat = quads[GROUP * i + k].primitive as usize;
-                let colour = &self.splats[splat].colour;
+                let quad = &quads[GROUP * i + k];
+                let colour = &self.splats[quad.primitive as usize].colour;
+                out.position = quad.position;
                 write_quad(simd, alpha, colour, survive >> (4 * k), out);
             }
         }
@@ -354,7 +344,7 @@ fn write_quad<S: Simd>(
     alpha: f32x4<S>,
     colour: &[f32; 3],
     mask: u64,
-    out: &mut ShadedQuad,
+    out: &mut ColourQuad,
 ) {
     for (channel, c) in out.colour.iter_mut().zip(colour) {
         (alpha * f32x4::splat(simd, *c)).store_array(channel);

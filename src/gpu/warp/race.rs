@@ -96,7 +96,7 @@ impl Race {
 
 impl Flying {
     fn load(&mut self, framebuffer: &Framebuffer, picture: &RacedPicture) {
-        for quad in &self.warp.quads {
+        for quad in self.warp.quads.iter() {
             let index = quad_index(self.warp.tile, quad.position);
             self.loaded
                 .push(picture.load(index, framebuffer.colour[index]));
@@ -215,7 +215,8 @@ mod tests {
     fn lanes_of_a_warp_overwrite_each_other() {
         let mut pixel = Pixel::new();
         let mut warp = Pixel::warp(1.0, 0b1111);
-        warp.quads.push(Pixel::warp(2.0, 0b0011).quads[0]);
+        let other = Pixel::warp(2.0, 0b0011).quads[0];
+        warp.quads = warp.quads.iter().copied().chain([other]).collect();
         pixel.add(warp, 5, 6);
         pixel.advance(6);
         assert_eq!(pixel.reds(), [0.0; 4]);

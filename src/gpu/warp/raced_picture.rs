@@ -43,7 +43,7 @@ impl RacedPicture {
 
     /// Blends a warp into the picture in draw order.
     pub(super) fn blend_in_order(&mut self, level: SimdLevel, warp: &ShadedWarp) {
-        for quad in &warp.quads {
+        for quad in warp.quads.iter() {
             let stored = &mut self.in_order[quad_index(warp.tile, quad.position)];
             blend_behind(level, self.format, stored, &quad.colour);
         }

@@ -231,7 +231,7 @@ impl ShaderBlend {
         self.counters.warps += u64::from(!warp.quads.is_empty());
         self.counters.quads += warp.quads.len() as u64;
         let mut blended = MaskCounter::default();
-        for quad in &warp.quads {
+        for quad in warp.quads.iter() {
             blended.add(quad.mask);
             if let Some(maps) = &mut state.maps {
                 let index = quad_index(warp.tile, quad.position);
@@ -337,7 +337,7 @@ impl ColourPorts {
     /// The lines of a warp's quads, each once.
     fn lines(&self, warp: &ShadedWarp) -> WarpLines {
         let mut lines = WarpLines::new();
-        for quad in &warp.quads {
+        for quad in warp.quads.iter() {
             let (line, sectors) = self.places.of(warp.tile, quad.position);
             match lines.iter_mut().find(|(other, _)| *other == line) {
                 Some((_, all)) => *all |= sectors,

@@ -7,9 +7,10 @@ use crate::image::Frame;
 use crate::math::buffer::Buffer;
 use crate::math::prefetch;
 use crate::pipeline::memory::line::lines_of;
+use crate::pipeline::packets::Quad;
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::PixelRect;
-use crate::raster::tiles::{TILE_PX, TileLayout, quad_index};
+use crate::raster::tiles::{QUADS_PER_TILE, TILE_PX, TileLayout, quad_index};
 use crate::shading::{
     ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
@@ -156,11 +157,21 @@ impl Framebuffer {
         }
     }
 
-    /// Moves what blending into a quad needs into the host's cache.
+    /// Moves what blending into quads of a screen tile needs into the host's cache.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, quad: usize) {
-        prefetch(&self.colour, quad);
-        prefetch(&self.blended_at, quad);
+    pub(crate) fn prefetch(&self, tile: u32, quads: &[Quad]) {
+        const QUADS: usize = QUADS_PER_TILE as usize;
+        let first = quad_index(tile, 0);
+        let colours = self.colour[first..].first_chunk::<QUADS>();
+        let times = self.blended_at[first..].first_chunk::<QUADS>();
+        if let (Some(colours), Some(times)) = (colours, times) {
+            for quad in quads {
+                // The remainder spares the comparison with the length.
+                let position = usize::from(quad.position) % QUADS;
+                prefetch(colours, position);
+                prefetch(times, position);
+            }
+        }
     }
 
     /// Moves the termination cycles of a quad into the host's cache.

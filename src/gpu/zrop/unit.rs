@@ -92,10 +92,14 @@ type LineSectors = (u32, u8);
 /// The lines and sectors that hold `bytes` bytes from `address` on.
 fn sectors_at(address: u64, bytes: u64) -> impl Iterator<Item = LineSectors> {
     let sectors = address / SECTOR_BYTES..=(address + bytes - 1) / SECTOR_BYTES;
-    sectors.map(|sector| {
-        let line = line_at(sector * SECTOR_BYTES);
-        (line, 1 << (sector % (LINE_BYTES / SECTOR_BYTES)))
-    })
+    sectors.map(line_sector)
+}
+
+/// The line of a sector, and the sector in it.
+#[inline]
+fn line_sector(sector: u64) -> LineSectors {
+    let line = line_at(sector * SECTOR_BYTES);
+    (line, 1 << (sector % (LINE_BYTES / SECTOR_BYTES)))
 }
 
 statistics! {
@@ -244,33 +248,40 @@ impl Zrop {
     fn fetch(&mut self, beat: &Beat, at: Cycle, state: &mut impl EarlyTests) -> Cycle {
         self.slots.clear();
         let per_quad = state.bytes_per_quad();
+        let tile = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) * per_quad;
         let mut ready = at;
-        let mut line_sectors: Option<LineSectors> = None;
+        // Sectors of the current line; none before the first.
+        let (mut line, mut sectors) = (0, 0);
         for quad in beat.quads.iter().filter(|quad| quad.mask != 0) {
-            let place = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) + u64::from(quad.position);
-            for (line, sector) in sectors_at(place * per_quad, per_quad) {
-                line_sectors = match line_sectors {
-                    Some((last, sectors)) if last == line => Some((line, sectors | sector)),
-                    other => {
-                        ready = ready.max(self.request(other, at, state));
-                        Some((line, sector))
-                    }
-                };
+            let address = tile + u64::from(quad.position) * per_quad;
+            let mut sector = address / SECTOR_BYTES;
+            let last = (address + per_quad - 1) / SECTOR_BYTES;
+            loop {
+                let (next, mask) = line_sector(sector);
+                if next != line {
+                    ready = ready.max(self.request((line, sectors), at, state));
+                    (line, sectors) = (next, 0);
+                }
+                sectors |= mask;
+                if sector == last {
+                    break;
+                }
+                sector += 1;
             }
         }
-        ready.max(self.request(line_sectors, at, state))
+        ready.max(self.request((line, sectors), at, state))
     }
 
     /// Requests sectors of a line for the current beat; returns the cycle at which they are there.
     fn request(
         &mut self,
-        line_sectors: Option<LineSectors>,
+        (line, sectors): LineSectors,
         at: Cycle,
         state: &mut impl EarlyTests,
     ) -> Cycle {
-        let Some((line, sectors)) = line_sectors else {
+        if sectors == 0 {
             return at;
-        };
+        }
         let writes = state.tests_write();
         let (slot, ready) = self.cache.access(line, sectors, writes, at, state.memory());
         self.slots.push(slot);

@@ -26,6 +26,9 @@ struct Window {
 #[derive(Debug)]
 pub struct Calendar {
     bytes_per_window: u64,
+    /// Bytes in a window below which a request needs no look at other windows or at the timeline: those of
+    /// a window, or 0 if a timeline is kept.
+    quick_limit: u64,
     bytes_per_cycle: u64,
     /// `2^48 / bytes_per_cycle`, rounded up.
     reciprocal: u64,
@@ -57,6 +60,7 @@ impl Calendar {
         let window = |next| Window { used: 0, next };
         Self {
             bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
+            quick_limit: bytes_per_cycle * WINDOW_CYCLES,
             bytes_per_cycle,
             reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
             windows: (0..count).map(window).collect(),
@@ -87,10 +91,10 @@ impl Calendar {
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         self.bytes += bytes;
         let number = at / WINDOW_CYCLES;
-        if number.wrapping_sub(self.first) <= self.mask && self.timeline.is_none() {
+        if number.wrapping_sub(self.first) <= self.mask {
             let window = &mut self.windows[index(number & self.mask)];
             // Most requests leave room in the window that they ask for.
-            if window.used + bytes < self.bytes_per_window {
+            if window.used + bytes < self.quick_limit {
                 window.used += bytes;
                 let used = window.used;
                 return at.max(number * WINDOW_CYCLES + self.last_cycle_of(used));
@@ -102,12 +106,9 @@ impl Calendar {
     /// Cycle of a window in which the last of its first `used` bytes passes.
     #[inline]
     fn last_cycle_of(&self, used: u64) -> Cycle {
-        // Exact ceiling of the quotient: `above` is at most 17 times the bytes per cycle, so the
-        // product is below 2^53, and rounding the reciprocal up adds less than 2^-23 of it, below
-        // the smallest fraction of 2^-20.
-        let above = used + self.bytes_per_cycle - 1;
-        let passed = (above * self.reciprocal) >> 48;
-        passed - u64::from(passed > 0)
+        // Exact quotient: the product is below 2^53, and rounding the reciprocal up adds less than 2^-23
+        // to the quotient, below the smallest fraction of 2^-20.
+        (used.saturating_sub(1) * self.reciprocal) >> 48
     }
 
     fn book_from(&mut self, mut from: u64, bytes: u64, at: Cycle) -> Cycle {
@@ -135,6 +136,7 @@ impl Calendar {
     /// Starts a timeline.
     pub fn keep_timeline(&mut self) {
         self.timeline = Some(Box::default());
+        self.quick_limit = 0;
     }
 
     /// The busy and the unused cycles over a run of `cycles`, if a timeline is kept.

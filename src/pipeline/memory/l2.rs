@@ -130,14 +130,35 @@ impl L2 {
     ) -> Cycle {
         let passed = self.book_read(client, sectors_in(sectors) * SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
-        let missing = self.tags.missing(slot, sectors);
+        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
             self.fetch(client, slot, missing, start, dram);
         }
         self.tags.line(slot).ready(sectors, passed + self.latency)
     }
 
+    /// As [`L2::read`], of sector `sector` alone.
+    #[inline(always)]
+    pub(super) fn read_sector(
+        &mut self,
+        client: Client,
+        line: u32,
+        sector: usize,
+        at: Cycle,
+        dram: &mut Dram,
+    ) -> Cycle {
+        let passed = self.book_read(client, SECTOR_BYTES, at);
+        let (slot, start) = self.find(line, passed, dram);
+        let missing = self.tags.missing(slot, 1 << sector, 1);
+        if missing != 0 {
+            self.fetch(client, slot, missing, start, dram);
+        }
+        let ready = self.tags.line(slot).sector_ready(sector);
+        ready.max(passed + self.latency)
+    }
+
     /// Fetches the missing sectors of the line in `slot` from DRAM at `start`.
+    #[inline(never)]
     fn fetch(&mut self, client: Client, slot: u32, missing: u8, start: Cycle, dram: &mut Dram) {
         let fetched = sectors_in(missing);
         self.tags.fetched += fetched;
@@ -159,7 +180,7 @@ impl L2 {
     ) -> Cycle {
         let passed = self.book_write(client, sectors_in(sectors) * SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
-        let missing = self.tags.missing(slot, sectors);
+        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
             self.tags.fill(slot, missing, start, start);
         }
@@ -197,13 +218,23 @@ impl L2 {
     }
 
     /// Finds a line at `at` or allocates it; returns its slot, and the cycle at which the slot is free.
-    #[inline]
+    #[inline(always)]
     fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
-        let found = self.tags.find(line, at);
-        match found.evicted {
-            None => (found.slot, found.free_at),
-            Some(evicted) => (found.slot, self.write_back(evicted, found.free_at, dram)),
+        match self.tags.find(line) {
+            Some(slot) => (slot, at),
+            None => self.allocate(line, at, dram),
         }
+    }
+
+    /// Allocates a line that is not resident; returns as [`L2::find`].
+    #[inline(never)]
+    fn allocate(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
+        let made = self.tags.replace(line, at);
+        let start = match made.evicted {
+            None => made.free_at,
+            Some(evicted) => self.write_back(evicted, made.free_at, dram),
+        };
+        (made.slot, start)
     }
 
     /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.

@@ -55,6 +55,13 @@ impl Memory {
         self.l2.read(client, line, sectors, at, &mut self.dram)
     }
 
+    /// As [`Memory::read`], of sector `sector` alone.
+    #[inline(always)]
+    fn read_sector(&mut self, client: Client, line: u32, sector: usize, at: Cycle) -> Cycle {
+        self.l2
+            .read_sector(client, line, sector, at, &mut self.dram)
+    }
+
     /// Writes the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
     /// they are accepted.
     pub fn write(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {

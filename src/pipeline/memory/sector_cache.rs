@@ -81,8 +81,19 @@ impl Line {
     /// Cycle at which the data of all `sectors` are there, at least `at`.
     #[inline]
     pub(super) fn ready(&self, sectors: u8, at: Cycle) -> Cycle {
-        let ready = sectors_of(sectors).map(|sector| self.ready_at[sector]);
-        ready.fold(at, Cycle::max)
+        // Loops over bits instead of iterators, which make more instructions, run for every quad.
+        let (mut ready, mut left) = (at, sectors);
+        while left != 0 {
+            ready = ready.max(self.sector_ready(left.trailing_zeros() as usize));
+            left &= left - 1;
+        }
+        ready
+    }
+
+    /// Cycle at which the data of a sector are there.
+    #[inline(always)]
+    pub(super) fn sector_ready(&self, sector: usize) -> Cycle {
+        self.ready_at[sector % LINE_SECTORS]
     }
 
     /// Marks resident `sectors` as written by `writer`.
@@ -113,27 +124,15 @@ pub(super) struct Evicted {
     pub(super) writer: Client,
 }
 
-/// A line found in the cache or made room for.
+/// A slot in which a line has replaced another one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Replaced {
     /// Slot that holds the line.
     pub(super) slot: u32,
     /// Cycle at which the slot is free of the evicted line, at least that of the access.
     pub(super) free_at: Cycle,
     /// Evicted line, if it must be written back.
     pub(super) evicted: Option<Evicted>,
-}
-
-impl Found {
-    /// A line that is in `slot` at `at`.
-    #[inline(always)]
-    fn resident(slot: u32, at: Cycle) -> Self {
-        Self {
-            slot,
-            free_at: at,
-            evicted: None,
-        }
-    }
 }
 
 /// The tags of a cache.
@@ -188,28 +187,22 @@ impl SectorCache {
         }
     }
 
-    /// Finds `line` at `at`, or evicts another one for it.
+    /// Finds a resident line and makes it the most recently used; returns its slot.
     #[inline(always)]
-    pub(super) fn find(&mut self, line: u32, at: Cycle) -> Found {
+    pub(super) fn find(&mut self, line: u32) -> Option<u32> {
         let (last, slot) = self.last;
         if line == last {
-            return Found::resident(slot, at);
+            return Some(slot);
         }
-        self.find_other(line, at)
+        let slot = self.lines.find(line)?;
+        self.last = (line, slot);
+        Some(slot)
     }
 
-    /// Finds a line that is not the last one.
-    fn find_other(&mut self, line: u32, at: Cycle) -> Found {
-        let found = match self.lines.find(line) {
-            Some(slot) => Found::resident(slot, at),
-            None => self.replace(line, at),
-        };
-        self.last = (line, found.slot);
-        found
-    }
-
-    fn replace(&mut self, line: u32, at: Cycle) -> Found {
+    /// Evicts another line at `at` for one that is not resident.
+    pub(super) fn replace(&mut self, line: u32, at: Cycle) -> Replaced {
         let (slot, old, content) = self.lines.replace(line);
+        self.last = (line, slot);
         self.peak = self.peak.max(self.resident);
         self.resident -= sectors_in(content.valid);
         let dirty = sectors_in(content.dirty);
@@ -222,7 +215,7 @@ impl SectorCache {
         self.dirty_evictions += u64::from(dirty > 0);
         // An access that was made later and is earlier finds the line before its use.
         let used = at >= content.used_from;
-        Found {
+        Replaced {
             slot,
             free_at: if used { at.max(content.used_until) } else { at },
             evicted,
@@ -260,26 +253,31 @@ impl SectorCache {
         self.lines.prefetch(line);
     }
 
-    /// Counts an access to `sectors` of the line in `slot`; returns the mask of those not resident.
-    #[inline]
-    pub(super) fn missing(&mut self, slot: u32, sectors: u8) -> u8 {
-        let missing = self.lines.content(slot).missing(sectors);
-        self.accesses += sectors_in(sectors);
-        if missing != 0 {
-            self.misses += sectors_in(missing);
-        }
-        missing
+    /// Counts an access to `sectors`, `count` in number, of the line in `slot`; returns the mask of those
+    /// not resident.
+    #[inline(always)]
+    pub(super) fn missing(&mut self, slot: u32, sectors: u8, count: u64) -> u8 {
+        self.accesses += count;
+        self.lines.content(slot).missing(sectors)
     }
 
-    /// Makes `sectors` resident, which are not, whose data were requested at `asked` and arrive at `ready`.
-    #[inline(always)]
+    /// Makes `sectors` resident, which were missing, whose data were requested at `asked` and arrive at
+    /// `ready`.
+    #[inline(never)]
     pub(super) fn fill(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
-        self.resident += sectors_in(sectors);
-        let line = self.lines.content(slot);
-        line.valid |= sectors;
         for sector in sectors_of(sectors) {
-            line.ready_at[sector] = ready;
+            self.fill_sector(slot, sector, asked, ready);
         }
+    }
+
+    /// As [`SectorCache::fill`], of sector `sector` alone.
+    #[inline(always)]
+    pub(super) fn fill_sector(&mut self, slot: u32, sector: usize, asked: Cycle, ready: Cycle) {
+        self.misses += 1;
+        self.resident += 1;
+        let line = self.lines.content(slot);
+        line.valid |= 1 << sector;
+        line.ready_at[sector % LINE_SECTORS] = ready;
         line.use_until(asked, ready);
     }
 }

@@ -61,7 +61,7 @@ impl TrafficByClient {
     }
 
     /// The traffic of a client.
-    #[inline]
+    #[inline(always)]
     pub fn of(&mut self, client: Client) -> &mut Traffic {
         match client {
             Client::Vertex => &mut self.vertex,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::Memory;
 use super::line::SECTOR_BYTES;
-use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_of};
+use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
 use super::traffic::Client;
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
@@ -84,17 +84,16 @@ impl UnitCache {
         at: Cycle,
         memory: &mut Memory,
     ) -> (u32, Cycle) {
-        let found = self.tags.find(number, at);
-        let mut start = found.free_at;
-        if let Some(evicted) = found.evicted {
-            start = self.write_back(evicted, start, memory);
-        }
-        let missing = self.tags.missing(found.slot, sectors);
+        let (slot, start) = match self.tags.find(number) {
+            Some(slot) => (slot, at),
+            None => self.replace(number, at, memory),
+        };
+        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         let mut ready = start;
         if missing != 0 {
-            ready = self.fill(number, found.slot, missing, start, memory);
+            ready = self.fill(number, slot, missing, start, memory);
         }
-        let line = self.tags.line(found.slot);
+        let line = self.tags.line(slot);
         let hit = sectors & !missing;
         if hit != 0 {
             ready = line.ready(hit, ready);
@@ -103,7 +102,19 @@ impl UnitCache {
             line.write(sectors, self.client);
         }
         line.use_until(at, ready);
-        (found.slot, ready)
+        (slot, ready)
+    }
+
+    /// Makes room at `at` for a line that is not resident; returns its slot, and the cycle at which that is
+    /// free.
+    #[inline(never)]
+    fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
+        let made = self.tags.replace(number, at);
+        let start = match made.evicted {
+            None => made.free_at,
+            Some(evicted) => self.write_back(evicted, made.free_at, memory),
+        };
+        (made.slot, start)
     }
 
     /// Moves what a miss on line `number` needs into the host's cache.
@@ -135,15 +146,31 @@ impl UnitCache {
             self.tags.fill(slot, created, start, start);
         }
         let mut all_ready = start;
-        for sector in sectors_of(fetched) {
-            self.tags.fetched += 1;
-            let sent = self.fetch_port.serve(start);
-            let mask = 1 << sector;
-            let ready = memory.read(self.client, self.base + number, mask, sent);
-            self.tags.fill(slot, mask, start, ready);
-            all_ready = all_ready.max(ready);
+        let mut left = fetched;
+        while left != 0 {
+            let sector = left.trailing_zeros() as usize;
+            left &= left - 1;
+            all_ready = all_ready.max(self.fetch(number, slot, sector, start, memory));
         }
         all_ready
+    }
+
+    /// Fetches a sector of a line; returns the cycle at which it is resident. Not inlined: most misses fetch
+    /// one sector, and the loop around it would be prepared for many.
+    #[inline(never)]
+    fn fetch(
+        &mut self,
+        number: u32,
+        slot: u32,
+        sector: usize,
+        start: Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
+        self.tags.fetched += 1;
+        let sent = self.fetch_port.serve(start);
+        let ready = memory.read_sector(self.client, self.base + number, sector, sent);
+        self.tags.fill_sector(slot, sector, start, ready);
+        ready
     }
 
     /// Writes all dirty sectors to the L2 from `at` on; the lines stay resident. Returns the cycle at which
@@ -159,8 +186,11 @@ impl UnitCache {
     fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
         self.in_memory[evicted.line as usize] |= evicted.dirty;
         let entry = self.write_buffer.entry(at);
-        let sent = sectors_of(evicted.dirty).map(|_| self.write_port.serve(entry));
-        let sent = sent.fold(entry, Cycle::max);
+        let mut sent = entry;
+        for _ in 0..sectors_in(evicted.dirty) {
+            // No earlier than the sector before.
+            sent = self.write_port.serve(entry);
+        }
         let line = self.base + evicted.line;
         let accepted = memory.write(self.client, line, evicted.dirty, sent);
         // First in, first out.

@@ -11,7 +11,7 @@ use quadrille::gpu::zrop::framebuffer::{NEVER, Tests};
 use quadrille::pipeline::packets::{Beat, RasterTile};
 use quadrille::pipeline::stage::Sink;
 use quadrille::pipeline::unit::{Unit, Visitor};
-use quadrille::raster::spans::tile_quads;
+use quadrille::raster::strip::tile_quads;
 use quadrille::raster::tiles::TileLayout;
 
 use super::observed::Observed;

@@ -1,0 +1,149 @@
+//! Coverage of 16 rows of pixels by a polygon: as words of pixels, as masks of 8x8 pixels, and as quads.
+
+use crate::raster::geometry::PixelRect;
+use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
+
+/// Columns of a strip.
+pub const STRIP_COLUMNS: i32 = 48;
+/// Rows of a strip.
+pub const STRIP_ROWS: i32 = TILE_PX.cast_signed();
+/// Rows of half a strip, which are those of a raster tile.
+pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
+
+/// Coverage of a strip of pixels of three screen tiles side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strip {
+    /// Words of the rows of each half: bit `n` of a word is column `n` of the strip.
+    words: [[u64; HALF_ROWS]; 2],
+    /// Masks of the rows that the clip leaves of each half, as for an 8x8 tile.
+    clip: [u64; 2],
+}
+
+impl Strip {
+    /// Creates the strip whose halves have these words, without the rows outside `clip`; its first row is
+    /// `y0`.
+    #[inline(always)]
+    pub(super) fn new(words: [[u64; HALF_ROWS]; 2], y0: i32, clip: PixelRect) -> Self {
+        const HALF: i32 = RASTER_TILE_PX.cast_signed();
+        // Bits of the rows ahead of a row of the half.
+        let ahead = |row: i32| {
+            let rows = row.clamp(0, HALF).unsigned_abs();
+            u64::MAX.checked_shr(64 - 8 * rows).unwrap_or(0)
+        };
+        Self {
+            words,
+            clip: [y0, y0 + HALF].map(|y| ahead(clip.y1 - y) & !ahead(clip.y0 - y)),
+        }
+    }
+
+    /// Coverage mask of the 8x8 pixels at a column and a row of the strip, both multiples of 8: bit
+    /// `8 y + x`.
+    #[inline(always)]
+    pub fn tile_mask(&self, column: u32, row: u32) -> u64 {
+        let half = usize::from(row >= RASTER_TILE_PX);
+        let byte = column as usize / 8 % 8;
+        let rows = self.words[half].map(|word| word.to_le_bytes()[byte]);
+        u64::from_le_bytes(rows) & self.clip[half]
+    }
+}
+
+/// A 2x2 block of pixels of an 8x8 tile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TileQuad {
+    /// Column of quads, 0 to 3.
+    pub column: u8,
+    /// Row of quads, 0 to 3.
+    pub row: u8,
+    /// Coverage mask, never zero: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    pub mask: u8,
+}
+
+/// Iterates over the covered quads of an 8x8 tile with coverage `mask`, row by row.
+pub fn tile_quads(mask: u64) -> TileQuads {
+    let rows = mask | mask >> 1;
+    TileQuads {
+        mask,
+        left: (rows | rows >> 8) & 0x0055_0055_0055_0055,
+    }
+}
+
+/// The iterator of [`tile_quads`].
+#[derive(Debug, Clone)]
+pub struct TileQuads {
+    mask: u64,
+    /// The top left pixels of the quads to come.
+    left: u64,
+}
+
+impl Iterator for TileQuads {
+    type Item = TileQuad;
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "of numbers of a few bits")]
+    fn next(&mut self) -> Option<TileQuad> {
+        if self.left == 0 {
+            return None;
+        }
+        let at = self.left.trailing_zeros();
+        self.left &= self.left - 1;
+        let pixels = self.mask >> at;
+        Some(TileQuad {
+            column: (at as u8 & 7) >> 1,
+            row: at as u8 >> 4,
+            mask: (pixels & 3 | pixels >> 6 & 12) as u8,
+        })
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.left.count_ones() as usize;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for TileQuads {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_of_tiles() {
+        let mut words = [[0; HALF_ROWS]; 2];
+        // Columns 3 to 5, 4 to 11, and 0 to 20; in the other half, the last column.
+        words[0][..3].copy_from_slice(&[0x38, 0xff0, 0x1f_ffff]);
+        words[1] = [1 << 47; HALF_ROWS];
+        let clip = |y0, y1| PixelRect {
+            x0: 0,
+            y0,
+            x1: 64,
+            y1,
+        };
+        let strip = Strip::new(words, 32, clip(0, 100));
+        assert_eq!(strip.tile_mask(0, 0), 0xff_f0_38);
+        assert_eq!(strip.tile_mask(8, 0), 0xff_0f_00);
+        assert_eq!(strip.tile_mask(16, 0), 0x1f_00_00);
+        assert_eq!(strip.tile_mask(0, 8), 0);
+        assert_eq!(strip.tile_mask(40, 8), 0x8080_8080_8080_8080);
+        let clipped = Strip::new(words, 32, clip(33, 42));
+        assert_eq!(clipped.tile_mask(0, 0), 0xff_f0_00);
+        assert_eq!(clipped.tile_mask(40, 8), 0x8080);
+    }
+
+    #[test]
+    fn quads_of_a_mask() {
+        // Pixels (3, 0) to (5, 0) and (4, 1) to (7, 1), then (7, 7).
+        let quads = tile_quads(0x8000_0000_0000_f038);
+        assert_eq!(quads.len(), 4);
+        let found: Vec<_> = quads.map(|q| (q.column, q.row, q.mask)).collect();
+        assert_eq!(
+            found,
+            [
+                (1, 0, 0b0010),
+                (2, 0, 0b1111),
+                (3, 0, 0b1100),
+                (3, 3, 0b1000)
+            ]
+        );
+    }
+}
