@@ -324,6 +324,9 @@ pub(crate) fn small_ksplat(level: u16) -> Vec<u8> {
 fn every_level_of_ksplat_is_decoded() {
     for level in 0..3 {
         let scene = load_bytes(&small_ksplat(level), Path::new("small.ksplat")).unwrap();
+        // A pipe has no extension.
+        let piped = load_bytes(&small_ksplat(level), Path::new("-")).unwrap();
+        assert_eq!(piped.format.name(), ".ksplat");
         assert_eq!((scene.splats.len(), scene.splats.sh_degree()), (2, 1));
         let [first, second] = [0, 1].map(|i| scene.splats.splat(i));
         let means = match level {

@@ -72,6 +72,19 @@ fn a_record_of_dot_splat_is_decoded() {
         assert!((found - exact).abs() < 1e-6);
     }
 
+    // A pipe has no extension.
+    let mut unit = file.clone();
+    unit[30] = 0;
+    let piped = load_bytes(&unit, Path::new("-")).unwrap();
+    assert_eq!(piped.format.name(), ".splat");
+    assert_eq!(piped.splats.splat(0), splat);
+    for (at, byte) in [(11, 0x7f), (15, 0xff), (28, 0)] {
+        let mut unlikely = unit.clone();
+        unlikely[at] = byte;
+        unlikely[at - 1] |= 0x80;
+        assert!(refused(&unlikely, "-").contains("found none of them"));
+    }
+
     file.push(0);
     assert!(refused(&file, "one.splat").contains("33 bytes, 1 too many"));
     file.truncate(28);

@@ -4,6 +4,7 @@
 //! rotation w, x, y, z as (v - 128) / 128. The only description is its first reader, the web viewer
 //! antimatter15/splat.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
@@ -18,7 +19,7 @@ use crate::scene::table::{RawColumns, SplatTable, log_scale, logit, sigmoid};
 
 const RECORD_BYTES: usize = 32;
 
-/// The format, which only the extension identifies.
+/// The format, which has no mark.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".splat"),
     has_mark: |_| false,
@@ -31,6 +32,31 @@ pub(super) const FORMAT: FormatReader = FormatReader {
 
 /// What the format loses.
 const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotations";
+
+/// Range of the squared norm of quaternions that are rounded to 8 bits.
+const LIKELY_NORMS_SQUARED: RangeInclusive<f32> = 0.9..=1.1;
+
+/// Whether 99 of 100 records have finite positions, finite scales that are not negative, and unit quaternions.
+pub(super) fn is_likely(bytes: &[u8]) -> bool {
+    let (records, []) = bytes.as_chunks::<RECORD_BYTES>() else {
+        return false;
+    };
+    let is_likely = |record: &[u8; RECORD_BYTES]| {
+        let words = record.as_chunks().0;
+        let value = |k: usize| f32::from_le_bytes(words[k]);
+        let norm_squared: f32 = words[7].map(component).iter().map(|q| q * q).sum();
+        (0..3).all(|k| value(k).is_finite())
+            && (3..6).all(|k| value(k).is_finite() && value(k) >= 0.0)
+            && LIKELY_NORMS_SQUARED.contains(&norm_squared)
+    };
+    let unlikely = records.iter().filter(|record| !is_likely(record)).count();
+    !records.is_empty() && unlikely <= records.len() / 100
+}
+
+/// A component of a quaternion from its byte.
+fn component(byte: u8) -> f32 {
+    (f32::from(byte) - 128.0) / 128.0
+}
 
 fn check_size(source: &SceneSource<'_>) -> Result<()> {
     let bytes = source.bytes.len();
@@ -96,7 +122,7 @@ fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
         }
         let [red, green, blue, opacity] = words[6];
         for (lanes, v) in plain[6..10].iter_mut().zip(words[7]) {
-            lanes[lane] = (f32::from(v) - 128.0) / 128.0;
+            lanes[lane] = component(v);
         }
         plain[10][lane] = f32::from(opacity) / 255.0;
         for (lanes, colour) in plain[11..].iter_mut().zip([red, green, blue]) {

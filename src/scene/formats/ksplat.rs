@@ -26,7 +26,7 @@ const DEFAULT_POSITION_RANGE: u32 = 32_767;
 const LOSSES: &str = "8-bit colours and opacities; from level 1 on half floats and 16-bit positions within \
      buckets, at level 2 8-bit coefficients";
 
-/// The format, which only the extension identifies.
+/// The format, which has no mark.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".ksplat"),
     has_mark: |_| false,
@@ -36,6 +36,16 @@ pub(super) const FORMAT: FormatReader = FormatReader {
         scene: None,
     }),
 };
+
+/// Whether the header has a version and a level that exist, and sections that the file has room for.
+pub(super) fn is_likely(bytes: &[u8]) -> bool {
+    let Some(room) = bytes.len().checked_sub(HEADER_BYTES) else {
+        return false;
+    };
+    let most = room / SECTION_HEADER_BYTES;
+    let is_version = bytes[0] == 0 && bytes[1] > 0;
+    is_version && u16_at(bytes, 20) <= 2 && (1..=most).contains(&(u32_at(bytes, 4) as usize))
+}
 
 /// The header of the file.
 struct FileHeader {

@@ -24,7 +24,7 @@ pub use write::{OutputFormat, write_table};
 use format_reader::{FormatReader, Reader, SceneSource};
 
 /// All known formats. The first one whose mark a file has is its format, else the first one whose
-/// extension it has.
+/// extension it has, else the one whose values it seems to hold.
 const FORMATS: [&FormatReader; 9] = [
     &ply::COMPRESSED,
     &ply::FORMAT,
@@ -165,7 +165,18 @@ fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
     };
     match mark {
         Some(format) if format.format != unread::GZIP.format => mark,
-        _ => by_extension().or(mark),
+        _ => by_extension().or(mark).or_else(|| by_values(bytes)),
+    }
+}
+
+/// The format without a mark whose values the bytes seem to be: what comes through a pipe has no extension.
+fn by_values(bytes: &[u8]) -> Option<&'static FormatReader> {
+    if ksplat::is_likely(bytes) {
+        Some(&ksplat::FORMAT)
+    } else if dot_splat::is_likely(bytes) {
+        Some(&dot_splat::FORMAT)
+    } else {
+        None
     }
 }
 
