@@ -216,7 +216,7 @@ pub(super) struct Bins<T, P> {
     empty: VecDeque<u32>,
     begun: u64,
     /// Bins and their sequence numbers in the order in which they were begun. Those flushed since are
-    /// removed when they come to the front.
+    /// removed when they come to the front, and when they are as many as the bins.
     order: VecDeque<(u32, u64)>,
     policy: P,
 }
@@ -268,6 +268,10 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.bins[bin as usize].key = key;
         self.bins[bin as usize].begun = self.begun;
         self.of_key[key as usize] = bin;
+        if self.order.len() >= 2 * self.bins.len() {
+            let bins = &self.bins;
+            self.order.retain(|place| is_occupied(bins, *place));
+        }
         self.order.push_back((bin, self.begun));
         bin
     }
@@ -345,12 +349,9 @@ impl<T, P: FlushPolicy> Bins<T, P> {
 
     /// The occupied bin that was begun first.
     pub(super) fn first(&mut self) -> Option<u32> {
-        while let Some(&(bin, begun)) = self.order.front() {
-            let Bin {
-                key, begun: last, ..
-            } = self.bins[bin as usize];
-            if key != NONE && begun == last {
-                return Some(bin);
+        while let Some(&place) = self.order.front() {
+            if is_occupied(&self.bins, place) {
+                return Some(place.0);
             }
             self.order.pop_front();
         }
@@ -363,5 +364,29 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         let valued = occupied.map(|(i, bin)| (i, value(&bin.status()), bin.begun));
         let least = valued.min_by_key(|&(_, value, begun)| (value, begun));
         least.map(|(i, value, _)| (i, value))
+    }
+}
+
+/// Whether a bin still gathers the items for which it was begun with a sequence number.
+fn is_occupied<T>(bins: &[Bin<T>], (bin, begun): (u32, u64)) -> bool {
+    let bin = &bins[bin as usize];
+    bin.key != NONE && bin.begun == begun
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flush_policy::Evict;
+    use super::*;
+
+    #[test]
+    fn the_order_of_bins_does_not_grow_with_their_flushes() {
+        let mut bins: Bins<(), Evict> = Bins::new(4, 8, 16, Evict::LeastRecentlyUsed);
+        let oldest = bins.for_key(15);
+        for flush in 0..1000 {
+            let bin = bins.for_key(flush % 15);
+            assert!(bins.order.len() <= 8);
+            bins.take(bin);
+        }
+        assert_eq!(bins.first(), Some(oldest));
     }
 }

@@ -128,11 +128,26 @@ pub(super) struct Evicted {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
     /// Slot that holds the line.
-    pub(super) slot: u32,
+    slot: u32,
     /// Cycle at which the slot is free of the evicted line, at least that of the access.
     pub(super) free_at: Cycle,
     /// Evicted line, if it must be written back.
     pub(super) evicted: Option<Evicted>,
+}
+
+impl Replaced {
+    /// The slot, and the cycle at which it is free: after `write_back`, which is given what was evicted and
+    /// the cycle at which it is, and returns the cycle at which that has left.
+    pub(super) fn written_back(
+        self,
+        write_back: impl FnOnce(Evicted, Cycle) -> Cycle,
+    ) -> (u32, Cycle) {
+        let free_at = match self.evicted {
+            None => self.free_at,
+            Some(evicted) => write_back(evicted, self.free_at),
+        };
+        (self.slot, free_at)
+    }
 }
 
 /// The tags of a cache.

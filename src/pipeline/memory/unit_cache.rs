@@ -109,12 +109,8 @@ impl UnitCache {
     /// free.
     #[inline(never)]
     fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
-        let made = self.tags.replace(number, at);
-        let start = match made.evicted {
-            None => made.free_at,
-            Some(evicted) => self.write_back(evicted, made.free_at, memory),
-        };
-        (made.slot, start)
+        let replaced = self.tags.replace(number, at);
+        replaced.written_back(|evicted, at| self.write_back(evicted, at, memory))
     }
 
     /// Moves what a miss on line `number` needs into the host's cache.

@@ -30,6 +30,14 @@ fn bit_of(from: u32, to: u32) -> u64 {
     1 << (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
+/// Bit `k` for each edge `k` that is `sought`.
+#[inline]
+fn places_of(sought: DirectedEdge, edges: &[DirectedEdge]) -> u64 {
+    // For a few edges, running the loop to its end is faster than leaving early.
+    let equal = (0..).zip(edges).map(|(k, &e)| u64::from(e == sought) << k);
+    equal.fold(0, |all: u64, hit: u64| all | hit)
+}
+
 /// The edges of a shading pixel that two entries have in common: bit `k` for edge `k` of each.
 pub(super) type Shared = [u64; 2];
 
@@ -55,12 +63,7 @@ impl Triangle {
     fn shared_by(&self, others: &[DirectedEdge], signature: u64) -> Shared {
         let mut shared = [0; 2];
         for k in (0..3).filter(|&k| self.bits[k] & signature != 0) {
-            let sought = reversed(self.edges[k]);
-            // For a few edges, running the loop to its end is faster than leaving early.
-            let equal = (0..)
-                .zip(others)
-                .map(|(at, &e)| u64::from(e == sought) << at);
-            let hits = equal.fold(0, |all: u64, hit: u64| all | hit);
+            let hits = places_of(reversed(self.edges[k]), others);
             shared[0] |= hits;
             shared[1] |= u64::from(hits != 0) << k;
         }
@@ -264,12 +267,7 @@ impl EdgeLists {
         let [ones, others] = [0, 1].map(|k| self.of(slots[k], edges[k], pixel));
         let mut shared = [0; 2];
         for (k, &edge) in ones.iter().enumerate() {
-            let sought = reversed(edge);
-            // For a few edges, running the loop to its end is faster than leaving early.
-            let equal = (0..)
-                .zip(others)
-                .map(|(at, &e)| u64::from(e == sought) << at);
-            let hits = equal.fold(0, |all: u64, hit: u64| all | hit);
+            let hits = places_of(reversed(edge), others);
             shared[0] |= u64::from(hits != 0) << k;
             shared[1] |= hits;
         }

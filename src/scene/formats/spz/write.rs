@@ -200,4 +200,27 @@ mod tests {
         assert_eq!(found[1000..], [0.5, 1.0, 1.0, 0.25, 0.125, 1.0]);
         assert!(refinements(&[0; 6], &[0; 2]).all(|r| r == 1.0));
     }
+
+    #[test]
+    fn coefficients_of_wide_splats_are_written_with_more_bits() {
+        let mut raw = RawColumns::zeroed(101, 2);
+        for k in 0..raw.rest_per_channel() {
+            raw.sh_rest[k].fill(3.0 / 128.0);
+        }
+        for scale in &mut raw.scale {
+            scale[100] = 3.0;
+        }
+        let header = SpzHeader {
+            version: 4,
+            splats: 101,
+            sh_degree: 2,
+            fraction_bits: FRACTION_BITS,
+            flags: 0,
+        };
+        let [.., coefficients] = streams(&raw, &header, Path::new("a.spz")).unwrap();
+        let red: Vec<u8> = coefficients.iter().copied().step_by(3).collect();
+        assert_eq!(red[..8], [128; 8]);
+        // Steps of 1 for degree 1, and of 2 for degree 2.
+        assert_eq!(red[800..], [131, 131, 131, 132, 132, 132, 132, 132]);
+    }
 }
