@@ -44,7 +44,7 @@ impl<T> Memo<T> {
         evict: impl FnOnce(&T),
     ) -> &mut T {
         let key = u64::from(primitive) << 32 | u64::from(quad);
-        let found = self.entries.of(key).next();
+        let found = self.entries.of(key).next().map(|(slot, _)| slot);
         let slot = match found {
             Some(slot) => {
                 self.counters.hits += 1;

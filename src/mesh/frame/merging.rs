@@ -93,9 +93,13 @@ impl VisibleFrame {
             })
             .collect();
         let mut shading = Shading::default();
-        for group in merged {
+        for mut group in merged {
             let base = index32(shading.quads.len());
-            shading.quads.extend(group.quads);
+            if base == 0 {
+                shading.quads = group.quads;
+            } else {
+                shading.quads.append(&mut group.quads);
+            }
             let targets = group.targets.into_iter().map(|t| (t, base));
             shading.targets.extend(targets);
             shading.counters.add(&group.counters);
@@ -133,30 +137,40 @@ struct Group {
     quads: Vec<ShaderQuad>,
     /// By chunk of the group.
     targets: Vec<Targets>,
-    /// Chunk of the group, and quad of it, of every fragment that went to the unit since it was
-    /// last empty.
-    sent: Vec<(u32, u32)>,
-    /// For each fragment of `sent` that leads: its quad of the shader.
-    leads: Vec<u32>,
+    /// The fragments that went to the unit since it was last empty, by their numbers in its stream.
+    sent: Vec<SentFragment>,
     counters: MergeCounters,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SentFragment {
+    /// Its chunk in the group.
+    chunk: u32,
+    /// Its quad in the chunk.
+    quad: u32,
+    /// The quad of the shader that it leads, or [`NOT_SHADED`].
+    leads: u32,
 }
 
 impl Group {
     fn new(chunks: &[Chunk], first: u32, unit: MergeUnitKind, settings: &FrameSettings) -> Self {
-        let driver = MergeDriver::new(unit.build(), settings.pattern);
-        let per_quad = if driver.unit.rules().splits_quads {
-            4
-        } else {
-            1
+        let mut driver = MergeDriver::new(unit.build(), settings.pattern);
+        let rules = driver.unit.rules();
+        let room = match rules.scope {
+            MergeScope::Grid => 0,
+            // Most fragments of a draw stay until its end.
+            MergeScope::Draw => chunks.iter().map(|c| c.quads.len()).sum(),
         };
-        let unset = |c: &Chunk| vec![NOT_SHADED; c.quads.len() * per_quad];
+        driver.stream.fragments.reserve(room);
         Self {
             driver,
             first,
-            quads: Vec::new(),
-            targets: chunks.iter().map(unset).collect(),
-            sent: Vec::new(),
-            leads: Vec::new(),
+            quads: Vec::with_capacity(room),
+            targets: chunks
+                .iter()
+                .map(|c| Vec::with_capacity(c.quads.len() * rules.targets_per_quad()))
+                .collect(),
+            sent: Vec::with_capacity(room),
             counters: MergeCounters::default(),
         }
     }
@@ -183,13 +197,15 @@ impl Group {
             }
             let is_partial = settings.pattern.has_partial_pixel(coverage);
             self.counters.partial += u64::from(is_partial);
-            self.targets[0][quad as usize] = index32(self.quads.len());
+            let target = index32(self.quads.len());
+            set_targets(&mut self.targets[0], quad, [target]);
             self.quads.push(ShaderQuad {
                 chunk: self.first,
                 inputs: [quad; 4],
                 coverage,
             });
         }
+        self.fill_targets([chunk]);
     }
 
     fn merge(&mut self, chunks: &[Chunk], source: &dyn GridSource, settings: &FrameSettings) {
@@ -204,48 +220,86 @@ impl Group {
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
                     let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {
-                        self.sent.push((number, quad));
+                        self.sent.push(SentFragment {
+                            chunk: number,
+                            quad,
+                            leads: NOT_SHADED,
+                        });
                         self.driver
                             .push(&fragment(chunk, grid, quad, coverage), is_barred);
                     }
                 }
-                if rules.scope == MergeScope::Grid {
-                    self.flush();
+                match rules.scope {
+                    MergeScope::Grid => self.flush(),
+                    MergeScope::Draw => self.collect(),
                 }
             }
         }
         self.flush();
+        self.fill_targets(chunks);
         self.counters.add(&self.driver.counters());
+    }
+
+    /// Takes the quads that have left the unit.
+    fn collect(&mut self) {
+        for merged in self.driver.stream.out.drain(..) {
+            let leads = index32(self.quads.len());
+            let leader = &mut self.sent[merged.leader as usize];
+            leader.leads = leads;
+            let SentFragment { chunk, quad, .. } = *leader;
+            let inputs = if merged.inputs == [merged.leader; 4] {
+                [quad; 4]
+            } else {
+                merged.inputs.map(|k| self.sent[k as usize].quad)
+            };
+            self.quads.push(ShaderQuad {
+                chunk: self.first + chunk,
+                inputs,
+                coverage: merged.coverage,
+            });
+        }
     }
 
     /// Empties the unit and records which quad of the shader each fragment became part of.
     fn flush(&mut self) {
         self.driver.flush();
-        let stream = &mut self.driver.stream;
-        self.leads.clear();
-        self.leads.resize(self.sent.len(), NOT_SHADED);
-        for merged in stream.out.drain(..) {
-            self.leads[merged.leader as usize] = index32(self.quads.len());
-            self.quads.push(ShaderQuad {
-                chunk: self.first + self.sent[merged.leader as usize].0,
-                inputs: merged.inputs.map(|k| self.sent[k as usize].1),
-                coverage: merged.coverage,
-            });
-        }
+        self.collect();
+        let fragments = &mut self.driver.stream.fragments;
         let splits_quads = self.driver.unit.rules().splits_quads;
-        for (&(chunk, quad), k) in self.sent.iter().zip(0..) {
-            let (targets, quad) = (&mut self.targets[chunk as usize], quad as usize);
-            let lead = |leader: u32| self.leads[leader as usize];
+        for (sent, number) in self.sent.iter().zip(0..) {
+            let targets = &mut self.targets[sent.chunk as usize];
+            let lead = |pixel| match fragments.parent(number, pixel) {
+                own if own == number => sent.leads,
+                parent => self.sent[fragments.find(parent, pixel) as usize].leads,
+            };
             if splits_quads {
-                let leads = stream.fragments.leaders(k).map(lead);
-                targets[quad * 4..quad * 4 + 4].copy_from_slice(&leads);
+                set_targets(targets, sent.quad, [0, 1, 2, 3].map(lead));
             } else {
-                targets[quad] = lead(stream.fragments.find(k, 0));
+                set_targets(targets, sent.quad, [lead(0)]);
             }
         }
-        stream.fragments.clear();
+        fragments.clear();
         self.sent.clear();
     }
+
+    /// Completes the targets of chunks of which all quads have been sent.
+    fn fill_targets<'a>(&mut self, chunks: impl IntoIterator<Item = &'a Chunk>) {
+        let per_quad = self.driver.unit.rules().targets_per_quad();
+        for (targets, chunk) in self.targets.iter_mut().zip(chunks) {
+            targets.resize(chunk.quads.len() * per_quad, NOT_SHADED);
+        }
+    }
+}
+
+/// Appends the targets of a quad, after those of the quads before it that are not shaded.
+#[inline]
+fn set_targets<const N: usize>(targets: &mut Targets, quad: u32, of_quad: [u32; N]) {
+    let first = quad as usize * N;
+    // Most gaps are short.
+    while targets.len() < first {
+        targets.extend_from_slice(&[NOT_SHADED; N]);
+    }
+    targets.extend_from_slice(&of_quad);
 }
 
 /// Returns a quad in the form that merging units take.

@@ -35,11 +35,17 @@ impl Links {
     }
 }
 
+#[derive(Debug, Clone)]
+struct Entry<T> {
+    links: Links,
+    value: T,
+}
+
 /// A content-addressable memory with entries in order of age.
 #[derive(Debug, Clone)]
 pub(crate) struct AssociativeMemory<T> {
-    links: Vec<Links>,
-    values: Vec<T>,
+    /// By slot.
+    entries: Vec<Entry<T>>,
     /// Newest entry of each bucket; their number is a power of two.
     heads: Vec<u32>,
     shift: u32,
@@ -56,8 +62,7 @@ impl<T> AssociativeMemory<T> {
     pub(crate) fn new(entries: Option<u32>) -> Self {
         let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
         let mut memory = Self {
-            links: Vec::with_capacity(entries),
-            values: Vec::with_capacity(entries),
+            entries: Vec::with_capacity(entries),
             heads: Vec::new(),
             shift: 0,
             oldest: NONE,
@@ -78,7 +83,7 @@ impl<T> AssociativeMemory<T> {
         let mut slot = self.oldest;
         while slot != NONE {
             self.join_bucket(slot);
-            slot = self.links[slot as usize].after;
+            slot = self.entries[slot as usize].links.after;
         }
     }
 
@@ -94,12 +99,12 @@ impl<T> AssociativeMemory<T> {
 
     #[inline]
     fn join_bucket(&mut self, slot: u32) {
-        let bucket = self.bucket(self.links[slot as usize].key);
+        let bucket = self.bucket(self.entries[slot as usize].links.key);
         let head = std::mem::replace(&mut self.heads[bucket], slot);
-        let links = &mut self.links[slot as usize];
+        let links = &mut self.entries[slot as usize].links;
         (links.older, links.newer) = (head, NONE);
         if head != NONE {
-            self.links[head as usize].newer = slot;
+            self.entries[head as usize].links.newer = slot;
         }
     }
 
@@ -115,19 +120,19 @@ impl<T> AssociativeMemory<T> {
 
     #[inline]
     pub(crate) fn key(&self, slot: u32) -> u64 {
-        self.links[slot as usize].key
+        self.entries[slot as usize].links.key
     }
 
     /// The entries of a key, newest first.
     #[inline]
-    pub(crate) fn of(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn of(&self, key: u64) -> impl Iterator<Item = (u32, &T)> {
         let mut next = self.heads[self.bucket(key)];
         std::iter::from_fn(move || {
             while next != NONE {
-                let (slot, links) = (next, &self.links[next as usize]);
-                next = links.older;
-                if links.key == key {
-                    return Some(slot);
+                let (slot, entry) = (next, &self.entries[next as usize]);
+                next = entry.links.older;
+                if entry.links.key == key {
+                    return Some((slot, &entry.value));
                 }
             }
             None
@@ -136,19 +141,20 @@ impl<T> AssociativeMemory<T> {
 
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> &T {
-        &self.values[slot as usize]
+        &self.entries[slot as usize].value
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
-        &mut self.values[slot as usize]
+        &mut self.entries[slot as usize].value
     }
 
     /// Two different entries; `None` if they are the same one.
     #[inline]
     pub(crate) fn pair_mut(&mut self, slots: [u32; 2]) -> Option<[&mut T; 2]> {
         let slots = slots.map(|slot| slot as usize);
-        self.values.get_disjoint_mut(slots).ok()
+        let [one, two] = self.entries.get_disjoint_mut(slots).ok()?;
+        Some([&mut one.value, &mut two.value])
     }
 
     /// Adds the newest entry; returns its slot.
@@ -167,14 +173,14 @@ impl<T> AssociativeMemory<T> {
         if self.staged == NONE {
             self.staged = self.free;
             if self.free == NONE {
-                self.staged = u32::try_from(self.links.len()).unwrap_or(NONE);
-                self.links.push(Links::of(0, NONE));
-                self.values.push(value);
+                self.staged = u32::try_from(self.entries.len()).unwrap_or(NONE);
+                let links = Links::of(0, NONE);
+                self.entries.push(Entry { links, value });
                 return self.staged;
             }
-            self.free = self.links[self.free as usize].after;
+            self.free = self.entries[self.free as usize].links.after;
         }
-        self.values[self.staged as usize] = value;
+        self.entries[self.staged as usize].value = value;
         self.staged
     }
 
@@ -182,10 +188,10 @@ impl<T> AssociativeMemory<T> {
     #[inline]
     pub(crate) fn link_staged(&mut self, key: u64) {
         let slot = std::mem::replace(&mut self.staged, NONE);
-        self.links[slot as usize] = Links::of(key, self.newest);
+        self.entries[slot as usize].links = Links::of(key, self.newest);
         match self.newest {
             NONE => self.oldest = slot,
-            newest => self.links[newest as usize].after = slot,
+            newest => self.entries[newest as usize].links.after = slot,
         }
         self.newest = slot;
         self.len += 1;
@@ -199,17 +205,17 @@ impl<T> AssociativeMemory<T> {
     /// Makes an entry the newest one, without a change of its slot.
     #[inline]
     pub(crate) fn renew(&mut self, slot: u32) {
-        let Links { before, after, .. } = self.links[slot as usize];
+        let Links { before, after, .. } = self.entries[slot as usize].links;
         if after == NONE {
             return;
         }
         match before {
             NONE => self.oldest = after,
-            before => self.links[before as usize].after = after,
+            before => self.entries[before as usize].links.after = after,
         }
-        self.links[after as usize].before = before;
-        self.links[self.newest as usize].after = slot;
-        let links = &mut self.links[slot as usize];
+        self.entries[after as usize].links.before = before;
+        self.entries[self.newest as usize].links.after = slot;
+        let links = &mut self.entries[slot as usize].links;
         (links.before, links.after) = (self.newest, NONE);
         self.newest = slot;
     }
@@ -217,26 +223,26 @@ impl<T> AssociativeMemory<T> {
     /// Removes an entry. Its value stays readable until the next entry is added.
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
-        let links = self.links[slot as usize];
+        let links = self.entries[slot as usize].links;
         match links.newer {
             NONE => {
                 let bucket = self.bucket(links.key);
                 self.heads[bucket] = links.older;
             }
-            newer => self.links[newer as usize].older = links.older,
+            newer => self.entries[newer as usize].links.older = links.older,
         }
         if links.older != NONE {
-            self.links[links.older as usize].newer = links.newer;
+            self.entries[links.older as usize].links.newer = links.newer;
         }
         match links.before {
             NONE => self.oldest = links.after,
-            before => self.links[before as usize].after = links.after,
+            before => self.entries[before as usize].links.after = links.after,
         }
         match links.after {
             NONE => self.newest = links.before,
-            after => self.links[after as usize].before = links.before,
+            after => self.entries[after as usize].links.before = links.before,
         }
-        self.links[slot as usize].after = self.free;
+        self.entries[slot as usize].links.after = self.free;
         self.free = slot;
         self.len -= 1;
     }
@@ -254,12 +260,12 @@ mod tests {
             memory.push(k % 3, k);
         }
         let of = |memory: &AssociativeMemory<u64>, key| {
-            memory.of(key).map(|s| *memory.get(s)).collect::<Vec<_>>()
+            memory.of(key).map(|(_, v)| *v).collect::<Vec<_>>()
         };
         assert_eq!(of(&memory, 1)[..3], [199, 196, 193]);
         assert_eq!(of(&memory, 7), <[u64; 0]>::default());
-        let middle = memory.of(1).nth(1).into_iter().collect::<Vec<_>>();
-        memory.remove(middle[0]);
+        let middle = memory.of(1).map(|(slot, _)| slot).nth(1);
+        middle.into_iter().for_each(|slot| memory.remove(slot));
         assert_eq!(of(&memory, 1)[..3], [199, 193, 190]);
         let mut ages = Vec::new();
         while let Some(slot) = memory.oldest() {

@@ -88,7 +88,7 @@ impl MergeUnit for NoMerging {
 /// Emits a fragment with coverage as a quad of its own.
 #[inline]
 fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
-    let leader = stream.fragments.push();
+    let (leader, _) = stream.enter(fragment.coverage);
     if fragment.coverage != 0 {
         stream.out.push(MergedQuad::of(leader, fragment.coverage));
     }
@@ -117,8 +117,6 @@ impl MergeDriver {
     /// Sends a fragment to the unit, or past it if its shader bars merging there.
     #[inline]
     pub(crate) fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
-        let is_partial = self.stream.pattern.has_partial_pixel(fragment.coverage);
-        self.counters.partial += u64::from(is_partial);
         if is_barred {
             // The entries are older and may lie below.
             self.flush();
@@ -137,6 +135,7 @@ impl MergeDriver {
     /// The counters so far, but for the quads rasterized and culled, which the caller counts.
     pub(crate) fn counters(&self) -> MergeCounters {
         let mut counters = self.counters;
+        counters.partial = self.stream.partial;
         self.unit.report(&mut counters);
         counters
     }

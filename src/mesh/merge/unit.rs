@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use super::counters::MergeCounters;
 use crate::mesh::grid::Topology;
+use crate::mesh::index::index32;
 use crate::raster::samples::SamplePattern;
 
 /// A quad fragment of one triangle, after the early depth test.
@@ -70,7 +71,7 @@ pub struct DisjointSet {
 impl DisjointSet {
     /// Adds a fragment as a set of its own; returns its number.
     pub(crate) fn push(&mut self) -> u32 {
-        let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+        let number = index32(self.parents.len());
         self.parents.push([number; 4]);
         number
     }
@@ -85,7 +86,14 @@ impl DisjointSet {
         self.parents[from as usize] = [to; 4];
     }
 
+    /// The fragment that a shading pixel of `fragment` has merged into, or itself.
+    #[inline]
+    pub(crate) fn parent(&self, fragment: u32, pixel: usize) -> u32 {
+        self.parents[fragment as usize][pixel]
+    }
+
     /// The leader of the set that a shading pixel of `fragment` is in.
+    #[inline]
     pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
         let mut at = fragment;
         loop {
@@ -97,23 +105,15 @@ impl DisjointSet {
         }
     }
 
-    /// The leaders of the sets that the four shading pixels of `fragment` are in.
-    #[inline]
-    pub(crate) fn leaders(&self, fragment: u32) -> [u32; 4] {
-        let mut leaders = self.parents[fragment as usize];
-        // Most shading pixels lead themselves.
-        if leaders != [fragment; 4] {
-            for (pixel, leader) in leaders.iter_mut().enumerate() {
-                *leader = self.find(*leader, pixel);
-            }
-        }
-        leaders
-    }
-
     /// Number of fragments.
     #[allow(clippy::len_without_is_empty, reason = "no caller asks for emptiness")]
     pub fn len(&self) -> usize {
         self.parents.len()
+    }
+
+    /// Makes room for this number of fragments.
+    pub(crate) fn reserve(&mut self, fragments: usize) {
+        self.parents.reserve(fragments);
     }
 
     /// Removes all fragments.
@@ -131,6 +131,8 @@ pub struct MergeStream {
     pub fragments: DisjointSet,
     /// Quads that have left the unit, in order.
     pub out: Vec<MergedQuad>,
+    /// Number of fragments that have entered it with a shading pixel that they cover in part.
+    pub(crate) partial: u64,
 }
 
 impl MergeStream {
@@ -140,17 +142,25 @@ impl MergeStream {
             pattern,
             fragments: DisjointSet::default(),
             out: Vec::new(),
+            partial: 0,
         }
+    }
+
+    /// Takes note of the next fragment, which covers the samples of `coverage`; returns its number and the
+    /// shading pixels that it covers in part: bit `c` for shading pixel `c`.
+    #[inline]
+    pub(crate) fn enter(&mut self, coverage: u64) -> (u32, u8) {
+        let partial = self.pattern.partial_pixels(coverage);
+        self.partial += u64::from(partial != 0);
+        (self.fragments.push(), partial)
     }
 
     /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
     pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
-        let [a, b, c, d] = self
-            .fragments
-            .leaders(fragment)
-            .map(|l| u8::from(l == leader));
-        self.pattern.samples_of(a | b << 1 | c << 2 | d << 3)
+        let is_lead = |pixel| u8::from(self.fragments.find(fragment, pixel) == leader) << pixel;
+        let [a, b, c, d] = [0, 1, 2, 3].map(is_lead);
+        self.pattern.samples_of(a | b | c | d)
     }
 }
 
@@ -174,6 +184,13 @@ pub struct MergeRules {
     pub bypassed_by_effects: bool,
     /// Whether the shading pixels of a quad are merged one by one.
     pub splits_quads: bool,
+}
+
+impl MergeRules {
+    /// Number of merged quads that the parts of a fragment can end in.
+    pub(crate) fn targets_per_quad(self) -> usize {
+        if self.splits_quads { 4 } else { 1 }
+    }
 }
 
 /// A unit that merges quads, without time.

@@ -181,6 +181,7 @@ pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
         pattern,
         fragments: merged,
         out: quads,
+        ..
     } = stream;
     assert_eq!(merged.len(), fragments.len());
     let mut expected: HashMap<u32, u64> = HashMap::new();

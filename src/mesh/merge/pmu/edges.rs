@@ -71,6 +71,15 @@ impl Triangle {
     }
 }
 
+/// The edges of two triangles that share one, without it.
+#[derive(Debug)]
+pub(super) struct JoinedEdges {
+    /// Those of the first triangle before those of the second one, and the other way round.
+    lists: [[DirectedEdge; 4]; 2],
+    /// The bits of the edges of both in signatures.
+    signature: u64,
+}
+
 /// The outer edges of an entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OuterEdges {
@@ -90,11 +99,12 @@ impl OuterEdges {
     /// The edges of a new entry: those of its triangle in the shading pixels of the mask `pixels`, none
     /// in the others. Edges between vertices with the same id are left out.
     #[inline]
-    pub(super) fn of([a, b, c]: [u32; 3], pixels: u8) -> Self {
-        let has_three = (a != b) & (b != c) & (c != a);
+    pub(super) fn of(triangle: &Triangle, pixels: u8) -> Self {
+        let ([a, b, c], bits) = (triangle.edges, triangle.bits);
+        let has_three = (a != reversed(a)) & (b != reversed(b)) & (c != reversed(c));
         Self {
-            triangle: [directed(a, b), directed(b, c), directed(c, a)],
-            signature: bit_of(a, b) | bit_of(b, c) | bit_of(c, a),
+            triangle: [a, b, c],
+            signature: bits[0] | bits[1] | bits[2],
             open: pixels,
             listed: if has_three { 0 } else { pixels },
             counts: [0; 4],
@@ -107,35 +117,25 @@ impl OuterEdges {
         self.open & !self.listed
     }
 
-    /// The edges of two triangles without the one they share: those of this one first, and those of the
-    /// other one first.
+    /// The edges of two triangles without the one they share, with those of either one first.
     #[inline]
-    pub(super) fn joined(&self, other: &Self, shared: Shared) -> [[DirectedEdge; 4]; 2] {
+    pub(super) fn joined(&self, other: &Self, shared: Shared) -> JoinedEdges {
         let others = |&[a, b, c]: &[DirectedEdge; 3], shared: u64| {
             let is = |k: u64| shared >> k & 1 == 1;
             [if is(0) { b } else { a }, if is(2) { b } else { c }]
         };
         let [a, b] = others(&self.triangle, shared[0]);
         let [c, d] = others(&other.triangle, shared[1]);
-        [[a, b, c, d], [c, d, a, b]]
+        JoinedEdges {
+            lists: [[a, b, c, d], [c, d, a, b]],
+            signature: self.signature | other.signature,
+        }
     }
 
-    /// Notes that shading pixels in which both have the edges of their triangles have merged, and that lists
-    /// of four edges have taken their place: those of the mask `kept` here, those of `given` there.
+    /// Leaves the shading pixels of the mask `pixels` without edges.
     #[inline]
-    pub(super) fn list(&mut self, other: &mut Self, [kept, given]: [u8; 2]) {
-        let signature = self.signature | other.signature;
-        for (edges, mut gained, lost) in [(self, kept, given), (other, given, kept)] {
-            edges.open &= !lost;
-            edges.listed |= gained;
-            if gained != 0 {
-                edges.signature = signature;
-            }
-            while gained != 0 {
-                edges.counts[gained.trailing_zeros() as usize % 4] = 4;
-                gained &= gained - 1;
-            }
-        }
+    pub(super) fn close(&mut self, pixels: u8) {
+        self.open &= !pixels;
     }
 
     /// Whether the entry may have an edge in common with one whose edges are `other`.
@@ -242,11 +242,22 @@ impl EdgeLists {
         self.most >= 4 && is_one(shared[0]) && is_one(shared[1])
     }
 
-    /// Lists four edges of the entry in a slot.
+    /// Gives a shading pixel of the entry in a slot the edges of two triangles, those of triangle `first`, 0
+    /// or 1, before those of the other one.
     #[inline]
-    pub(super) fn set(&mut self, slot: u32, pixel: usize, edges: &[DirectedEdge; 4]) {
-        let first = self.first(slot, pixel);
-        self.edges[first..first + 4].copy_from_slice(edges);
+    pub(super) fn set(
+        &mut self,
+        slot: u32,
+        edges: &mut OuterEdges,
+        pixel: usize,
+        joined: &JoinedEdges,
+        first: usize,
+    ) {
+        let at = self.first(slot, pixel);
+        self.edges[at..at + 4].copy_from_slice(&joined.lists[first]);
+        edges.counts[pixel & 3] = 4;
+        edges.listed |= 1 << pixel;
+        edges.signature = joined.signature;
     }
 
     /// The edges that an entry has in common with a triangle in a shading pixel that is open.
@@ -339,7 +350,7 @@ mod tests {
 
     impl Entries {
         fn begin(&mut self, slot: u32, ids: [u32; 3], pixels: u8) -> u64 {
-            let (at, edges) = (slot as usize, OuterEdges::of(ids, pixels));
+            let (at, edges) = (slot as usize, OuterEdges::of(&Triangle::of(ids), pixels));
             self.1.resize(self.1.len().max(at + 1), edges);
             self.1[at] = edges;
             if self.0.begin(slot, &edges) {
@@ -392,9 +403,12 @@ mod tests {
         assert!(edges.of(1, 3).is_empty() && edges.of(1, 2).len() == 3);
         // Two whole shading pixels give the same lists, in which one keeps pixel 0 and the other pixel 1.
         let [mut one, mut two] = [edges.1[0], edges.1[1]];
-        let lists = one.joined(&two, shared);
-        assert!(edges.0.has_room_for(shared) && lists[0] == edges.of(0, 3));
-        one.list(&mut two, [0b0001, 0b0010]);
+        let joined = one.joined(&two, shared);
+        assert!(edges.0.has_room_for(shared) && joined.lists[0] == edges.of(0, 3));
+        one.close(0b0010);
+        two.close(0b0001);
+        edges.0.set(0, &mut one, 0, &joined, 0);
+        edges.0.set(1, &mut two, 1, &joined, 1);
         assert_eq!((one.open, one.whole(), one.counts[0]), (0b1101, 0b0100, 4));
         assert_eq!((two.open, two.whole(), two.counts[1]), (0b0110, 0b0100, 4));
         // (2, 4) meets (4, 2); of the two others one has no room.

@@ -153,8 +153,8 @@ impl PixelMerging {
     #[cold]
     fn evict_overlapping(&mut self, key: u64, coverage: u64, stream: &mut MergeStream) {
         let mut count = 0;
-        for slot in self.entries.of(key) {
-            if self.entries.get(slot).coverage & coverage != 0 {
+        for (slot, entry) in self.entries.of(key) {
+            if entry.coverage & coverage != 0 {
                 self.here[count % MOST_HERE] = slot;
                 count += 1;
             }
@@ -172,8 +172,7 @@ impl PixelMerging {
         let new = self.entries.get(new);
         let mut covered = 0;
         let mut count = 0;
-        for slot in self.entries.of(key) {
-            let entry = self.entries.get(slot);
+        for (slot, entry) in self.entries.of(key) {
             covered |= entry.coverage;
             // Only entries with the same facing can merge.
             let is_candidate = (entry.is_front == new.is_front) & entry.edges.may_share(&new.edges);
@@ -187,15 +186,20 @@ impl PixelMerging {
     /// Merges the shading pixels of the mask `pixels` of the staged quad `new` with those of the
     /// candidates; returns which candidates changed: bit `k` for candidate `k`.
     #[inline(never)]
-    fn merge(&mut self, new: u32, ids: [u32; 3], pixels: u8, stream: &mut MergeStream) -> u64 {
-        let triangle = Triangle::of(ids);
+    fn merge(
+        &mut self,
+        new: u32,
+        triangle: &Triangle,
+        pixels: u8,
+        stream: &mut MergeStream,
+    ) -> u64 {
         let mut changed = 0;
         // The entries that hold what has merged of each shading pixel of the new quad.
         let mut holders = [new; 4];
         for k in 0..self.candidates {
             let other = self.here[k % MOST_HERE];
             let [entry, quad] = [other, new].map(|slot| &self.entries.get(slot).edges);
-            let shared = entry.shared_with(&triangle);
+            let shared = entry.shared_with(triangle);
             let open = pixels & entry.open();
             let mut whole = entry.whole() & quad.whole();
             if whole != 0 && self.lists.has_room_for(shared) {
@@ -209,7 +213,7 @@ impl PixelMerging {
                 let pixel = left.trailing_zeros() as usize % 4;
                 left &= left - 1;
                 let slots = [other, holders[pixel]];
-                if let Some(keeps) = self.merge_pixel(slots, pixel, shared, &triangle, stream) {
+                if let Some(keeps) = self.merge_pixel(slots, pixel, shared, triangle, stream) {
                     holders[pixel] = keeps;
                     changed |= 1 << k;
                 }
@@ -236,13 +240,16 @@ impl PixelMerging {
         let pattern = stream.pattern;
         let kept = entry.keeps(quad, whole, pattern);
         let given = whole ^ kept;
+        let covered = entry.coverage | quad.coverage;
         let moved =
             pattern.samples_of(kept) & quad.coverage | pattern.samples_of(given) & entry.coverage;
         quad.coverage ^= moved;
         entry.coverage ^= moved;
-        let lists = entry.edges.joined(&quad.edges, shared);
-        entry.edges.list(&mut quad.edges, [kept, given]);
+        let joined = entry.edges.joined(&quad.edges, shared);
+        entry.edges.close(given);
+        quad.edges.close(kept);
         let numbers = [entry.number, quad.number];
+        let edges = [&mut entry.edges, &mut quad.edges];
         let mut left = whole;
         while left != 0 {
             let pixel = left.trailing_zeros() as usize % 4;
@@ -250,9 +257,15 @@ impl PixelMerging {
             let keeper = usize::from(given >> pixel & 1 == 1);
             let [from, to] = [numbers[1 - keeper], numbers[keeper]];
             holders[pixel] = slots[keeper];
-            self.lists.set(slots[keeper], pixel, &lists[keeper]);
             stream.fragments.merge_pixel(from, to, pixel);
             self.counters.cell_merges += 1;
+            if pattern.samples_of(1 << pixel) & !covered == 0 {
+                // No later quad covers a sample of it, so none finds an edge there.
+                edges[keeper].close(1 << pixel);
+            } else {
+                self.lists
+                    .set(slots[keeper], edges[keeper], pixel, &joined, keeper);
+            }
         }
     }
 
@@ -345,18 +358,18 @@ impl MergeUnit for PixelMerging {
     }
 
     fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream) {
-        let number = stream.fragments.push();
+        let (number, pixels) = stream.enter(fragment.coverage);
         self.counters.quads += 1;
         if fragment.coverage == 0 {
             self.counters.empties += 1;
             return;
         }
         let key = key(fragment.position);
-        let pixels = stream.pattern.partial_pixels(fragment.coverage);
+        let triangle = Triangle::of(fragment.ids);
         let new = self.entries.stage(PmuEntry {
             coverage: fragment.coverage,
             own: fragment.coverage,
-            edges: OuterEdges::of(fragment.ids, pixels),
+            edges: OuterEdges::of(&triangle, pixels),
             number,
             centres: fragment.centres,
             is_front: fragment.is_front,
@@ -376,13 +389,14 @@ impl MergeUnit for PixelMerging {
         }
         let mut has_settled = false;
         if self.candidates > 0 {
-            let changed = self.merge(new, fragment.ids, pixels, stream);
+            let changed = self.merge(new, &triangle, pixels, stream);
             self.settle(changed, stream);
             has_settled = changed != 0 && self.has_settled(new, stream);
         }
-        if !has_settled {
-            self.entries.link_staged(key);
+        if has_settled {
+            return;
         }
+        self.entries.link_staged(key);
         if self.held() > self.settings.entries
             && let Some(oldest) = self.entries.oldest()
         {

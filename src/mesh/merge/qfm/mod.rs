@@ -126,8 +126,7 @@ impl QuadFragmentMerging {
     #[inline]
     fn partner(&self, key: u64, fragment: &QuadFragment) -> Result<u32, Unmerged> {
         let mut reason = Unmerged::Alone;
-        for slot in self.buffer.of(key).take(self.settings.candidates as usize) {
-            let entry = self.buffer.get(slot);
+        for (slot, entry) in self.buffer.of(key).take(self.settings.candidates as usize) {
             let overlaps = entry.coverage & fragment.coverage != 0;
             if !overlaps && entry.is_adjacent(fragment.triangle) {
                 return Ok(slot);
@@ -163,7 +162,7 @@ impl QuadFragmentMerging {
         self.buffer.remove(slot);
         if self.settings.merge_at_eviction {
             let mut others = self.buffer.of(key).take(self.settings.candidates as usize);
-            if let Some(other) = others.find(|&o| self.buffer.get(o).can_merge(&entry)) {
+            if let Some((other, _)) = others.find(|(_, o)| o.can_merge(&entry)) {
                 drop(others);
                 let into = self.buffer.get_mut(other);
                 into.absorb(&entry);
@@ -202,7 +201,7 @@ impl MergeUnit for QuadFragmentMerging {
     }
 
     fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream) {
-        let number = stream.fragments.push();
+        let number = stream.enter(fragment.coverage).0;
         self.counters.fragments += 1;
         if fragment.coverage == 0 {
             self.counters.empties += 1;
