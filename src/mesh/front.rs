@@ -1,8 +1,9 @@
 //! The default view of a mesh: from its front by the convention of its format, unless that view shows
-//! next to nothing of it.
+//! next to nothing of it, or its format has no such convention and its side shows more.
 
 use nalgebra::Vector3;
 
+use super::files::bounds;
 use super::upright::hull_area;
 
 /// Up and front of a mesh, as unit vectors at right angles.
@@ -19,6 +20,16 @@ const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
 /// Share of the largest outline below which the view from the front counts as a sliver: an assumption.
 const SLIVER: f64 = 0.5;
+/// How many times as large as from the front the outline of a mesh with a left and a right must be from
+/// the side for a view in profile: an assumption.
+const PROFILE: f64 = 1.1;
+/// Cells along the diagonal of a mesh that tell whether its left mirrors its right: an assumption.
+const CELLS: usize = 64;
+/// Cells along each axis of the grid around it, with one more on either side.
+const SIDE: usize = CELLS + 3;
+/// Share of the cells with points in them whose mirror image, or a cell beside that, has points too, from
+/// which a mesh has a left and a right: an assumption.
+const MIRRORED: f64 = 0.9;
 
 impl Orientation {
     /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
@@ -57,10 +68,24 @@ impl Orientation {
         self.towards(0, false)
     }
 
+    /// The direction to a viewpoint beside the mesh, slightly above it, as far from its front as from its
+    /// back.
+    fn towards_profile(&self) -> Vector3<f64> {
+        self.right() * BEFORE.hypot(BESIDE) + self.up * ABOVE
+    }
+
+    fn right(&self) -> Vector3<f64> {
+        self.up.cross(&self.front)
+    }
+
     /// The direction from the middle of a mesh to its default viewpoint: to the front and slightly above
     /// and to the right of it, unless the outline of the points there is less than half as large as from
     /// another side or from higher up; then the direction with the largest outline.
-    pub(crate) fn towards_viewer(&self, points: &[[f32; 3]]) -> Vector3<f64> {
+    ///
+    /// A format that does not state a front (`is_stated`) leaves open which end of an animal or a vehicle
+    /// is its front. If its left mirrors its right and it is longer than wide, it is shown in profile,
+    /// which is right for both.
+    pub(crate) fn towards_viewer(&self, points: &[[f32; 3]], is_stated: bool) -> Vector3<f64> {
         let front = self.towards_front();
         let others = (0..4).flat_map(|k| [false, true].map(|is_high| self.towards(k, is_high)));
         let areas = others.map(|direction| (direction, outline(points, &direction, &self.up)));
@@ -69,9 +94,59 @@ impl Orientation {
             (front, 0.0),
             |best, next| if next.1 > best.1 { next } else { best },
         );
-        let is_sliver = outline(points, &front, &self.up) < SLIVER * largest.1;
-        if is_sliver { largest.0 } else { front }
+        if outline(points, &front, &self.up) < SLIVER * largest.1 {
+            largest.0
+        } else if !is_stated && self.is_long(points) && self.has_left_and_right(points) {
+            self.towards_profile()
+        } else {
+            front
+        }
     }
+
+    /// Whether the outline of a mesh is clearly larger from the side than from the front.
+    fn is_long(&self, points: &[[f32; 3]]) -> bool {
+        let [side, front] = [self.right(), self.front].map(|d| outline(points, &d, &self.up));
+        side > PROFILE * front
+    }
+
+    /// Whether the left half of a mesh mirrors its right one.
+    fn has_left_and_right(&self, points: &[[f32; 3]]) -> bool {
+        let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
+        let (middle, diagonal) = ((least + most) / 2.0, (most - least).norm());
+        let right = self.right();
+        let [mut filled, mut mirrored] = [(); 2].map(|()| vec![false; SIDE.pow(3)]);
+        for point in points {
+            let offset = (Vector3::from(point.map(f64::from)) - middle) / diagonal;
+            filled[cell(offset)] = true;
+            mirrored[cell(offset - right * (2.0 * right.dot(&offset)))] = true;
+        }
+        let cells = (0..filled.len()).filter(|&at| filled[at]);
+        let common = cells.clone().filter(|&at| is_near_filled(&mirrored, at));
+        common.count() as f64 >= MIRRORED * cells.count() as f64
+    }
+}
+
+/// Whether a cell or one beside it is filled.
+fn is_near_filled(filled: &[bool], at: usize) -> bool {
+    let rows = [0, SIDE, 2 * SIDE].map(|y| [0, SIDE * SIDE, 2 * SIDE * SIDE].map(|z| y + z));
+    // The first of the 27 cells; there is a row of empty ones on every side.
+    let first = at.saturating_sub(SIDE * SIDE + SIDE + 1);
+    let mut starts = rows.as_flattened().iter().map(|row| first + row);
+    starts.any(|start| filled[start..start + 3].contains(&true))
+}
+
+/// Index of the cell of an offset from the middle of a bounding box whose diagonal is 1.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "offsets are at most half a diagonal long"
+)]
+fn cell(offset: Vector3<f64>) -> usize {
+    let half = (CELLS / 2) as f64;
+    // Halves are rounded away from zero, so that the cells of mirror images are mirror images.
+    let [x, y, z] =
+        <[f64; 3]>::from(offset * (2.0 * half)).map(|c| (c.round() + half) as usize + 1);
+    (z * SIDE + y) * SIDE + x
 }
 
 /// Area of the convex hull of points seen from far away in a direction.
@@ -101,22 +176,52 @@ mod tests {
     fn the_front_is_seen_unless_it_is_a_sliver() {
         let conventional = Vector3::new(0.4, 0.3, 0.87);
         for size in [[1.0, 1.0, 1.0], [2.0, 1.0, 0.1], [0.5, 3.0, 0.5], [0.0; 3]] {
-            let towards = Orientation::y_up().towards_viewer(&cuboid(size));
+            let towards = Orientation::y_up().towards_viewer(&cuboid(size), true);
             assert!(
                 (towards - conventional).amax() < 1e-12,
                 "{size:?}: {towards:?}"
             );
         }
-        let towards = Orientation::z_up().towards_viewer(&cuboid([1.0; 3]));
+        let towards = Orientation::z_up().towards_viewer(&cuboid([1.0; 3]), false);
         assert!((towards - Vector3::new(0.4, -0.87, 0.3)).amax() < 1e-12);
         // A floor, which a view from higher up shows better.
-        let towards = Orientation::y_up().towards_viewer(&cuboid([10.0, 0.0, 2.0]));
+        let towards = Orientation::y_up().towards_viewer(&cuboid([10.0, 0.0, 2.0]), false);
         assert!(
             (towards.y - towards.xz().norm()).abs() < 1e-12,
             "{towards:?}"
         );
         // A wall seen edge on.
-        let towards = Orientation::y_up().towards_viewer(&cuboid([0.0, 2.0, 9.0]));
+        let towards = Orientation::y_up().towards_viewer(&cuboid([0.0, 2.0, 9.0]), true);
         assert!(towards.x.abs() > towards.z.abs(), "{towards:?}");
+    }
+
+    #[test]
+    fn long_symmetric_things_without_a_stated_front_are_shown_in_profile() {
+        // A body with a head to one end: longer than wide, the same on the left and on the right.
+        let mut animal = cuboid([1.0, 1.0, 1.8]);
+        animal.extend([[0.4, 1.3, -0.4], [0.6, 1.3, -0.4]]);
+        let towards = Orientation::y_up().towards_viewer(&animal, false);
+        assert!(
+            (towards - Vector3::new(0.957_549, 0.3, 0.0)).amax() < 1e-6,
+            "{towards:?}"
+        );
+        // The same one standing along z, whose front would be -y.
+        let lying: Vec<_> = animal.iter().map(|&[x, y, z]| [x, -z, y]).collect();
+        let towards = Orientation::z_up().towards_viewer(&lying, false);
+        assert!((towards - Vector3::new(0.957_549, 0.0, 0.3)).amax() < 1e-6);
+        // A stated front, one without a mirror image, one that is hardly longer than wide, and one wider than long.
+        let front = Orientation::y_up().towards_front();
+        assert_eq!(Orientation::y_up().towards_viewer(&animal, true), front);
+        let skewed: Vec<_> = animal
+            .iter()
+            .map(|&[x, y, z]| [x + 0.3 * z, y, z])
+            .collect();
+        for points in [skewed, cuboid([1.0, 1.0, 1.05]), cuboid([1.8, 1.0, 1.0])] {
+            assert_eq!(Orientation::y_up().towards_viewer(&points, false), front);
+        }
+        // Nothing at all, and a single point.
+        for points in [vec![], vec![[1.0; 3]]] {
+            assert_eq!(Orientation::y_up().towards_viewer(&points, false), front);
+        }
     }
 }

@@ -8,6 +8,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use crate::support::shared;
+
 /// A triangle with a camera and a light.
 fn document() -> Value {
     let corners = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
@@ -178,5 +180,53 @@ fn layers_are_written_beside_the_picture() {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments}: {err}");
         assert!(err.contains(said), "{arguments}: {err}");
+    }
+}
+
+/// The depths of a mesh's picture from the default viewpoint.
+fn depths(folder: &Path, file: &Path, flags: &str) -> Vec<f32> {
+    let file = file.display();
+    let arguments = format!("{file} --width 96 --height 72 --aov depth -o a.{{aov}}.npy {flags}");
+    let (code, _, err) = mesh(folder, &arguments);
+    assert_eq!(code, Some(0), "{arguments}: {err}");
+    let bytes = fs::read(folder.join("a.depth.npy")).unwrap();
+    let (values, _) = bytes[bytes.len() - 96 * 72 * 4..].as_chunks::<4>();
+    values.iter().map(|&v| f32::from_le_bytes(v)).collect()
+}
+
+#[test]
+fn the_nearest_walls_of_shared_meshes_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "bigguy/bigguy.obj",
+        "dxsdk_subd_cages/guy3.obj",
+        "dxsdk_subd_cages/head.obj",
+        "dxsdk_subd_cages/shipquads.obj",
+        "flighthelmet/FlightHelmet.gltf",
+        "hairy_object/hair_ribbons.ply",
+        "hairy_object/TestObject1.obj",
+        "monsterfrog/monsterfrog.obj",
+        "mountain/mountain.obj",
+        "osd_shapes/catmark_car.obj",
+        "osd_shapes/catmark_lefthanded.obj",
+        "osd_shapes/catmark_rook.obj",
+        "scorpion/scorpion.obj",
+        "shadowcolumns/testscene.obj",
+        "spot/spot_triangulated.obj",
+        "teaset_bezier/teacup",
+        "teaset_bezier/teapot",
+        "teaset_bezier/teaspoon",
+    ] {
+        let Some(file) = shared::path(&format!("meshes/{name}")) else {
+            return;
+        };
+        let by_default = depths(folder.path(), &file, "");
+        let of_all = depths(folder.path(), &file, "--faces both");
+        let covered = of_all.iter().filter(|depth| **depth > 0.0).count();
+        assert!(covered > 300, "{name}: {covered} pixels");
+        let is_other = |pair: &(&f32, &f32)| pair.0.to_bits() != pair.1.to_bits();
+        let others = by_default.iter().zip(&of_all).filter(is_other).count();
+        // Where surfaces cross, a back may lie in front.
+        assert!(others * 1000 <= covered, "{name}: {others} of {covered}");
     }
 }

@@ -36,7 +36,11 @@ impl MeshInput {
         let points = self.points();
         let towards = match self.flags.front {
             Some(_) => orientation.towards_front(),
-            None => orientation.towards_viewer(&points),
+            None => {
+                // The ranks of an army are no left and right of one thing.
+                let is_stated = self.has_stated_axes || self.flags.army.is_some();
+                orientation.towards_viewer(&points, is_stated)
+            }
         };
         Framing {
             subject: FramingTarget { centre, radius },

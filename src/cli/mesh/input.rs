@@ -72,7 +72,8 @@ pub(in crate::cli) struct MeshInputFlags {
     #[arg(long, value_name = "DISTANCE", value_parser = positive)]
     pub(super) near: Option<f64>,
     /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
-    /// and PLY files, or -y if +z is up; another side or a higher view if that one is a sliver]
+    /// and PLY files, or -y if +z is up; without glTF, what is longer than wide and the same on the left and
+    /// on the right is shown in profile; another side or a higher view if that one is a sliver]
     #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = parse_axis)]
     pub(super) front: Option<Vector3<f64>>,
     #[command(flatten)]
@@ -137,6 +138,8 @@ pub(in crate::cli) struct MeshInput {
     pub(super) flags: MeshInputFlags,
     pub(super) content: Content,
     pub(super) stands_along_z: bool,
+    /// Whether the format states the directions of up and of the front.
+    pub(super) has_stated_axes: bool,
     pub(super) cameras: Vec<FileCamera>,
     pub(super) bounds: [[f32; 3]; 2],
     heights: Option<Texture>,
@@ -171,7 +174,7 @@ impl MeshInputFlags {
 
     pub(in crate::cli) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
         each_once("--tessellate", &self.areas)?;
-        let (content, y_is_up, cameras) = self.read(path, verbosity)?;
+        let (content, has_stated_axes, cameras) = self.read(path, verbosity)?;
         self.warn_of_idle_flags(&content, verbosity);
         let is_surface = !matches!(content, Content::Polygons(_)) || !self.areas.is_empty();
         for (flag, is_set) in [
@@ -183,11 +186,12 @@ impl MeshInputFlags {
             }
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
-        let stands_along_z = !y_is_up && stands_along_z(content.points());
+        let stands_along_z = !has_stated_axes && stands_along_z(content.points());
         let mut input = MeshInput {
             flags: self.clone(),
             content,
             stands_along_z,
+            has_stated_axes,
             cameras,
             bounds: [[0.0; 3]; 2],
             heights,
@@ -290,7 +294,7 @@ impl MeshInputFlags {
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
         let content = Content::Polygons(Box::new(mesh));
-        Ok((content, loaded.y_is_up, loaded.cameras))
+        Ok((content, loaded.has_stated_axes, loaded.cameras))
     }
 }
 

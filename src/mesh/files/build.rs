@@ -164,7 +164,7 @@ impl MeshBuilder {
         Loaded {
             mesh,
             cameras: Vec::new(),
-            y_is_up: false,
+            has_stated_axes: false,
             warnings,
         }
     }

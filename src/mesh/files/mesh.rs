@@ -101,8 +101,8 @@ pub struct Loaded {
     pub mesh: Mesh,
     /// Cameras that the file places in the scene.
     pub cameras: Vec<FileCamera>,
-    /// Whether the format states that +y is up, as glTF does; OBJ and PLY leave it open.
-    pub y_is_up: bool,
+    /// Whether the format states that +y is up and +z the front, as glTF does; OBJ and PLY leave it open.
+    pub has_stated_axes: bool,
     /// Parts of the file that are left out or drawn differently, one sentence each; at most about a
     /// hundred.
     pub warnings: Vec<String>,

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::build::MeshBuilder;
 use super::mesh::{Corner, Crease, Loaded, Mesh, NONE};
 use super::mtl;
-use super::sides::mark_open_surfaces;
+use super::sides::mark_two_sided;
 use super::text::{self, Lines, numbers, words};
 use crate::error::{Error, Mismatch, Result};
 use crate::image::srgb::decode_srgb;
@@ -51,7 +51,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     }
     mtl::read(&reader.libraries, &reader.names, &mut builder, resolve);
     let mut loaded = builder.finish();
-    mark_open_surfaces(&mut loaded.mesh);
+    mark_two_sided(&mut loaded.mesh);
     Ok(loaded)
 }
 

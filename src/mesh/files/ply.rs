@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::build::{MeshBuilder, finite};
 use super::mesh::{Corner, Loaded, NONE};
-use super::sides::mark_open_surfaces;
+use super::sides::mark_two_sided;
 use crate::error::{Error, Mismatch, Result};
 use crate::image::srgb::decode_srgb;
 use crate::math::narrow;
@@ -236,7 +236,7 @@ impl PlyReader {
             start = end;
         }
         let mut loaded = self.builder.finish();
-        mark_open_surfaces(&mut loaded.mesh);
+        mark_two_sided(&mut loaded.mesh);
         Ok(loaded)
     }
 }

@@ -1,14 +1,21 @@
 //! Sides of surfaces in formats that do not state them.
 
-use super::mesh::Mesh;
+use nalgebra::Vector3;
 
-/// Marks as two-sided the materials of open surfaces.
+use super::mesh::{Corner, Mesh};
+
+/// Relative size of a volume that may be rounding, as that of a sheet with two sides.
+const ROUNDING: f64 = 1e-6;
+
+/// Marks as two-sided the materials of surfaces whose backs may be seen.
 ///
 /// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in
 /// one direction as in the other: its backs cannot be seen from outside and need not be drawn. An open
 /// surface (a leaf, a sail, a cup of one layer, faces whose orientations contradict each other) may be
-/// seen from either side, which OBJ and PLY cannot state.
-pub(super) fn mark_open_surfaces(mesh: &mut Mesh) {
+/// seen from either side, which OBJ and PLY cannot state. So may closed ones, if their fronts are
+/// inside, as in a room or in a file with clockwise faces: those of all together enclose a negative volume,
+/// while a cavity is smaller than what is around it.
+pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     let mut surfaces = Surfaces::new(mesh.positions.len());
     let faces = 0..mesh.faces();
     for face in faces.clone() {
@@ -29,13 +36,40 @@ pub(super) fn mark_open_surfaces(mesh: &mut Mesh) {
             *sum = sum.wrapping_add(edge(from.position, to.position));
         }
     }
+    let is_closed: Vec<bool> = faces
+        .clone()
+        .map(|face| sums[surfaces.of(mesh.face(face)[0].position) as usize] == 0)
+        .collect();
+    let are_inside_out = are_inside_out(mesh, &is_closed);
     for face in faces {
-        let surface = surfaces.of(mesh.face(face)[0].position);
-        if sums[surface as usize] != 0 {
+        if are_inside_out || !is_closed[face] {
             let material = mesh.face_materials[face] as usize;
             mesh.materials[material].two_sided = true;
         }
     }
+}
+
+/// Whether the closed surfaces of a mesh enclose a negative volume.
+fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
+    let at = |place: u32| Vector3::from(mesh.positions[place as usize].map(f64::from));
+    let Some(first) = mesh.corners.first() else {
+        return false;
+    };
+    // Near the surfaces, volumes keep most digits.
+    let origin = at(first.position);
+    let at = |corner: &Corner| at(corner.position) - origin;
+    // Six times the volumes of the tetrahedra from the origin to the triangles, and their sizes.
+    let (mut volume, mut sizes) = (0.0, 0.0);
+    for face in (0..mesh.faces()).filter(|&face| is_closed[face]) {
+        let corners = mesh.face(face);
+        let first = at(&corners[0]);
+        for pair in corners[1..].windows(2) {
+            let tetrahedron = first.dot(&at(&pair[0]).cross(&at(&pair[1])));
+            volume += tetrahedron;
+            sizes += f64::abs(tetrahedron);
+        }
+    }
+    volume < -ROUNDING * sizes
 }
 
 /// A number for a directed edge; those of the two directions add up to 0.
@@ -93,9 +127,9 @@ mod tests {
     use crate::mesh::files::{Corner, Material, NONE};
 
     /// Whether each face of a mesh has a two-sided material, when each has its own.
-    fn two_sided(positions: usize, faces: &[&[u32]]) -> Vec<bool> {
+    fn two_sided(positions: &[[f32; 3]], faces: &[&[u32]]) -> Vec<bool> {
         let mut mesh = Mesh {
-            positions: vec![[0.0; 3]; positions],
+            positions: positions.to_vec(),
             face_starts: vec![0],
             materials: vec![Material::default(); faces.len()],
             ..Mesh::default()
@@ -111,24 +145,67 @@ mod tests {
                 .push(u32::try_from(mesh.corners.len()).unwrap());
             mesh.face_materials.push(material);
         }
-        mark_open_surfaces(&mut mesh);
+        mark_two_sided(&mut mesh);
         mesh.materials.iter().map(|m| m.two_sided).collect()
+    }
+
+    const TETRAHEDRON: [&[u32]; 4] = [&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]];
+
+    /// The corners of a tetrahedron, away from the origin.
+    fn corners(size: f32) -> Vec<[f32; 3]> {
+        let corners = [
+            [0.0; 3],
+            [size, 0.0, 0.0],
+            [0.0, size, 0.0],
+            [0.0, 0.0, size],
+        ];
+        corners.map(|corner| corner.map(|c| c + 5.0)).to_vec()
+    }
+
+    /// A tetrahedron whose first vertex has this number, with its fronts inside.
+    fn inside_out(first: u32) -> [[u32; 3]; 4] {
+        TETRAHEDRON.map(|face| [first + face[2], first + face[1], first + face[0]])
     }
 
     #[test]
     fn only_open_surfaces_have_two_sides() {
-        let tetrahedron: [&[u32]; 4] = [&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]];
-        assert_eq!(two_sided(4, &tetrahedron), [false; 4]);
-        assert_eq!(two_sided(4, &tetrahedron[..3]), [true; 3]);
+        let mut positions = corners(1.0);
+        assert_eq!(two_sided(&positions, &TETRAHEDRON), [false; 4]);
+        assert_eq!(two_sided(&positions, &TETRAHEDRON[..3]), [true; 3]);
         let leaf: &[u32] = &[4, 5, 6];
-        let mut both = tetrahedron.to_vec();
+        let mut both = TETRAHEDRON.to_vec();
         both.push(leaf);
-        assert_eq!(two_sided(7, &both), [false, false, false, false, true]);
+        positions.extend([[0.0; 3], [1.0; 3], [0.0, 2.0, 0.0]]);
+        assert_eq!(
+            two_sided(&positions, &both),
+            [false, false, false, false, true]
+        );
     }
 
     #[test]
     fn a_face_turned_round_opens_its_surface() {
         let turned: [&[u32]; 4] = [&[0, 1, 2], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]];
-        assert_eq!(two_sided(4, &turned), [true; 4]);
+        assert_eq!(two_sided(&corners(1.0), &turned), [true; 4]);
+    }
+
+    #[test]
+    fn closed_surfaces_with_their_fronts_inside_have_two_sides() {
+        let turned = inside_out(0);
+        assert_eq!(
+            two_sided(&corners(1.0), &turned.each_ref().map(|f| &f[..])),
+            [true; 4]
+        );
+        // A cavity is seen from outside as little as any other back; a thing in a room is seen from both.
+        for (size, expected) in [(0.5, false), (2.0, true)] {
+            let positions = [corners(1.0), corners(size)].concat();
+            let other = inside_out(4);
+            let faces = [TETRAHEDRON, other.each_ref().map(|f| &f[..])].concat();
+            assert_eq!(two_sided(&positions, &faces), [expected; 8], "{size}");
+        }
+        // A sheet of two sides.
+        assert_eq!(
+            two_sided(&corners(1.0), &[&[1, 2, 3], &[3, 2, 1]]),
+            [false; 2]
+        );
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         }
     }
     let mut loaded = builder.finish();
-    loaded.y_is_up = true;
+    loaded.has_stated_axes = true;
     loaded.cameras = cameras;
     Ok(loaded)
 }
