@@ -3,7 +3,7 @@
 
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
-use super::warp::fragment::FragmentShader;
+use super::warp::fragment::{FragmentShader, ShadedCounts};
 use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
@@ -14,7 +14,9 @@ use crate::gpu::zrop::framebuffer::{Failed, Framebuffer};
 use crate::math::SimdLevel;
 use crate::pipeline::maps::{MapKind, Maps};
 use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{Beat, ColourQuad, Quad, RasterTile, ShadedQuads, WARP_QUADS, Warp};
+use crate::pipeline::packets::{
+    Beat, ColourQuad, Quad, QuadMasks, RasterTile, ShadedQuads, WARP_QUADS, Warp,
+};
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::{PixelRect, PrimitiveShape};
 use crate::raster::polygon::Polygon;
@@ -77,18 +79,29 @@ impl<'a> DrawState<'a> {
         }
     }
 
-    /// Shades a warp.
+    /// Shades a warp. The quads with a surviving fragment are packed at the front of `out`, unless pairs are
+    /// to be merged, which leaves every quad at its place.
     #[inline]
-    pub fn shade(&mut self, warp: &Warp, out: &mut [ColourQuad; WARP_QUADS]) {
+    pub(crate) fn shade(
+        &mut self,
+        warp: &Warp,
+        out: &mut [ColourQuad; WARP_QUADS],
+    ) -> ShadedCounts {
         let across = self.framebuffer.layout.tiles_across;
-        let (x, y) = (warp.tile % across, warp.tile / across);
-        self.near_cut += self.shader.shade(x, y, &warp.quads, out);
+        let tile = [warp.tile % across, warp.tile / across];
+        let counts = if warp.merge == 0 {
+            self.shader.shade_into::<true>(tile, &warp.quads, out)
+        } else {
+            self.shader.shade_into::<false>(tile, &warp.quads, out)
+        };
+        self.near_cut += u64::from(counts.decided);
         if let Some(maps) = &mut self.maps {
             for quad in warp.quads.iter() {
                 let index = quad_index(warp.tile, quad.position);
                 maps.count(MapKind::Shaded, index, quad.mask);
             }
         }
+        counts
     }
 }
 
@@ -98,6 +111,11 @@ impl Screen for DrawState<'_> {
     #[inline]
     fn outline(&self, shape: &PrimitiveShape) -> Option<Polygon> {
         shape.polygon()
+    }
+
+    #[inline]
+    fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect> {
+        shape.pixel_bounds()
     }
 
     #[inline]
@@ -160,14 +178,13 @@ impl EarlyTests for DrawState<'_> {
     }
 
     #[inline]
-    fn prefetch_termination(&self, tile: u32, position: u8) {
-        self.framebuffer
-            .prefetch_termination(quad_index(tile, position));
+    fn prefetch_termination(&self, tile: u32, quads: &[Quad]) {
+        self.framebuffer.prefetch_termination(tile, quads);
     }
 
     #[inline]
-    fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
-        self.framebuffer.terminated(tile, position, at)
+    fn terminated(&self, tile: u32, quads: &[Quad], at: Cycle) -> QuadMasks {
+        self.framebuffer.terminated(tile, quads, at)
     }
 
     #[inline]

@@ -138,10 +138,17 @@ pub struct ShadedQuads {
 }
 
 impl ShadedQuads {
-    /// Places for the results of a warp, which [`ShadedQuads::keep_surviving`] turns into quads.
+    /// Places for the results of a warp, of which [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`]
+    /// choose the quads.
     #[inline]
     pub(crate) fn places(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
         &mut self.places
+    }
+
+    /// Makes the first `count` places the quads.
+    #[inline]
+    pub(crate) fn keep(&mut self, count: usize) {
+        self.len = count.min(WARP_QUADS);
     }
 
     /// Makes the places with a surviving fragment the quads, in order.
@@ -189,21 +196,37 @@ pub fn fragments(mask: u8) -> u64 {
     COUNTS >> ((mask & 15) * 4) & 7
 }
 
-/// Counts the fragments of up to eight masks of four at once, since the baseline instruction sets have no
-/// population count.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct MaskCounter(u32);
+/// Masks of up to eight quads, four bits each, the first quad's lowest: all of a beat or a warp are counted
+/// and compared at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QuadMasks(pub(crate) u32);
 
-impl MaskCounter {
-    /// Adds a mask. A ninth mask replaces the first.
+impl QuadMasks {
+    /// Collects masks of four bits; of more than eight, the first.
     #[inline(always)]
-    pub(crate) fn add(&mut self, mask: u8) {
-        self.0 = self.0.rotate_left(4) & !15 | u32::from(mask & 15);
+    pub(crate) fn of(masks: impl DoubleEndedIterator<Item = u8>) -> Self {
+        Self(masks.rev().fold(0, |all, mask| all << 4 | u32::from(mask)))
     }
 
-    /// Number of bits set in the last eight masks.
+    /// Mask of quad `quad`.
+    #[inline(always)]
+    pub(crate) fn get(self, quad: usize) -> u8 {
+        (self.0 >> (4 * quad % 32) & 15) as u8
+    }
+
+    /// Number of fragments.
     #[inline(always)]
     pub(crate) fn fragments(self) -> u64 {
         u64::from(self.0.count_ones())
+    }
+
+    /// Number of quads with a fragment.
+    #[inline(always)]
+    pub(crate) fn quads(self) -> u64 {
+        const LOWEST: u32 = 0x1111_1111;
+        let pairs = self.0 | self.0 >> 2;
+        let quads = (pairs | pairs >> 1) & LOWEST;
+        // The highest digit of the product is the sum of all.
+        u64::from(quads.wrapping_mul(LOWEST) >> 28)
     }
 }

@@ -123,6 +123,14 @@ impl RateLimiter {
         start
     }
 
+    /// Serves `count` items, at least one, that arrive at `arrival`; returns the cycle of service of the last.
+    #[inline]
+    pub fn serve_all(&mut self, arrival: Cycle, count: u64) -> Cycle {
+        self.clock.wait_until(arrival);
+        self.clock.pass(count.saturating_sub(1));
+        self.serve(arrival)
+    }
+
     /// First cycle in which another item can be served.
     #[inline]
     #[must_use]
@@ -152,6 +160,7 @@ mod tests {
         // Three items in two cycles.
         let mut mixed = RateLimiter::new(Rate::new(3, 2));
         assert_eq!([0; 7].map(|t| mixed.serve(t)), [0, 0, 1, 2, 2, 3, 4]);
+        assert_eq!([mixed.serve_all(0, 3), mixed.serve_all(9, 4)], [6, 11]);
     }
 
     /// No rate drifts: after many items the cycle is the exact quotient.

@@ -41,10 +41,13 @@ impl Queue {
     pub fn leave(&mut self, cycle: Cycle) {
         self.left_at[self.next] = cycle;
         self.next += 1;
-        if self.next == self.left_at.len() {
-            self.next = 0;
-        }
-        self.free_at = self.left_at[self.next];
+        self.free_at = match self.left_at.get(self.next) {
+            Some(&free_at) => free_at,
+            None => {
+                self.next = 0;
+                self.left_at[0]
+            }
+        };
     }
 }
 
@@ -134,8 +137,21 @@ impl Activity {
     /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].
     #[inline]
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
+        let later = self.arrive(arrival);
+        self.idle_for_late_data(later, ready);
+    }
+
+    /// Records the arrival of an item; returns the cycles by which it came later than its predecessor.
+    #[inline]
+    pub(crate) fn arrive(&mut self, arrival: Cycle) -> Cycle {
         let later = arrival.saturating_sub(self.last_arrival + 1);
         self.last_arrival = arrival;
+        later
+    }
+
+    /// As [`Activity::idle_for_data`], for an item that came `later` cycles later than its predecessor.
+    #[inline]
+    pub(crate) fn idle_for_late_data(&mut self, later: Cycle, ready: Cycle) {
         if ready > self.accounted {
             self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
             self.idle_until(ready, StallReason::Miss);

@@ -15,6 +15,7 @@
 //! `|C| <= 2^53`; for any `i32` pixel the edge function stays below `2^30 * 2^31 * 2 + 2^53 <
 //! 2^63`, so `i64` never overflows.
 
+use crate::math::SimdLevel;
 use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
 use crate::raster::strip::{HALF_ROWS, STRIP_COLUMNS, STRIP_ROWS, Strip};
 
@@ -117,27 +118,17 @@ impl Polygon {
     /// A triangle of either winding; `None` when its area is zero, or a vertex is outside the
     /// guard band.
     pub fn triangle([v0, v1, v2]: [Vertex; 3]) -> Option<Self> {
-        if ![v0, v1, v2].into_iter().all(Vertex::is_in_guard_band) {
-            return None;
-        }
-        // Twice the area: differences of 2^30 at most, so below 2^61.
-        let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
-            - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
-        let edges = match area.signum() {
-            0 => return None,
-            1 => [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)],
-            _ => [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)],
+        let edges = if twice_area([v0, v1, v2])? > 0 {
+            [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)]
+        } else {
+            [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)]
         };
         // One edge at least goes up and one down, or there would be no area.
         let left = edges.iter().position(|e| e.a > 0)?;
         let right = edges.iter().position(|e| e.a < 0)?;
-        let [low, high] = [i32::min, i32::max].map(|one: fn(i32, i32) -> i32| Vertex {
-            x: one(one(v0.x, v1.x), v2.x),
-            y: one(one(v0.y, v1.y), v2.y),
-        });
         Some(Self {
             edges: [edges[left], edges[right], edges[3 - left - right]],
-            bounds: pixels_between(low, high),
+            bounds: pixels_around([v0, v1, v2]),
         })
     }
 
@@ -189,13 +180,18 @@ impl Polygon {
         debug_assert!((-MAX_COLUMN..=MAX_COLUMN - STRIP_COLUMNS).contains(&x0));
         let clip = clip.intersect(self.bounds);
         const HALF: i32 = STRIP_ROWS / 2;
-        let words = [y0, y0 + HALF].map(|y| {
-            if clip.y0 < y + HALF && clip.y1 > y {
-                self.words([x0, y], clip)
-            } else {
-                [0; HALF_ROWS]
-            }
-        });
+        let mut words = [[0; HALF_ROWS]; 2];
+        SimdLevel::best().run(
+            #[inline(always)]
+            || {
+                if clip.y0 < y0 + HALF && clip.y1 > y0 {
+                    words[0] = self.words([x0, y0], clip);
+                }
+                if clip.y0 < y0 + STRIP_ROWS && clip.y1 > y0 + HALF {
+                    words[1] = self.words([x0, y0 + HALF], clip);
+                }
+            },
+        );
         Strip::new(words, y0, clip)
     }
 
@@ -206,7 +202,7 @@ impl Polygon {
         let inside = |x: i32| f64::from(x.clamp(x0, x0 + STRIP_COLUMNS));
         let (first, end) = (inside(clip.x0), inside(clip.x1));
         let [left, right, third] = &self.edges;
-        let numerators = self.edges.map(|edge| edge.numerator(y0));
+        let numerators = [left.numerator(y0), right.numerator(y0), third.numerator(y0)];
         // The third edge bounds one side; added to it, these leave the other side alone.
         let (no_left, no_right) = if third.is_left() {
             (0.0, NOWHERE)
@@ -244,6 +240,42 @@ impl PrimitiveShape {
             Self::Rectangle([least, greatest]) => Polygon::rectangle(least, greatest),
         }
     }
+
+    /// The [bounds](Polygon::pixel_bounds) of its polygon, without the edges.
+    #[inline]
+    pub(crate) fn pixel_bounds(&self) -> Option<PixelRect> {
+        match *self {
+            Self::Triangle(corners) => twice_area(corners).map(|_| pixels_around(corners)),
+            Self::Rectangle(_) => self.polygon().map(|polygon| polygon.bounds),
+        }
+    }
+}
+
+/// Twice the area of a triangle, positive if its corners come clockwise as seen with y down; `None` when it
+/// is zero, or a vertex is outside the guard band.
+#[inline]
+fn twice_area([v0, v1, v2]: [Vertex; 3]) -> Option<i64> {
+    if ![v0, v1, v2].into_iter().all(Vertex::is_in_guard_band) {
+        return None;
+    }
+    // Differences of 2^30 at most, so below 2^61.
+    let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
+        - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
+    (area != 0).then_some(area)
+}
+
+/// The pixels whose centres lie in the box around a triangle.
+#[inline]
+fn pixels_around([v0, v1, v2]: [Vertex; 3]) -> PixelRect {
+    let low = Vertex {
+        x: v0.x.min(v1.x).min(v2.x),
+        y: v0.y.min(v1.y).min(v2.y),
+    };
+    let high = Vertex {
+        x: v0.x.max(v1.x).max(v2.x),
+        y: v0.y.max(v1.y).max(v2.y),
+    };
+    pixels_between(low, high)
 }
 
 /// The pixels whose centres lie between two corners: at the low sides or inside. At the high sides

@@ -50,10 +50,8 @@ impl Strip {
 /// A 2x2 block of pixels of an 8x8 tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TileQuad {
-    /// Column of quads, 0 to 3.
-    pub column: u8,
-    /// Row of quads, 0 to 3.
-    pub row: u8,
+    /// Number of its place: `8 row + column`, both from 0 to 3, as in a screen tile of eight quads a row.
+    pub place: u8,
     /// Coverage mask, never zero: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     pub mask: u8,
 }
@@ -88,8 +86,8 @@ impl Iterator for TileQuads {
         self.left &= self.left - 1;
         let pixels = self.mask >> at;
         Some(TileQuad {
-            column: (at as u8 & 7) >> 1,
-            row: at as u8 >> 4,
+            // Pixel `16 row + 2 column`.
+            place: at as u8 / 2,
             mask: (pixels & 3 | pixels >> 6 & 12) as u8,
         })
     }
@@ -135,15 +133,7 @@ mod tests {
         // Pixels (3, 0) to (5, 0) and (4, 1) to (7, 1), then (7, 7).
         let quads = tile_quads(0x8000_0000_0000_f038);
         assert_eq!(quads.len(), 4);
-        let found: Vec<_> = quads.map(|q| (q.column, q.row, q.mask)).collect();
-        assert_eq!(
-            found,
-            [
-                (1, 0, 0b0010),
-                (2, 0, 0b1111),
-                (3, 0, 0b1100),
-                (3, 3, 0b1000)
-            ]
-        );
+        let found: Vec<_> = quads.map(|q| (q.place, q.mask)).collect();
+        assert_eq!(found, [(1, 0b0010), (2, 0b1111), (3, 0b1100), (27, 0b1000)]);
     }
 }

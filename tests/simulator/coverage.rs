@@ -157,8 +157,7 @@ fn expected_quads(mask: u64) -> Vec<TileQuad> {
     let quad = |(column, row): (u8, u8)| {
         let bit = |x: u8, y: u8| u8::from(mask >> (8 * (2 * row + y) + 2 * column + x) & 1 == 1);
         TileQuad {
-            column,
-            row,
+            place: 8 * row + column,
             mask: bit(0, 0) | bit(1, 0) << 1 | bit(0, 1) << 2 | bit(1, 1) << 3,
         }
     };

@@ -9,6 +9,7 @@
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
+use crate::math::index;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad};
 use crate::pipeline::rate::Rate;
@@ -72,8 +73,9 @@ pub struct QuadReorder {
     enabled: bool,
     /// Quads per scan.
     window_size: u64,
-    /// Quads of the current scan, and whether each is part of a pair.
-    window: Vec<(Quad, bool)>,
+    /// Quads of the current scan.
+    window: Vec<Quad>,
+    /// By position: the place in the window of a quad that is not part of a pair yet.
     registers: [u32; QUADS_PER_TILE as usize],
     /// Port of the scan, in quads.
     scan: RateLimiter,
@@ -144,46 +146,53 @@ impl QuadReorder {
         let id = self.window.len() as u32;
         let register = &mut self.registers[usize::from(quad.position)];
         let older = std::mem::replace(register, id);
-        self.window.push((quad, older != NONE));
+        self.window.push(quad);
         if older == NONE {
             return None;
         }
         *register = NONE;
-        let (first, paired) = &mut self.window[older as usize];
-        *paired = true;
-        Some(*first)
+        Some(self.window[older as usize])
     }
 
-    /// Scans a quad that entered the buffer at `entered`; emits pairs four at a time.
+    /// Scans quads that entered the buffer at `entered`; emits pairs four at a time.
     fn take<M>(
         &mut self,
-        quad: Quad,
+        quads: &[Quad],
         entered: Cycle,
         state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) {
-        self.scanned = self.scan.serve(entered);
+        let begin = self.scan.free().max(entered);
         self.input.idle_until(entered, StallReason::Full);
-        self.input.idle_until(self.scanned, StallReason::Blocked);
-        self.input
-            .busy_until(self.scan.free().max(self.scanned + 1));
-        self.input.moved += 1;
-        if let Some(older) = self.scan(quad) {
-            self.counters.pairs += 1;
-            self.pairs |= 1 << (self.quads.len() / 2);
-            self.quads.push(older);
-            self.quads.push(quad);
-            if self.quads.is_full() {
-                self.emit(false, self.scanned, state, next);
+        self.input.idle_until(begin, StallReason::Blocked);
+        for &quad in quads {
+            self.scanned = self.scan.serve(entered);
+            if let Some(older) = self.scan(quad) {
+                self.counters.pairs += 1;
+                self.pairs |= 1 << (self.quads.len() / 2);
+                self.quads.push(older);
+                self.quads.push(quad);
+                if self.quads.is_full() {
+                    self.emit(false, self.scanned, state, next);
+                }
             }
         }
+        // From the first on, the port has no pause.
+        self.input
+            .busy_until(self.scan.free().max(self.scanned + 1));
+        self.input.moved += quads.len() as u64;
+    }
+
+    /// Quads that can be added to the current scan.
+    fn room(&self) -> usize {
+        index(self.window_size) - self.window.len()
     }
 
     /// Ends a scan at `at`: emits the quads without a partner in arrival order, and frees the buffer.
     fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         let window = std::mem::take(&mut self.window);
-        for &(quad, paired) in &window {
-            if !paired {
+        for (id, &quad) in (0..).zip(&window) {
+            if self.registers[usize::from(quad.position)] == id {
                 self.counters.singles += 1;
                 self.quads.push(quad);
                 if self.quads.is_full() {
@@ -234,19 +243,22 @@ impl<M> Stage<M> for QuadReorder {
         self.input.idle_until(arrival, StallReason::Starved);
         self.tile = beat.tile;
         self.counters.quads_in += beat.quads.len() as u64;
-        let mut filled = arrival;
-        for (number, &quad) in beat.quads.iter().enumerate() {
+        let mut filled = None;
+        let mut quads = &beat.quads[..];
+        while !quads.is_empty() {
             let entered = self.entered.unwrap_or_else(|| self.buffers.entry(arrival));
-            if number == 0 {
-                filled = self.fill.serve(entered.max(arrival));
-            }
-            filled = filled.max(entered);
             self.entered = Some(entered);
-            self.take(quad, filled, state, next);
-            if self.window.len() as u64 == self.window_size {
+            let at = filled.unwrap_or_else(|| self.fill.serve(entered.max(arrival)));
+            let at = at.max(entered);
+            filled = Some(at);
+            let (now, rest) = quads.split_at(quads.len().min(self.room()));
+            self.take(now, at, state, next);
+            quads = rest;
+            if self.room() == 0 {
                 self.finish_scan(self.scanned, state, next);
             }
         }
+        let filled = filled.unwrap_or(arrival);
         if beat.last && !self.window.is_empty() {
             self.finish_scan(self.scanned.max(filled), state, next);
         }

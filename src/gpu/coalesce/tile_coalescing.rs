@@ -200,12 +200,13 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         for (quad, place) in tile_quads(item.mask).zip(&mut quads) {
             *place = Quad {
                 primitive: item.primitive,
-                position: corner + quad.row * 8 + quad.column,
+                position: corner + quad.place,
                 mask: quad.mask,
             };
             count += 1;
         }
-        let mut quads = &quads[..count];
+        let all = quads;
+        let mut quads = &all[..count];
         let (mut taken, mut at) = (None, start);
         while !quads.is_empty() {
             self.flush_due(at, None, state, next);
@@ -238,7 +239,14 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             self.bins.input_clock.wait_until(at);
             self.bins.input_clock.pass(now as u64);
             let (first, rest) = quads.split_at(now);
-            bin.items.extend_from_slice(first);
+            if now == count {
+                // Copied whole and cut, which is cheaper than to stop there.
+                let end = bin.items.len() + now;
+                bin.items.extend_from_slice(&all);
+                bin.items.truncate(end);
+            } else {
+                bin.items.extend_from_slice(first);
+            }
             if let Some(held) = &mut self.held {
                 held.add(bin_index, first);
             }

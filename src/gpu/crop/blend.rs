@@ -5,9 +5,12 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 use crate::gpu::zrop::framebuffer::Framebuffer;
 use crate::gpu::zrop::termination::{Feedback, Termination};
 use crate::math::SimdLevel;
-use crate::pipeline::packets::{ColourQuad, ShadedWarp, WARP_QUADS};
+use crate::pipeline::packets::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
 use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 use crate::shading::{ColourFormat, QuadColour, under_lanes};
+
+/// Quads of a screen tile.
+const QUADS: usize = QUADS_PER_TILE as usize;
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,24 +25,52 @@ pub(crate) struct Blended {
     pub(crate) late: u8,
 }
 
-/// Blends the quads of a warp in order; returns the outcomes of the fragments of each quad.
+/// Blends the quads of a warp in order; returns the number of their fragments.
 pub(crate) fn blend_warp(
     level: SimdLevel,
     framebuffer: &mut Framebuffer,
     warp: &ShadedWarp,
-    termination: Option<Termination>,
+) -> u64 {
+    let (format, tile) = colours(framebuffer, warp);
+    dispatch!(level.level(), simd => {
+        for quad in warp.quads.iter() {
+            let stored = &mut tile[usize::from(quad.position) % QUADS];
+            blend(simd, format, stored, &quad.colour);
+        }
+        QuadMasks::of(warp.quads.iter().map(|quad| quad.mask)).fragments()
+    })
+}
+
+/// Blends the quads of a warp in order with early termination; returns the outcomes of the fragments of each
+/// quad.
+pub(crate) fn blend_and_terminate(
+    level: SimdLevel,
+    framebuffer: &mut Framebuffer,
+    warp: &ShadedWarp,
+    termination: Termination,
 ) -> [Blended; WARP_QUADS] {
     let mut outcomes = [Blended::default(); WARP_QUADS];
-    let format = framebuffer.format;
-    let first = quad_index(warp.tile, 0);
-    let tile = &mut framebuffer.colour[first..first + QUADS_PER_TILE as usize];
+    let (format, tile) = colours(framebuffer, warp);
     dispatch!(level.level(), simd => {
         for (quad, outcome) in warp.quads.iter().zip(&mut outcomes) {
-            let stored = &mut tile[usize::from(quad.position)];
+            let stored = &mut tile[usize::from(quad.position) % QUADS];
             *outcome = blend_quad(simd, format, stored, quad, termination);
         }
     });
     outcomes
+}
+
+/// The format of the colours, and those of the screen tile of a warp.
+#[inline]
+fn colours<'f>(
+    framebuffer: &'f mut Framebuffer,
+    warp: &ShadedWarp,
+) -> (ColourFormat, &'f mut [QuadColour]) {
+    let first = quad_index(warp.tile, 0);
+    (
+        framebuffer.format,
+        &mut framebuffer.colour[first..first + QUADS],
+    )
 }
 
 #[inline(always)]
@@ -48,15 +79,8 @@ fn blend_quad<S: Simd>(
     format: ColourFormat,
     stored: &mut QuadColour,
     quad: &ColourQuad,
-    termination: Option<Termination>,
+    termination: Termination,
 ) -> Blended {
-    let Some(termination) = termination else {
-        blend(simd, format, stored, &quad.colour);
-        return Blended {
-            mask: quad.mask,
-            ..Blended::default()
-        };
-    };
     let was = at_least(stored, termination.threshold) & quad.mask;
     if was != 0 && termination.feedback == Feedback::Ideal {
         let kept = quad.kept(!was);

@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use crate::gpu::draw_state::DrawState;
 use crate::gpu::zrop::framebuffer::bytes_per_quad;
-use crate::gpu::zrop::termination::Termination;
+use crate::gpu::zrop::termination::{Termination, Updates};
 use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{MaskCounter, ShadedWarp, WARP_QUADS, fragments};
+use crate::pipeline::packets::{QuadMasks, ShadedWarp, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
@@ -23,7 +23,8 @@ use crate::pipeline::unit::{Unit, Visitor};
 use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
 use crate::shading::ColourFormat;
 
-use super::blend::{Blended, blend_warp};
+use super::blend::{blend_and_terminate, blend_warp};
+use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
 use crate::pipeline::memory::traffic::Client;
 use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
@@ -108,6 +109,9 @@ const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
     order
 }
 const Z_ORDER: [u8; QUADS_PER_TILE as usize] = z_order();
+
+/// Quads of a screen tile.
+const QUADS: usize = QUADS_PER_TILE as usize;
 
 /// Line and sectors of a quad of `bytes` at byte `first` of its tile.
 #[allow(
@@ -202,65 +206,117 @@ impl Crop {
         }
     }
 
-    /// Times the quad at `position` of a screen tile, whose colours lie in `sectors` of `line`; returns the
-    /// cycles of its lookup and of the end of its blend.
+    /// Times a quad whose colours lie in `sectors` of `line`, and which came `later` cycles later than the
+    /// quad before; `blended` is the cycle at which the last blend at its place is done, which it replaces.
+    /// Returns the cycle of its lookup.
     #[inline(always)]
     fn time(
         &mut self,
-        (tile, position): (u32, u8),
         (line, sectors): (u32, u8),
-        arrival: Cycle,
-        state: &mut DrawState<'_>,
-    ) -> (Cycle, Cycle) {
+        (arrival, later): (Cycle, Cycle),
+        blended: &mut Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
-        let (slot, ready) = self
-            .cache
-            .access(line, sectors, true, looked_up, &mut state.memory);
-        let blended = &mut state.framebuffer.blended_at[quad_index(tile, position)];
+        let (slot, ready) = self.cache.access(line, sectors, true, looked_up, memory);
         let begin = self.blend.serve(ready.max(*blended));
-        self.activity.idle_for_data(arrival, ready);
+        self.activity.idle_for_late_data(later, ready);
         self.activity.idle_until(begin, StallReason::Contended);
         self.activity.busy_until(self.blend.free().max(begin + 1));
-        self.activity.moved += 1;
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         *blended = done;
         self.cache.used(slot, done);
         self.last_done = done;
-        (looked_up, done)
+        looked_up
     }
-}
 
-impl Crop {
-    /// Counts the outcome of a quad whose blend is done at `done`, and sends the updates of the pixels
-    /// that reached the threshold.
+    /// Blends a warp; returns the cycle of its last lookup.
+    #[inline(always)]
+    fn blend(&mut self, warp: &ShadedWarp, arrival: Cycle, state: &mut DrawState<'_>) -> Cycle {
+        let fragments = blend_warp(state.level, &mut state.framebuffer, warp);
+        let blended_at = state.framebuffer.blended_at(warp.tile);
+        let mut looked_up = arrival;
+        let mut later = self.activity.arrive(arrival);
+        for quad in warp.quads.iter() {
+            let place = self.places.of(warp.tile, quad.position);
+            let blended = &mut blended_at[usize::from(quad.position) % QUADS];
+            looked_up = self.time(place, (arrival, later), blended, &mut state.memory);
+            // The others arrived in the same cycle.
+            later = 0;
+        }
+        let quads = warp.quads.len() as u64;
+        self.activity.moved += quads;
+        self.counters.quads += quads;
+        self.counters.fragments += fragments;
+        if let Some(maps) = &mut state.maps {
+            for quad in warp.quads.iter() {
+                let index = quad_index(warp.tile, quad.position);
+                maps.count(MapKind::Blended, index, quad.mask);
+            }
+        }
+        looked_up
+    }
+
+    /// Blends a warp with early termination; returns the cycle of its last lookup.
+    #[inline(always)]
+    fn blend_and_terminate(
+        &mut self,
+        warp: &ShadedWarp,
+        termination: Termination,
+        arrival: Cycle,
+        state: &mut DrawState<'_>,
+    ) -> Cycle {
+        let outcomes = blend_and_terminate(state.level, &mut state.framebuffer, warp, termination);
+        let blended_at = state.framebuffer.blended_at(warp.tile);
+        let mut looked_up = arrival;
+        let mut quads = 0;
+        for (quad, outcome) in warp.quads.iter().zip(&outcomes) {
+            self.counters.fragments_dropped += fragments(outcome.dropped);
+            if outcome.mask == 0 {
+                self.counters.quads_dropped += 1;
+                continue;
+            }
+            let place = self.places.of(warp.tile, quad.position);
+            let blended_at = &mut blended_at[usize::from(quad.position) % QUADS];
+            let later = self.activity.arrive(arrival);
+            looked_up = self.time(place, (arrival, later), blended_at, &mut state.memory);
+            quads += 1;
+            self.counters.late += fragments(outcome.late);
+            let index = quad_index(warp.tile, quad.position);
+            if let Some(maps) = &mut state.maps {
+                maps.count(MapKind::Blended, index, outcome.mask);
+                maps.terminated(index, outcome.reached);
+                maps.count(MapKind::Late, index, outcome.late);
+            }
+            if outcome.reached != 0 {
+                let updates = &mut state.updates[self.gpc];
+                self.terminate(index, outcome.reached, termination, updates);
+            }
+        }
+        self.activity.moved += quads;
+        self.counters.quads += quads;
+        let blended = QuadMasks::of(outcomes.iter().map(|outcome| outcome.mask));
+        self.counters.fragments += blended.fragments();
+        looked_up
+    }
+
+    /// Sends the updates of the pixels in `reached` of a quad that has just been blended, which reached the
+    /// threshold.
     fn terminate(
         &mut self,
-        tile: u32,
-        position: u8,
-        outcome: Blended,
-        done: Cycle,
-        state: &mut DrawState<'_>,
+        quad: usize,
+        reached: u8,
+        termination: Termination,
+        updates: &mut Updates,
     ) {
-        self.counters.fragments_dropped += fragments(outcome.dropped);
-        self.counters.late += fragments(outcome.late);
-        let index = quad_index(tile, position);
-        if let Some(maps) = &mut state.maps {
-            maps.count(MapKind::Blended, index, outcome.mask);
-            maps.terminated(index, outcome.reached);
-            maps.count(MapKind::Late, index, outcome.late);
-        }
-        if outcome.reached != 0
-            && let Some(termination) = self.termination
-        {
-            self.counters.terminations += fragments(outcome.reached);
-            let delay = termination.feedback_cycles;
-            let sent = state.updates[self.gpc].send(index, outcome.reached, done, delay);
-            // A blend whose updates do not fit into the queue holds the port.
-            self.blend
-                .hold_until(sent.saturating_sub(self.spec.blend_cycles));
-        }
+        self.counters.terminations += fragments(reached);
+        let delay = termination.feedback_cycles;
+        let sent = updates.send(quad, reached, self.last_done, delay);
+        // A blend whose updates do not fit into the queue holds the port.
+        self.blend
+            .hold_until(sent.saturating_sub(self.spec.blend_cycles));
     }
 }
 
@@ -284,34 +340,18 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
         let mut last_line = None;
-        let mut places = [(0, 0); WARP_QUADS];
-        for (place, quad) in places.iter_mut().zip(warp.quads.iter()) {
-            *place = self.places.of(warp.tile, quad.position);
-            let (line, _) = *place;
+        for quad in warp.quads.iter() {
+            let (line, _) = self.places.of(warp.tile, quad.position);
             if last_line.replace(line) != Some(line) {
                 self.cache.prefetch_behind(line, &state.memory);
             }
         }
-        let outcomes = blend_warp(state.level, &mut state.framebuffer, &warp, self.termination);
-        let mut left = arrival;
-        let mut blended = MaskCounter::default();
-        for ((quad, outcome), place) in warp.quads.iter().zip(outcomes).zip(places) {
-            if outcome.mask == 0 {
-                self.counters.fragments_dropped += fragments(outcome.dropped);
-                self.counters.quads_dropped += 1;
-                continue;
-            }
-            let (looked_up, done) = self.time((warp.tile, quad.position), place, arrival, state);
-            left = left.max(looked_up);
-            self.counters.quads += 1;
-            blended.add(outcome.mask);
-            if state.maps.is_some() || self.termination.is_some() {
-                self.terminate(warp.tile, quad.position, outcome, done, state);
-            }
-        }
-        self.counters.fragments += blended.fragments();
+        let looked_up = match self.termination {
+            None => self.blend(&warp, arrival, state),
+            Some(termination) => self.blend_and_terminate(&warp, termination, arrival, state),
+        };
         state.spare_quads.push(warp.quads);
-        left
+        looked_up
     }
 
     fn drain(

@@ -10,7 +10,6 @@ use crate::pipeline::rate::Rate;
 use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
-use crate::raster::outline::Outline;
 
 spec! {
     /// Primitive assembly.
@@ -61,8 +60,8 @@ impl<M: Screen> Process<M> for AssemblySpec {
         state: &M,
     ) -> (u64, Option<Primitive>) {
         counters.primitives_in += 1;
-        let outline = state.outline(&primitive.shape);
-        let out = match outline.map(|o| o.bounds().intersect(state.rect())) {
+        let bounds = state.bounds(&primitive.shape);
+        let out = match bounds.map(|bounds| bounds.intersect(state.rect())) {
             None => {
                 counters.degenerate += 1;
                 None

@@ -12,6 +12,11 @@ pub trait Screen {
     /// Computes the outline of a primitive; `None` if it has no area.
     fn outline(&self, shape: &PrimitiveShape) -> Option<Self::Outline>;
 
+    /// Computes the bounds of a primitive's outline; `None` if it has no area.
+    fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect> {
+        self.outline(shape).map(|outline| outline.bounds())
+    }
+
     /// Bounds of the picture.
     fn rect(&self) -> PixelRect;
 

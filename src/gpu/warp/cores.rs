@@ -15,7 +15,7 @@
 
 use crate::gpu::draw_state::DrawState;
 use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{ColourQuad, MaskCounter, ShadedWarp, Warp, fragments};
+use crate::pipeline::packets::{ColourQuad, ShadedWarp, Warp, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::spec::spec;
 use crate::pipeline::stage::{Sink, Stage};
@@ -194,22 +194,19 @@ impl Cores {
             quads: state.spare_quads.pop().unwrap_or_default(),
         };
         let places = out.quads.places();
-        state.shade(warp, places);
-        let (mut covered, mut survived) = (MaskCounter::default(), MaskCounter::default());
-        let mut pruned = 0;
-        for (quad, shaded) in warp.quads.iter().zip(places.iter()) {
-            covered.add(quad.mask);
-            survived.add(shaded.mask);
-            pruned += u64::from(shaded.mask == 0);
-        }
-        self.counters.fragments_shaded += covered.fragments();
-        self.counters.fragments_pruned += covered.fragments() - survived.fragments();
-        self.counters.quads_shaded += warp.quads.len() as u64;
-        self.counters.quads_pruned += pruned;
-        if warp.merge != 0 {
+        let counts = state.shade(warp, places);
+        let (quads, survivors) = (warp.quads.len() as u64, u64::from(counts.survivors));
+        let [covered, survived] = [counts.covered, counts.survived].map(u64::from);
+        self.counters.fragments_shaded += covered;
+        self.counters.fragments_pruned += covered - survived;
+        self.counters.quads_shaded += quads;
+        self.counters.quads_pruned += quads - survivors;
+        if warp.merge == 0 {
+            out.quads.keep(counts.survivors as usize);
+        } else {
             self.merge(warp, state, places);
+            out.quads.keep_surviving();
         }
-        out.quads.keep_surviving();
         out
     }
 

@@ -59,6 +59,19 @@ const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
     rows
 };
 
+/// Numbers of quads and fragments of a warp that has been shaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ShadedCounts {
+    /// Quads with a surviving fragment.
+    pub(crate) survivors: u32,
+    /// Fragments that the quads cover.
+    pub(crate) covered: u32,
+    /// Fragments that survive the cut on alpha.
+    pub(crate) survived: u32,
+    /// Fragments that [`NearCut`] decided.
+    pub(crate) decided: u32,
+}
+
 /// The fragment shader of a draw.
 #[derive(Clone, Copy)]
 pub struct FragmentShader<'a> {
@@ -146,9 +159,24 @@ impl<'a> FragmentShader<'a> {
         quads: &[Quad],
         out: &mut [ColourQuad; WARP_QUADS],
     ) -> u64 {
+        u64::from(
+            self.shade_into::<false>([tile_x, tile_y], quads, out)
+                .decided,
+        )
+    }
+
+    /// As [`FragmentShader::shade`]. If `PACKED`, the quads with a surviving fragment, in order, are the
+    /// first elements of `out`, and what the others hold is undefined.
+    #[inline]
+    pub(crate) fn shade_into<const PACKED: bool>(
+        &self,
+        [tile_x, tile_y]: [u32; 2],
+        quads: &[Quad],
+        out: &mut [ColourQuad; WARP_QUADS],
+    ) -> ShadedCounts {
         let Some(&first) = quads.first() else {
             *out = Default::default();
-            return 0;
+            return ShadedCounts::default();
         };
         let mut padded;
         let warp = match quads.first_chunk() {
@@ -163,7 +191,7 @@ impl<'a> FragmentShader<'a> {
             }
         };
         let origin = [tile_x * TILE_PX, tile_y * TILE_PX];
-        dispatch!(self.level.level(), simd => self.shade_warp(simd, origin, warp, out))
+        dispatch!(self.level.level(), simd => self.shade_warp::<_, PACKED>(simd, origin, warp, out))
     }
 
     /// Centre of a pixel relative to the centre of the picture.
@@ -178,13 +206,13 @@ impl<'a> FragmentShader<'a> {
     }
 
     #[inline(always)]
-    fn shade_warp<S: Simd>(
+    fn shade_warp<S: Simd, const PACKED: bool>(
         &self,
         simd: S,
         origin: [u32; 2],
         quads: &[Quad; WARP_QUADS],
         out: &mut [ColourQuad; WARP_QUADS],
-    ) -> u64 {
+    ) -> ShadedCounts {
         let lane = |v: f32| f32x16::splat(simd, v);
         let first_px = self.position(origin[0], origin[1]);
         // Step by step for the whole warp: the steps of one vector wait for each other.
@@ -209,7 +237,7 @@ impl<'a> FragmentShader<'a> {
         }
         survive &= covered;
         near &= covered;
-        let mut decided = 0;
+        let mut counts = ShadedCounts::default();
         if near != 0 {
             let mut numbers = [[0.0; LANES]; 2];
             for i in 0..GROUPS {
@@ -219,25 +247,36 @@ impl<'a> FragmentShader<'a> {
             let [exponents, alphas] = &mut numbers;
             survive &= !near;
             let survivors;
-            (survivors, decided) = self.decide_all(origin, quads, exponents, near, alphas);
+            (survivors, counts.decided) = self.decide_all(origin, quads, exponents, near, alphas);
             survive |= survivors;
             for i in 0..GROUPS {
                 alpha[i] = f32x16::from_slice(simd, &alphas[16 * i..16 * (i + 1)]);
             }
         }
-        for ((i, alpha), out) in alpha.iter().enumerate().zip(out.chunks_exact_mut(GROUP)) {
+        counts.covered = covered.count_ones();
+        counts.survived = survive.count_ones();
+        for (i, alpha) in alpha.iter().enumerate() {
             let survive = survive >> (16 * i) & 0xffff;
             let survivors = mask32x16::from_bitmask(simd, survive);
             let (low, high) = survivors.select(*alpha, lane(0.0)).split();
             let ((a, b), (c, d)) = (low.split(), high.split());
-            for ((k, alpha), out) in [a, b, c, d].into_iter().enumerate().zip(out) {
+            for (k, alpha) in [a, b, c, d].into_iter().enumerate() {
                 let quad = &quads[GROUP * i + k];
                 let colour = &self.splats[quad.primitive as usize].colour;
+                let mask = survive >> (4 * k) & 15;
+                // Written behind the survivors so far, where the next overwrites one that does not survive.
+                let place = if PACKED {
+                    counts.survivors as usize % WARP_QUADS
+                } else {
+                    GROUP * i + k
+                };
+                counts.survivors += u32::from(mask != 0);
+                let out = &mut out[place];
                 out.position = quad.position;
-                write_quad(simd, alpha, colour, survive >> (4 * k), out);
+                write_quad(simd, alpha, colour, mask, out);
             }
         }
-        decided
+        counts
     }
 
     /// [`exponent`] of a quad's fragments, in the same order of operations; its tile's first pixel
@@ -268,7 +307,7 @@ impl<'a> FragmentShader<'a> {
         exponents: &[f32; LANES],
         near: u64,
         alphas: &mut [f32; LANES],
-    ) -> (u64, u64) {
+    ) -> (u64, u32) {
         let (mut survive, mut asked, mut left) = (0, 0, near);
         while left != 0 {
             let lane = left.trailing_zeros();
@@ -279,7 +318,7 @@ impl<'a> FragmentShader<'a> {
             let pixel = [x + lane % 2, y + lane / 2 % 2];
             let alpha = &mut alphas[lane as usize];
             let exponent = exponents[lane as usize];
-            asked += u64::from(self.judge(splat, pixel, exponent).is_some());
+            asked += u32::from(self.judge(splat, pixel, exponent).is_some());
             if let Some(decided) = self.decide(splat, pixel, exponent, *alpha) {
                 *alpha = decided;
                 survive |= 1 << lane;
@@ -337,7 +376,7 @@ fn exponent(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
     falloff_exponent(u, v, splat.log2_opacity)
 }
 
-/// A quad from its alphas and the low four bits of `mask`.
+/// A quad from its alphas and its mask.
 #[inline(always)]
 fn write_quad<S: Simd>(
     simd: S,
@@ -351,7 +390,7 @@ fn write_quad<S: Simd>(
     }
     alpha.store_array(&mut out.colour[3]);
     #[allow(clippy::cast_possible_truncation, reason = "four bits")]
-    let mask = (mask & 15) as u8;
+    let mask = mask as u8;
     out.mask = mask;
 }
 

@@ -23,7 +23,7 @@ use crate::pipeline::memory::Memory;
 use crate::pipeline::memory::calendar::Calendar;
 use crate::pipeline::memory::line::SECTOR_BYTES;
 use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::packets::{MaskCounter, ShadedWarp, WARP_QUADS};
+use crate::pipeline::packets::{QuadMasks, ShadedWarp, WARP_QUADS};
 use crate::pipeline::spec::spec;
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::Cycle;
@@ -215,7 +215,7 @@ impl ShaderBlend {
                     waited = entered > shaded;
                     let memory = &mut state.memory;
                     end = self.ports.blend(&warp, entered, &self.spec, memory) + latency;
-                    blend_warp(state.level, &mut state.framebuffer, &warp, None);
+                    blend_warp(state.level, &mut state.framebuffer, &warp);
                 }
                 let memory = &mut state.memory;
                 let updated = memory.read_kept(Client::Colour, SECTOR_BYTES, end);
@@ -230,15 +230,14 @@ impl ShaderBlend {
     fn count(&mut self, warp: &ShadedWarp, state: &mut DrawState<'_>) {
         self.counters.warps += u64::from(!warp.quads.is_empty());
         self.counters.quads += warp.quads.len() as u64;
-        let mut blended = MaskCounter::default();
         for quad in warp.quads.iter() {
-            blended.add(quad.mask);
             if let Some(maps) = &mut state.maps {
                 let index = quad_index(warp.tile, quad.position);
                 maps.count(MapKind::Blended, index, quad.mask);
             }
         }
-        self.counters.fragments += blended.fragments();
+        let masks = QuadMasks::of(warp.quads.iter().map(|quad| quad.mask));
+        self.counters.fragments += masks.fragments();
     }
 
     /// Performs all loads and stores that are left, at the end of the draw.

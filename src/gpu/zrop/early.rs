@@ -3,7 +3,7 @@
 use crate::gpu::zrop::framebuffer::Failed;
 use crate::gpu::zrop::termination::Updates;
 use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{Beat, Quad};
+use crate::pipeline::packets::{Beat, Quad, QuadMasks};
 use crate::pipeline::timing::Cycle;
 
 /// The shared state as ZROP sees it.
@@ -38,11 +38,11 @@ pub trait EarlyTests {
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;
 
     /// Moves what [`EarlyTests::terminated`] reads into the host's cache.
-    fn prefetch_termination(&self, _tile: u32, _position: u8) {}
+    fn prefetch_termination(&self, _tile: u32, _quads: &[Quad]) {}
 
-    /// Fragments of a quad whose pixel is terminated at `at`.
-    fn terminated(&self, _tile: u32, _position: u8, _at: Cycle) -> u8 {
-        0
+    /// Fragments of up to a beat of quads of a screen tile whose pixels are terminated at `at`.
+    fn terminated(&self, _tile: u32, _quads: &[Quad], _at: Cycle) -> QuadMasks {
+        QuadMasks::default()
     }
 
     /// Termination updates of GPC `gpc`, if there are any.

@@ -7,13 +7,16 @@ use crate::image::Frame;
 use crate::math::buffer::Buffer;
 use crate::math::prefetch;
 use crate::pipeline::memory::line::lines_of;
-use crate::pipeline::packets::Quad;
+use crate::pipeline::packets::{Quad, QuadMasks};
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::{QUADS_PER_TILE, TILE_PX, TileLayout, quad_index};
 use crate::shading::{
     ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
+
+/// Quads of a screen tile.
+const QUADS: usize = QUADS_PER_TILE as usize;
 
 /// Cycle of an event that does not happen.
 pub const NEVER: Cycle = Cycle::MAX;
@@ -54,7 +57,7 @@ pub struct Framebuffer {
     /// Colours as stored, premultiplied.
     pub(crate) colour: Buffer<QuadColour>,
     /// Cycle at which the last blend of each quad is done.
-    pub(crate) blended_at: Buffer<Cycle>,
+    blended_at: Buffer<Cycle>,
     /// Cycle at which each pixel's termination bit was written.
     terminated_at: Buffer<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
@@ -160,7 +163,6 @@ impl Framebuffer {
     /// Moves what blending into quads of a screen tile needs into the host's cache.
     #[inline(always)]
     pub(crate) fn prefetch(&self, tile: u32, quads: &[Quad]) {
-        const QUADS: usize = QUADS_PER_TILE as usize;
         let first = quad_index(tile, 0);
         let colours = self.colour[first..].first_chunk::<QUADS>();
         let times = self.blended_at[first..].first_chunk::<QUADS>();
@@ -174,10 +176,27 @@ impl Framebuffer {
         }
     }
 
-    /// Moves the termination cycles of a quad into the host's cache.
+    /// Cycles at which the last blend of each quad of a screen tile is done.
+    #[inline]
+    pub(crate) fn blended_at(&mut self, tile: u32) -> &mut [Cycle] {
+        let first = quad_index(tile, 0);
+        &mut self.blended_at[first..first + QUADS]
+    }
+
+    /// Moves the termination cycles of quads of a screen tile into the host's cache.
     #[inline(always)]
-    pub(crate) fn prefetch_termination(&self, quad: usize) {
-        prefetch(&self.terminated_at, quad);
+    pub(crate) fn prefetch_termination(&self, tile: u32, quads: &[Quad]) {
+        let times = self.termination_of(tile);
+        for quad in quads {
+            prefetch(times, usize::from(quad.position));
+        }
+    }
+
+    /// Termination cycles of the quads of a screen tile.
+    #[inline(always)]
+    fn termination_of(&self, tile: u32) -> &[[Cycle; 4]] {
+        let first = quad_index(tile, 0);
+        &self.terminated_at[first..first + QUADS]
     }
 
     /// Whether a stencil or depth test is on.
@@ -196,15 +215,15 @@ impl Framebuffer {
         if self.depth.is_some() { 4 } else { 1 }
     }
 
-    /// Fragments of a quad whose termination bit is written at `at`.
-    #[inline]
-    pub fn terminated(&self, tile: u32, position: u8, at: Cycle) -> u8 {
-        let times = &self.terminated_at[quad_index(tile, position)];
-        let mut mask = 0;
-        for (bit, &time) in times.iter().enumerate() {
-            mask |= u8::from(time <= at) << bit;
-        }
-        mask
+    /// Fragments of up to a beat of quads of a screen tile whose termination bit is written at `at`.
+    #[inline(always)]
+    pub(crate) fn terminated(&self, tile: u32, quads: &[Quad], at: Cycle) -> QuadMasks {
+        let times = self.termination_of(tile);
+        QuadMasks::of(quads.iter().map(|quad| {
+            let times = &times[usize::from(quad.position) % QUADS];
+            let [a, b, c, d] = times.map(|time| u8::from(time <= at));
+            a | b << 1 | c << 2 | d << 3
+        }))
     }
 
     /// Fragments of a quad whose termination bit is written at any time so far.

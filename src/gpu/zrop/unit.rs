@@ -6,12 +6,11 @@
 //! merging uses, pass untested. Rate: quads per cycle, less the cycles in which termination updates hold
 //! the port. A fragment is terminated only if its pixel's bit was written before the cycle of its test.
 
-use arrayvec::ArrayVec;
 use std::ops::Range;
 
 use crate::gpu::zrop::termination::Feedback;
 use crate::pipeline::issue_port::{IssuePort, beat_width};
-use crate::pipeline::packets::{BEAT_QUADS, Beat, MaskCounter, Quad, fragments};
+use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, QuadMasks, fragments};
 use crate::pipeline::rate::Rate;
 use crate::pipeline::rate_limiter::RateLimiter;
 use crate::pipeline::spec::spec;
@@ -135,13 +134,6 @@ statistics! {
     }
 }
 
-/// Fragments of a beat.
-#[derive(Debug, Default)]
-struct BeatCounts {
-    tested: MaskCounter,
-    terminated: MaskCounter,
-}
-
 /// The depth raster operation unit.
 #[derive(Debug)]
 pub struct Zrop {
@@ -252,20 +244,26 @@ impl Zrop {
         let mut ready = at;
         // Sectors of the current line; none before the first.
         let (mut line, mut sectors) = (0, 0);
-        for quad in beat.quads.iter().filter(|quad| quad.mask != 0) {
+        // The sector looked at last, which many quads share with the one before.
+        let mut looked_at = None;
+        for quad in &beat.quads {
+            if quad.mask == 0 {
+                continue;
+            }
             let address = tile + u64::from(quad.position) * per_quad;
             let mut sector = address / SECTOR_BYTES;
             let last = (address + per_quad - 1) / SECTOR_BYTES;
-            loop {
+            if sector == last && looked_at == Some(sector) {
+                continue;
+            }
+            looked_at = Some(last);
+            while sector <= last {
                 let (next, mask) = line_sector(sector);
                 if next != line {
                     ready = ready.max(self.request((line, sectors), at, state));
                     (line, sectors) = (next, 0);
                 }
                 sectors |= mask;
-                if sector == last {
-                    break;
-                }
                 sector += 1;
             }
         }
@@ -288,37 +286,59 @@ impl Zrop {
         ready
     }
 
+    /// Tests the quads of a beat in `places` at `at`. Those with a fragment left, and those without coverage,
+    /// move to the places from `kept` on; returns the first place behind them.
+    #[inline(always)]
     fn test(
         &mut self,
-        tile: u32,
-        quad: Quad,
+        beat: &mut Beat,
+        places: Range<usize>,
         at: Cycle,
+        mut kept: usize,
         state: &mut impl EarlyTests,
-        counts: &mut BeatCounts,
-    ) -> Option<Quad> {
-        if quad.mask == 0 {
-            // Without coverage there is nothing to test.
-            return Some(quad);
-        }
-        let mut mask = quad.mask;
-        self.counters.quads.tested += 1;
+    ) -> usize {
+        let first = places.start;
+        let quads = &beat.quads[places.clone()];
+        let covered = QuadMasks::of(quads.iter().map(|quad| quad.mask));
+        let mut left = covered;
         if self.terminating {
-            mask &= !state.terminated(tile, quad.position, at);
-            counts.terminated.add(quad.mask & !mask);
-            self.counters.quads.terminated += u64::from(mask == 0);
+            left.0 &= !state.terminated(beat.tile, quads, at).0;
         }
-        if mask != 0 && state.has_tests() {
-            let outcome = state.test(tile, &Quad { mask, ..quad });
-            self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);
-            self.counters.fragments.depth_failed += fragments(outcome.depth_failed);
-            mask &= !(outcome.stencil_failed | outcome.depth_failed);
-            if mask == 0 {
-                let by_depth = outcome.depth_failed != 0;
-                self.counters.quads.depth_failed += u64::from(by_depth);
-                self.counters.quads.stencil_failed += u64::from(!by_depth);
+        self.counters.fragments.tested += covered.fragments();
+        self.counters.fragments.terminated += QuadMasks(covered.0 & !left.0).fragments();
+        self.counters.quads.tested += covered.quads();
+        self.counters.quads.terminated += covered.quads() - left.quads();
+        let has_tests = state.has_tests();
+        if left == covered && kept == first && !has_tests {
+            return places.end;
+        }
+        for place in places {
+            let quad = beat.quads[place];
+            let mut mask = left.get(place - first);
+            if has_tests && mask != 0 {
+                mask = self.test_stencil_and_depth(beat.tile, Quad { mask, ..quad }, state);
+            }
+            // Without coverage there is nothing to test.
+            if mask != 0 || quad.mask == 0 {
+                beat.quads[kept] = Quad { mask, ..quad };
+                kept += 1;
             }
         }
-        (mask != 0).then_some(Quad { mask, ..quad })
+        kept
+    }
+
+    /// Performs the stencil and depth tests of a quad that is not terminated; returns the mask of what is left.
+    fn test_stencil_and_depth(&mut self, tile: u32, quad: Quad, state: &mut impl EarlyTests) -> u8 {
+        let outcome = state.test(tile, &quad);
+        self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);
+        self.counters.fragments.depth_failed += fragments(outcome.depth_failed);
+        let mask = quad.mask & !(outcome.stencil_failed | outcome.depth_failed);
+        if mask == 0 {
+            let by_depth = outcome.depth_failed != 0;
+            self.counters.quads.depth_failed += u64::from(by_depth);
+            self.counters.quads.stencil_failed += u64::from(!by_depth);
+        }
+        mask
     }
 }
 
@@ -350,9 +370,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         let mut ready = arrival;
         let tests = self.terminating || state.has_tests();
         if self.terminating {
-            for quad in &beat.quads {
-                state.prefetch_termination(beat.tile, quad.position);
-            }
+            state.prefetch_termination(beat.tile, &beat.quads);
         }
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
@@ -361,11 +379,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         }
         let mut start = self.pipe.free().max(arrival).max(ready);
         if tests {
-            let mut passed = ArrayVec::new();
-            let mut counts = BeatCounts::default();
-            beat.quads
-                .iter()
-                .for_each(|quad| counts.tested.add(quad.mask));
+            let mut kept = 0;
             let count = beat.quads.len();
             for first in (0..count.max(1)).step_by(self.width) {
                 // Before the port is held for the quads: updates may have come while it was idle.
@@ -373,18 +387,10 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.start(arrival);
                 self.pipe.hold_for_data(arrival, ready);
                 let end = count.min(first + self.width);
-                for &quad in &beat.quads[first..end] {
-                    if let Some(quad) = self.test(beat.tile, quad, start, state, &mut counts) {
-                        passed.push(quad);
-                    }
-                }
+                kept = self.test(&mut beat, first..end, start, kept, state);
                 let is_last = end == count;
-                if is_last {
-                    self.counters.fragments.tested += counts.tested.fragments();
-                    self.counters.fragments.terminated += counts.terminated.fragments();
-                }
-                if is_last && (!passed.is_empty() || beat.last) {
-                    beat.quads = passed.take();
+                if is_last && (kept > 0 || beat.last) {
+                    beat.quads.truncate(kept);
                     self.pipe
                         .issue(beat, start, (end - first) as u64, state, next);
                     break;
@@ -396,8 +402,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             left = start;
             let count = beat.quads.len() as u64;
             self.counters.quads.tested += count;
-            let mut masks = MaskCounter::default();
-            beat.quads.iter().for_each(|quad| masks.add(quad.mask));
+            let masks = QuadMasks::of(beat.quads.iter().map(|quad| quad.mask));
             self.counters.fragments.tested += masks.fragments();
             self.pipe.issue(beat, start, count, state, next);
         }

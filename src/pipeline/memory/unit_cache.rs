@@ -75,7 +75,7 @@ impl UnitCache {
 
     /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`;
     /// returns the slot, and the cycle at which all of them are resident.
-    #[inline]
+    #[inline(always)]
     pub fn access(
         &mut self,
         number: u32,
@@ -182,11 +182,7 @@ impl UnitCache {
     fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
         self.in_memory[evicted.line as usize] |= evicted.dirty;
         let entry = self.write_buffer.entry(at);
-        let mut sent = entry;
-        for _ in 0..sectors_in(evicted.dirty) {
-            // No earlier than the sector before.
-            sent = self.write_port.serve(entry);
-        }
+        let sent = self.write_port.serve_all(entry, sectors_in(evicted.dirty));
         let line = self.base + evicted.line;
         let accepted = memory.write(self.client, line, evicted.dirty, sent);
         // First in, first out.
