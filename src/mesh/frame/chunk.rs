@@ -80,6 +80,10 @@ pub struct Chunk {
     pub(crate) drawn: DrawnArea,
 }
 
+/// Bytes that a grid counts for at least, even if it is not kept, so that the budget bounds the work on a
+/// surface that jumps everywhere: 2 million grids in 1 GiB (assumed; a grid of two triangles takes as much).
+const LEAST_GRID_BYTES: usize = 512;
+
 /// The memory that the chunks of a frame take, counted while they grow.
 #[derive(Debug)]
 pub struct MemoryBudget {
@@ -130,7 +134,8 @@ impl Chunk {
                 let material = &source.materials()[grid.material as usize];
                 let draws_backs = settings.faces.draws_backs(material);
                 projected.project(view, &grid);
-                budget.take(chunk.raster(grid, (draws_backs, alpha), view, settings, &projected))
+                let bytes = chunk.raster(grid, (draws_backs, alpha), view, settings, &projected);
+                budget.take(bytes.max(LEAST_GRID_BYTES))
             })
         });
         if grids.is_break() {

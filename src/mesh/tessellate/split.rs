@@ -23,6 +23,8 @@ const FREE_DEPTH: u32 = 24;
 /// Number of splits of a patch after which cuts are limited likewise, which bounds the work
 /// (assumed): a hundred times the splits for a picture full of triangles of half a pixel.
 const FREE_SPLITS: u32 = 1 << 20;
+/// Depth of splits at which both parameters, of 24 bits each, have been halved as often as they can be.
+const LAST_DEPTH: u32 = 48;
 
 /// Settings of the tessellator.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,6 +63,30 @@ pub(super) struct Splitter<'a> {
 /// Sides of a quadrilateral part of a patch, counter-clockwise.
 type SubPatch = [PatchEdge; 4];
 
+/// Number of segments of the cut between the halves of a part. They alone share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// As measured.
+    Free,
+    /// At most those of a grid, evenly, so that it need not be split again.
+    Even,
+    /// At most those of the sides beside it, evenly: the parts get smaller even where the surface jumps
+    /// between neighbouring parameters, so that every cut across the jump is as long as the one before.
+    NoFiner,
+}
+
+impl Cut {
+    fn of(depth: u32, splits: u32) -> Self {
+        if depth >= LAST_DEPTH {
+            Self::NoFiner
+        } else if depth >= FREE_DEPTH || splits >= FREE_SPLITS {
+            Self::Even
+        } else {
+            Self::Free
+        }
+    }
+}
+
 /// Location of a point in a patch.
 enum Site {
     Inside,
@@ -95,9 +121,8 @@ impl Splitter<'_> {
         let mut splits = 0;
         while let Some((part, depth)) = waiting.pop() {
             if let Some(first) = self.split_side(&part) {
-                let is_free = depth < FREE_DEPTH && splits < FREE_SPLITS;
+                let [one, other] = self.split(&part, first, Cut::of(depth, splits));
                 splits += 1;
-                let [one, other] = self.split(&part, first, is_free);
                 waiting.extend([other, one].map(|half| (half, depth + 1)));
             } else if let Some(grid) = self.grid(&part) {
                 visit(grid)?;
@@ -246,10 +271,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// Splits a part from side `first` (0 or 1) to the opposite one. Only the halves share the cut,
-    /// so it may be divided in any way: as measured if `is_free`, else evenly in at most the segments
-    /// of a grid, so that it need not be split again.
-    fn split(&self, part: &SubPatch, first: usize, is_free: bool) -> [SubPatch; 2] {
+    /// Splits a part from side `first` (0 or 1) to the opposite one.
+    fn split(&self, part: &SubPatch, first: usize, cut: Cut) -> [SubPatch; 2] {
         let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
         let [low, right, high, left] = turned;
         let measure = |ends: [PatchPoint; 2]| self.measure(ends);
@@ -260,8 +283,13 @@ impl Splitter<'_> {
         let [high_right, high_left] = high.split(is_point(&right), measure);
         let ends = [low_left.end(), high_right.end()];
         let mut measured = self.measure(ends);
-        if !is_free {
-            measured.sum = measured.sum.min(self.settings.max_edge_factor);
+        let most = match cut {
+            Cut::Free => None,
+            Cut::Even => Some(self.settings.max_edge_factor),
+            Cut::NoFiner => Some(left.segments().max(right.segments())),
+        };
+        if let Some(most) = most {
+            measured.sum = measured.sum.min(most);
             measured.longest = measured.sum;
         }
         let cut = PatchEdge::new(ends, measured);
