@@ -12,6 +12,7 @@ use super::raster::cost::RasterCounters;
 use super::raster::cull::{Cells, Culler};
 use super::raster::lanes::TestView;
 use super::raster::traverse::RasterView;
+use super::raster::triangle::MovingTriangle;
 use super::raster_block::{BLOCK_PX, RasterBlock};
 use super::sample::pattern::StochasticPattern;
 use super::samples::VisibleSamples;
@@ -105,6 +106,7 @@ impl StochasticFrame {
         let nothing = VisibleSamples::background([0; 2], 0, false);
         let mut visible = std::mem::replace(&mut self.visible, nothing);
         let bins = BinLists::new(self);
+        let tests = bins.tests;
         let row =
             visible.blocks()[0] as usize * (BLOCK_PX as usize / 2) * 4 * visible.samples as usize;
         let spids = visible.spids.par_chunks_mut(row);
@@ -118,70 +120,82 @@ impl StochasticFrame {
             let y = u32::try_from(row).unwrap_or(u32::MAX) * BLOCK_PX;
             for x in (0..self.view.size()[0]).step_by(BLOCK_PX as usize) {
                 block.begin([x, y]);
-                let bin = (y / BIN_PX * bins.across + x / BIN_PX) as usize;
-                for (chunk, list) in self.geometry.chunks.iter().zip(&bins.chunks) {
-                    let opaque = chunk.layer(Layer::Opaque);
-                    let triangles = list.of(bin).iter().map(|at| &opaque[*at as usize]);
-                    dispatch!(level, simd => block.raster(simd, triangles, &mut counters));
-                }
+                let triangles = bins.of([x, y]);
+                dispatch!(level, simd => block.raster(simd, triangles, &mut counters));
                 block.write(spids, depths);
             }
             counters
         });
         let counters: Vec<_> = counters.collect();
         counters.iter().for_each(|c| self.counters.add(c));
-        self.counters.tile_tests += bins.tests;
+        self.counters.tile_tests += tests;
         self.visible = visible;
     }
 }
 
-/// The triangles of a chunk in each bin.
-struct BinList {
-    /// Indices of triangles, bin by bin, in submission order.
-    triangles: Vec<u32>,
-    /// Bins with triangles, ascending, and the index into `triangles` of the first of each.
-    starts: Vec<(u32, u32)>,
-}
-
-impl BinList {
-    /// The triangles of a bin.
-    fn of(&self, bin: usize) -> &[u32] {
-        let at = self
-            .starts
-            .binary_search_by_key(&bin, |(bin, _)| *bin as usize);
-        let Ok(at) = at else { return &[] };
-        let first = self.starts[at].1 as usize;
-        let end = self.starts.get(at + 1);
-        &self.triangles[first..end.map_or(self.triangles.len(), |(_, end)| *end as usize)]
-    }
-}
-
-/// The triangles of all chunks in each bin.
-struct BinLists {
+/// The opaque triangles in each bin.
+struct BinLists<'a> {
+    /// Number of bins across the picture.
     across: u32,
-    chunks: Vec<BinList>,
+    chunks: &'a [GeometryChunk],
+    /// Chunk and number in the chunk of the triangles, bin by bin, in submission order.
+    triangles: Vec<[u32; 2]>,
+    /// Index into `triangles` of the first of each bin, and of the end of the last one.
+    starts: Vec<usize>,
     /// Tests of triangles against bins.
     tests: u64,
 }
 
-impl BinLists {
-    fn new(frame: &StochasticFrame) -> Self {
-        let across = frame.view.size()[0].div_ceil(BIN_PX);
-        let lists: Vec<_> = frame
-            .geometry
-            .chunks
+impl<'a> BinLists<'a> {
+    fn new(frame: &'a StochasticFrame) -> Self {
+        let [across, down] = frame.view.size().map(|px| px.div_ceil(BIN_PX));
+        let chunks = &frame.geometry.chunks;
+        let lists: Vec<_> = chunks
             .par_iter()
             .map(|chunk| Self::of_chunk(frame, chunk, across))
             .collect();
-        let tests = lists.iter().map(|(_, tests)| tests).sum();
+        let mut starts = vec![0; (across * down) as usize + 1];
+        for (bin, _) in lists.iter().flat_map(|(pairs, _)| pairs) {
+            starts[*bin as usize + 1] += 1;
+        }
+        for bin in 1..starts.len() {
+            starts[bin] += starts[bin - 1];
+        }
+        let mut ends = starts.clone();
+        let mut triangles = vec![[0; 2]; starts[starts.len() - 1]];
+        for ((pairs, _), chunk) in lists.iter().zip(0_u32..) {
+            for &(bin, number) in pairs {
+                let end = &mut ends[bin as usize];
+                triangles[*end] = [chunk, number];
+                *end += 1;
+            }
+        }
         Self {
             across,
-            chunks: lists.into_iter().map(|(list, _)| list).collect(),
-            tests,
+            chunks,
+            triangles,
+            starts,
+            tests: lists.iter().map(|(_, tests)| tests).sum(),
         }
     }
 
-    fn of_chunk(frame: &StochasticFrame, chunk: &GeometryChunk, across: u32) -> (BinList, u64) {
+    /// The triangles of the bin that holds a pixel.
+    fn of(&self, [x, y]: [u32; 2]) -> impl Iterator<Item = &'a MovingTriangle> {
+        let bin = (y / BIN_PX * self.across + x / BIN_PX) as usize;
+        let chunks = self.chunks;
+        let triangles = self.triangles[self.starts[bin]..self.starts[bin + 1]].iter();
+        triangles.map(move |&[chunk, number]| {
+            &chunks[chunk as usize].layer(Layer::Opaque)[number as usize]
+        })
+    }
+
+    /// The bins and the numbers of the triangles of a chunk in them, in submission order, and the number of
+    /// tests.
+    fn of_chunk(
+        frame: &StochasticFrame,
+        chunk: &GeometryChunk,
+        across: u32,
+    ) -> (Vec<(u32, u32)>, u64) {
         let view = frame.raster_view().test;
         let level = frame.settings.level.level();
         let mut pairs: Vec<(u32, u32)> = Vec::new();
@@ -205,19 +219,6 @@ impl BinLists {
                 }
             }
         }
-        // Pairs of a bin stay in submission order, since their numbers ascend.
-        pairs.sort_unstable();
-        let mut list = BinList {
-            triangles: Vec::with_capacity(pairs.len()),
-            starts: Vec::new(),
-        };
-        for (bin, triangle) in pairs {
-            if list.starts.last().is_none_or(|(last, _)| *last != bin) {
-                let first = u32::try_from(list.triangles.len()).unwrap_or(u32::MAX);
-                list.starts.push((bin, first));
-            }
-            list.triangles.push(triangle);
-        }
-        (list, tests)
+        (pairs, tests)
     }
 }

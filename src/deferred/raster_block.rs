@@ -112,26 +112,31 @@ impl<'a> RasterBlock<'a> {
                 continue;
             }
             let first = (place[1] * across + self.corner[0] / 2 + place[0]) as usize * 4 * count;
-            let spids = &mut spids[first..first + 4 * count];
-            let mut depths = depths.get_mut(first..first + 4 * count);
             let samples = self
                 .view
                 .pattern
                 .block([0, 1].map(|k| self.corner[k] + 2 * place[k]));
-            for (group, numbers) in state
-                .iter()
-                .zip(&samples.numbers)
-                .take(self.view.pattern.groups())
-            {
-                for lane in (0..LANES).filter(|lane| lane % PIXEL_LANES < count) {
-                    let to = usize::from(numbers[lane]);
-                    if let Some(depths) = &mut depths {
-                        depths[to] = group.depths[lane];
+            let used = || (0..LANES).filter(|lane| lane % PIXEL_LANES < count);
+            let groups = || {
+                let numbers = samples.numbers.iter();
+                state.iter().zip(numbers).take(self.view.pattern.groups())
+            };
+            let mut shown = [Spid::BACKGROUND; 4 * LANES];
+            for (group, numbers) in groups() {
+                let spids: [Spid; LANES] = std::array::from_fn(|lane| Spid {
+                    primitive: group.primitives[lane],
+                    morton: group.mortons[lane],
+                });
+                for lane in used() {
+                    shown[usize::from(numbers[lane]) % shown.len()] = spids[lane];
+                }
+            }
+            spids[first..first + 4 * count].copy_from_slice(&shown[..4 * count]);
+            if let Some(depths) = depths.get_mut(first..first + 4 * count) {
+                for (group, numbers) in groups() {
+                    for lane in used() {
+                        depths[usize::from(numbers[lane])] = group.depths[lane];
                     }
-                    spids[to] = Spid {
-                        primitive: group.primitives[lane],
-                        morton: group.mortons[lane],
-                    };
                 }
             }
         }

@@ -135,7 +135,7 @@ const MESH_USES_ALL_OF_GPU: &str = "mesh::versus";
 const MAY_USE_LANES: [&str; 3] = ["math", "preprocess", "cpu"];
 
 /// Files elsewhere that use lanes all the same, with the reason.
-const LANES_ELSEWHERE: [(&str, &str); 23] = [
+const LANES_ELSEWHERE: [(&str, &str); 24] = [
     (
         "raster/sampled.rs",
         "64 samples per quad, millions of quads per frame: scalar coverage takes a second",
@@ -175,7 +175,11 @@ const LANES_ELSEWHERE: [(&str, &str); 23] = [
     ),
     (
         "deferred/frame.rs",
-        "chooses the level of the same tests once per block and chunk",
+        "chooses the level of the same tests once per block",
+    ),
+    (
+        "deferred/raster/sides.rs",
+        "bounds of the blocks of a tile by its sides, for the same tests",
     ),
     (
         "deferred/raster_block.rs",

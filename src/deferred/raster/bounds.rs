@@ -59,23 +59,23 @@ impl<S: Simd> RangeLanes<S> {
 
 /// A corner of a triangle at one end of the shutter.
 #[derive(Debug, Clone, Copy, Default)]
-struct Corner {
+pub(super) struct Corner {
     /// Distance from the picture's centre times `Z`, across and down.
-    place: [f32; 2],
+    pub(super) place: [f32; 2],
     /// `Z`.
-    z: f32,
+    pub(super) z: f32,
     /// Greatest shear on the lens, across and down.
-    shear: [f32; 2],
+    pub(super) shear: [f32; 2],
 }
 
 /// A triangle's corners and blurs at both ends of the shutter.
 #[derive(Debug, Clone, Copy)]
 pub struct CornerBounds {
     /// The corners at each end.
-    ends: [[Corner; 3]; 2],
+    pub(super) ends: [[Corner; 3]; 2],
     /// Bounds of the rounding of the corners' places.
-    slack: [f32; 3],
-    moves: bool,
+    pub(super) slack: [f32; 3],
+    pub(super) moves: bool,
     is_blurred: bool,
 }
 
@@ -151,6 +151,18 @@ impl CornerBounds {
             }
             narrow_to(&mut range.t, hull.range(below_at[0], below_at[1]));
         }
+        self.in_time(simd, rects, may_cover, range)
+    }
+
+    /// The rectangles with a range of times and on the lens.
+    #[inline(always)]
+    pub(super) fn in_time<S: Simd>(
+        &self,
+        simd: S,
+        rects: &RectLanes<S>,
+        mut may_cover: mask32x16<S>,
+        mut range: RangeLanes<S>,
+    ) -> (mask32x16<S>, RangeLanes<S>) {
         may_cover &= range.t[0].simd_le(range.t[1]);
         if self.is_blurred && may_cover.any_true() {
             may_cover &= self.on_lens(simd, rects, &mut range);
@@ -178,6 +190,18 @@ impl CornerBounds {
         distances
     }
 
+    /// A coordinate of a corner at times.
+    #[inline(always)]
+    fn between<S: Simd>(
+        &self,
+        corner: usize,
+        time: f32x16<S>,
+        of: impl Fn(&Corner) -> f32,
+    ) -> f32x16<S> {
+        let [start, end] = [of(&self.ends[0][corner]), of(&self.ends[1][corner])];
+        time * (end - start) + start
+    }
+
     /// Restricts ranges to the positions on the lens from which the triangle may be seen between the sides
     /// at some of their times. The lanes where there are any are returned.
     #[inline(always)]
@@ -188,42 +212,50 @@ impl CornerBounds {
         range: &mut RangeLanes<S>,
     ) -> mask32x16<S> {
         let times: &[f32x16<S>] = if self.moves { &range.t } else { &range.t[..1] };
+        let zero = f32x16::splat(simd, 0.0);
         let mut may_cover = mask32x16::splat(simd, true);
         let mut lens = range.uv;
-        for (axis, sign) in SIDES {
-            let border = rects.border(axis, sign);
-            let mut below = [[mask32x16::splat(simd, true); 3]; 2];
-            let zero = f32x16::splat(simd, 0.0);
-            let mut ends = [[[zero; 2]; 3]; 2];
-            for (ends, &time) in ends.iter_mut().zip(times) {
-                let corners = self.ends[0].iter().zip(&self.ends[1]);
-                for (i, (start, end)) in corners.enumerate() {
-                    let place = between(sign, [start.place[axis], end.place[axis]], time);
-                    let z = between(sign, [start.z, end.z], time);
-                    let shear = between(sign, [start.shear[axis], end.shear[axis]], time);
-                    let middle = place - border * z + self.slack[i] * 2.0;
-                    ends[i] = [middle - shear, middle + shear];
-                    below[0][i] &= ends[i][0].simd_lt(zero);
-                    below[1][i] &= ends[i][1].simd_lt(zero);
+        let mut z = [[zero; 3]; 2];
+        for (z, &time) in z.iter_mut().zip(times) {
+            for (i, z) in z.iter_mut().enumerate() {
+                *z = self.between(i, time, |corner| corner.z);
+            }
+        }
+        for (axis, lens) in lens.iter_mut().enumerate() {
+            let mut below = [[[mask32x16::splat(simd, true); 3]; 2]; 2];
+            let mut ends = [[[[zero; 2]; 3]; 2]; 2];
+            for (at, &time) in times.iter().enumerate() {
+                for i in 0..3 {
+                    let place = self.between(i, time, |corner| corner.place[axis]);
+                    let shear = self.between(i, time, |corner| corner.shear[axis]);
+                    let slack = self.slack[i] * 2.0;
+                    // From the left or top border, and from the right or bottom border.
+                    let middle = place - rects.least[axis] * z[at][i] + slack;
+                    ends[0][at][i] = [middle - shear, middle + shear];
+                    let middle = -(place - rects.greatest[axis] * z[at][i]) + slack;
+                    ends[1][at][i] = [middle + shear, middle - shear];
+                    for (below, ends) in below.iter_mut().zip(&ends) {
+                        below[0][i] &= ends[at][i][0].simd_lt(zero);
+                        below[1][i] &= ends[at][i][1].simd_lt(zero);
+                    }
                 }
             }
-            may_cover &= !all(both(below[0], below[1]));
-            let below_at = [all(below[0]), all(below[1])];
-            if !(below_at[0] ^ below_at[1]).any_true() {
-                continue;
-            }
-            let mut hull = Hull::new(simd);
-            for ends in &ends[..times.len()] {
-                for [least, greatest] in ends {
-                    let never = least.simd_lt(zero) & greatest.simd_lt(zero);
-                    hull.add(*least / (*least - *greatest), never);
+            for (below, ends) in below.into_iter().zip(&ends) {
+                may_cover &= !all(both(below[0], below[1]));
+                let below_at = [all(below[0]), all(below[1])];
+                if !(below_at[0] ^ below_at[1]).any_true() {
+                    continue;
                 }
+                let mut hull = Hull::new(simd);
+                for ends in &ends[..times.len()] {
+                    for [least, greatest] in ends {
+                        let never = least.simd_lt(zero) & greatest.simd_lt(zero);
+                        hull.add(*least / (*least - *greatest), never);
+                    }
+                }
+                let share = hull.range(below_at[0], below_at[1]);
+                narrow_to(lens, [share[0] * 2.0 - 1.0, share[1] * 2.0 - 1.0]);
             }
-            let share = hull.range(below_at[0], below_at[1]);
-            narrow_to(
-                &mut lens[axis],
-                [share[0] * 2.0 - 1.0, share[1] * 2.0 - 1.0],
-            );
         }
         range.uv = lens;
         for [least, greatest] in lens {
@@ -258,15 +290,9 @@ impl<S: Simd> RectLanes<S> {
     }
 }
 
-/// A value times a sign, between those at the ends of the shutter.
-#[inline(always)]
-fn between<S: Simd>(sign: f32, [start, end]: [f32; 2], time: f32x16<S>) -> f32x16<S> {
-    time * (sign * end - sign * start) + sign * start
-}
-
 /// The lanes below 0, of each corner. Those that are not numbers are not among them.
 #[inline(always)]
-fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x16<S>; 3] {
+pub(super) fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x16<S>; 3] {
     let zero = f32x16::splat(simd, 0.0);
     let [a, b, c] = corners;
     [a.simd_lt(zero), b.simd_lt(zero), c.simd_lt(zero)]
@@ -274,13 +300,13 @@ fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x16<S>; 3] {
 
 /// The lanes of both sets, of each corner.
 #[inline(always)]
-fn both<S: Simd>(a: [mask32x16<S>; 3], b: [mask32x16<S>; 3]) -> [mask32x16<S>; 3] {
+pub(super) fn both<S: Simd>(a: [mask32x16<S>; 3], b: [mask32x16<S>; 3]) -> [mask32x16<S>; 3] {
     [a[0] & b[0], a[1] & b[1], a[2] & b[2]]
 }
 
 /// The lanes in which all corners are in a set.
 #[inline(always)]
-fn all<S: Simd>([a, b, c]: [mask32x16<S>; 3]) -> mask32x16<S> {
+pub(super) fn all<S: Simd>([a, b, c]: [mask32x16<S>; 3]) -> mask32x16<S> {
     a & b & c
 }
 
@@ -291,7 +317,7 @@ fn narrow_to<S: Simd>(range: &mut [f32x16<S>; 2], to: [f32x16<S>; 2]) {
 }
 
 /// The range from 0 to 1 in which any of a side's linear functions is not negative.
-struct Hull<S: Simd> {
+pub(super) struct Hull<S: Simd> {
     simd: S,
     /// Least and greatest root.
     roots: [f32x16<S>; 2],
@@ -302,7 +328,7 @@ struct Hull<S: Simd> {
 impl<S: Simd> Hull<S> {
     /// The hull of no functions.
     #[inline(always)]
-    fn new(simd: S) -> Self {
+    pub(super) fn new(simd: S) -> Self {
         Self {
             simd,
             roots: [f32x16::splat(simd, 1.0), f32x16::splat(simd, 0.0)],
@@ -312,7 +338,7 @@ impl<S: Simd> Hull<S> {
 
     /// Adds a function with its root. It is negative at both ends in the lanes of `never`.
     #[inline(always)]
-    fn add(&mut self, root: f32x16<S>, never: mask32x16<S>) {
+    pub(super) fn add(&mut self, root: f32x16<S>, never: mask32x16<S>) {
         let [least, greatest] = self.roots;
         self.roots = [
             least.min(never.select(f32x16::splat(self.simd, 1.0), root)),
@@ -323,7 +349,11 @@ impl<S: Simd> Hull<S> {
 
     /// The range, given the lanes in which all functions are negative at 0 and those at 1.
     #[inline(always)]
-    fn range(&self, below_at_start: mask32x16<S>, below_at_end: mask32x16<S>) -> [f32x16<S>; 2] {
+    pub(super) fn range(
+        &self,
+        below_at_start: mask32x16<S>,
+        below_at_end: mask32x16<S>,
+    ) -> [f32x16<S>; 2] {
         let zero = f32x16::splat(self.simd, 0.0);
         let one = f32x16::splat(self.simd, 1.0);
         let [least, greatest] = self.roots;

@@ -9,6 +9,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use super::bounds::{CornerBounds, RangeLanes, Rect, RectLanes};
 use super::edges::EdgeBounds;
 use super::lanes::{TestView, pixels};
+use super::sides::GridSides;
 use super::triangle::{FaceSet, MovingTriangle};
 use crate::math::lanes::mask_bits;
 
@@ -92,13 +93,54 @@ impl Culler {
             least: [left.max(x0) - x, top.max(y0) - y],
             greatest: [(left + side).min(x1) - x, (top + side).min(y1) - y],
         };
+        let bounds = self.corners.range(simd, &rects);
+        self.kept(simd, &rects, bounds, wanted)
+    }
+
+    /// Tests the cells of four columns and rows from a corner on, in Morton order, of which only the part in
+    /// `area` counts, with the lanes of their left and top borders.
+    #[inline(always)]
+    pub fn test_grid<S: Simd>(
+        &self,
+        simd: S,
+        (corner, [left, top]): ([f32; 2], [f32x16<S>; 2]),
+        side: f32,
+        area: [f32; 4],
+        wanted: u16,
+    ) -> Kept<S> {
+        let [x0, y0, x1, y1] = area;
+        let [x, y] = self.centre;
+        let rects = RectLanes {
+            least: [left.max(x0) - x, top.max(y0) - y],
+            greatest: [(left + side).min(x1) - x, (top + side).min(y1) - y],
+        };
+        let mut borders = [0.0; 16];
+        for (k, cells) in [0.0, 1.0, 2.0, 3.0].into_iter().enumerate() {
+            let at = cells * side;
+            borders[k] = (corner[0] + at).max(x0) - x;
+            borders[4 + k] = (corner[0] + at + side).min(x1) - x;
+            borders[8 + k] = (corner[1] + at).max(y0) - y;
+            borders[12 + k] = (corner[1] + at + side).min(y1) - y;
+        }
+        let bounds = self
+            .corners
+            .range_of_grid(simd, &rects, &GridSides { borders });
+        self.kept(simd, &rects, bounds, wanted)
+    }
+
+    /// The lanes of a set that the edges do not cull.
+    #[inline(always)]
+    fn kept<S: Simd>(
+        &self,
+        simd: S,
+        rects: &RectLanes<S>,
+        (may_cover, range): (mask32x16<S>, RangeLanes<S>),
+        wanted: u16,
+    ) -> Kept<S> {
         let wanted = mask32x16::from_bitmask(simd, u64::from(wanted));
-        let (may_cover, range) = self.corners.range(simd, &rects);
         let mut kept = may_cover & wanted;
         if kept.any_true() {
-            kept = self
-                .edges
-                .may_show(simd, &rects, &range, (kept, self.faces));
+            kept = self.edges.may_show(simd, rects, &range, (kept, self.faces));
         }
         Kept {
             cells: mask_bits(kept),

@@ -105,23 +105,24 @@ pub fn test_group<S: Simd>(
         y[i] = ((f32x16::splat(simd, p[1]) + t * d[1]) + aside[1]) + along[1] * z[i];
     }
     let mut weights = [zero; 3];
-    let (mut below, mut above) = ([0; 3], [0; 3]);
-    for i in 0..3 {
+    for (i, weight) in weights.iter_mut().enumerate() {
         let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        weights[i] = x[j] * y[k] - x[k] * y[j];
-        below[i] = mask_bits(weights[i].simd_lt(zero));
-        above[i] = mask_bits(weights[i].simd_gt(zero));
+        *weight = x[j] * y[k] - x[k] * y[j];
     }
-    let mut hits = 0;
+    let (mut hits, mut unsigned) = (0, 0);
+    // Weights that are not numbers give no depth, so it does not matter what they compare as here.
     if triangle.faces.front {
-        hits |= below[0] & below[1] & below[2];
+        let greatest = weights[0].max(weights[1]).max(weights[2]);
+        hits |= mask_bits(greatest.simd_lt(zero));
+        unsigned |= mask_bits(greatest.simd_eq(zero));
     }
     if triangle.faces.back {
-        hits |= above[0] & above[1] & above[2];
+        let least = weights[0].min(weights[1]).min(weights[2]);
+        hits |= mask_bits(least.simd_gt(zero));
+        unsigned |= mask_bits(least.simd_eq(zero));
     }
-    // Samples on an edge, or with a weight that is not a number, are rare.
-    let signed = (below[0] | above[0]) & (below[1] | above[1]) & (below[2] | above[2]);
-    let unsigned = !signed & wanted;
+    // Samples on an edge are rare.
+    let unsigned = unsigned & wanted;
     let mut found = GroupHits {
         hits: hits & wanted,
         weights,

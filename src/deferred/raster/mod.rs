@@ -12,5 +12,6 @@ pub mod lanes;
 #[cfg(test)]
 pub(super) mod oracle;
 pub mod sample_test;
+pub mod sides;
 pub mod traverse;
 pub mod triangle;

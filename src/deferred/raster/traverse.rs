@@ -117,7 +117,13 @@ impl Traversal<'_> {
             & (y + side).simd_gt(area[1]);
         let inside = mask_bits(inside);
         counters.tile_tests += u64::from(inside.count_ones());
-        let kept = self.culler.test(simd, [x, y], side, area, inside);
+        let kept = self.culler.test_grid(
+            simd,
+            ([pixels(left), pixels(top)], [x, y]),
+            side,
+            area,
+            inside,
+        );
         if kept.cells == 0 {
             return;
         }
