@@ -113,6 +113,20 @@ fn closed_surfaces_have_no_cracks() {
 }
 
 #[test]
+fn jumps_larger_than_the_surface_end_without_cracks() {
+    let view = view([8.0, -11.0, 6.0], 96, 72);
+    for mesh in [cube(), creased_cube(1.5), odd_solid()] {
+        let surface = Surface::catmull_clark(&with_seams(mesh), 2).unwrap();
+        for scale in [2.0, 6.0] {
+            let rough = surface.clone().displaced(bumps(), scale, 0.0).unwrap();
+            let rough = Tessellated::new(rough, settings(1.0)).unwrap();
+            let count = check_closed(&all(&rough, &view));
+            assert!((1_000..5_000_000).contains(&count), "{count}");
+        }
+    }
+}
+
+#[test]
 fn the_viewer_may_stand_inside() {
     let surface = Surface::catmull_clark(&with_seams(cube()), 1).unwrap();
     let rough = surface.displaced(bumps(), 0.2, 0.0).unwrap();
