@@ -66,7 +66,7 @@ fn all_quads(polygons: &[Polygon]) -> u64 {
     for polygon in polygons {
         masks(polygon, |mask| {
             for quad in tile_quads(mask) {
-                sum += u64::from(quad.mask) << quad.column << quad.row;
+                sum += u64::from(quad.mask) << quad.place;
             }
         });
     }
