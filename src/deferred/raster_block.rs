@@ -35,6 +35,8 @@ pub(super) struct RasterBlock<'a> {
     size: [u32; 2],
     /// Groups of samples of each block of 2x2 pixels, row by row.
     groups: Vec<[GroupState; GROUPS]>,
+    /// Shading points of the samples that show a primitive, group by group.
+    mortons: Vec<u32>,
     queue: MapQueue,
 }
 
@@ -44,13 +46,11 @@ pub(super) struct RasterBlock<'a> {
 struct GroupState {
     depths: [f32; LANES],
     primitives: [u32; LANES],
-    mortons: [u32; LANES],
 }
 
 const EMPTY: GroupState = GroupState {
     depths: [0.0; LANES],
     primitives: [0; LANES],
-    mortons: [0; LANES],
 };
 
 impl<'a> RasterBlock<'a> {
@@ -63,6 +63,7 @@ impl<'a> RasterBlock<'a> {
             corner: [0; 2],
             size: [0; 2],
             groups: vec![[EMPTY; GROUPS]; (SIDE * SIDE) as usize],
+            mortons: vec![0; (SIDE * SIDE) as usize * GROUPS * LANES],
             queue: MapQueue::default(),
         }
     }
@@ -89,6 +90,7 @@ impl<'a> RasterBlock<'a> {
                 simd,
                 corner: self.corner,
                 groups: &mut self.groups,
+                mortons: &mut self.mortons,
                 queue: &mut self.queue,
                 triangle,
                 grids: &self.grids,
@@ -106,7 +108,8 @@ impl<'a> RasterBlock<'a> {
     pub(super) fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
         let count = self.view.pattern.count() as usize;
         let across = self.picture[0].div_ceil(2);
-        for (state, at) in self.groups.iter().zip(0_u32..) {
+        let mortons = self.mortons.chunks_exact(GROUPS * LANES);
+        for ((state, mortons), at) in self.groups.iter().zip(mortons).zip(0_u32..) {
             let place = [at % SIDE, at / SIDE];
             if 2 * place[0] >= self.size[0] || 2 * place[1] >= self.size[1] {
                 continue;
@@ -122,10 +125,13 @@ impl<'a> RasterBlock<'a> {
                 state.iter().zip(numbers).take(self.view.pattern.groups())
             };
             let mut shown = [Spid::BACKGROUND; 4 * LANES];
-            for (group, numbers) in groups() {
-                let spids: [Spid; LANES] = std::array::from_fn(|lane| Spid {
-                    primitive: group.primitives[lane],
-                    morton: group.mortons[lane],
+            for ((group, numbers), mortons) in groups().zip(mortons.chunks_exact(LANES)) {
+                let spids: [Spid; LANES] = std::array::from_fn(|lane| match group.primitives[lane] {
+                    0 => Spid::BACKGROUND,
+                    primitive => Spid {
+                        primitive,
+                        morton: mortons[lane],
+                    },
                 });
                 for lane in used() {
                     shown[usize::from(numbers[lane]) % shown.len()] = spids[lane];
@@ -158,6 +164,7 @@ struct DepthTest<'a, S: Simd> {
     simd: S,
     corner: [u32; 2],
     groups: &'a mut [[GroupState; GROUPS]],
+    mortons: &'a mut [u32],
     queue: &'a mut MapQueue,
     triangle: &'a MovingTriangle,
     grids: &'a GridView,
@@ -181,8 +188,7 @@ impl<S: Simd> DepthTest<'_, S> {
         grid.map_lanes(self.simd, weights).store_slice(&mut mortons);
         let count = queue.len.min(LANES);
         for (&sample, &morton) in queue.samples[..count].iter().zip(&mortons) {
-            let (group, lane) = (sample as usize / LANES, sample as usize % LANES);
-            self.groups[group / GROUPS][group % GROUPS].mortons[lane] = morton;
+            self.mortons[sample as usize] = morton;
         }
         for weights in &mut queue.weights {
             weights.copy_within(LANES.., 0);

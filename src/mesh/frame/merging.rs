@@ -268,14 +268,14 @@ impl Group {
         let splits_quads = self.driver.unit.rules().splits_quads;
         for (sent, number) in self.sent.iter().zip(0..) {
             let targets = &mut self.targets[sent.chunk as usize];
-            let lead = |pixel| match fragments.parent(number, pixel) {
-                own if own == number => sent.leads,
-                parent => self.sent[fragments.find(parent, pixel) as usize].leads,
-            };
             if splits_quads {
-                set_targets(targets, sent.quad, [0, 1, 2, 3].map(lead));
+                let leads = fragments
+                    .leaders(number)
+                    .map(|k| self.sent[k as usize].leads);
+                set_targets(targets, sent.quad, leads);
             } else {
-                set_targets(targets, sent.quad, [lead(0)]);
+                let leader = fragments.find(number, 0) as usize;
+                set_targets(targets, sent.quad, [self.sent[leader].leads]);
             }
         }
         fragments.clear();

@@ -86,12 +86,6 @@ impl DisjointSet {
         self.parents[from as usize] = [to; 4];
     }
 
-    /// The fragment that a shading pixel of `fragment` has merged into, or itself.
-    #[inline]
-    pub(crate) fn parent(&self, fragment: u32, pixel: usize) -> u32 {
-        self.parents[fragment as usize][pixel]
-    }
-
     /// The leader of the set that a shading pixel of `fragment` is in.
     #[inline]
     pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
@@ -102,6 +96,19 @@ impl DisjointSet {
                 return at;
             }
             at = parent;
+        }
+    }
+
+    /// The leaders of the sets that the shading pixels of `fragment` are in, all four at once.
+    #[inline]
+    pub(crate) fn leaders(&self, fragment: u32) -> [u32; 4] {
+        let mut at = self.parents[fragment as usize];
+        loop {
+            let parents = [0, 1, 2, 3].map(|pixel| self.parents[at[pixel] as usize][pixel]);
+            if parents == at {
+                return at;
+            }
+            at = parents;
         }
     }
 
