@@ -72,7 +72,9 @@ impl<'a> RasterBlock<'a> {
     pub(super) fn begin(&mut self, corner: [u32; 2]) {
         self.corner = corner;
         self.size = [0, 1].map(|k| (self.picture[k] - corner[k]).min(BLOCK_PX));
-        self.groups.fill([EMPTY; GROUPS]);
+        for group in self.groups.as_flattened_mut() {
+            group.depths = EMPTY.depths;
+        }
     }
 
     /// Rasterizes triangles in submission order.
@@ -126,12 +128,16 @@ impl<'a> RasterBlock<'a> {
             };
             let mut shown = [Spid::BACKGROUND; 4 * LANES];
             for ((group, numbers), mortons) in groups().zip(mortons.chunks_exact(LANES)) {
-                let spids: [Spid; LANES] = std::array::from_fn(|lane| match group.primitives[lane] {
-                    0 => Spid::BACKGROUND,
-                    primitive => Spid {
-                        primitive,
-                        morton: mortons[lane],
-                    },
+                let spids: [Spid; LANES] = std::array::from_fn(|lane| {
+                    let shown = if group.depths[lane] > 0.0 {
+                        u32::MAX
+                    } else {
+                        0
+                    };
+                    Spid {
+                        primitive: group.primitives[lane] & shown,
+                        morton: mortons[lane] & shown,
+                    }
                 });
                 for lane in used() {
                     shown[usize::from(numbers[lane]) % shown.len()] = spids[lane];
