@@ -21,6 +21,7 @@ use super::shading::grid::GridView;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::mesh::grid::GridSource;
+use crate::raster::samples::SamplePattern;
 
 /// Pixels along the side of a bin, whose triangles are listed together.
 const BIN_PX: u32 = 64;
@@ -48,7 +49,7 @@ pub struct StochasticFrame {
 }
 
 impl StochasticFrame {
-    /// Rasterizes a scene.
+    /// Tessellates and rasterizes a scene.
     ///
     /// # Errors
     /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples
@@ -58,12 +59,34 @@ impl StochasticFrame {
         view: ShutterView,
         settings: &DeferredSettings,
     ) -> Result<Self> {
+        Self::check_samples(&view, settings)?;
+        let geometry = Geometry::new(source, &view, settings.faces)?;
+        Self::of_geometry(geometry, view, settings)
+    }
+
+    /// Checks the number of samples per pixel and of the frame.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples.
+    pub fn check_samples(view: &ShutterView, settings: &DeferredSettings) -> Result<()> {
+        SamplePattern::standard(settings.samples)?;
+        let [columns, rows] = view.size().map(|px| u64::from(px.div_ceil(2)) * 2);
+        let samples = columns * rows * u64::from(settings.samples);
+        Error::check_limit("samples of a frame", MAX_SAMPLES, samples)
+    }
+
+    /// Rasterizes the geometry of a view.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples.
+    pub fn of_geometry(
+        geometry: Geometry,
+        view: ShutterView,
+        settings: &DeferredSettings,
+    ) -> Result<Self> {
+        Self::check_samples(&view, settings)?;
         let pattern = StochasticPattern::new(settings.samples, settings.pattern, settings.seed)?;
         let size = view.size();
-        let [columns, rows] = size.map(|px| u64::from(px.div_ceil(2)) * 2);
-        let samples = columns * rows * u64::from(settings.samples);
-        Error::check_limit("samples of a frame", MAX_SAMPLES, samples)?;
-        let geometry = Geometry::new(source, &view, settings.faces)?;
         let keeps_depths = settings.keeps_depths || geometry.has_blended();
         let mut frame = Self {
             counters: geometry.counters,

@@ -49,8 +49,8 @@ pub(crate) struct DeferredRow {
     pub spid_blocks: Option<CodecCounts>,
     /// PSNR against the mean of other seeds in dB, if requested.
     pub psnr_db: Option<f64>,
-    /// Host time of the raster and of the pipeline, in milliseconds.
-    pub host_ms: [f64; 2],
+    /// Host times of the tessellation and set-up, the raster and the pipeline, in milliseconds.
+    pub host_ms: [f64; 3],
 }
 
 impl DeferredRow {
@@ -113,7 +113,11 @@ impl DeferredRow {
                 "raw": t.raw(),
             })),
             "psnr_db": self.psnr_db.filter(|db| db.is_finite()),
-            "host_ms": { "raster": self.host_ms[0], "pipeline": self.host_ms[1] },
+            "host_ms": {
+                "geometry": self.host_ms[0],
+                "raster": self.host_ms[1],
+                "pipeline": self.host_ms[2],
+            },
         })
     }
 
@@ -175,7 +179,7 @@ const COLUMNS: [Column; 10] = [
     ("per px", |r| {
         format!("{:.2}", ratio(r.executions(), r.pixels()))
     }),
-    ("ms", |r| format!("{:.0}", r.host_ms[0] + r.host_ms[1])),
+    ("ms", |r| format!("{:.0}", r.host_ms.iter().sum::<f64>())),
 ];
 const TRAFFIC: [Column; 2] = [
     ("MB", |r| {

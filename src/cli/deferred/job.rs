@@ -15,6 +15,7 @@ use crate::deferred::camera::shutter::ShutterView;
 use crate::deferred::config::DeferredConfig;
 use crate::deferred::forward::PipelineOutcome;
 use crate::deferred::frame::StochasticFrame;
+use crate::deferred::geometry::Geometry;
 use crate::deferred::outcome::BlurAmounts;
 use crate::deferred::raster::cost::RasterCounters;
 use crate::deferred::settings::DeferredSettings;
@@ -52,7 +53,8 @@ struct Prepared<'a> {
     area: Option<f64>,
     grid: GridFlag,
     blur: BlurAmounts,
-    raster_ms: f64,
+    /// Times of the geometry and of the raster.
+    first_pass_ms: [f64; 2],
     truth: Option<&'a Frame>,
 }
 
@@ -131,8 +133,12 @@ impl<'j> Job<'j> {
                 };
                 for &grid in &self.args.pipeline.grids {
                     let settings = self.args.pipeline.settings(grid, &self.args.host);
+                    StochasticFrame::check_samples(view, &settings)?;
                     let begun = Instant::now();
-                    let frame = StochasticFrame::new(source, view.clone(), &settings)?;
+                    let geometry = Geometry::new(source, view, settings.faces)?;
+                    let geometry_ms = milliseconds(begun);
+                    let begun = Instant::now();
+                    let frame = StochasticFrame::of_geometry(geometry, view.clone(), &settings)?;
                     let raster_ms = milliseconds(begun);
                     let prepared = Prepared {
                         blur: frame.blur(),
@@ -140,7 +146,7 @@ impl<'j> Job<'j> {
                         shader: shader(),
                         area,
                         grid,
-                        raster_ms,
+                        first_pass_ms: [geometry_ms, raster_ms],
                         truth: truth.as_ref(),
                     };
                     rows.extend(self.rows(&prepared, camera, verbosity)?);
@@ -183,7 +189,7 @@ impl<'j> Job<'j> {
             let own_ms = milliseconds(begun);
             let mut row = self.row(prepared, choice, &tiled, outcome.as_ref());
             row.view.clone_from(&camera.name);
-            row.host_ms[1] = match choice.run {
+            row.host_ms[2] = match choice.run {
                 PipelineRun::Sds { .. } => own_ms,
                 _ => share,
             };
@@ -303,7 +309,7 @@ impl<'j> Job<'j> {
             traffic: outcome.and_then(|o| o.traffic),
             spid_blocks: outcome.and_then(|o| o.spid_blocks),
             psnr_db: None,
-            host_ms: [prepared.raster_ms, 0.0],
+            host_ms: [prepared.first_pass_ms[0], prepared.first_pass_ms[1], 0.0],
         }
     }
 
