@@ -11,6 +11,7 @@ use super::settings::FrameSettings;
 use super::visible_frame::VisibleFrame;
 use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
+use crate::mesh::merge::unit::NO_FRAGMENT;
 use crate::mesh::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
 use crate::pipeline::statistics::Counter;
 
@@ -33,32 +34,41 @@ pub struct ShaderQuad {
 pub struct Shading {
     /// The quads.
     pub quads: Vec<ShaderQuad>,
-    /// By chunk: the [targets](Targets) of its quads, and the index of the quad that they count from.
-    targets: Vec<(Targets, u32)>,
+    /// The targets of the quads of each group of chunks.
+    groups: Vec<GroupTargets>,
+    /// By chunk: its group, and the number of quads of the chunks before it in the group.
+    chunks: Vec<[u32; 2]>,
     /// Counters of the quads before the unit, and of the unit.
     pub counters: MergeCounters,
 }
 
-/// For each quad of a chunk, the quad of the shader that it became part of, counted within the
-/// group, or [`NOT_SHADED`]. Has an item per shading pixel where the unit splits quads.
-type Targets = Vec<u32>;
+/// The targets of the quads of the chunks that one task sends through a unit.
+#[derive(Debug, Clone)]
+struct GroupTargets {
+    targets: Targets,
+    /// Index of the quad of the shader that they count from.
+    base: u32,
+}
+
+/// For each quad of a group, the quad of the shader that it became part of, counted within the group, or
+/// [`NOT_SHADED`].
+#[derive(Debug, Clone)]
+enum Targets {
+    Whole(Vec<u32>),
+    /// By shading pixel, where the unit splits quads.
+    Split(Vec<[u32; 4]>),
+}
 
 impl Shading {
     /// Index of the quad of the shader that colours a shading pixel of a chunk's quad.
     #[inline]
-    pub(crate) fn target(
-        &self,
-        visible: &VisibleFrame,
-        chunk: usize,
-        quad: u32,
-        pixel: usize,
-    ) -> u32 {
-        let (targets, base) = &self.targets[chunk];
-        let is_split = targets.len() > visible.chunks[chunk].quads.len();
-        let local = if is_split {
-            targets[quad as usize * 4 + pixel]
-        } else {
-            targets[quad as usize]
+    pub(crate) fn target(&self, chunk: usize, quad: u32, pixel: usize) -> u32 {
+        let [group, first] = self.chunks[chunk];
+        let GroupTargets { targets, base } = &self.groups[group as usize];
+        let quad = (first + quad) as usize;
+        let local = match targets {
+            Targets::Whole(targets) => targets[quad],
+            Targets::Split(targets) => targets[quad][pixel],
         };
         if local == NOT_SHADED {
             local
@@ -100,8 +110,11 @@ impl VisibleFrame {
             } else {
                 shading.quads.append(&mut group.quads);
             }
-            let targets = group.targets.into_iter().map(|t| (t, base));
-            shading.targets.extend(targets);
+            let number = index32(shading.groups.len());
+            let chunks = group.starts.into_iter().map(|first| [number, first]);
+            shading.chunks.extend(chunks);
+            let targets = group.targets;
+            shading.groups.push(GroupTargets { targets, base });
             shading.counters.add(&group.counters);
         }
         shading
@@ -129,48 +142,54 @@ impl VisibleFrame {
     }
 }
 
-/// Chunks that one task sends through a unit.
+/// Chunks that one task sends through a unit. Their quads are numbered through.
 struct Group {
     driver: MergeDriver,
     /// Index of the first chunk in the frame.
     first: u32,
+    /// Number of the first quad of each chunk.
+    starts: Vec<u32>,
+    /// Number of quads.
+    end: u32,
     quads: Vec<ShaderQuad>,
-    /// By chunk of the group.
-    targets: Vec<Targets>,
-    /// The fragments that went to the unit since it was last empty, by their numbers in its stream.
-    sent: Vec<SentFragment>,
+    targets: Targets,
+    /// Number of the quad that is fragment 0 of the unit's stream.
+    stream_start: u32,
+    /// For each quad from there on, up to the next flush: the quad of the shader that it leads, or
+    /// [`NOT_SHADED`].
+    leads: Vec<u32>,
     counters: MergeCounters,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct SentFragment {
-    /// Its chunk in the group.
-    chunk: u32,
-    /// Its quad in the chunk.
-    quad: u32,
-    /// The quad of the shader that it leads, or [`NOT_SHADED`].
-    leads: u32,
 }
 
 impl Group {
     fn new(chunks: &[Chunk], first: u32, unit: MergeUnitKind, settings: &FrameSettings) -> Self {
         let mut driver = MergeDriver::new(unit.build(), settings.pattern);
         let rules = driver.unit.rules();
+        let mut count = 0;
+        let starts = chunks.iter().map(|chunk| {
+            count += chunk.quads.len();
+            index32(count - chunk.quads.len())
+        });
+        let starts = starts.collect();
         let room = match rules.scope {
             MergeScope::Grid => 0,
             // Most fragments of a draw stay until its end.
-            MergeScope::Draw => chunks.iter().map(|c| c.quads.len()).sum(),
+            MergeScope::Draw => count,
         };
         driver.stream.fragments.reserve(room);
         Self {
             driver,
             first,
+            starts,
+            end: index32(count),
             quads: Vec::with_capacity(room),
-            targets: chunks
-                .iter()
-                .map(|c| Vec::with_capacity(c.quads.len() * rules.targets_per_quad()))
-                .collect(),
-            sent: Vec::with_capacity(room),
+            targets: if rules.splits_quads {
+                Targets::Split(Vec::new())
+            } else {
+                Targets::Whole(Vec::with_capacity(count))
+            },
+            stream_start: 0,
+            leads: Vec::with_capacity(room),
             counters: MergeCounters::default(),
         }
     }
@@ -190,6 +209,7 @@ impl Group {
     /// Shades every quad of a chunk as it is: the result of [`merge`](Self::merge) without a unit, and
     /// without the cost of its bookkeeping.
     fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
+        let mut targets = vec![NOT_SHADED; chunk.quads.len()];
         for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
             let coverage = self.count(chunk, quad, settings);
             if coverage == 0 {
@@ -197,109 +217,112 @@ impl Group {
             }
             let is_partial = settings.pattern.has_partial_pixel(coverage);
             self.counters.partial += u64::from(is_partial);
-            let target = index32(self.quads.len());
-            set_targets(&mut self.targets[0], quad, [target]);
+            targets[quad as usize] = index32(self.quads.len());
             self.quads.push(ShaderQuad {
                 chunk: self.first,
                 inputs: [quad; 4],
                 coverage,
             });
         }
-        self.fill_targets([chunk]);
+        self.targets = Targets::Whole(targets);
     }
 
     fn merge(&mut self, chunks: &[Chunk], source: &dyn GridSource, settings: &FrameSettings) {
         let rules = self.driver.unit.rules();
-        for (number, chunk) in (0..).zip(chunks) {
+        for (at, chunk) in chunks.iter().enumerate() {
+            let start = self.starts[at];
             for visible in chunk.visible() {
                 let grid = &visible.grid;
                 let material = &source.materials()[grid.material as usize];
                 let is_barred = rules.bypassed_by_effects && material.effects.any();
                 self.driver.unit.begin_grid(&grid.topology);
+                if self.leads.is_empty() {
+                    self.stream_start = start + visible.quads.start;
+                    let end = match rules.scope {
+                        MergeScope::Grid => start + visible.quads.end,
+                        MergeScope::Draw => self.end,
+                    };
+                    let fragments = (end - self.stream_start) as usize;
+                    self.leads.resize(fragments, NOT_SHADED);
+                }
                 for quad in visible.quads.clone() {
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
                     let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {
-                        self.sent.push(SentFragment {
-                            chunk: number,
-                            quad,
-                            leads: NOT_SHADED,
-                        });
+                        let number = start + quad - self.stream_start;
+                        self.driver.stream.fragments.skip_to(number);
                         self.driver
                             .push(&fragment(chunk, grid, quad, coverage), is_barred);
                     }
                 }
                 match rules.scope {
-                    MergeScope::Grid => self.flush(),
-                    MergeScope::Draw => self.collect(),
+                    MergeScope::Grid => self.flush(at),
+                    MergeScope::Draw => self.collect(at),
                 }
             }
         }
-        self.flush();
-        self.fill_targets(chunks);
+        self.flush(chunks.len().saturating_sub(1));
+        self.targets.fill_to(self.end);
         self.counters.add(&self.driver.counters());
     }
 
-    /// Takes the quads that have left the unit.
-    fn collect(&mut self) {
+    /// Takes the quads that have left the unit, none of which is of a later chunk than `last` of the group.
+    fn collect(&mut self, last: usize) {
         for merged in self.driver.stream.out.drain(..) {
             let leads = index32(self.quads.len());
-            let leader = &mut self.sent[merged.leader as usize];
-            leader.leads = leads;
-            let SentFragment { chunk, quad, .. } = *leader;
-            let inputs = if merged.inputs == [merged.leader; 4] {
-                [quad; 4]
-            } else {
-                merged.inputs.map(|k| self.sent[k as usize].quad)
-            };
+            self.leads[merged.leader as usize] = leads;
+            let quad = self.stream_start + merged.leader;
+            let mut chunk = last;
+            // Few stay longer than the chunk that they are in.
+            while self.starts[chunk] > quad {
+                chunk -= 1;
+            }
+            let first = self.stream_start.wrapping_sub(self.starts[chunk]);
             self.quads.push(ShaderQuad {
-                chunk: self.first + chunk,
-                inputs,
+                chunk: self.first + index32(chunk),
+                inputs: merged.inputs.map(|k| first.wrapping_add(k)),
                 coverage: merged.coverage,
             });
         }
     }
 
-    /// Empties the unit and records which quad of the shader each fragment became part of.
-    fn flush(&mut self) {
+    /// Empties the unit and records which quad of the shader each fragment became part of; `last` as for
+    /// [`collect`](Self::collect).
+    fn flush(&mut self, last: usize) {
         self.driver.flush();
-        self.collect();
+        self.collect(last);
         let fragments = &mut self.driver.stream.fragments;
-        let splits_quads = self.driver.unit.rules().splits_quads;
-        for (sent, number) in self.sent.iter().zip(0..) {
-            let targets = &mut self.targets[sent.chunk as usize];
-            if splits_quads {
-                let leads = fragments
-                    .leaders(number)
-                    .map(|k| self.sent[k as usize].leads);
-                set_targets(targets, sent.quad, leads);
-            } else {
-                let leader = fragments.find(number, 0) as usize;
-                set_targets(targets, sent.quad, [self.sent[leader].leads]);
+        let lead = |leader: u32| match leader {
+            NO_FRAGMENT => NOT_SHADED,
+            leader => self.leads[leader as usize],
+        };
+        self.targets.fill_to(self.stream_start);
+        match &mut self.targets {
+            Targets::Whole(targets) => targets.extend(fragments.whole_leaders().map(lead)),
+            Targets::Split(targets) => {
+                let leaders = fragments.leaders();
+                leaders.iter_mut().for_each(|of| *of = of.map(lead));
+                if targets.is_empty() {
+                    *targets = std::mem::take(leaders);
+                } else {
+                    targets.append(leaders);
+                }
             }
         }
         fragments.clear();
-        self.sent.clear();
-    }
-
-    /// Completes the targets of chunks of which all quads have been sent.
-    fn fill_targets<'a>(&mut self, chunks: impl IntoIterator<Item = &'a Chunk>) {
-        let per_quad = self.driver.unit.rules().targets_per_quad();
-        for (targets, chunk) in self.targets.iter_mut().zip(chunks) {
-            targets.resize(chunk.quads.len() * per_quad, NOT_SHADED);
-        }
+        self.leads.clear();
     }
 }
 
-/// Appends the targets of a quad, after those of the quads before it that are not shaded.
-#[inline]
-fn set_targets<const N: usize>(targets: &mut Targets, quad: u32, of_quad: [u32; N]) {
-    let first = quad as usize * N;
-    // Most gaps are short.
-    while targets.len() < first {
-        targets.extend_from_slice(&[NOT_SHADED; N]);
+impl Targets {
+    /// Adds quads that are not shaded, up to a number of quads.
+    fn fill_to(&mut self, quads: u32) {
+        let quads = quads as usize;
+        match self {
+            Self::Whole(targets) => targets.resize(targets.len().max(quads), NOT_SHADED),
+            Self::Split(targets) => targets.resize(targets.len().max(quads), [NOT_SHADED; 4]),
+        }
     }
-    targets.extend_from_slice(&of_quad);
 }
 
 /// Returns a quad in the form that merging units take.

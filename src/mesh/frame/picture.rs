@@ -68,7 +68,7 @@ impl VisibleFrame {
                     if owner != last {
                         last = owner;
                         let (chunk, quad) = self.find(owner);
-                        let shaded = shading.target(self, chunk, quad, pixel);
+                        let shaded = shading.target(chunk, quad, pixel);
                         if shaded != NOT_SHADED {
                             shows[shaded as usize].store(true, Ordering::Relaxed);
                         }
@@ -242,7 +242,7 @@ impl SampleColours for ShadedColours<'_> {
     #[inline]
     fn key(&self, owner: u32, pixel: usize) -> [f32; 3] {
         let (chunk, quad) = self.visible.find(owner);
-        let shaded = self.shading.target(self.visible, chunk, quad, pixel);
+        let shaded = self.shading.target(chunk, quad, pixel);
         let colours = self.colours.get(shaded as usize);
         colours.map_or([0.0; 3], |quad| quad[pixel])
     }

@@ -61,8 +61,11 @@ impl MergedQuad {
     }
 }
 
+/// The leader of no fragment.
+pub(crate) const NO_FRAGMENT: u32 = u32::MAX;
+
 /// Disjoint sets of merged fragments, one forest per shading pixel of a quad. Fragments are numbered
-/// from 0 in the order of arrival.
+/// from 0 in the order of arrival; numbers may be skipped.
 #[derive(Debug, Clone, Default)]
 pub struct DisjointSet {
     parents: Vec<[u32; 4]>,
@@ -74,6 +77,14 @@ impl DisjointSet {
         let number = index32(self.parents.len());
         self.parents.push([number; 4]);
         number
+    }
+
+    /// Skips numbers so that the next fragment has this one, which is not less than it would have been.
+    #[inline]
+    pub(crate) fn skip_to(&mut self, number: u32) {
+        while self.parents.len() < number as usize {
+            self.parents.push([NO_FRAGMENT; 4]);
+        }
     }
 
     /// Merges a shading pixel of fragment `from` into that of `to`.
@@ -99,20 +110,37 @@ impl DisjointSet {
         }
     }
 
-    /// The leaders of the sets that the shading pixels of `fragment` are in, all four at once.
-    #[inline]
-    pub(crate) fn leaders(&self, fragment: u32) -> [u32; 4] {
-        let mut at = self.parents[fragment as usize];
-        loop {
-            let parents = [0, 1, 2, 3].map(|pixel| self.parents[at[pixel] as usize][pixel]);
-            if parents == at {
-                return at;
+    /// The leaders of the sets that the shading pixels of each fragment are in, by number, or
+    /// [`NO_FRAGMENT`] for numbers that were skipped. The sets may be changed and taken.
+    pub(crate) fn leaders(&mut self) -> &mut Vec<[u32; 4]> {
+        for fragment in 0..self.parents.len() {
+            let mut at = self.parents[fragment];
+            if at[0] == NO_FRAGMENT {
+                continue;
             }
-            at = parents;
+            loop {
+                let parents = [0, 1, 2, 3].map(|pixel| self.parents[at[pixel] as usize][pixel]);
+                if parents == at {
+                    break;
+                }
+                at = parents;
+            }
+            self.parents[fragment] = at;
         }
+        &mut self.parents
     }
 
-    /// Number of fragments.
+    /// [`leaders`](Self::leaders) of fragments whose shading pixels have always merged together.
+    pub(crate) fn whole_leaders(&self) -> impl Iterator<Item = u32> {
+        let parents = self.parents.iter().map(|of| of[0]);
+        parents.zip(0..).map(|(parent, fragment)| match parent {
+            NO_FRAGMENT => NO_FRAGMENT,
+            own if own == fragment => own,
+            parent => self.find(parent, 0),
+        })
+    }
+
+    /// Number of fragments and of numbers skipped.
     #[allow(clippy::len_without_is_empty, reason = "no caller asks for emptiness")]
     pub fn len(&self) -> usize {
         self.parents.len()
@@ -193,13 +221,6 @@ pub struct MergeRules {
     pub splits_quads: bool,
 }
 
-impl MergeRules {
-    /// Number of merged quads that the parts of a fragment can end in.
-    pub(crate) fn targets_per_quad(self) -> usize {
-        if self.splits_quads { 4 } else { 1 }
-    }
-}
-
 /// A unit that merges quads, without time.
 pub trait MergeUnit: Debug + Send {
     /// The unit's requirements on its input.
@@ -235,5 +256,33 @@ pub trait MergeUnit: Debug + Send {
         while self.held() > 0 {
             self.evict(stream);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DisjointSet, NO_FRAGMENT};
+
+    #[test]
+    fn leaders_follow_chains_of_merges_pixel_by_pixel() {
+        let mut set = DisjointSet::default();
+        let first = set.push();
+        set.skip_to(2);
+        let (second, third) = (set.push(), set.push());
+        assert_eq!([first, second, third], [0, 2, 3]);
+        set.merge_pixel(0, 2, 1);
+        set.merge_pixel(2, 3, 1);
+        set.merge_pixel(3, 0, 2);
+        let expected = [[0, 3, 0, 0], [NO_FRAGMENT; 4], [2, 3, 2, 2], [3, 3, 0, 3]];
+        for fragment in [0, 2, 3] {
+            let found = [0, 1, 2, 3].map(|pixel| set.find(fragment, pixel));
+            assert_eq!(found, expected[fragment as usize]);
+        }
+        assert_eq!(*set.leaders(), expected);
+        set.clear();
+        set.skip_to(1);
+        let (one, other) = (set.push(), set.push());
+        set.merge(one, other);
+        assert!(set.whole_leaders().eq([NO_FRAGMENT, 2, 2]));
     }
 }
