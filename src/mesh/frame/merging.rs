@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
 use super::visible_frame::VisibleFrame;
+use crate::math::prefetch;
 use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
 use crate::mesh::merge::unit::NO_FRAGMENT;
@@ -231,7 +232,9 @@ impl Group {
         let rules = self.driver.unit.rules();
         for (at, chunk) in chunks.iter().enumerate() {
             let start = self.starts[at];
-            for visible in chunk.visible() {
+            let mut grids = chunk.visible().peekable();
+            while let Some(visible) = grids.next() {
+                let next = grids.peek().map_or(&[][..], |next| &next.grid.vertices[..]);
                 let grid = &visible.grid;
                 let material = &source.materials()[grid.material as usize];
                 let is_barred = rules.bypassed_by_effects && material.effects.any();
@@ -245,7 +248,9 @@ impl Group {
                     let fragments = (end - self.stream_start) as usize;
                     self.leads.resize(fragments, NOT_SHADED);
                 }
-                for quad in visible.quads.clone() {
+                for (place, quad) in visible.quads.clone().enumerate() {
+                    // Grids are far apart in memory, and were written long ago.
+                    prefetch(next, place);
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
                     let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {

@@ -58,11 +58,22 @@ impl Triangle {
         }
     }
 
+    /// The edges with a bit in a signature: bit `k` for edge `k`.
+    #[inline]
+    fn edges_in(&self, signature: u64) -> u32 {
+        let [a, b, c] = self.bits.map(|bit| u32::from(bit & signature != 0));
+        a | b << 1 | c << 2
+    }
+
     /// The edges that others with this signature have in common with the triangle's.
     #[inline]
     fn shared_by(&self, others: &[DirectedEdge], signature: u64) -> Shared {
         let mut shared = [0; 2];
-        for k in (0..3).filter(|&k| self.bits[k] & signature != 0) {
+        let mut left = self.edges_in(signature);
+        // There is one but for chance, so this loop is easy to predict.
+        while left != 0 {
+            let k = left.trailing_zeros() as usize % 3;
+            left &= left - 1;
             let hits = places_of(reversed(self.edges[k]), others);
             shared[0] |= hits;
             shared[1] |= u64::from(hits != 0) << k;
@@ -120,9 +131,10 @@ impl OuterEdges {
     /// The edges of two triangles without the one they share, with those of either one first.
     #[inline]
     pub(super) fn joined(&self, other: &Self, shared: Shared) -> JoinedEdges {
-        let others = |&[a, b, c]: &[DirectedEdge; 3], shared: u64| {
-            let is = |k: u64| shared >> k & 1 == 1;
-            [if is(0) { b } else { a }, if is(2) { b } else { c }]
+        // Which edge is shared is hard to predict, so the others are found by index.
+        let others = |triangle: &[DirectedEdge; 3], shared: u64| {
+            let is = |k: u64| usize::from(shared >> k & 1 == 1);
+            [triangle[is(0)], triangle[2 - is(2)]]
         };
         let [a, b] = others(&self.triangle, shared[0]);
         let [c, d] = others(&other.triangle, shared[1]);
@@ -319,14 +331,13 @@ impl EdgeLists {
         }
         let mut lost = 0;
         for (k, &edge) in more.iter().enumerate() {
-            if shared[1] >> k & 1 == 1 {
-                continue;
-            }
+            // Which edges stay is hard to predict, so that is no branch.
+            let stays = shared[1] >> k & 1 == 0;
             if let Some(room) = into.get_mut(kept) {
                 *room = edge;
-                kept += 1;
+                kept += usize::from(stays);
             } else {
-                lost += 1;
+                lost += u64::from(stays);
             }
         }
         let bit = 1 << pixel;
