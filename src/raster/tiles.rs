@@ -6,6 +6,8 @@ pub const TILE_PX: u32 = 16;
 pub const TILE_QUADS: u32 = TILE_PX / 2;
 /// Quads of a screen tile.
 pub const QUADS_PER_TILE: u32 = TILE_QUADS * TILE_QUADS;
+/// [`QUADS_PER_TILE`] as the length of an array.
+pub(crate) const TILE_LENGTH: usize = QUADS_PER_TILE as usize;
 /// Pixels along the side of a raster tile (VR-Pipe, Table I: 8x8 pixels).
 pub const RASTER_TILE_PX: u32 = 8;
 /// Quads of a raster tile.
@@ -15,7 +17,7 @@ pub const RASTER_TILE_QUADS: usize = (RASTER_TILE_PX * RASTER_TILE_PX / 4) as us
 /// tile by screen tile.
 #[inline]
 pub fn quad_index(tile: u32, position: u8) -> usize {
-    tile as usize * QUADS_PER_TILE as usize + usize::from(position)
+    tile as usize * TILE_LENGTH + usize::from(position)
 }
 
 /// A picture cut into screen tiles, row by row.
@@ -46,7 +48,7 @@ impl TileLayout {
 
     /// Number of quads of all screen tiles.
     pub fn quads(&self) -> usize {
-        self.tiles() * QUADS_PER_TILE as usize
+        self.tiles() * TILE_LENGTH
     }
 
     /// Index of a pixel's quad, in the order of [`quad_index`], and the pixel's number in the quad.

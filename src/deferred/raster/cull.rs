@@ -87,12 +87,7 @@ impl Culler {
         area: [f32; 4],
         wanted: u16,
     ) -> Kept<S> {
-        let [x0, y0, x1, y1] = area;
-        let [x, y] = self.centre;
-        let rects = RectLanes {
-            least: [left.max(x0) - x, top.max(y0) - y],
-            greatest: [(left + side).min(x1) - x, (top + side).min(y1) - y],
-        };
+        let rects = self.rects([left, top], side, area);
         let bounds = self.corners.range(simd, &rects);
         self.kept(simd, &rects, bounds, wanted)
     }
@@ -108,12 +103,9 @@ impl Culler {
         area: [f32; 4],
         wanted: u16,
     ) -> Kept<S> {
+        let rects = self.rects([left, top], side, area);
         let [x0, y0, x1, y1] = area;
         let [x, y] = self.centre;
-        let rects = RectLanes {
-            least: [left.max(x0) - x, top.max(y0) - y],
-            greatest: [(left + side).min(x1) - x, (top + side).min(y1) - y],
-        };
         let mut borders = [0.0; 16];
         for (k, cells) in [0.0, 1.0, 2.0, 3.0].into_iter().enumerate() {
             let at = cells * side;
@@ -126,6 +118,21 @@ impl Culler {
             .corners
             .range_of_grid(simd, &rects, &GridSides { borders });
         self.kept(simd, &rects, bounds, wanted)
+    }
+
+    /// The parts of square cells in `area`, from the picture's centre.
+    #[inline(always)]
+    fn rects<S: Simd>(
+        &self,
+        [left, top]: [f32x16<S>; 2],
+        side: f32,
+        [x0, y0, x1, y1]: [f32; 4],
+    ) -> RectLanes<S> {
+        let [x, y] = self.centre;
+        RectLanes {
+            least: [left.max(x0) - x, top.max(y0) - y],
+            greatest: [(left + side).min(x1) - x, (top + side).min(y1) - y],
+        }
     }
 
     /// The lanes of a set that the edges do not cull.

@@ -19,7 +19,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::QUADS_PER_TILE;
+use crate::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH};
 
 spec! {
     /// Quad reordering.
@@ -76,7 +76,7 @@ pub struct QuadReorder {
     /// Quads of the current scan.
     window: Vec<Quad>,
     /// By position: the place in the window of a quad that is not part of a pair yet.
-    registers: [u32; QUADS_PER_TILE as usize],
+    registers: [u32; TILE_LENGTH],
     /// Port of the scan, in quads.
     scan: RateLimiter,
     buffers: Queue,
@@ -108,7 +108,7 @@ impl QuadReorder {
             enabled,
             window_size: spec.window,
             window: Vec::new(),
-            registers: [NONE; QUADS_PER_TILE as usize],
+            registers: [NONE; TILE_LENGTH],
             scan: RateLimiter::new(spec.quads_per_cycle),
             buffers: Queue::new(spec.buffers),
             fill: RateLimiter::new(Rate::ONE),

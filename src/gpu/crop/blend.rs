@@ -6,11 +6,8 @@ use crate::gpu::zrop::framebuffer::Framebuffer;
 use crate::gpu::zrop::termination::{Feedback, Termination};
 use crate::math::SimdLevel;
 use crate::pipeline::packets::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
-use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
+use crate::raster::tiles::{TILE_LENGTH, quad_index};
 use crate::shading::{ColourFormat, QuadColour, under_lanes};
-
-/// Quads of a screen tile.
-const QUADS: usize = QUADS_PER_TILE as usize;
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,7 +31,7 @@ pub(crate) fn blend_warp(
     let (format, tile) = colours(framebuffer, warp);
     dispatch!(level.level(), simd => {
         for quad in warp.quads.iter() {
-            let stored = &mut tile[usize::from(quad.position) % QUADS];
+            let stored = &mut tile[usize::from(quad.position) % TILE_LENGTH];
             blend(simd, format, stored, &quad.colour);
         }
         QuadMasks::of(warp.quads.iter().map(|quad| quad.mask)).fragments()
@@ -53,7 +50,7 @@ pub(crate) fn blend_and_terminate(
     let (format, tile) = colours(framebuffer, warp);
     dispatch!(level.level(), simd => {
         for (quad, outcome) in warp.quads.iter().zip(&mut outcomes) {
-            let stored = &mut tile[usize::from(quad.position) % QUADS];
+            let stored = &mut tile[usize::from(quad.position) % TILE_LENGTH];
             *outcome = blend_quad(simd, format, stored, quad, termination);
         }
     });
@@ -69,7 +66,7 @@ fn colours<'f>(
     let first = quad_index(warp.tile, 0);
     (
         framebuffer.format,
-        &mut framebuffer.colour[first..first + QUADS],
+        &mut framebuffer.colour[first..first + TILE_LENGTH],
     )
 }
 

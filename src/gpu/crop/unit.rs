@@ -20,7 +20,7 @@ use crate::pipeline::stage::{Sink, Stage};
 use crate::pipeline::statistics::statistics;
 use crate::pipeline::timing::{Activity, Cycle, Queue, StallReason};
 use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
+use crate::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 use crate::shading::ColourFormat;
 
 use super::blend::{blend_and_terminate, blend_warp};
@@ -92,8 +92,8 @@ statistics! {
 /// Position in memory by position in the tile: along a Z-order curve, so that a line is a compact block
 /// of pixels.
 #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
-const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
-    let mut order = [0; QUADS_PER_TILE as usize];
+const fn z_order() -> [u8; TILE_LENGTH] {
+    let mut order = [0; TILE_LENGTH];
     let mut position = 0;
     while position < QUADS_PER_TILE as u8 {
         let (x, y) = (position % 8, position / 8);
@@ -108,10 +108,7 @@ const fn z_order() -> [u8; QUADS_PER_TILE as usize] {
     }
     order
 }
-const Z_ORDER: [u8; QUADS_PER_TILE as usize] = z_order();
-
-/// Quads of a screen tile.
-const QUADS: usize = QUADS_PER_TILE as usize;
+const Z_ORDER: [u8; TILE_LENGTH] = z_order();
 
 /// Line and sectors of a quad of `bytes` at byte `first` of its tile.
 #[allow(
@@ -133,7 +130,7 @@ pub(crate) struct ColourPlaces {
     /// Lines of a screen tile.
     lines_per_tile: u32,
     /// Line in the tile and sectors, by position.
-    places: [(u8, u8); QUADS_PER_TILE as usize],
+    places: [(u8, u8); TILE_LENGTH],
 }
 
 impl ColourPlaces {
@@ -241,7 +238,7 @@ impl Crop {
         let mut later = self.activity.arrive(arrival);
         for quad in warp.quads.iter() {
             let place = self.places.of(warp.tile, quad.position);
-            let blended = &mut blended_at[usize::from(quad.position) % QUADS];
+            let blended = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             looked_up = self.time(place, (arrival, later), blended, &mut state.memory);
             // The others arrived in the same cycle.
             later = 0;
@@ -279,7 +276,7 @@ impl Crop {
                 continue;
             }
             let place = self.places.of(warp.tile, quad.position);
-            let blended_at = &mut blended_at[usize::from(quad.position) % QUADS];
+            let blended_at = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             let later = self.activity.arrive(arrival);
             looked_up = self.time(place, (arrival, later), blended_at, &mut state.memory);
             quads += 1;

@@ -10,13 +10,10 @@ use crate::pipeline::memory::line::lines_of;
 use crate::pipeline::packets::{Quad, QuadMasks};
 use crate::pipeline::timing::Cycle;
 use crate::raster::geometry::PixelRect;
-use crate::raster::tiles::{QUADS_PER_TILE, TILE_PX, TileLayout, quad_index};
+use crate::raster::tiles::{TILE_LENGTH, TILE_PX, TileLayout, quad_index};
 use crate::shading::{
     ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
-
-/// Quads of a screen tile.
-const QUADS: usize = QUADS_PER_TILE as usize;
 
 /// Cycle of an event that does not happen.
 pub const NEVER: Cycle = Cycle::MAX;
@@ -164,12 +161,12 @@ impl Framebuffer {
     #[inline(always)]
     pub(crate) fn prefetch(&self, tile: u32, quads: &[Quad]) {
         let first = quad_index(tile, 0);
-        let colours = self.colour[first..].first_chunk::<QUADS>();
-        let times = self.blended_at[first..].first_chunk::<QUADS>();
+        let colours = self.colour[first..].first_chunk::<TILE_LENGTH>();
+        let times = self.blended_at[first..].first_chunk::<TILE_LENGTH>();
         if let (Some(colours), Some(times)) = (colours, times) {
             for quad in quads {
                 // The remainder spares the comparison with the length.
-                let position = usize::from(quad.position) % QUADS;
+                let position = usize::from(quad.position) % TILE_LENGTH;
                 prefetch(colours, position);
                 prefetch(times, position);
             }
@@ -180,7 +177,7 @@ impl Framebuffer {
     #[inline]
     pub(crate) fn blended_at(&mut self, tile: u32) -> &mut [Cycle] {
         let first = quad_index(tile, 0);
-        &mut self.blended_at[first..first + QUADS]
+        &mut self.blended_at[first..first + TILE_LENGTH]
     }
 
     /// Moves the termination cycles of quads of a screen tile into the host's cache.
@@ -196,7 +193,7 @@ impl Framebuffer {
     #[inline(always)]
     fn termination_of(&self, tile: u32) -> &[[Cycle; 4]] {
         let first = quad_index(tile, 0);
-        &self.terminated_at[first..first + QUADS]
+        &self.terminated_at[first..first + TILE_LENGTH]
     }
 
     /// Whether a stencil or depth test is on.
@@ -220,7 +217,7 @@ impl Framebuffer {
     pub(crate) fn terminated(&self, tile: u32, quads: &[Quad], at: Cycle) -> QuadMasks {
         let times = self.termination_of(tile);
         QuadMasks::of(quads.iter().map(|quad| {
-            let times = &times[usize::from(quad.position) % QUADS];
+            let times = &times[usize::from(quad.position) % TILE_LENGTH];
             let [a, b, c, d] = times.map(|time| u8::from(time <= at));
             a | b << 1 | c << 2 | d << 3
         }))

@@ -156,7 +156,7 @@ struct Group {
     targets: Targets,
     /// Number of the quad that is fragment 0 of the unit's stream.
     stream_start: u32,
-    /// For each quad from there on, up to the next flush: the quad of the shader that it leads, or
+    /// For each quad from `stream_start` on, until the next flush: the quad of the shader that it leads, or
     /// [`NOT_SHADED`].
     leads: Vec<u32>,
     counters: MergeCounters,
@@ -249,7 +249,7 @@ impl Group {
                     self.leads.resize(fragments, NOT_SHADED);
                 }
                 for (place, quad) in visible.quads.clone().enumerate() {
-                    // Grids are far apart in memory, and were written long ago.
+                    // The grids were made long ago, so the next one's vertices are fetched meanwhile.
                     prefetch(next, place);
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
                     let coverage = self.count(chunk, quad, settings);
@@ -271,7 +271,7 @@ impl Group {
         self.counters.add(&self.driver.counters());
     }
 
-    /// Takes the quads that have left the unit, none of which is of a later chunk than `last` of the group.
+    /// Takes the quads that have left the unit. They come from chunk `last` of the group or from earlier ones.
     fn collect(&mut self, last: usize) {
         for merged in self.driver.stream.out.drain(..) {
             let leads = index32(self.quads.len());

@@ -79,7 +79,7 @@ impl DisjointSet {
         number
     }
 
-    /// Skips numbers so that the next fragment has this one, which is not less than it would have been.
+    /// Skips numbers, so that the next fragment gets `number`, which no fragment has yet.
     #[inline]
     pub(crate) fn skip_to(&mut self, number: u32) {
         while self.parents.len() < number as usize {
@@ -111,7 +111,7 @@ impl DisjointSet {
     }
 
     /// The leaders of the sets that the shading pixels of each fragment are in, by number, or
-    /// [`NO_FRAGMENT`] for numbers that were skipped. The sets may be changed and taken.
+    /// [`NO_FRAGMENT`] for numbers that were skipped. The caller may change or take the list.
     pub(crate) fn leaders(&mut self) -> &mut Vec<[u32; 4]> {
         for fragment in 0..self.parents.len() {
             let mut at = self.parents[fragment];

@@ -7,7 +7,7 @@ use crate::mesh::frame::FrameSettings;
 use crate::mesh::frame::visibility::DepthBin;
 use crate::raster::geometry::PixelRect;
 use crate::raster::sample_depth::{DepthFragment, QuadDepths};
-use crate::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_PX, TILE_QUADS};
+use crate::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX, TILE_LENGTH, TILE_PX, TILE_QUADS};
 
 /// The depth buffer.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl DepthBuffer {
 
     /// Number of quads in memory.
     pub(super) fn quads(&self) -> usize {
-        self.tiles as usize * QUADS_PER_TILE as usize
+        self.tiles as usize * TILE_LENGTH
     }
 
     /// Index in memory of the quad at a column and row of quads.

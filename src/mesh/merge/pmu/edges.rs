@@ -70,7 +70,7 @@ impl Triangle {
     fn shared_by(&self, others: &[DirectedEdge], signature: u64) -> Shared {
         let mut shared = [0; 2];
         let mut left = self.edges_in(signature);
-        // There is one but for chance, so this loop is easy to predict.
+        // Nearly always there is exactly one, so the end of this loop is easy to predict.
         while left != 0 {
             let k = left.trailing_zeros() as usize % 3;
             left &= left - 1;
@@ -331,7 +331,7 @@ impl EdgeLists {
         }
         let mut lost = 0;
         for (k, &edge) in more.iter().enumerate() {
-            // Which edges stay is hard to predict, so that is no branch.
+            // Which edges stay is hard to predict, so the loop does not branch on it.
             let stays = shared[1] >> k & 1 == 0;
             if let Some(room) = into.get_mut(kept) {
                 *room = edge;
