@@ -65,7 +65,7 @@ impl Default for MeshDrawSettings {
 ///
 /// # Errors
 /// [`Error::Argument`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
-/// not in front of the camera; [`Error::Limit`] for 2^32 quads or more.
+/// not in front of the camera; [`Error::Limit`] for 2^31 quads or more.
 ///
 /// # Examples
 ///

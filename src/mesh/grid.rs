@@ -24,8 +24,6 @@ pub struct GridVertex {
     pub normal: [f32; 3],
     /// Texture coordinates, v down.
     pub uv: [f32; 2],
-    /// Identifier of the vertex, shared by all grids that meet in it.
-    pub id: u32,
 }
 
 /// The triangles of a grid and their adjacency.
@@ -46,6 +44,8 @@ pub struct Grid {
     pub material: u32,
     /// The vertices.
     pub vertices: Vec<GridVertex>,
+    /// Identifiers of the vertices, shared by all grids that meet in a vertex.
+    pub ids: Vec<u32>,
     /// Linear colours of the vertices with alpha; none if all are white.
     pub colours: Vec<[f32; 4]>,
     /// The triangles.
@@ -53,6 +53,13 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// Identifiers of the corners of a triangle.
+    #[inline]
+    pub fn corner_ids(&self, triangle: u16) -> [u32; 3] {
+        let corners = self.topology.triangles[usize::from(triangle)];
+        corners.map(|corner| self.ids[usize::from(corner)])
+    }
+
     /// Colours of the corners of a triangle; `None` for white.
     #[inline]
     pub fn corner_colours(&self, triangle: u16) -> Option<[[f32; 4]; 3]> {

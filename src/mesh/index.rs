@@ -1,6 +1,6 @@
 //! Checked casts to narrow indices.
 
-/// An index of 32 bits: a frame holds fewer than 2^32 quads, a mesh fewer than 2^32 vertices.
+/// An index of 32 bits: a frame holds fewer than 2^31 quads, a mesh fewer than 2^32 vertices.
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,

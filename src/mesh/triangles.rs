@@ -122,7 +122,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         (!colours.is_empty()).then(|| own.unwrap_or([1.0; 4]))
     }
 
-    fn vertex(&self, corner: Corner, number: u32) -> GridVertex {
+    fn vertex(&self, corner: Corner) -> GridVertex {
         let mesh = self.mesh.borrow();
         let normal = match mesh.normals.get(corner.normal as usize) {
             Some(&normal) if corner.normal != NONE => normal,
@@ -133,10 +133,6 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             position: mesh.positions[corner.position as usize],
             normal,
             uv: uv.copied().unwrap_or_default(),
-            id: match self.adjacency {
-                Adjacency::Vertex => number,
-                Adjacency::Position => corner.position,
-            },
         }
     }
 }
@@ -159,12 +155,17 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         let run = &self.runs[batch];
         let mut numbers = HashMap::with_capacity(run.triangles.len());
         let mut vertices = Vec::with_capacity(run.triangles.len());
+        let mut ids = Vec::with_capacity(run.triangles.len());
         let mut colours = Vec::new();
         let mut local = |triangle: usize, k: usize| {
             let number = self.vertices[triangle][k];
             *numbers.entry(number).or_insert_with(|| {
                 let corner = self.triangles[triangle][k];
-                vertices.push(self.vertex(corner, number));
+                vertices.push(self.vertex(corner));
+                ids.push(match self.adjacency {
+                    Adjacency::Vertex => number,
+                    Adjacency::Position => corner.position,
+                });
                 colours.extend(self.colour(corner));
                 index16(vertices.len() - 1)
             })
@@ -177,7 +178,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
                 let mut positions = HashMap::with_capacity(vertices.len());
                 let mut position = |vertex: u16| {
                     let next = index16(positions.len());
-                    let id = vertices[usize::from(vertex)].id;
+                    let id = ids[usize::from(vertex)];
                     *positions.entry(id).or_insert(next)
                 };
                 let welded = triangles.iter().map(|t| t.map(&mut position));
@@ -187,6 +188,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         visit(Grid {
             material: run.material,
             vertices,
+            ids,
             colours,
             topology: Arc::new(Topology {
                 triangles,

@@ -44,7 +44,6 @@ fn vertex(position: [f32; 3], uv: [f32; 2]) -> GridVertex {
         position,
         normal: [0.0, 0.0, -1.0],
         uv,
-        id: 0,
     }
 }
 

@@ -49,17 +49,11 @@ const FULL: u64 = 0xffff;
 /// A triangle in front of the view, the `n`th from the left.
 fn triangle(n: u32) -> [GridVertex; 3] {
     let x = n as f32 * 0.05 - 1.2;
-    let at = |id: u32, x: f32, y: f32| GridVertex {
+    let at = |x: f32, y: f32| GridVertex {
         position: [x, y, 2.0],
-        id,
         ..GridVertex::default()
     };
-    let id = 3 * n;
-    [
-        at(id, x, 0.0),
-        at(id + 1, x, 0.04),
-        at(id + 2, x + 0.04, 0.04),
-    ]
+    [at(x, 0.0), at(x, 0.04), at(x + 0.04, 0.04)]
 }
 
 /// Triangles of which no two share an edge.
@@ -67,6 +61,7 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
     let count = triangles.len() as u16;
     Grid {
         material: 0,
+        ids: (3 * triangles.start..3 * triangles.end).collect(),
         vertices: triangles.flat_map(triangle).collect(),
         colours: Vec::new(),
         topology: Arc::new(Topology {
@@ -367,7 +362,7 @@ fn tessellation() {
         machine: Box::new(new_state),
         unit: Box::new(|| Grids::new(&MeshConfig::default().grids)),
         items: items(submitted),
-        trail_in: |(_, grid)| vec![(0, grid.vertices[0].id)],
+        trail_in: |(_, grid)| vec![(0, grid.ids[0])],
         trail_out: Box::new(|primitive: &Primitive, state| {
             let mut triangles = Vec::new();
             let of = |n: u32, triangles: &mut Vec<Primitive>| {

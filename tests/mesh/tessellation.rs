@@ -268,8 +268,9 @@ fn vertices_of_one_name_have_one_position() {
     let source = Tessellated::new(surface.clone(), settings(2.0)).unwrap();
     let mut names: HashMap<u32, [f32; 3]> = HashMap::new();
     for grid in all(&source, &view([3.0, -4.0, 2.0], 300, 200)) {
-        for vertex in &grid.vertices {
-            let known = *names.entry(vertex.id).or_insert(vertex.position);
+        assert_eq!(grid.ids.len(), grid.vertices.len());
+        for (vertex, &id) in grid.vertices.iter().zip(&grid.ids) {
+            let known = *names.entry(id).or_insert(vertex.position);
             assert_eq!(known, vertex.position);
         }
     }

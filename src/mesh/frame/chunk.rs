@@ -198,7 +198,7 @@ impl Chunk {
         let per_triangle = size_of::<DepthPlane>() + 2 * size_of::<[u16; 3]>();
         let per_quad = size_of::<RasterQuad>() + size_of::<AtomicU64>() + size_of::<u32>();
         size_of::<RasterGrid>()
-            + vertices * size_of::<GridVertex>()
+            + vertices * (size_of::<GridVertex>() + size_of::<u32>())
             + triangles * per_triangle
             + (self.quads.len() - first_quad)
                 * (per_quad + if is_tested { size_of::<u64>() } else { 0 })

@@ -12,12 +12,12 @@ use super::visible_frame::VisibleFrame;
 use crate::math::prefetch;
 use crate::mesh::grid::{Grid, GridSource};
 use crate::mesh::index::index32;
-use crate::mesh::merge::unit::NO_FRAGMENT;
+use crate::mesh::merge::unit::{NO_TARGET, target};
 use crate::mesh::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
 use crate::pipeline::statistics::Counter;
 
-/// Marks a quad that reaches no quad of the shader.
-pub(crate) const NOT_SHADED: u32 = u32::MAX;
+/// Number of identifiers of vertices in a cache line of the host, of 64 bytes.
+const IDS_PER_LINE: usize = 16;
 
 /// A quad that the shader runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,8 @@ struct GroupTargets {
     base: u32,
 }
 
-/// For each quad of a group, the quad of the shader that it became part of, counted within the group, or
-/// [`NOT_SHADED`].
+/// For each quad of a group, the quad of the shader that it became part of, counted within the group, as
+/// [`target`] takes it.
 #[derive(Debug, Clone)]
 enum Targets {
     Whole(Vec<u32>),
@@ -61,9 +61,10 @@ enum Targets {
 }
 
 impl Shading {
-    /// Index of the quad of the shader that colours a shading pixel of a chunk's quad.
+    /// Index of the quad of the shader that colours a shading pixel of a chunk's quad; `None` for a quad that
+    /// reaches none.
     #[inline]
-    pub(crate) fn target(&self, chunk: usize, quad: u32, pixel: usize) -> u32 {
+    pub(crate) fn target(&self, chunk: usize, quad: u32, pixel: usize) -> Option<u32> {
         let [group, first] = self.chunks[chunk];
         let GroupTargets { targets, base } = &self.groups[group as usize];
         let quad = (first + quad) as usize;
@@ -71,11 +72,7 @@ impl Shading {
             Targets::Whole(targets) => targets[quad],
             Targets::Split(targets) => targets[quad][pixel],
         };
-        if local == NOT_SHADED {
-            local
-        } else {
-            base + local
-        }
+        target(local).map(|local| base + local)
     }
 }
 
@@ -156,9 +153,6 @@ struct Group {
     targets: Targets,
     /// Number of the quad that is fragment 0 of the unit's stream.
     stream_start: u32,
-    /// For each quad from `stream_start` on, until the next flush: the quad of the shader that it leads, or
-    /// [`NOT_SHADED`].
-    leads: Vec<u32>,
     counters: MergeCounters,
 }
 
@@ -190,7 +184,6 @@ impl Group {
                 Targets::Whole(Vec::with_capacity(count))
             },
             stream_start: 0,
-            leads: Vec::with_capacity(room),
             counters: MergeCounters::default(),
         }
     }
@@ -210,7 +203,7 @@ impl Group {
     /// Shades every quad of a chunk as it is: the result of [`merge`](Self::merge) without a unit, and
     /// without the cost of its bookkeeping.
     fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
-        let mut targets = vec![NOT_SHADED; chunk.quads.len()];
+        let mut targets = vec![NO_TARGET; chunk.quads.len()];
         for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
             let coverage = self.count(chunk, quad, settings);
             if coverage == 0 {
@@ -234,23 +227,19 @@ impl Group {
             let start = self.starts[at];
             let mut grids = chunk.visible().peekable();
             while let Some(visible) = grids.next() {
-                let next = grids.peek().map_or(&[][..], |next| &next.grid.vertices[..]);
+                let next = grids.peek().map_or(&[][..], |next| &next.grid.ids[..]);
                 let grid = &visible.grid;
                 let material = &source.materials()[grid.material as usize];
                 let is_barred = rules.bypassed_by_effects && material.effects.any();
                 self.driver.unit.begin_grid(&grid.topology);
-                if self.leads.is_empty() {
+                if self.driver.stream.fragments.len() == 0 {
                     self.stream_start = start + visible.quads.start;
-                    let end = match rules.scope {
-                        MergeScope::Grid => start + visible.quads.end,
-                        MergeScope::Draw => self.end,
-                    };
-                    let fragments = (end - self.stream_start) as usize;
-                    self.leads.resize(fragments, NOT_SHADED);
                 }
-                for (place, quad) in visible.quads.clone().enumerate() {
-                    // The grids were made long ago, so the next one's vertices are fetched meanwhile.
-                    prefetch(next, place);
+                // The grids were made long ago, so the next one's vertices are fetched meanwhile.
+                for first in (0..next.len()).step_by(IDS_PER_LINE) {
+                    prefetch(next, first);
+                }
+                for quad in visible.quads.clone() {
                     let only_touched = chunk.quads[quad as usize].coverage == 0;
                     let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {
@@ -273,9 +262,10 @@ impl Group {
 
     /// Takes the quads that have left the unit. They come from chunk `last` of the group or from earlier ones.
     fn collect(&mut self, last: usize) {
-        for merged in self.driver.stream.out.drain(..) {
-            let leads = index32(self.quads.len());
-            self.leads[merged.leader as usize] = leads;
+        let stream = &mut self.driver.stream;
+        for merged in stream.out.drain(..) {
+            let number = index32(self.quads.len());
+            stream.fragments.set_target(merged.leader, number);
             let quad = self.stream_start + merged.leader;
             let mut chunk = last;
             // Few stay longer than the chunk that they are in.
@@ -289,6 +279,9 @@ impl Group {
                 coverage: merged.coverage,
             });
         }
+        if let Targets::Split(_) = self.targets {
+            stream.fragments.resolve();
+        }
     }
 
     /// Empties the unit and records which quad of the shader each fragment became part of; `last` as for
@@ -296,26 +289,20 @@ impl Group {
     fn flush(&mut self, last: usize) {
         self.driver.flush();
         self.collect(last);
-        let fragments = &mut self.driver.stream.fragments;
-        let lead = |leader: u32| match leader {
-            NO_FRAGMENT => NOT_SHADED,
-            leader => self.leads[leader as usize],
-        };
         self.targets.fill_to(self.stream_start);
+        let fragments = &mut self.driver.stream.fragments;
         match &mut self.targets {
-            Targets::Whole(targets) => targets.extend(fragments.whole_leaders().map(lead)),
+            Targets::Whole(targets) => targets.extend(fragments.whole_targets()),
             Targets::Split(targets) => {
-                let leaders = fragments.leaders();
-                leaders.iter_mut().for_each(|of| *of = of.map(lead));
+                let more = fragments.targets();
                 if targets.is_empty() {
-                    *targets = std::mem::take(leaders);
+                    *targets = std::mem::take(more);
                 } else {
-                    targets.append(leaders);
+                    targets.append(more);
                 }
             }
         }
         fragments.clear();
-        self.leads.clear();
     }
 }
 
@@ -324,8 +311,8 @@ impl Targets {
     fn fill_to(&mut self, quads: u32) {
         let quads = quads as usize;
         match self {
-            Self::Whole(targets) => targets.resize(targets.len().max(quads), NOT_SHADED),
-            Self::Split(targets) => targets.resize(targets.len().max(quads), [NOT_SHADED; 4]),
+            Self::Whole(targets) => targets.resize(targets.len().max(quads), NO_TARGET),
+            Self::Split(targets) => targets.resize(targets.len().max(quads), [NO_TARGET; 4]),
         }
     }
 }
@@ -334,13 +321,12 @@ impl Targets {
 #[inline]
 fn fragment(chunk: &Chunk, grid: &Grid, quad: u32, coverage: u64) -> QuadFragment {
     let quad = &chunk.quads[quad as usize];
-    let corners = grid.topology.triangles[usize::from(quad.triangle)];
     QuadFragment {
         position: quad.position,
         coverage,
         centres: quad.centres,
         is_front: quad.is_front,
         triangle: quad.triangle,
-        ids: corners.map(|c| grid.vertices[usize::from(c)].id),
+        ids: grid.corner_ids(quad.triangle),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::merging::{NOT_SHADED, ShaderQuad, Shading};
+use super::merging::{ShaderQuad, Shading};
 use super::visibility::VisibilityBuffer;
 use super::visible_frame::VisibleFrame;
 use crate::image::srgb::decode_srgb;
@@ -68,8 +68,7 @@ impl VisibleFrame {
                     if owner != last {
                         last = owner;
                         let (chunk, quad) = self.find(owner);
-                        let shaded = shading.target(chunk, quad, pixel);
-                        if shaded != NOT_SHADED {
+                        if let Some(shaded) = shading.target(chunk, quad, pixel) {
                             shows[shaded as usize].store(true, Ordering::Relaxed);
                         }
                     }
@@ -243,8 +242,7 @@ impl SampleColours for ShadedColours<'_> {
     fn key(&self, owner: u32, pixel: usize) -> [f32; 3] {
         let (chunk, quad) = self.visible.find(owner);
         let shaded = self.shading.target(chunk, quad, pixel);
-        let colours = self.colours.get(shaded as usize);
-        colours.map_or([0.0; 3], |quad| quad[pixel])
+        shaded.map_or([0.0; 3], |quad| self.colours[quad as usize][pixel])
     }
 
     #[inline]

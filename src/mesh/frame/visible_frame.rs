@@ -12,8 +12,8 @@ use crate::mesh::grid::{GridSource, batch_runs};
 use crate::mesh::shade::AlphaTests;
 use crate::raster::sample_depth::NO_OWNER;
 
-/// Maximum number of quads of a frame: indices are 32 bits wide, and one stands for "none".
-const MAX_QUADS: u64 = u32::MAX as u64 - 1;
+/// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
+const MAX_QUADS: u64 = (1 << 31) - 1;
 
 /// A frame with its visibility resolved, before any shading.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl VisibleFrame {
     ///
     /// # Errors
     /// [`Error::Argument`] when the triangles and quads take more memory than
-    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] when there are 2^32 quads or more.
+    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] when there are 2^31 quads or more.
     pub fn new(
         source: &dyn GridSource,
         tessellation_view: &MeshCamera,

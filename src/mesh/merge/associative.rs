@@ -7,6 +7,8 @@
 
 /// No entry.
 const NONE: u32 = u32::MAX;
+/// Least number of buckets per entry of a bounded memory: few entries of another key are in the way.
+const BUCKETS_PER_ENTRY: usize = 4;
 /// Initial capacity of an unbounded memory.
 const FIRST_ENTRIES: usize = 1024;
 
@@ -71,7 +73,7 @@ impl<T> AssociativeMemory<T> {
             staged: NONE,
             len: 0,
         };
-        memory.set_buckets(entries * 2);
+        memory.set_buckets(entries.saturating_mul(BUCKETS_PER_ENTRY));
         memory
     }
 
@@ -196,7 +198,7 @@ impl<T> AssociativeMemory<T> {
         self.newest = slot;
         self.len += 1;
         if self.len as usize > self.heads.len() {
-            self.set_buckets(self.heads.len() * 4);
+            self.set_buckets(self.heads.len() * BUCKETS_PER_ENTRY);
         } else {
             self.join_bucket(slot);
         }

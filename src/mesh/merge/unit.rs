@@ -1,6 +1,7 @@
 //! The interface of merging units: quad fragments in, quads for the shader out.
 
 use std::fmt::Debug;
+use std::hint::select_unpredictable;
 
 use super::counters::MergeCounters;
 use crate::mesh::grid::Topology;
@@ -61,14 +62,20 @@ impl MergedQuad {
     }
 }
 
-/// The leader of no fragment.
-pub(crate) const NO_FRAGMENT: u32 = u32::MAX;
+/// The target of fragments that do not reach the shader.
+pub(crate) const NO_TARGET: u32 = u32::MAX;
+
+/// Set in a target, and not in a number of a fragment.
+const TARGET: u32 = 1 << 31;
 
 /// Disjoint sets of merged fragments, one forest per shading pixel of a quad. Fragments are numbered
-/// from 0 in the order of arrival; numbers may be skipped.
+/// from 0 in the order of arrival; numbers may be skipped. There are fewer than 2^31 of them.
 #[derive(Debug, Clone, Default)]
 pub struct DisjointSet {
+    /// By fragment and shading pixel: the parent, or the target of the set.
     parents: Vec<[u32; 4]>,
+    /// Number of fragments whose targets are known, without gaps from 0 on.
+    resolved: usize,
 }
 
 impl DisjointSet {
@@ -83,7 +90,7 @@ impl DisjointSet {
     #[inline]
     pub(crate) fn skip_to(&mut self, number: u32) {
         while self.parents.len() < number as usize {
-            self.parents.push([NO_FRAGMENT; 4]);
+            self.parents.push([NO_TARGET; 4]);
         }
     }
 
@@ -97,46 +104,101 @@ impl DisjointSet {
         self.parents[from as usize] = [to; 4];
     }
 
-    /// The leader of the set that a shading pixel of `fragment` is in.
+    /// The leader of the set that a shading pixel of `fragment` is in, unless [`resolve`](Self::resolve) has
+    /// replaced its parent.
     #[inline]
     pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
         let mut at = fragment;
         loop {
             let parent = self.parents[at as usize][pixel];
-            if parent == at {
+            if parent == at || parent & TARGET != 0 {
                 return at;
             }
             at = parent;
         }
     }
 
-    /// The leaders of the sets that the shading pixels of each fragment are in, by number, or
-    /// [`NO_FRAGMENT`] for numbers that were skipped. The caller may change or take the list.
-    pub(crate) fn leaders(&mut self) -> &mut Vec<[u32; 4]> {
-        for fragment in 0..self.parents.len() {
-            let mut at = self.parents[fragment];
-            if at[0] == NO_FRAGMENT {
-                continue;
+    /// Gives the sets that a fragment leads a target below 2^31. They do not merge any more.
+    #[inline]
+    pub(crate) fn set_target(&mut self, leader: u32, target: u32) {
+        debug_assert!(target < TARGET);
+        self.end(leader, TARGET | target);
+    }
+
+    /// Leaves the sets that a fragment leads without a target: it does not cover their shading pixels.
+    #[inline]
+    pub(crate) fn abandon(&mut self, leader: u32) {
+        self.end(leader, NO_TARGET);
+    }
+
+    #[inline]
+    fn end(&mut self, leader: u32, with: u32) {
+        let parents = &mut self.parents[leader as usize];
+        *parents = parents.map(|parent| if parent == leader { with } else { parent });
+    }
+
+    /// The targets of the sets that a fragment is in by shading pixel; some are not, if not all of the sets
+    /// have one.
+    #[inline]
+    fn last_known(&self, fragment: usize) -> [u32; 4] {
+        let mut at = self.parents[fragment];
+        loop {
+            // Whether a set has a target is hard to predict, so the loop does not branch on it.
+            let next = [0, 1, 2, 3].map(|pixel| {
+                let known = at[pixel];
+                let is_target = known & TARGET != 0;
+                let place = select_unpredictable(is_target, 0, known as usize);
+                select_unpredictable(is_target, known, self.parents[place][pixel])
+            });
+            if has_targets(next) || next == at {
+                return next;
             }
-            loop {
-                let parents = [0, 1, 2, 3].map(|pixel| self.parents[at[pixel] as usize][pixel]);
-                if parents == at {
-                    break;
+            at = next;
+        }
+    }
+
+    /// Replaces the parents of fragments by the targets of their sets, from the first one for which this has
+    /// not been done to the first one that has no target. While fragments arrive, the latest ones are in the
+    /// caches of the machine.
+    pub(crate) fn resolve(&mut self) {
+        while self.resolved < self.parents.len() {
+            let targets = self.last_known(self.resolved);
+            if !has_targets(targets) {
+                break;
+            }
+            self.parents[self.resolved] = targets;
+            self.resolved += 1;
+        }
+    }
+
+    /// The targets of each fragment by shading pixel, for [`target`]. The caller may change or take the list.
+    pub(crate) fn targets(&mut self) -> &mut Vec<[u32; 4]> {
+        self.resolve();
+        for fragment in self.resolved..self.parents.len() {
+            let without = |known| {
+                if known & TARGET == 0 {
+                    NO_TARGET
+                } else {
+                    known
                 }
-                at = parents;
-            }
-            self.parents[fragment] = at;
+            };
+            self.parents[fragment] = self.last_known(fragment).map(without);
         }
         &mut self.parents
     }
 
-    /// [`leaders`](Self::leaders) of fragments whose shading pixels have always merged together.
-    pub(crate) fn whole_leaders(&self) -> impl Iterator<Item = u32> {
-        let parents = self.parents.iter().map(|of| of[0]);
-        parents.zip(0..).map(|(parent, fragment)| match parent {
-            NO_FRAGMENT => NO_FRAGMENT,
-            own if own == fragment => own,
-            parent => self.find(parent, 0),
+    /// [`targets`](Self::targets) of fragments whose shading pixels have always merged together.
+    pub(crate) fn whole_targets(&self) -> impl Iterator<Item = u32> {
+        self.parents.iter().map(|of| {
+            let mut at = of[0];
+            while at & TARGET == 0 {
+                let parent = self.parents[at as usize][0];
+                if parent == at {
+                    return NO_TARGET;
+                }
+                at = parent;
+            }
+            at
         })
     }
 
@@ -154,7 +216,20 @@ impl DisjointSet {
     /// Removes all fragments.
     pub(crate) fn clear(&mut self) {
         self.parents.clear();
+        self.resolved = 0;
     }
+}
+
+/// Whether all four are targets.
+#[inline]
+fn has_targets([a, b, c, d]: [u32; 4]) -> bool {
+    a & b & c & d & TARGET != 0
+}
+
+/// The target as it was [set](DisjointSet::set_target); `None` for [`NO_TARGET`].
+#[inline]
+pub(crate) fn target(of: u32) -> Option<u32> {
+    (of != NO_TARGET).then_some(of & !TARGET)
 }
 
 /// The fragments that enter a unit and the quads that leave it.
@@ -261,10 +336,10 @@ pub trait MergeUnit: Debug + Send {
 
 #[cfg(test)]
 mod tests {
-    use super::{DisjointSet, NO_FRAGMENT};
+    use super::{DisjointSet, NO_TARGET, target};
 
     #[test]
-    fn leaders_follow_chains_of_merges_pixel_by_pixel() {
+    fn targets_follow_chains_of_merges_pixel_by_pixel() {
         let mut set = DisjointSet::default();
         let first = set.push();
         set.skip_to(2);
@@ -273,16 +348,41 @@ mod tests {
         set.merge_pixel(0, 2, 1);
         set.merge_pixel(2, 3, 1);
         set.merge_pixel(3, 0, 2);
-        let expected = [[0, 3, 0, 0], [NO_FRAGMENT; 4], [2, 3, 2, 2], [3, 3, 0, 3]];
-        for fragment in [0, 2, 3] {
-            let found = [0, 1, 2, 3].map(|pixel| set.find(fragment, pixel));
-            assert_eq!(found, expected[fragment as usize]);
+        let expected = [[0, 3, 0, 0], [2, 3, 2, 2], [3, 3, 0, 3]];
+        for (fragment, expected) in [0, 2, 3].into_iter().zip(expected) {
+            assert_eq!(
+                [0, 1, 2, 3].map(|pixel| set.find(fragment, pixel)),
+                expected
+            );
         }
-        assert_eq!(*set.leaders(), expected);
+        // The third one leaves last; until then the first one has no target in one shading pixel.
+        for (leader, number) in [(0, 7), (2, 8)] {
+            set.set_target(leader, number);
+            set.resolve();
+            assert_eq!(set.resolved, 0);
+        }
+        set.set_target(3, 9);
+        set.resolve();
+        assert_eq!(set.resolved, 4);
+        let number = [Some(7), None, Some(8), Some(9)];
+        let expected = expected.map(|of| of.map(|leader| number[leader as usize]));
+        let [a, b, c] = expected;
+        let found = set.targets().iter().map(|of| of.map(target));
+        assert!(found.eq([a, [None; 4], b, c]));
         set.clear();
         set.skip_to(1);
         let (one, other) = (set.push(), set.push());
         set.merge(one, other);
-        assert!(set.whole_leaders().eq([NO_FRAGMENT, 2, 2]));
+        set.push();
+        set.set_target(2, 0);
+        let found = set.whole_targets().map(target);
+        assert!(found.eq([None, Some(0), Some(0), None]));
+        assert_eq!(set.targets()[0], [NO_TARGET; 4]);
+        assert!(set.targets().iter().map(|of| of.map(target)).eq([
+            [None; 4],
+            [Some(0); 4],
+            [Some(0); 4],
+            [None; 4]
+        ]));
     }
 }

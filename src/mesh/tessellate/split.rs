@@ -245,7 +245,6 @@ impl Splitter<'_> {
             position,
             normal,
             uv: self.surface.uv(self.patch, here[0], here[1]),
-            id: vertex_id(position),
         }
     }
 
@@ -332,6 +331,7 @@ impl Splitter<'_> {
             .misses(vertices.iter().map(|vertex| vertex.position));
         (!misses).then(|| Grid {
             material: self.surface.material(self.patch),
+            ids: vertices.iter().map(|v| vertex_id(v.position)).collect(),
             vertices,
             colours: Vec::new(),
             topology,

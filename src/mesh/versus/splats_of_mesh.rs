@@ -128,7 +128,6 @@ fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
         position: centre.map(narrow).into(),
         normal: std::array::from_fn(|k| mean(corners.map(|v| v.normal[k]))),
         uv: std::array::from_fn(|k| mean(corners.map(|v| v.uv[k]))),
-        id: 0,
     }
 }
 

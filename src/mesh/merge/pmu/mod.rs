@@ -329,13 +329,14 @@ impl PixelMerging {
     }
 
     /// Whether a quad that has changed is empty, or has nothing to wait for and leaves.
-    #[inline]
+    #[inline(always)]
     fn has_settled(&mut self, slot: u32, stream: &mut MergeStream) -> bool {
         let &PmuEntry {
             coverage, number, ..
         } = self.entries.get(slot);
         if coverage == 0 {
             self.counters.saved += 1;
+            stream.fragments.abandon(number);
             return true;
         }
         let waits = stream.pattern.has_partial_pixel(coverage);
