@@ -22,7 +22,7 @@ pub struct QuadFragment {
     pub is_front: bool,
     /// The triangle in its grid.
     pub triangle: u16,
-    /// Identifiers of the triangle's vertices: [`GridVertex::id`](crate::mesh::grid::GridVertex::id).
+    /// Identifiers of the triangle's vertices: [`Grid::ids`](crate::mesh::grid::Grid::ids).
     pub ids: [u32; 3],
 }
 
@@ -104,8 +104,8 @@ impl DisjointSet {
         self.parents[from as usize] = [to; 4];
     }
 
-    /// The leader of the set that a shading pixel of `fragment` is in, unless [`resolve`](Self::resolve) has
-    /// replaced its parent.
+    /// The leader of the set that a shading pixel of `fragment` is in. Of a fragment whose set has reached the
+    /// shader, the leader is no longer known.
     #[inline]
     pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
         let mut at = fragment;
