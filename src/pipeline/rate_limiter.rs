@@ -1,5 +1,7 @@
 //! Ports that serve items at a rational rate, without rounding.
 
+use std::hint::select_unpredictable;
+
 use super::rate::Rate;
 use super::timing::Cycle;
 
@@ -46,10 +48,9 @@ impl RateClock {
     /// Moves on to the start of `cycle`, unless that is in the past.
     #[inline]
     pub fn wait_until(&mut self, cycle: Cycle) {
-        if cycle > self.cycle {
-            self.cycle = cycle;
-            self.part = 0;
-        }
+        // Branches on the times of items could not be predicted.
+        self.part = select_unpredictable(cycle > self.cycle, 0, self.part);
+        self.cycle = self.cycle.max(cycle);
     }
 
     /// Number of items, at most `most`, that can start in the current cycle.
@@ -75,7 +76,7 @@ impl RateClock {
         // Both are below `of`, so the sum passes at most one cycle.
         let part = self.part + self.rest;
         let is_over = part >= self.of;
-        self.part = if is_over { part - self.of } else { part };
+        self.part = select_unpredictable(is_over, part.wrapping_sub(self.of), part);
         self.cycle += u64::from(self.whole) + u64::from(is_over);
     }
 
@@ -87,7 +88,10 @@ impl RateClock {
             u64::from(self.of),
             u64::from(self.part) + count * u64::from(self.rest),
         );
-        // Items pass cycle by cycle, so that the loop is short.
+        // Items pass cycle by cycle, so that there is seldom more than one.
+        let is_over = part >= of;
+        part = select_unpredictable(is_over, part.wrapping_sub(of), part);
+        self.cycle += u64::from(is_over);
         while part >= of {
             part -= of;
             self.cycle += 1;

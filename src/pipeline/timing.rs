@@ -1,5 +1,7 @@
 //! Finite queues and accounting of cycles.
 
+use std::hint::select_unpredictable;
+
 use serde::Serialize;
 
 use super::rate::Rate;
@@ -40,14 +42,10 @@ impl Queue {
     #[inline]
     pub fn leave(&mut self, cycle: Cycle) {
         self.left_at[self.next] = cycle;
-        self.next += 1;
-        self.free_at = match self.left_at.get(self.next) {
-            Some(&free_at) => free_at,
-            None => {
-                self.next = 0;
-                self.left_at[0]
-            }
-        };
+        let next = self.next + 1;
+        // The branch could not be predicted for queues of a few items.
+        self.next = select_unpredictable(next < self.left_at.len(), next, 0);
+        self.free_at = self.left_at[self.next];
     }
 }
 
@@ -125,11 +123,7 @@ impl Activity {
     /// Charges the unaccounted cycles up to `cycle` to `reason`.
     #[inline]
     pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
-        if cycle > self.accounted {
-            self.idle[reason as usize] += cycle - self.accounted;
-            self.record(cycle, 1 + reason as usize);
-            self.accounted = cycle;
-        }
+        self.idle[reason as usize] += self.account(cycle, 1 + reason as usize);
     }
 
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
@@ -152,20 +146,14 @@ impl Activity {
     /// As [`Activity::idle_for_data`], for an item that came `later` cycles later than its predecessor.
     #[inline]
     pub(crate) fn idle_for_late_data(&mut self, later: Cycle, ready: Cycle) {
-        if ready > self.accounted {
-            self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
-            self.idle_until(ready, StallReason::Miss);
-        }
+        self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
+        self.idle_until(ready, StallReason::Miss);
     }
 
     /// Counts the unaccounted cycles up to `cycle` as busy.
     #[inline]
     pub fn busy_until(&mut self, cycle: Cycle) {
-        if cycle > self.accounted {
-            self.busy += cycle - self.accounted;
-            self.record(cycle, 0);
-            self.accounted = cycle;
-        }
+        self.busy += self.account(cycle, 0);
     }
 
     /// First cycle that is not accounted for.
@@ -188,11 +176,17 @@ impl Activity {
         self.timeline.as_deref()
     }
 
+    /// Accounts for the cycles up to `cycle`, which are in `state`; returns how many there are. Without a
+    /// branch on their number, which could not be predicted.
     #[inline]
-    fn record(&mut self, cycle: Cycle, state: usize) {
+    fn account(&mut self, cycle: Cycle, state: usize) -> Cycle {
         if let Some(timeline) = &mut self.timeline {
             timeline.record(self.accounted, cycle, state);
         }
+        let until = cycle.max(self.accounted);
+        let cycles = until - self.accounted;
+        self.accounted = until;
+        cycles
     }
 }
 
