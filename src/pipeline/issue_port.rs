@@ -57,9 +57,8 @@ impl IssuePort {
     /// Cycle at which work on an item that arrived at `arrival` starts. Charges the cycles before it.
     #[inline]
     pub fn start(&mut self, arrival: Cycle) -> Cycle {
-        self.activity.idle_until(arrival, StallReason::Starved);
         let start = self.free().max(arrival);
-        self.activity.idle_until(start, StallReason::Blocked);
+        self.activity.wait_for_item(arrival, start);
         start
     }
 

@@ -50,6 +50,16 @@ impl Rate {
         self.cycles
     }
 
+    /// Items and cycles without a common divisor.
+    #[must_use]
+    pub(super) const fn reduced(self) -> (u32, u32) {
+        let (mut divisor, mut rest) = (self.items, self.cycles);
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        (self.items / divisor, self.cycles / divisor)
+    }
+
     /// Whole items per cycle, rounded up: the width of a port.
     #[must_use]
     pub const fn width(self) -> u32 {

@@ -1,104 +1,112 @@
 //! Ports that serve items at a rational rate, without rounding.
 
-use std::hint::select_unpredictable;
-
 use super::rate::Rate;
 use super::timing::Cycle;
 
+/// Binary digits of a point in time below a whole cycle.
+const PART_BITS: u32 = 20;
+/// Parts of a cycle that these digits can tell apart.
+const PARTS: u64 = 1 << PART_BITS;
+
 /// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has
 /// been used.
+///
+/// Both are digits of one number, so that a sum carries from the part into the cycle by itself wherever
+/// [`PARTS`] is a multiple of the items per cycle. Otherwise a part counts to the number of items, and
+/// carries by hand. Either way nothing is rounded. Cycles stay below 2^44.
 #[derive(Debug, Clone, Copy)]
 pub struct RateClock {
-    cycle: Cycle,
-    /// Used part of the cycle, in units of 1 / `of` cycles.
-    part: u32,
-    of: u32,
-    /// Time per item: whole cycles, and units of 1 / `of` cycles.
-    whole: u32,
-    rest: u32,
+    time: u64,
+    /// Time per item.
+    step: u64,
+    /// Parts that make up a cycle.
+    parts: u64,
 }
 
 impl RateClock {
     /// Creates a clock at cycle 0.
+    ///
+    /// # Panics
+    /// If the rate, a reduced fraction, has more than 524,288 items that are not a power of two.
     #[must_use]
     pub const fn new(rate: Rate) -> Self {
+        let (items, cycles) = rate.reduced();
+        let (items, cycles) = (items as u64, cycles as u64);
+        let parts = if PARTS.is_multiple_of(items) {
+            PARTS
+        } else {
+            items
+        };
+        // Two parts never carry into the cycle by themselves.
+        assert!(parts == PARTS || 2 * parts <= PARTS, "a rate of few items");
+        let rest = cycles % items * (parts / items);
         Self {
-            cycle: 0,
-            part: 0,
-            of: rate.items(),
-            whole: rate.cycles() / rate.items(),
-            rest: rate.cycles() % rate.items(),
+            time: 0,
+            step: cycles / items * PARTS + rest,
+            parts,
         }
     }
 
     /// The cycle.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub const fn cycle(&self) -> Cycle {
-        self.cycle
+        self.time >> PART_BITS
     }
 
     /// The cycle, or the next one if a part of it has been used.
-    #[inline]
+    #[inline(always)]
     #[must_use]
-    pub fn whole_cycle(&self) -> Cycle {
-        self.cycle + u64::from(self.part > 0)
+    pub const fn whole_cycle(&self) -> Cycle {
+        (self.time + (PARTS - 1)) >> PART_BITS
     }
 
     /// Moves on to the start of `cycle`, unless that is in the past.
-    #[inline]
+    #[inline(always)]
     pub fn wait_until(&mut self, cycle: Cycle) {
-        // Branches on the times of items could not be predicted.
-        self.part = select_unpredictable(cycle > self.cycle, 0, self.part);
-        self.cycle = self.cycle.max(cycle);
+        self.time = self.time.max(cycle << PART_BITS);
     }
 
     /// Number of items, at most `most`, that can start in the current cycle.
     #[inline]
     #[must_use]
     pub fn left_in_cycle(&self, most: u64) -> u64 {
-        if self.whole > 0 {
-            return most.min(1);
-        }
-        let left = self.of - self.part;
-        // Whole numbers of items per cycle need no division.
-        let items = if self.rest == 1 {
-            left
+        let left = self.parts - self.time % PARTS;
+        // Most rates are whole numbers of items per cycle, whose quotients are shifts.
+        let items = if self.step.is_power_of_two() {
+            (left + self.step - 1) >> self.step.trailing_zeros()
         } else {
-            left.div_ceil(self.rest)
+            left.div_ceil(self.step)
         };
-        most.min(u64::from(items))
+        most.min(items)
     }
 
     /// Moves on by the time of one item.
-    #[inline]
+    #[inline(always)]
     pub fn pass_one(&mut self) {
-        // Both are below `of`, so the sum passes at most one cycle.
-        let part = self.part + self.rest;
-        let is_over = part >= self.of;
-        self.part = select_unpredictable(is_over, part.wrapping_sub(self.of), part);
-        self.cycle += u64::from(self.whole) + u64::from(is_over);
+        self.time += self.step;
+        if self.time % PARTS >= self.parts {
+            self.time += PARTS - self.parts;
+        }
     }
 
     /// Moves on by the time of `count` items.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, count: u64) {
-        self.cycle += count * u64::from(self.whole);
-        let (of, mut part) = (
-            u64::from(self.of),
-            u64::from(self.part) + count * u64::from(self.rest),
-        );
-        // Items pass cycle by cycle, so that there is seldom more than one.
-        let is_over = part >= of;
-        part = select_unpredictable(is_over, part.wrapping_sub(of), part);
-        self.cycle += u64::from(is_over);
-        while part >= of {
-            part -= of;
-            self.cycle += 1;
+        if self.parts == PARTS {
+            self.time += count * self.step;
+        } else {
+            self.pass_by_hand(count);
         }
-        #[allow(clippy::cast_possible_truncation, reason = "below `of`")]
-        let part = part as u32;
-        self.part = part;
+    }
+
+    /// As [`RateClock::pass`], where parts do not carry by themselves.
+    #[cold]
+    #[inline(never)]
+    fn pass_by_hand(&mut self, count: u64) {
+        let part = self.time % PARTS + count * (self.step % PARTS);
+        let cycles = self.cycle() + count * (self.step >> PART_BITS) + part / self.parts;
+        self.time = (cycles << PART_BITS) + part % self.parts;
     }
 }
 
@@ -119,7 +127,7 @@ impl RateLimiter {
     }
 
     /// Serves an item that arrives at `arrival`; returns the cycle of service.
-    #[inline]
+    #[inline(always)]
     pub fn serve(&mut self, arrival: Cycle) -> Cycle {
         self.clock.wait_until(arrival);
         let start = self.clock.cycle();
@@ -170,11 +178,31 @@ mod tests {
     /// No rate drifts: after many items the cycle is the exact quotient.
     #[test]
     fn rates_are_exact() {
-        for (items, cycles) in [(3, 1), (7, 3), (1, 3), (31, 32), (32, 5)] {
+        for (items, cycles) in [(3, 1), (7, 3), (1, 3), (31, 32), (32, 5), (65_535, 65_534)] {
             let mut limiter = RateLimiter::new(Rate::new(items, cycles));
             for n in 0..100_000 {
                 let expected = n * u64::from(cycles) / u64::from(items);
                 assert_eq!(limiter.serve(0), expected, "{items}/{cycles}, item {n}");
+                let (mut jumping, mut skipped) = (RateClock::new(Rate::new(items, cycles)), n / 3);
+                jumping.pass(skipped);
+                // As many as can start in each cycle, until all have.
+                while skipped < n.min(n / 3 + 50) {
+                    let now = jumping.left_in_cycle(n - skipped);
+                    assert!(now > 0);
+                    skipped += now;
+                    jumping.pass(now);
+                    let started = (skipped - 1) * u64::from(cycles) / u64::from(items);
+                    let next = skipped * u64::from(cycles) / u64::from(items);
+                    assert_eq!(
+                        jumping.cycle(),
+                        next,
+                        "{items}/{cycles}, {now} up to item {skipped}"
+                    );
+                    assert!(
+                        started < next || skipped == n || cycles > items,
+                        "{items}/{cycles}"
+                    );
+                }
             }
         }
     }

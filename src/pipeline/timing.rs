@@ -1,7 +1,5 @@
 //! Finite queues and accounting of cycles.
 
-use std::hint::select_unpredictable;
-
 use serde::Serialize;
 
 use super::rate::Rate;
@@ -16,36 +14,42 @@ pub type Cycle = u64;
 /// items are the complete state.
 #[derive(Debug, Clone)]
 pub struct Queue {
+    /// Ring of departure times, whose length is a power of two, at least the depth.
     left_at: Box<[Cycle]>,
+    depth: usize,
+    /// Number of the next item, counted so that item `n - depth` is one of the ring's from the start.
     next: usize,
-    /// Cycle at which the place of the next item is free: element `next` of `left_at`.
-    free_at: Cycle,
 }
 
 impl Queue {
     /// Creates an empty queue for `depth` items, at least 1.
     pub fn new(depth: u64) -> Self {
+        let depth = index(depth.max(1));
         Self {
-            left_at: vec![0; index(depth.max(1))].into(),
-            next: 0,
-            free_at: 0,
+            left_at: vec![0; depth.next_power_of_two()].into(),
+            depth,
+            next: depth,
         }
     }
 
+    /// Place of an item in the ring.
+    #[inline(always)]
+    fn place(&self, item: usize) -> usize {
+        item & (self.left_at.len() - 1)
+    }
+
     /// Cycle at which an item offered at `offered` enters.
-    #[inline]
+    #[inline(always)]
     pub fn entry(&self, offered: Cycle) -> Cycle {
-        offered.max(self.free_at)
+        offered.max(self.left_at[self.place(self.next - self.depth)])
     }
 
     /// Records that the item that entered last leaves at `cycle`.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&mut self, cycle: Cycle) {
-        self.left_at[self.next] = cycle;
-        let next = self.next + 1;
-        // The branch could not be predicted for queues of a few items.
-        self.next = select_unpredictable(next < self.left_at.len(), next, 0);
-        self.free_at = self.left_at[self.next];
+        let place = self.place(self.next);
+        self.left_at[place] = cycle;
+        self.next += 1;
     }
 }
 
@@ -76,6 +80,12 @@ impl StallReason {
         Self::Contended,
         Self::Drained,
     ];
+
+    /// Number of the state of a cycle without work for this reason.
+    #[inline(always)]
+    const fn state(self) -> usize {
+        1 + self as usize
+    }
 
     /// Name in reports.
     pub fn name(self) -> &'static str {
@@ -121,9 +131,19 @@ impl Activity {
     }
 
     /// Charges the unaccounted cycles up to `cycle` to `reason`.
-    #[inline]
+    #[inline(always)]
     pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
-        self.idle[reason as usize] += self.account(cycle, 1 + reason as usize);
+        self.charge([(cycle, reason.state())]);
+    }
+
+    /// Charges the unaccounted cycles up to the arrival of an item to [`StallReason::Starved`], and those
+    /// up to its start to [`StallReason::Blocked`].
+    #[inline(always)]
+    pub(crate) fn wait_for_item(&mut self, arrival: Cycle, start: Cycle) {
+        self.charge([
+            (arrival, StallReason::Starved.state()),
+            (start, StallReason::Blocked.state()),
+        ]);
     }
 
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
@@ -132,7 +152,34 @@ impl Activity {
     #[inline]
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         let later = self.arrive(arrival);
-        self.idle_for_late_data(later, ready);
+        self.charge(self.late_data(later, ready));
+    }
+
+    /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`], for an item that came
+    /// `later` cycles later than its predecessor, those up to `begin` to [`StallReason::Contended`], and
+    /// those up to `end` as busy.
+    #[inline(always)]
+    pub(crate) fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
+        let [starved, missed] = self.late_data(later, ready);
+        self.charge([
+            starved,
+            missed,
+            (begin, StallReason::Contended.state()),
+            (end, BUSY),
+        ]);
+    }
+
+    /// Charges for the wait until `ready` for the data of an item that came `later` cycles later than its
+    /// predecessor.
+    #[inline(always)]
+    fn late_data(&self, later: Cycle, ready: Cycle) -> [(Cycle, usize); 2] {
+        [
+            (
+                ready.min(self.accounted + later),
+                StallReason::Starved.state(),
+            ),
+            (ready, StallReason::Miss.state()),
+        ]
     }
 
     /// Records the arrival of an item; returns the cycles by which it came later than its predecessor.
@@ -143,17 +190,42 @@ impl Activity {
         later
     }
 
-    /// As [`Activity::idle_for_data`], for an item that came `later` cycles later than its predecessor.
-    #[inline]
-    pub(crate) fn idle_for_late_data(&mut self, later: Cycle, ready: Cycle) {
-        self.idle_until(ready.min(self.accounted + later), StallReason::Starved);
-        self.idle_until(ready, StallReason::Miss);
+    /// Counts the unaccounted cycles up to `cycle` as busy.
+    #[inline(always)]
+    pub fn busy_until(&mut self, cycle: Cycle) {
+        self.charge([(cycle, BUSY)]);
     }
 
-    /// Counts the unaccounted cycles up to `cycle` as busy.
-    #[inline]
-    pub fn busy_until(&mut self, cycle: Cycle) {
-        self.busy += self.account(cycle, 0);
+    /// Charges the unaccounted cycles up to each cycle to the state beside it. There is no branch on the
+    /// number of cycles, since none could be predicted.
+    #[inline(always)]
+    fn charge<const N: usize>(&mut self, charges: [(Cycle, usize); N]) {
+        if self.timeline.is_some() {
+            self.record(&charges);
+        }
+        for (cycle, state) in charges {
+            let until = cycle.max(self.accounted);
+            let cycles = until - self.accounted;
+            match state {
+                BUSY => self.busy += cycles,
+                _ => self.idle[state - 1] += cycles,
+            }
+            self.accounted = until;
+        }
+    }
+
+    /// Adds charges to the timeline.
+    #[cold]
+    #[inline(never)]
+    fn record(&mut self, charges: &[(Cycle, usize)]) {
+        let Some(timeline) = &mut self.timeline else {
+            return;
+        };
+        let mut from = self.accounted;
+        for &(cycle, state) in charges {
+            timeline.record(from, cycle, state);
+            from = from.max(cycle);
+        }
     }
 
     /// First cycle that is not accounted for.
@@ -175,21 +247,10 @@ impl Activity {
     pub fn timeline(&self) -> Option<&Timeline> {
         self.timeline.as_deref()
     }
-
-    /// Accounts for the cycles up to `cycle`, which are in `state`; returns how many there are. Without a
-    /// branch on their number, which could not be predicted.
-    #[inline]
-    fn account(&mut self, cycle: Cycle, state: usize) -> Cycle {
-        if let Some(timeline) = &mut self.timeline {
-            timeline.record(self.accounted, cycle, state);
-        }
-        let until = cycle.max(self.accounted);
-        let cycles = until - self.accounted;
-        self.accounted = until;
-        cycles
-    }
 }
 
+/// State of a cycle with work.
+const BUSY: usize = 0;
 /// Number of states on a timeline: busy, then each stall reason.
 pub const STATES: usize = 1 + StallReason::ALL.len();
 /// Maximum number of windows of a timeline.
@@ -294,6 +355,16 @@ mod tests {
         assert_eq!(queue.entry(9), 10);
         assert_eq!(queue.entry(10), 10);
         assert_eq!(queue.entry(11), 11);
+        // A depth that is no power of two: each item of the second round waits for one of the first.
+        let mut queue = Queue::new(3);
+        for item in 0..3 {
+            assert_eq!(queue.entry(0), 0);
+            queue.leave(10 + item);
+        }
+        for item in 0..7 {
+            assert_eq!(queue.entry(0), 10 + item);
+            queue.leave(13 + item);
+        }
     }
 
     #[test]

@@ -3,8 +3,6 @@
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
-use crate::math::index;
-
 use super::issue_port::IssuePort;
 use super::packets::{Quad, WARP_QUADS, Warp};
 use super::rate::Rate;
@@ -12,7 +10,7 @@ use super::rate_limiter::RateClock;
 use super::spec::spec;
 use super::stage::Sink;
 use super::statistics::statistics;
-use super::timing::{Activity, Cycle, StallReason};
+use super::timing::{Activity, Cycle};
 use super::unit::{Unit, Visitor};
 
 spec! {
@@ -87,28 +85,30 @@ impl WarpFiller {
         self.quads.first()
     }
 
-    /// Adds as many of `quads`, which arrived at `arrival`, as pass the port in one cycle and fit; returns
-    /// their number and the cycle.
-    #[inline]
+    /// Adds as many of `quads`, one at least, which arrived at `arrival`, as fit; returns their number and
+    /// the cycle in which the last of them passes the port. The warp is not full.
+    #[inline(always)]
     pub fn pass(&mut self, quads: &[Quad], arrival: Cycle) -> (usize, Cycle) {
+        let count = self.quads.remaining_capacity().min(quads.len());
+        match quads.first_chunk() {
+            // Most warps are one beat, which is copied without a call.
+            Some(&warp) if self.quads.is_empty() => self.quads = ArrayVec::from(warp),
+            _ => {
+                let fits = self.quads.try_extend_from_slice(&quads[..count]);
+                debug_assert!(fits.is_ok() && count > 0, "quads for which there is room");
+            }
+        }
         self.clock.wait_until(arrival);
-        let at = self.clock.cycle();
-        let room = self.quads.remaining_capacity().min(quads.len());
-        let count = self.clock.left_in_cycle(room as u64);
-        let now = index(count);
-        self.clock.pass(count);
-        let fits = self.quads.try_extend_from_slice(&quads[..now]);
-        debug_assert!(
-            fits.is_ok(),
-            "no more quads pass than the warp has room for"
-        );
-        self.counters.quads += count;
-        self.input.moved += count;
-        self.input.idle_until(arrival, StallReason::Starved);
-        self.input.idle_until(at, StallReason::Blocked);
-        self.input.busy_until(self.clock.cycle().max(at + 1));
-        self.passed = at;
-        (now, at)
+        let first = self.clock.cycle();
+        self.clock.pass((count as u64).saturating_sub(1));
+        let last = self.clock.cycle();
+        self.clock.pass_one();
+        self.counters.quads += count as u64;
+        self.input.moved += count as u64;
+        self.input.wait_for_item(arrival, first);
+        self.input.busy_until(self.clock.cycle().max(last + 1));
+        self.passed = last;
+        (count, last)
     }
 
     /// Whether the warp is full.

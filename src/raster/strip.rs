@@ -13,15 +13,15 @@ pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
 /// Coverage of a strip of pixels of three screen tiles side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strip {
-    /// Words of the rows of each half: bit `n` of a word is column `n` of the strip.
-    words: [[u64; HALF_ROWS]; 2],
+    /// Rows of each half: bit `n` of a byte is column `n` of its eight columns of the strip.
+    rows: [[[u8; 8]; HALF_ROWS]; 2],
     /// Masks of the rows that the clip leaves of each half, as for an 8x8 tile.
     clip: [u64; 2],
 }
 
 impl Strip {
-    /// Creates the strip whose halves have these words, without the rows outside `clip`; its first row is
-    /// `y0`.
+    /// Creates the strip whose halves have these words of rows, without the rows outside `clip`; bit `n` of
+    /// a word is column `n` of the strip. Its first row is `y0`.
     #[inline(always)]
     pub(super) fn new(words: [[u64; HALF_ROWS]; 2], y0: i32, clip: PixelRect) -> Self {
         const HALF: i32 = RASTER_TILE_PX.cast_signed();
@@ -31,7 +31,7 @@ impl Strip {
             u64::MAX.checked_shr(64 - 8 * rows).unwrap_or(0)
         };
         Self {
-            words,
+            rows: words.map(|half| half.map(u64::to_le_bytes)),
             clip: [y0, y0 + HALF].map(|y| ahead(clip.y1 - y) & !ahead(clip.y0 - y)),
         }
     }
@@ -42,8 +42,10 @@ impl Strip {
     pub fn tile_mask(&self, column: u32, row: u32) -> u64 {
         let half = usize::from(row >= RASTER_TILE_PX);
         let byte = column as usize / 8 % 8;
-        let rows = self.words[half].map(|word| word.to_le_bytes()[byte]);
-        u64::from_le_bytes(rows) & self.clip[half]
+        // Bytes are read where they lie: by shifts of the words, all of them would be loaded.
+        let rows = self.rows[half].iter().rev();
+        let mask = rows.fold(0, |mask, row| mask << 8 | u64::from(row[byte]));
+        mask & self.clip[half]
     }
 }
 

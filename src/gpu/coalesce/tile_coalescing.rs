@@ -194,28 +194,26 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         self.tiles.pass_one();
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
-        // All at once: they are copied to the bin as a block.
-        let mut quads = [Quad::default(); RASTER_TILE_QUADS];
-        let mut count = 0;
-        for (quad, place) in tile_quads(item.mask).zip(&mut quads) {
-            *place = Quad {
+        // Not kept in an array: the host waits when it copies together what it has just written apart.
+        let quads = || {
+            tile_quads(item.mask).map(|quad| Quad {
                 primitive: item.primitive,
                 position: corner + quad.place,
                 mask: quad.mask,
-            };
-            count += 1;
-        }
-        let all = quads;
-        let mut quads = &all[..count];
+            })
+        };
+        let (mut passed, count) = (0, quads().len());
         let (mut taken, mut at) = (None, start);
-        while !quads.is_empty() {
+        while passed < count {
             self.flush_due(at, None, state, next);
             if let Some(victim) = self.bins.victim_for(item.tile) {
                 self.flush(victim, Reason::Evicted, at, state, next);
             }
             let bin_index = self.bins.bins.for_key(item.tile);
-            let held = self.held.as_ref();
-            let fitting = held.map_or(quads.len(), |held| held.fitting(bin_index, quads));
+            let fitting = self.held.as_ref().map_or(count - passed, |held| {
+                let left: ArrayVec<Quad, RASTER_TILE_QUADS> = quads().skip(passed).collect();
+                held.fitting(bin_index, &left)
+            });
             if fitting == 0 {
                 self.flush(bin_index, Reason::Conflict, at, state, next);
                 continue;
@@ -238,17 +236,14 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let bin = self.bins.bins.bin(bin_index);
             self.bins.input_clock.wait_until(at);
             self.bins.input_clock.pass(now as u64);
-            let (first, rest) = quads.split_at(now);
             if now == count {
-                // Copied whole and cut, which is cheaper than to stop there.
-                let end = bin.items.len() + now;
-                bin.items.extend_from_slice(&all);
-                bin.items.truncate(end);
+                bin.items.extend(quads());
             } else {
-                bin.items.extend_from_slice(first);
+                bin.items.extend(quads().skip(passed).take(now));
             }
+            passed += now;
             if let Some(held) = &mut self.held {
-                held.add(bin_index, first);
+                held.add(bin_index, &bin.items[bin.items.len() - now..]);
             }
             bin.last_arrival = at;
             taken = taken.or(Some(at));
@@ -258,7 +253,6 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             if now == room {
                 self.flush(bin_index, Reason::Full, at, state, next);
             }
-            quads = rest;
             at = self.bins.input_clock.cycle();
         }
         taken.unwrap_or(start)

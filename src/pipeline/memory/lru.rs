@@ -53,6 +53,7 @@ impl<L: Default> LruLines<L> {
 
     /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the
     /// slot, whose content is reset, and the evicted line with its content.
+    #[inline(always)]
     pub(crate) fn replace(&mut self, line: u32) -> (u32, Option<u32>, L) {
         let slot = self.order.oldest(line % self.sets);
         let old = std::mem::replace(&mut self.lines[slot as usize], line);
@@ -111,7 +112,7 @@ impl Order {
     fn oldest(&self, set: u32) -> u32 {
         match self {
             Self::Ranks(ranks) => ranks.oldest(set),
-            Self::Lists(lists) => lists.sets[set as usize].oldest,
+            Self::Lists(lists) => lists.oldest(set),
         }
     }
 
@@ -170,64 +171,65 @@ impl Ranks {
     }
 }
 
-/// A doubly linked list of slots per set.
+/// A list of slots per set, doubly linked to a ring through a node of the set itself, so that no slot
+/// is a special case.
 #[derive(Debug)]
 struct Lists {
     ways: u32,
-    slots: Vec<Slot>,
-    sets: Vec<Ends>,
+    /// Nodes of the slots, and behind them those of the sets.
+    nodes: Vec<Node>,
+    slots: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct Node {
+    /// Node of the set.
     set: u32,
-    /// Neighbours in the set's list, from the most to the least recently used.
+    /// Neighbours in the ring. The set's node is newer than the newest slot and older than the oldest.
     newer: u32,
     older: u32,
 }
 
-/// Ends of a set's list.
-#[derive(Debug, Clone, Copy)]
-struct Ends {
-    newest: u32,
-    oldest: u32,
-}
-
 impl Lists {
     fn new(sets: u32, ways: u32) -> Self {
-        let slot = |i: u32| Slot {
-            set: i / ways,
-            newer: if i.is_multiple_of(ways) { NONE } else { i - 1 },
-            older: if i % ways == ways - 1 { NONE } else { i + 1 },
+        let slots = sets * ways;
+        let slot = |i: u32| {
+            let set = slots + i / ways;
+            Node {
+                set,
+                newer: if i.is_multiple_of(ways) { set } else { i - 1 },
+                older: if i % ways == ways - 1 { set } else { i + 1 },
+            }
         };
-        let ends = |set: u32| Ends {
-            newest: set * ways,
-            oldest: (set + 1) * ways - 1,
+        let set = |set: u32| Node {
+            set: slots + set,
+            newer: (set + 1) * ways - 1,
+            older: set * ways,
         };
         Self {
             ways,
-            slots: (0..sets * ways).map(slot).collect(),
-            sets: (0..sets).map(ends).collect(),
+            nodes: (0..slots).map(slot).chain((0..sets).map(set)).collect(),
+            slots,
         }
     }
 
     #[inline]
+    fn oldest(&self, set: u32) -> u32 {
+        self.nodes[(self.slots + set) as usize].newer
+    }
+
+    #[inline]
     fn touch(&mut self, slot: u32) {
-        let Slot { newer, older, set } = self.slots[slot as usize];
-        if newer == NONE {
-            return;
-        }
-        let ends = &mut self.sets[set as usize];
-        self.slots[newer as usize].older = older;
-        if older == NONE {
-            ends.oldest = newer;
-        } else {
-            self.slots[older as usize].newer = newer;
-        }
-        let front = std::mem::replace(&mut ends.newest, slot);
-        self.slots[front as usize].newer = slot;
-        self.slots[slot as usize].newer = NONE;
-        self.slots[slot as usize].older = front;
+        let Node { set, newer, older } = self.nodes[slot as usize];
+        self.nodes[newer as usize].older = older;
+        self.nodes[older as usize].newer = newer;
+        let front = std::mem::replace(&mut self.nodes[set as usize].older, slot);
+        self.nodes[front as usize].newer = slot;
+        self.nodes[slot as usize] = Node {
+            set,
+            newer: set,
+            older: front,
+        };
     }
 }
 
@@ -269,7 +271,7 @@ mod tests {
                 lists.touch(ways + way);
                 let oldest = plain[plain.len() - 1];
                 assert_eq!(ranks.oldest(1), first + oldest);
-                assert_eq!(lists.sets[1].oldest, ways + oldest);
+                assert_eq!(lists.oldest(1), ways + oldest);
             }
         }
     }

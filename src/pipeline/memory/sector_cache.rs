@@ -138,6 +138,7 @@ pub(super) struct Replaced {
 impl Replaced {
     /// The slot, and the cycle at which it is free: after `write_back`, which is given what was evicted and
     /// the cycle at which it is, and returns the cycle at which that has left.
+    #[inline(always)]
     pub(super) fn written_back(
         self,
         write_back: impl FnOnce(Evicted, Cycle) -> Cycle,
@@ -215,6 +216,7 @@ impl SectorCache {
     }
 
     /// Evicts another line at `at` for one that is not resident.
+    #[inline(always)]
     pub(super) fn replace(&mut self, line: u32, at: Cycle) -> Replaced {
         let (slot, old, content) = self.lines.replace(line);
         self.last = (line, slot);
