@@ -178,13 +178,13 @@ impl EarlyTests for DrawState<'_> {
     }
 
     #[inline]
-    fn prefetch_termination(&self, tile: u32, quads: &[Quad]) {
-        self.framebuffer.prefetch_termination(tile, quads);
+    fn prefetch_termination(&self, tile: u32) {
+        self.framebuffer.prefetch_termination(tile);
     }
 
     #[inline]
-    fn terminated(&self, tile: u32, quads: &[Quad], at: Cycle) -> QuadMasks {
-        self.framebuffer.terminated(tile, quads, at)
+    fn terminated(&self, tile: u32, quads: &[Quad]) -> QuadMasks {
+        self.framebuffer.terminated(tile, quads)
     }
 
     #[inline]

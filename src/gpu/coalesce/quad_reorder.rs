@@ -6,6 +6,8 @@
 //! and clears its register. Pairs leave four at a time as they are found, and the remaining quads follow
 //! in arrival order. A flush buffer is filled by a beat per cycle; of two flush buffers, one is scanned while the other is emptied.
 
+use std::hint::select_unpredictable;
+
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
@@ -84,9 +86,9 @@ pub struct QuadReorder {
     fill: RateLimiter,
     /// Screen tile of the current scan.
     tile: u32,
-    /// Quads of the next beat, and the pairs among them.
-    quads: ArrayVec<Quad, BEAT_QUADS>,
-    pairs: u8,
+    /// Quads of the next beat, of which so many are pairs.
+    beat: [Quad; BEAT_QUADS],
+    paired: usize,
     /// Cycle after the last beat was emitted.
     emitted: Cycle,
     /// Cycle at which the buffer of the current scan was free.
@@ -113,8 +115,8 @@ impl QuadReorder {
             buffers: Queue::new(spec.buffers),
             fill: RateLimiter::new(Rate::ONE),
             tile: 0,
-            quads: ArrayVec::new(),
-            pairs: 0,
+            beat: [Quad::default(); BEAT_QUADS],
+            paired: 0,
             emitted: 0,
             entered: None,
             scanned: 0,
@@ -124,37 +126,35 @@ impl QuadReorder {
         }
     }
 
-    /// Emits the current beat at or after `at`, as the `last` of a scan or not.
-    fn emit<M>(&mut self, last: bool, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
+    /// Emits the first `count` quads of the current beat at or after `at`, as the `last` of a scan or not. The
+    /// `paired` quads at the front are pairs.
+    fn emit<M>(
+        &mut self,
+        (count, paired): (usize, usize),
+        last: bool,
+        at: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
+    ) {
+        let mut quads = ArrayVec::from(self.beat);
+        quads.truncate(count);
         let beat = Beat {
             tile: self.tile,
-            quads: self.quads.take(),
-            pairs: std::mem::take(&mut self.pairs),
+            quads,
+            pairs: (1 << (paired / 2)) - 1,
             last,
         };
+        self.counters.pairs += paired as u64 / 2;
         let start = self.pipe.start(at);
         self.pipe.issue(beat, start, 1, state, next);
         self.emitted = start + 1;
     }
 
-    /// Scans a quad; returns the older quad at its position if it is not part of a pair yet.
+    /// Scans quads that entered the buffer at `entered`; emits pairs four at a time.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "windows are validated to be small"
     )]
-    fn scan(&mut self, quad: Quad) -> Option<Quad> {
-        let id = self.window.len() as u32;
-        let register = &mut self.registers[usize::from(quad.position)];
-        let older = std::mem::replace(register, id);
-        self.window.push(quad);
-        if older == NONE {
-            return None;
-        }
-        *register = NONE;
-        Some(self.window[older as usize])
-    }
-
-    /// Scans quads that entered the buffer at `entered`; emits pairs four at a time.
     fn take<M>(
         &mut self,
         quads: &[Quad],
@@ -165,16 +165,24 @@ impl QuadReorder {
         let begin = self.scan.free().max(entered);
         self.input.idle_until(entered, StallReason::Full);
         self.input.idle_until(begin, StallReason::Blocked);
-        for &quad in quads {
+        let first = self.window.len();
+        self.window.extend_from_slice(quads);
+        for (id, &quad) in (first as u32..).zip(quads) {
             self.scanned = self.scan.serve(entered);
-            if let Some(older) = self.scan(quad) {
-                self.counters.pairs += 1;
-                self.pairs |= 1 << (self.quads.len() / 2);
-                self.quads.push(older);
-                self.quads.push(quad);
-                if self.quads.is_full() {
-                    self.emit(false, self.scanned, state, next);
-                }
+            // Without branches, since which quads have a partner can not be predicted: the places of the
+            // next pair are written either way.
+            let register = &mut self.registers[usize::from(quad.position) % TILE_LENGTH];
+            let older = *register;
+            let has_partner = older != NONE;
+            *register = select_unpredictable(has_partner, NONE, id);
+            let older = select_unpredictable(has_partner, older, id);
+            let place = self.paired % BEAT_QUADS;
+            self.beat[place] = self.window[older as usize];
+            self.beat[place + 1] = quad;
+            self.paired += 2 * usize::from(has_partner);
+            if self.paired == BEAT_QUADS {
+                self.paired = 0;
+                self.emit((BEAT_QUADS, BEAT_QUADS), false, self.scanned, state, next);
             }
         }
         // From the first on, the port has no pause.
@@ -190,18 +198,31 @@ impl QuadReorder {
 
     /// Ends a scan at `at`: emits the quads without a partner in arrival order, and frees the buffer.
     fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
-        let window = std::mem::take(&mut self.window);
-        for (id, &quad) in (0..).zip(&window) {
-            if self.registers[usize::from(quad.position)] == id {
-                self.counters.singles += 1;
-                self.quads.push(quad);
-                if self.quads.is_full() {
-                    self.emit(false, at, state, next);
-                }
+        let mut window = std::mem::take(&mut self.window);
+        // Moved to the front without branches, as in the scan.
+        let mut singles = 0;
+        for id in 0..window.len() {
+            let quad = window[id];
+            window[singles] = quad;
+            let register = self.registers[usize::from(quad.position) % TILE_LENGTH];
+            singles += usize::from(register as usize == id);
+        }
+        self.counters.singles += singles as u64;
+        let mut paired = std::mem::take(&mut self.paired);
+        let mut count = paired;
+        let mut left = &window[..singles];
+        while !left.is_empty() {
+            let (now, later) = left.split_at(left.len().min(BEAT_QUADS - count));
+            self.beat[count..count + now.len()].copy_from_slice(now);
+            count += now.len();
+            left = later;
+            if count == BEAT_QUADS {
+                self.emit((count, paired), false, at, state, next);
+                (count, paired) = (0, 0);
             }
         }
-        if !self.quads.is_empty() {
-            self.emit(true, at, state, next);
+        if count > 0 {
+            self.emit((count, paired), true, at, state, next);
         }
         self.window = window;
         self.window.clear();

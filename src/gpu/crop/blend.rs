@@ -1,6 +1,6 @@
 //! Colour operations of CROP: blend, store and alpha test of a warp.
 
-use fearless_simd::{dispatch, f32x16, prelude::*};
+use fearless_simd::{dispatch, f32x4, f32x16, prelude::*};
 
 use crate::gpu::zrop::framebuffer::Framebuffer;
 use crate::gpu::zrop::termination::{Feedback, Termination};
@@ -78,19 +78,20 @@ fn blend_quad<S: Simd>(
     quad: &ColourQuad,
     termination: Termination,
 ) -> Blended {
-    let was = at_least(stored, termination.threshold) & quad.mask;
+    let threshold = f32x4::splat(simd, termination.threshold);
+    let was = at_least_lanes(simd, stored, threshold) & quad.mask;
     if was != 0 && termination.feedback == Feedback::Ideal {
         let kept = quad.kept(!was);
         blend(simd, format, stored, &kept.colour);
         return Blended {
             mask: kept.mask,
             dropped: was,
-            reached: at_least(stored, termination.threshold) & kept.mask,
+            reached: at_least_lanes(simd, stored, threshold) & kept.mask,
             late: 0,
         };
     }
     blend(simd, format, stored, &quad.colour);
-    let is = at_least(stored, termination.threshold) & quad.mask;
+    let is = at_least_lanes(simd, stored, threshold) & quad.mask;
     Blended {
         mask: quad.mask,
         dropped: 0,
@@ -121,11 +122,15 @@ fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: 
 }
 
 /// Fragments whose alpha has reached the threshold.
+pub(crate) fn at_least(level: SimdLevel, colour: &QuadColour, threshold: f32) -> u8 {
+    dispatch!(level.level(), simd => at_least_lanes(simd, colour, f32x4::splat(simd, threshold)))
+}
+
+/// As [`at_least`].
 #[inline(always)]
-pub(crate) fn at_least(colour: &QuadColour, threshold: f32) -> u8 {
-    let mut mask = 0;
-    for (bit, &alpha) in colour[3].iter().enumerate() {
-        mask |= u8::from(alpha >= threshold) << bit;
-    }
+fn at_least_lanes<S: Simd>(simd: S, colour: &QuadColour, threshold: f32x4<S>) -> u8 {
+    let alpha = f32x4::from_slice(simd, &colour[3]);
+    #[allow(clippy::cast_possible_truncation, reason = "four bits")]
+    let mask = alpha.simd_ge(threshold).to_bitmask() as u8;
     mask
 }

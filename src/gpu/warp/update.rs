@@ -156,8 +156,13 @@ impl UpdateShader {
         let mut out = ArrayVec::new();
         for quad in &warp.quads {
             let at = quad_index(warp.tile, quad.position);
-            let mask = quad.mask & at_least(&state.framebuffer.colours()[at], self.threshold);
-            let before = state.framebuffer.terminated_at_end(at);
+            let mask = quad.mask
+                & at_least(
+                    state.level,
+                    &state.framebuffer.colours()[at],
+                    self.threshold,
+                );
+            let before = state.framebuffer.terminated_in(at);
             let newly = fragments(mask & !before);
             self.counters.quads += 1;
             self.counters.fragments += fragments(quad.mask);

@@ -37,11 +37,12 @@ pub trait EarlyTests {
     /// Tests the fragments of a quad and performs the updates that follow.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;
 
-    /// Moves what [`EarlyTests::terminated`] reads into the host's cache.
-    fn prefetch_termination(&self, _tile: u32, _quads: &[Quad]) {}
+    /// Moves what [`EarlyTests::terminated`] reads of a screen tile into the host's cache.
+    fn prefetch_termination(&self, _tile: u32) {}
 
-    /// Fragments of up to a beat of quads of a screen tile whose pixels are terminated at `at`.
-    fn terminated(&self, _tile: u32, _quads: &[Quad], _at: Cycle) -> QuadMasks {
+    /// Fragments of up to a beat of quads of a screen tile whose pixels are terminated. Bits are written in
+    /// the order of the port of the tests, so that those of the next test were written before it.
+    fn terminated(&self, _tile: u32, _quads: &[Quad]) -> QuadMasks {
         QuadMasks::default()
     }
 

@@ -55,7 +55,9 @@ pub struct Framebuffer {
     pub(crate) colour: Buffer<QuadColour>,
     /// Cycle at which the last blend of each quad is done.
     blended_at: Buffer<Cycle>,
-    /// Cycle at which each pixel's termination bit was written.
+    /// Termination bits, by quad.
+    terminated: Buffer<u8>,
+    /// Cycle at which each of them was written.
     terminated_at: Buffer<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
     depth: Option<(DepthTest, Vec<[f32; 4]>)>,
@@ -80,6 +82,7 @@ impl Framebuffer {
             layout,
             colour: Buffer::zeroed(quads),
             blended_at: Buffer::zeroed(quads),
+            terminated: Buffer::zeroed(if terminating { quads } else { 0 }),
             terminated_at: Buffer::zeroed(if terminating { quads } else { 0 }),
             stencil: None,
             depth: None,
@@ -180,20 +183,10 @@ impl Framebuffer {
         &mut self.blended_at[first..first + TILE_LENGTH]
     }
 
-    /// Moves the termination cycles of quads of a screen tile into the host's cache.
+    /// Moves the termination bits of a screen tile, which fill one line, into the host's cache.
     #[inline(always)]
-    pub(crate) fn prefetch_termination(&self, tile: u32, quads: &[Quad]) {
-        let times = self.termination_of(tile);
-        for quad in quads {
-            prefetch(times, usize::from(quad.position));
-        }
-    }
-
-    /// Termination cycles of the quads of a screen tile.
-    #[inline(always)]
-    fn termination_of(&self, tile: u32) -> &[[Cycle; 4]] {
-        let first = quad_index(tile, 0);
-        &self.terminated_at[first..first + TILE_LENGTH]
+    pub(crate) fn prefetch_termination(&self, tile: u32) {
+        prefetch(&self.terminated, quad_index(tile, 0));
     }
 
     /// Whether a stencil or depth test is on.
@@ -212,28 +205,24 @@ impl Framebuffer {
         if self.depth.is_some() { 4 } else { 1 }
     }
 
-    /// Fragments of up to a beat of quads of a screen tile whose termination bit is written at `at`.
+    /// Fragments of up to a beat of quads of a screen tile whose termination bit is written.
     #[inline(always)]
-    pub(crate) fn terminated(&self, tile: u32, quads: &[Quad], at: Cycle) -> QuadMasks {
-        let times = self.termination_of(tile);
-        QuadMasks::of(quads.iter().map(|quad| {
-            let times = &times[usize::from(quad.position) % TILE_LENGTH];
-            let [a, b, c, d] = times.map(|time| u8::from(time <= at));
-            a | b << 1 | c << 2 | d << 3
-        }))
+    pub(crate) fn terminated(&self, tile: u32, quads: &[Quad]) -> QuadMasks {
+        let first = quad_index(tile, 0);
+        let tile = &self.terminated[first..first + TILE_LENGTH];
+        let of = |quad: &Quad| tile[usize::from(quad.position) % TILE_LENGTH];
+        QuadMasks::of(quads.iter().map(of))
     }
 
-    /// Fragments of a quad whose termination bit is written at any time so far.
-    pub(crate) fn terminated_at_end(&self, quad: usize) -> u8 {
-        let times = self.terminated_at.get(quad).into_iter().flatten();
-        times.enumerate().fold(0, |mask, (bit, &time)| {
-            mask | u8::from(time != NEVER) << bit
-        })
+    /// Fragments of a quad whose termination bit is written.
+    pub(crate) fn terminated_in(&self, quad: usize) -> u8 {
+        self.terminated.get(quad).copied().unwrap_or(0)
     }
 
     /// Writes the termination bits of the fragments in `mask` at cycle `at`.
     #[inline]
     pub fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {
+        self.terminated[quad] |= mask & 15;
         for (bit, time) in self.terminated_at[quad].iter_mut().enumerate() {
             if mask >> bit & 1 == 1 {
                 *time = at.min(*time);
@@ -293,12 +282,11 @@ impl Framebuffer {
 
     /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
     pub fn stencil(&self) -> Vec<u8> {
-        let terminated_at: &[[Cycle; 4]] = &self.terminated_at;
+        let terminated: &[u8] = &self.terminated;
         self.layout.rows(|quad, fragment| {
             let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
-            let times = terminated_at.get(quad);
-            let terminated = times.is_some_and(|t| t[fragment] != NEVER);
-            stored | if terminated { TERMINATED } else { 0 }
+            let bits = terminated.get(quad).copied().unwrap_or(0);
+            stored | ((bits >> fragment & 1) * TERMINATED)
         })
     }
 

@@ -286,14 +286,13 @@ impl Zrop {
         ready
     }
 
-    /// Tests the quads of a beat in `places` at `at`. Those with a fragment left, and those without coverage,
+    /// Tests the quads of a beat in `places`. Those with a fragment left, and those without coverage,
     /// move to the places from `kept` on; returns the first place behind them.
     #[inline(always)]
     fn test(
         &mut self,
         beat: &mut Beat,
         places: Range<usize>,
-        at: Cycle,
         mut kept: usize,
         state: &mut impl EarlyTests,
     ) -> usize {
@@ -302,7 +301,7 @@ impl Zrop {
         let covered = QuadMasks::of(quads.iter().map(|quad| quad.mask));
         let mut left = covered;
         if self.terminating {
-            left.0 &= !state.terminated(beat.tile, quads, at).0;
+            left.0 &= !state.terminated(beat.tile, quads).0;
         }
         self.counters.fragments.tested += covered.fragments();
         self.counters.fragments.terminated += QuadMasks(covered.0 & !left.0).fragments();
@@ -370,7 +369,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         let mut ready = arrival;
         let tests = self.terminating || state.has_tests();
         if self.terminating {
-            state.prefetch_termination(beat.tile, &beat.quads);
+            state.prefetch_termination(beat.tile);
         }
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
@@ -387,7 +386,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.start(arrival);
                 self.pipe.hold_for_data(arrival, ready);
                 let end = count.min(first + self.width);
-                kept = self.test(&mut beat, first..end, start, kept, state);
+                kept = self.test(&mut beat, first..end, kept, state);
                 let is_last = end == count;
                 if is_last && (kept > 0 || beat.last) {
                     beat.quads.truncate(kept);
