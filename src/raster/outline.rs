@@ -133,14 +133,16 @@ pub fn raster_tiles<O: Outline>(
     const TILE: i32 = TILE_PX as i32;
     const RASTER: i32 = RASTER_TILE_PX as i32;
     let first_x = bounds.x0 / TILE * TILE;
-    // Whether the halves of a screen tile from `first` on meet the bounds from `low` to `high`.
-    let meets = |first: i32, low: i32, high: i32| {
-        [first, first + RASTER].map(|first| first < high && first + RASTER > low)
+    // Of the masks of two halves of a screen tile from `first` on, those of the halves that meet the bounds
+    // from `low` to `high`. Which do can not be predicted, so that a branch on each would cost more.
+    let meets = |first: i32, [low, high]: [i32; 2], [one, other]: [u8; 2]| {
+        let meets = |first: i32| u8::from(first < high && first + RASTER > low);
+        meets(first) * one | meets(first + RASTER) * other
     };
     for row in bounds.y0 / TILE..=(bounds.y1 - 1) / TILE {
         let mut strip_origin = [first_x, row * TILE];
         let mut strip = outline.strip(strip_origin, bounds);
-        let in_rows = meets(row * TILE, bounds.y0, bounds.y1);
+        let in_rows = meets(row * TILE, [bounds.y0, bounds.y1], [0b0011, 0b1100]);
         for column in bounds.x0 / TILE..=(bounds.x1 - 1) / TILE {
             if !visitor.enter(column as u32, row as u32) {
                 continue;
@@ -149,12 +151,12 @@ pub fn raster_tiles<O: Outline>(
                 strip_origin[0] = column * TILE;
                 strip = outline.strip(strip_origin, bounds);
             }
-            let in_columns = meets(column * TILE, bounds.x0, bounds.x1);
-            for quarter in 0..4_u8 {
-                let [right, low] = [quarter & 1, quarter >> 1].map(usize::from);
-                if !(in_columns[right] && in_rows[low]) {
-                    continue;
-                }
+            let in_columns = meets(column * TILE, [bounds.x0, bounds.x1], [0b0101, 0b1010]);
+            let mut quarters = in_rows & in_columns;
+            while quarters != 0 {
+                #[allow(clippy::cast_possible_truncation, reason = "four bits")]
+                let quarter = quarters.trailing_zeros() as u8;
+                quarters &= quarters - 1;
                 let x = column * TILE + i32::from(quarter & 1) * RASTER;
                 let y = row * TILE + i32::from(quarter >> 1) * RASTER;
                 let mut samples = O::Samples::default();

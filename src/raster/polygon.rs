@@ -123,9 +123,13 @@ impl Polygon {
         } else {
             [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)]
         };
-        // One edge at least goes up and one down, or there would be no area.
-        let left = edges.iter().position(|e| e.a > 0)?;
-        let right = edges.iter().position(|e| e.a < 0)?;
+        // One edge at least goes up and one down, or there would be no area. The first of them is found
+        // without branches, since which it is can not be predicted.
+        let first = |is: fn(&Edge) -> bool| {
+            let [a, b] = [&edges[0], &edges[1]].map(|edge| !is(edge));
+            usize::from(a) + usize::from(a & b)
+        };
+        let (left, right) = (first(|e| e.a > 0), first(|e| e.a < 0));
         Some(Self {
             edges: [edges[left], edges[right], edges[3 - left - right]],
             bounds: pixels_around([v0, v1, v2]),
