@@ -12,7 +12,7 @@ const PARTS: u64 = 1 << PART_BITS;
 /// been used.
 ///
 /// Both are digits of one number, so that a sum carries from the part into the cycle by itself wherever
-/// [`PARTS`] is a multiple of the items per cycle. Otherwise a part counts to the number of items, and
+/// `PARTS` is a multiple of the items per cycle. Otherwise a part counts to the number of items, and
 /// carries by hand. Either way nothing is rounded. Cycles stay below 2^44.
 #[derive(Debug, Clone, Copy)]
 pub struct RateClock {
@@ -180,28 +180,23 @@ mod tests {
     fn rates_are_exact() {
         for (items, cycles) in [(3, 1), (7, 3), (1, 3), (31, 32), (32, 5), (65_535, 65_534)] {
             let mut limiter = RateLimiter::new(Rate::new(items, cycles));
+            let cycle_of = |item: u64| item * u64::from(cycles) / u64::from(items);
             for n in 0..100_000 {
-                let expected = n * u64::from(cycles) / u64::from(items);
-                assert_eq!(limiter.serve(0), expected, "{items}/{cycles}, item {n}");
-                let (mut jumping, mut skipped) = (RateClock::new(Rate::new(items, cycles)), n / 3);
-                jumping.pass(skipped);
-                // As many as can start in each cycle, until all have.
-                while skipped < n.min(n / 3 + 50) {
-                    let now = jumping.left_in_cycle(n - skipped);
-                    assert!(now > 0);
-                    skipped += now;
-                    jumping.pass(now);
-                    let started = (skipped - 1) * u64::from(cycles) / u64::from(items);
-                    let next = skipped * u64::from(cycles) / u64::from(items);
-                    assert_eq!(
-                        jumping.cycle(),
-                        next,
-                        "{items}/{cycles}, {now} up to item {skipped}"
-                    );
-                    assert!(
-                        started < next || skipped == n || cycles > items,
-                        "{items}/{cycles}"
-                    );
+                assert_eq!(limiter.serve(0), cycle_of(n), "{items}/{cycles}, item {n}");
+                let (mut jumping, mut first) = (RateClock::new(Rate::new(items, cycles)), n / 3);
+                jumping.pass(first);
+                let mut batches = 0;
+                while first < n && batches < 50 {
+                    batches += 1;
+                    let batch = jumping.left_in_cycle(n - first);
+                    assert!(batch > 0, "{items}/{cycles}, from item {first} of {n}");
+                    let (place, next) = ((items, cycles, first, batch, n), first + batch);
+                    assert_eq!(cycle_of(next - 1), cycle_of(first), "one cycle: {place:?}");
+                    let all = next == n || cycle_of(next) > cycle_of(first);
+                    assert!(all, "all that start in the cycle: {place:?}");
+                    jumping.pass(batch);
+                    assert_eq!(jumping.cycle(), cycle_of(next), "{place:?}");
+                    first = next;
                 }
             }
         }

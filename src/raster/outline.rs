@@ -137,7 +137,7 @@ pub fn raster_tiles<O: Outline>(
     // from `low` to `high`. Which do can not be predicted, so that a branch on each would cost more.
     let meets = |first: i32, [low, high]: [i32; 2], [one, other]: [u8; 2]| {
         let meets = |first: i32| u8::from(first < high && first + RASTER > low);
-        meets(first) * one | meets(first + RASTER) * other
+        (meets(first) * one) | (meets(first + RASTER) * other)
     };
     for row in bounds.y0 / TILE..=(bounds.y1 - 1) / TILE {
         let mut strip_origin = [first_x, row * TILE];
