@@ -84,10 +84,7 @@ impl RateClock {
     /// Moves on by the time of one item.
     #[inline(always)]
     pub fn pass_one(&mut self) {
-        self.time += self.step;
-        if self.time % PARTS >= self.parts {
-            self.time += PARTS - self.parts;
-        }
+        self.pass(1);
     }
 
     /// Moves on by the time of `count` items.

@@ -1,5 +1,7 @@
 //! Finite queues and accounting of cycles.
 
+use std::hint::select_unpredictable;
+
 use serde::Serialize;
 
 use super::rate::Rate;
@@ -14,42 +16,38 @@ pub type Cycle = u64;
 /// items are the complete state.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    /// Ring of departure times, whose length is a power of two, at least the depth.
+    /// Ring of departure times, as many as the depth.
     left_at: Box<[Cycle]>,
-    depth: usize,
-    /// Number of the next item, counted so that item `n - depth` is one of the ring's from the start.
-    next: usize,
+    /// Place of the oldest of them.
+    oldest: usize,
+    /// The oldest of them, which every offer asks for.
+    free_at: Cycle,
 }
 
 impl Queue {
     /// Creates an empty queue for `depth` items, at least 1.
     pub fn new(depth: u64) -> Self {
-        let depth = index(depth.max(1));
         Self {
-            left_at: vec![0; depth.next_power_of_two()].into(),
-            depth,
-            next: depth,
+            left_at: vec![0; index(depth.max(1))].into(),
+            oldest: 0,
+            free_at: 0,
         }
-    }
-
-    /// Place of an item in the ring.
-    #[inline(always)]
-    fn place(&self, item: usize) -> usize {
-        item & (self.left_at.len() - 1)
     }
 
     /// Cycle at which an item offered at `offered` enters.
     #[inline(always)]
     pub fn entry(&self, offered: Cycle) -> Cycle {
-        offered.max(self.left_at[self.place(self.next - self.depth)])
+        offered.max(self.free_at)
     }
 
     /// Records that the item that entered last leaves at `cycle`.
     #[inline(always)]
     pub fn leave(&mut self, cycle: Cycle) {
-        let place = self.place(self.next);
-        self.left_at[place] = cycle;
-        self.next += 1;
+        let next = self.oldest + 1;
+        self.left_at[self.oldest] = cycle;
+        // Queues of a few items go round too often for a branch.
+        self.oldest = select_unpredictable(next == self.left_at.len(), 0, next);
+        self.free_at = self.left_at[self.oldest];
     }
 }
 
@@ -201,7 +199,12 @@ impl Activity {
     #[inline(always)]
     fn charge<const N: usize>(&mut self, charges: [(Cycle, usize); N]) {
         if self.timeline.is_some() {
-            self.record(&charges);
+            let mut from = self.accounted;
+            // One by one, in registers: in memory, the charges would be written where there is no timeline too.
+            for (cycle, state) in charges {
+                self.record(from, cycle, state);
+                from = from.max(cycle);
+            }
         }
         for (cycle, state) in charges {
             let until = cycle.max(self.accounted);
@@ -214,17 +217,12 @@ impl Activity {
         }
     }
 
-    /// Adds charges to the timeline.
+    /// Adds cycles to the timeline.
     #[cold]
     #[inline(never)]
-    fn record(&mut self, charges: &[(Cycle, usize)]) {
-        let Some(timeline) = &mut self.timeline else {
-            return;
-        };
-        let mut from = self.accounted;
-        for &(cycle, state) in charges {
-            timeline.record(from, cycle, state);
-            from = from.max(cycle);
+    fn record(&mut self, from: Cycle, to: Cycle, state: usize) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(from, to, state);
         }
     }
 

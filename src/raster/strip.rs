@@ -43,8 +43,7 @@ impl Strip {
         let half = usize::from(row >= RASTER_TILE_PX);
         let byte = column as usize / 8 % 8;
         // Bytes are read where they lie: by shifts of the words, all of them would be loaded.
-        let rows = self.rows[half].iter().rev();
-        let mask = rows.fold(0, |mask, row| mask << 8 | u64::from(row[byte]));
+        let mask = u64::from_le_bytes(self.rows[half].map(|row| row[byte]));
         mask & self.clip[half]
     }
 }

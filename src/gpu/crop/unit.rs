@@ -149,6 +149,20 @@ impl ColourPlaces {
         let (line, sectors) = self.places[usize::from(position) % self.places.len()];
         (tile * self.lines_per_tile + u32::from(line), sectors)
     }
+
+    /// Lines of the quads of a tile at `positions`, each once.
+    #[inline(always)]
+    fn lines(&self, tile: u32, positions: impl Iterator<Item = u8>) -> impl Iterator<Item = u32> {
+        let line = |position: u8| self.places[usize::from(position) % self.places.len()].0;
+        // A tile has 32 lines at most.
+        let mut left = positions.fold(0, |lines, position| lines | 1_u32 << (line(position) % 32));
+        let first = tile * self.lines_per_tile;
+        std::iter::from_fn(move || {
+            let line = (left != 0).then(|| first + left.trailing_zeros());
+            left &= left.wrapping_sub(1);
+            line
+        })
+    }
 }
 
 /// The colour raster operation unit.
@@ -335,12 +349,9 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         state: &mut DrawState<'m>,
         _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
-        let mut last_line = None;
-        for quad in warp.quads.iter() {
-            let (line, _) = self.places.of(warp.tile, quad.position);
-            if last_line.replace(line) != Some(line) {
-                self.cache.prefetch_behind(line, &state.memory);
-            }
+        let positions = warp.quads.iter().map(|quad| quad.position);
+        for line in self.places.lines(warp.tile, positions) {
+            self.cache.prefetch_behind(line, &state.memory);
         }
         let looked_up = match self.termination {
             None => self.blend(&warp, arrival, state),
