@@ -15,6 +15,9 @@ const MAX_SAMPLES: usize = 1 << 15;
 const AREA_CAP: f64 = 0.95;
 /// Least cosine between a splat's shortest axis and a world axis for the splat to lie across it.
 const ACROSS: f64 = 0.8;
+/// Greatest ratio of a splat's shortest axis to the next for the splat to be a piece of a surface: a
+/// rounder one, such as a needle or a ball, has no direction across.
+const FLAT: f64 = 0.95;
 /// Bins of the histograms of heights.
 const BINS: usize = 60;
 /// Shares of the splats' area between which the histograms reach.
@@ -32,6 +35,7 @@ const TILT_DEGREES: [f64; 2] = [4.0, 30.0];
 /// A splat as a piece of a surface.
 struct Patch {
     mean: Vector3<f64>,
+    /// Direction of the shortest axis, of length 1, or zero if there is none; see [`FLAT`].
     normal: Vector3<f64>,
     /// Area times opacity.
     weight: f64,
@@ -49,7 +53,7 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
     let vertical = vertical.unwrap_or(default.iamax());
     let second = (0..3).filter(|axis| *axis != vertical);
     let second = second.map(|axis| peaks[axis].share).fold(0.0, f64::max);
-    if peaks[vertical].share < CLEAR_PEAK * second {
+    if peaks[vertical].share <= CLEAR_PEAK * second {
         return default;
     }
     let usual = if vertical == 1 { -1.0 } else { 1.0 };
@@ -148,19 +152,18 @@ fn patches(splats: &Splats) -> Vec<Patch> {
     let mut patches: Vec<(Patch, f64)> = samples
         .map(|s| {
             let scale = s.scale.map(f64::from);
-            let shortest = (0..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best });
-            let others: f64 = (0..3)
-                .filter(|i| *i != shortest)
-                .map(|i| scale[i])
-                .product();
+            let mut axes = [0, 1, 2];
+            axes.sort_by(|a, b| scale[*a].total_cmp(&scale[*b]));
+            let [shortest, next, longest] = axes;
+            let is_flat = scale[shortest] <= FLAT * scale[next];
             let [w, x, y, z] = s.rotation.map(f64::from);
             let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
             let patch = Patch {
                 mean: Vector3::from(s.mean.map(f64::from)),
-                normal: turn * Vector3::ith(shortest, 1.0),
+                normal: turn * Vector3::ith(shortest, if is_flat { 1.0 } else { 0.0 }),
                 weight: f64::from(s.opacity),
             };
-            (patch, others)
+            (patch, scale[next] * scale[longest])
         })
         .collect();
     let mut areas: Vec<f64> = patches.iter().map(|(_, area)| *area).collect();
@@ -256,5 +259,11 @@ mod tests {
             }
         }
         assert_eq!(up_of(cube), default);
+        // Balls and needles have no direction across, wherever they are.
+        for scale in [[0.1; 3], [0.1, 0.001, 0.001]] {
+            let row = square(Vector3::zeros(), Vector3::x());
+            let round = row.into_iter().map(|splat| Splat { scale, ..splat });
+            assert_eq!(up_of(round.collect()), default, "{scale:?}");
+        }
     }
 }
