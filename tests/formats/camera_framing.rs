@@ -69,6 +69,7 @@ fn scenes_without_extent_are_framed() {
         vec![splat([5.0, 5.0, 5.0], 0.0, 0.9); 40],
         vec![splat([5.0, 5.0, 5.0], 0.5, 0.0)],
         vec![splat([5.0, 5.0, 5.0], 1e-26, 0.9)],
+        vec![splat([0.0; 3], 1e-30, 0.9), splat([0.0; 3], 0.1, 0.9)],
         vec![splat([3e38, 3e38, -3e38], 3e38, 1.0)],
     ] {
         let scene = Splats::from_splats(0, splats);

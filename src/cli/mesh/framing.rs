@@ -10,7 +10,7 @@ use crate::mesh::front::Orientation;
 use crate::mesh::surface::{PICTURE_PX, box_corners};
 use crate::scene::Camera;
 use crate::scene::cameras::{
-    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget,
+    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,
 };
 
 impl MeshInput {
@@ -114,7 +114,7 @@ impl MeshInput {
     fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
         let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
         let radius = (greatest - least).norm() / 2.0;
-        let radius = if radius > 0.0 { radius } else { 1.0 };
+        let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
         ((least + greatest) / 2.0, radius)
     }
 

@@ -35,6 +35,10 @@ const MARGIN: f64 = 1.05;
 /// scenes with background 5.6 to 15.
 const OBJECT_RATIO: f64 = 3.0;
 
+/// Least radius of content that is framed, in world units; [`Camera::look_at`] takes an eye within 1e-12 of
+/// its target for the target. Smaller content is a point, seen from the distance of a unit sphere.
+pub(crate) const LEAST_RADIUS: f64 = 1e-9;
+
 /// The main content of a scene, as a sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FramingTarget {
@@ -68,7 +72,7 @@ impl FramingTarget {
         let radius = radius.max(3.0 * fine_scale(splats));
         // Nearer to the centre than this, no camera stands apart from it in f32.
         let radius = radius.max(f64::from(f32::EPSILON) * centre.amax());
-        let radius = if radius > 0.0 { radius } else { 1.0 };
+        let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
         Self { centre, radius }
     }
 
@@ -122,7 +126,12 @@ pub fn fitting_eye(
         MARGIN * aside + away.dot(&back)
     });
     let distance = needed.fold(0.0, f64::max);
-    target + back * if distance > 0.0 { distance } else { 1.0 }
+    let distance = if distance >= LEAST_RADIUS {
+        distance
+    } else {
+        1.0
+    };
+    target + back * distance
 }
 
 /// `count` cameras named `orbit_00` onwards, on the circle through `eye` about the line through `target`

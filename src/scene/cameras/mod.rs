@@ -43,7 +43,7 @@ pub(crate) use described::{DescribedViews, EyeRule, Framing};
 pub use exposures::Exposures;
 pub use flight::{Flight, fly};
 #[cfg(feature = "cli")]
-pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};
+pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
 pub use framing::{FramingTarget, fitting_eye, orbit};
 pub(crate) use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
