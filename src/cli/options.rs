@@ -1,6 +1,5 @@
 //! Flags that several commands share: the host, rendering, and the emulated GPU.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;
@@ -11,14 +10,12 @@ use crate::gpu::config::{ASSIGNMENT, Config, PRESETS};
 use crate::gpu::method::Method;
 use crate::math::SimdLevel;
 use crate::mesh::pipeline::MeshConfig;
+use crate::scene::text_file::read_text;
 use crate::shading::Profile;
 use crate::suite::{Configuration, check_distinct, swept};
 
 /// Maximum of `--threads`.
 const MAX_THREADS: usize = 4096;
-
-/// Maximum size of a configuration file in bytes; a complete one has about 10 KB.
-const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// Flags about the host.
 #[derive(Debug, Clone, clap::Args)]
@@ -132,7 +129,9 @@ impl GpuFlags {
             }
             for path in &self.config {
                 let name = path.display().to_string();
-                let config = base.config.overlaid(&read_config(path)?, &name)?;
+                let config = base
+                    .config
+                    .overlaid(&read_text(path, "a configuration")?, &name)?;
                 configurations.push(Configuration {
                     name: (self.config.len() > 1).then_some(name),
                     ..Configuration::new(preset, config)?
@@ -209,7 +208,11 @@ impl GpuFlags {
             return Err(Error::argument("--config", expected, found));
         }
         if let Some(path) = self.config.first() {
-            config = overlaid(&config, &read_config(path)?, &path.display().to_string())?;
+            config = overlaid(
+                &config,
+                &read_text(path, "a configuration")?,
+                &path.display().to_string(),
+            )?;
         }
         for assignment in &self.set {
             config = with(&config, assignment).map_err(|e| about_set(e, assignment))?;
@@ -227,21 +230,6 @@ fn about_set(error: Error, assignment: &str) -> Error {
         }
         _ => error,
     }
-}
-
-fn read_config(path: &Path) -> Result<String> {
-    let unread = |e| Error::read(path, e);
-    let mut text = String::new();
-    let source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(std::fs::File::open(path).map_err(unread)?)
-    };
-    let mut limited = source.take(MAX_CONFIG_BYTES + 1);
-    let length = limited.read_to_string(&mut text).map_err(unread)? as u64;
-    let what = format!("{}: bytes of a configuration", path.display());
-    Error::check_limit(what, MAX_CONFIG_BYTES, length)?;
-    Ok(text)
 }
 
 /// Flags about the emulation.

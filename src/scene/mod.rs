@@ -17,6 +17,7 @@ mod scene_file;
 mod splats;
 mod statistics;
 pub(crate) mod table;
+pub(crate) mod text_file;
 pub(crate) mod transform;
 mod visibility;
 

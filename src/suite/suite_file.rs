@@ -8,6 +8,7 @@ use super::matrix::{Matrix, RawConfiguration};
 use super::scene_entry::{RawScene, SceneEntry, malformed};
 use crate::error::{Error, Result};
 use crate::gpu::method::Method;
+use crate::scene::text_file::read_text;
 
 /// The content of a suite file.
 #[derive(Debug, Deserialize)]
@@ -35,15 +36,9 @@ impl Suite {
     /// Reads and checks a suite file; `-` reads standard input.
     ///
     /// # Errors
-    /// [`Error::Read`], and the errors of [`Suite::parse`].
+    /// [`Error::Read`], [`Error::Limit`] for more than 1 MiB, and the errors of [`Suite::parse`].
     pub fn read(path: &Path) -> Result<Self> {
-        let text = if path == Path::new("-") {
-            std::io::read_to_string(std::io::stdin().lock())
-        } else {
-            std::fs::read_to_string(path)
-        };
-        let text = text.map_err(|e| Error::read(path, e))?;
-        Self::parse(&text, path)
+        Self::parse(&read_text(path, "a suite")?, path)
     }
 
     /// Checks the text of a suite file at `path`. Paths of scenes and cameras are relative to its folder.

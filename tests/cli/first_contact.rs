@@ -453,6 +453,27 @@ fn wrong_names_in_configurations_name_their_field() {
     place.expect_error(USAGE, &arguments, &words);
 }
 
+/// A scene in the place of a configuration or a suite is neither read whole nor called an input error.
+#[test]
+fn configurations_and_suites_are_text_of_limited_size() {
+    let place = Place::new();
+    fs::write(place.path("binary"), b"ply\n\xff\n").unwrap();
+    fs::write(place.path("large"), vec![b'#'; (1 << 20) + 1]).unwrap();
+    for (command, what) in [
+        (&["bench"][..], "a suite"),
+        (&["sim", "--config-dump", "--config"], "a configuration"),
+    ] {
+        let text = format!("binary: byte 4: expected {what}, text in UTF-8, found the byte 0xff");
+        place.expect_error(UNREADABLE, &[command, &["binary"]].concat(), &[&text]);
+        let limit = format!("large: bytes of {what}");
+        place.expect_error(
+            UNREADABLE,
+            &[command, &["large"]].concat(),
+            &[&limit, "1048576"],
+        );
+    }
+}
+
 /// `sim` and `mesh` name variants and units alike.
 #[test]
 fn sim_and_mesh_share_names_of_flags_and_units() {
