@@ -96,6 +96,59 @@ fn a_square() {
 }
 
 #[test]
+fn materials_without_a_name_have_their_place() {
+    let mut document = with("/materials", json!([{"name": "leaf"}, {}]));
+    for (material, name) in [(0, "leaf"), (1, "materials[1]")] {
+        set(
+            &mut document,
+            "/meshes/0/primitives/0/material",
+            json!(material),
+        );
+        assert_eq!(parse(&document).unwrap().mesh.materials[0].name, name);
+    }
+}
+
+#[test]
+fn primitives_without_normals_are_flat() {
+    // The sparse accessor moves position 3 out of the plane, to (5, 6, 7).
+    let folded = |scale: [f64; 3]| {
+        let mut document = with("/nodes/0/scale", json!(scale));
+        set(
+            &mut document,
+            "/accessors/0/sparse",
+            json!({
+                "count": 1,
+                "indices": {"bufferView": 2, "byteOffset": 12, "componentType": 5123},
+                "values": {"bufferView": 3}
+            }),
+        );
+        parse(&document).unwrap()
+    };
+    let normals = |loaded: &Loaded| -> Vec<[f32; 3]> {
+        let corners = loaded.mesh.corners.iter();
+        corners
+            .map(|corner| loaded.mesh.normals[corner.normal as usize])
+            .collect()
+    };
+    // (1, 1, 0) x (5, 6, 7) = (7, -7, 1).
+    let unit = [7.0, -7.0, 1.0].map(|c: f32| c / 99_f32.sqrt());
+    let loaded = folded([1.0; 3]);
+    let found = normals(&loaded);
+    assert_eq!(found[..3], [[0.0, 0.0, 1.0]; 3]);
+    for normal in &found[3..] {
+        let error = normal.iter().zip(&unit).map(|(a, b)| (a - b).abs());
+        assert!(error.fold(0.0, f32::max) < 1e-6, "{normal:?}");
+    }
+    // Mirroring turns the order of corners, so fronts stay fronts.
+    let mirrored = normals(&folded([-1.0, 1.0, 1.0]));
+    assert_eq!(mirrored[..3], [[0.0, 0.0, 1.0]; 3]);
+    // Every triangle without area goes without a normal and without a warning.
+    let flat = parse(&with("/nodes/0/scale", json!([0.0, 1.0, 1.0]))).unwrap();
+    assert!(flat.mesh.corners.iter().all(|c| c.normal == u32::MAX));
+    assert_eq!(flat.warnings, Vec::<String>::new());
+}
+
+#[test]
 fn every_range_is_checked() {
     for (pointer, value, expected) in [
         ("/accessors/0/count", json!(5), "as many as positions"),

@@ -224,6 +224,13 @@ fn normals_get_length_1_or_none() {
 }
 
 #[test]
+fn points_and_lines_are_left_out_with_a_warning() {
+    let loaded = parse(&format!("{SQUARE}f 1 2 3\nl 1 2 3\np 4\n")).unwrap();
+    assert_eq!(loaded.mesh.faces(), 1);
+    assert_eq!(loaded.warnings, ["points and lines are left out"]);
+}
+
+#[test]
 fn warnings_are_said_once_and_bounded() {
     let tags = (0..1000).map(|i| format!("t tag{} 0/0/0\n", i / 2));
     let text: String = std::iter::once(SQUARE.to_owned()).chain(tags).collect();

@@ -85,6 +85,14 @@ impl MeshBuilder {
         Ok(at)
     }
 
+    /// Adds the normal of a triangle and returns its index, or [`NONE`] for a triangle without area.
+    pub(super) fn flat_normal(&mut self, triangle: [Corner; 3]) -> Result<u32> {
+        let position = |corner: Corner| self.mesh.positions[corner.position as usize];
+        let [a, b, c] = triangle.map(|corner| Vector3::from(position(corner).map(f64::from)));
+        let unit = (b - a).cross(&(c - a)).try_normalize(0.0);
+        unit.map_or(Ok(NONE), |unit| self.normal(unit.map(narrow).into()))
+    }
+
     fn index(&self, count: usize, what: &str) -> Result<u32> {
         let next = u32::try_from(count).ok();
         let is_free = |next: &u32| u64::from(*next) < MAX_VERTICES;

@@ -4,8 +4,8 @@
 //! omits the tags of subdivision surfaces.
 //!
 //! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
-//! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped. Indices may be relative
-//! and refer only to preceding lines.
+//! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`) and lines (`l`) with
+//! a warning. Indices may be relative and refer only to preceding lines.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -116,6 +116,7 @@ impl ObjReader {
                 self.corners(rest).map_err(malformed)?;
                 self.face()?;
             }
+            b"l" | b"p" => self.builder.warn("points and lines are left out"),
             b"o" => self.new_object = true,
             b"usemtl" => self.material = (text::name(rest), None),
             b"mtllib" => self.library(rest),

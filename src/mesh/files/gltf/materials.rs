@@ -97,7 +97,10 @@ impl<'a> Materials<'a> {
             return Err(self.store.malformed(place, expected, wrong.to_string()));
         }
         let mut material = Material {
-            name: json.name.clone(),
+            name: match json.name.as_str() {
+                "" => format!("materials[{at}]"),
+                name => name.to_owned(),
+            },
             base_colour: [red, green, blue],
             emission,
             occlusion_strength: occlusion.min(1.0),

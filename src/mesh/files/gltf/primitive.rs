@@ -141,7 +141,12 @@ impl<'a> CheckedPrimitive<'a> {
                 Some(indices) => vertices[indices[at] as usize],
                 None => vertices[at],
             });
-            let corners = if mirrors { [a, c, b] } else { [a, b, c] };
+            let mut corners = if mirrors { [a, c, b] } else { [a, b, c] };
+            if self.normal.is_none() {
+                // The specification asks for flat normals where a primitive has none.
+                let normal = builder.flat_normal(corners)?;
+                corners.iter_mut().for_each(|corner| corner.normal = normal);
+            }
             builder.face(&corners, material)?;
         }
         builder.end_draw();
