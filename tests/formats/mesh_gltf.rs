@@ -1,8 +1,11 @@
 //! glTF documents: what is read, and that every range in them is checked.
+use std::f64::consts::FRAC_PI_2;
+use std::io::Cursor;
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use image::{ImageFormat, RgbImage};
 use quadrille::Error;
 use quadrille::mesh::files::LightKind;
 use quadrille::mesh::files::Loaded;
@@ -93,6 +96,82 @@ fn a_square() {
     assert_eq!((mesh.faces(), mesh.draws.len()), (2, 1));
     assert_eq!(mesh.uvs[1], [1.0, 1.0]);
     assert_eq!(mesh.materials[0].base_colour, [1.0; 3]);
+}
+
+/// The first example of the extension's specification: the lower left quarter of the picture, turned
+/// clockwise by 90 degrees.
+#[test]
+fn texture_coordinates_are_transformed() {
+    let transform = json!({"offset": [0, 1], "rotation": FRAC_PI_2, "scale": [0.5, 0.5]});
+    let info = json!({"index": 0, "extensions": {"KHR_texture_transform": transform}});
+    let material = json!({"pbrMetallicRoughness": {"baseColorTexture": info.clone()}});
+    let mut document = with("/materials", json!([material]));
+    set(&mut document, "/meshes/0/primitives/0/material", json!(0));
+    set(&mut document, "/textures", json!([{}]));
+    let expected = [[0.5, 1.0], [0.5, 0.5], [0.0, 0.5], [0.0, 1.0]];
+    let close = |uvs: &[[f32; 2]]| {
+        let pairs = uvs.as_flattened().iter().zip(expected.as_flattened());
+        assert!(pairs.clone().count() == 8, "{uvs:?}");
+        assert!(
+            pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-6),
+            "{uvs:?}"
+        );
+    };
+    close(&parse(&document).unwrap().mesh.uvs);
+    // The same from the second set of coordinates, which the transform or the texture names.
+    let pointer = "/meshes/0/primitives/0/attributes";
+    set(
+        &mut document,
+        pointer,
+        json!({"POSITION": 0, "TEXCOORD_1": 1}),
+    );
+    assert_eq!(parse(&document).unwrap().mesh.uvs, Vec::<[f32; 2]>::new());
+    let slot = "/materials/0/pbrMetallicRoughness/baseColorTexture";
+    set(&mut document, &format!("{slot}/texCoord"), json!(1));
+    close(&parse(&document).unwrap().mesh.uvs);
+    set(&mut document, &format!("{slot}/texCoord"), json!(7));
+    let inner = format!("{slot}/extensions/KHR_texture_transform");
+    set(&mut document, &format!("{inner}/texCoord"), json!(1));
+    close(&parse(&document).unwrap().mesh.uvs);
+    // A transform that leaves the range of f32 is an error, and one of wrong shape as well.
+    set(
+        &mut document,
+        &format!("{inner}/scale"),
+        json!([1e300, 1.0]),
+    );
+    let error = parse(&document).unwrap_err().to_string();
+    assert!(error.contains("texture coordinates"), "{error}");
+    set(&mut document, &format!("{inner}/scale"), json!([1.0]));
+    assert!(parse(&document).is_err());
+}
+
+#[test]
+fn textures_with_other_coordinates_than_the_first_are_left_out() {
+    let mut document = with(
+        "/materials",
+        json!([{
+            "name": "wall",
+            "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}},
+            "emissiveTexture": {"index": 0},
+            "occlusionTexture": {"index": 0, "texCoord": 1}
+        }]),
+    );
+    set(&mut document, "/meshes/0/primitives/0/material", json!(0));
+    set(&mut document, "/textures", json!([{"source": 0}]));
+    let mut png = Cursor::new(Vec::new());
+    RgbImage::new(1, 1)
+        .write_to(&mut png, ImageFormat::Png)
+        .unwrap();
+    let uri = format!("data:image/png;base64,{}", STANDARD.encode(png.get_ref()));
+    set(&mut document, "/images", json!([{"uri": uri}]));
+    let loaded = parse(&document).unwrap();
+    let material = &loaded.mesh.materials[0];
+    assert!(material.base_texture.is_some() && material.emission_texture.is_some());
+    assert!(material.occlusion_texture.is_none());
+    let [warning] = &loaded.warnings[..] else {
+        panic!("{:?}", loaded.warnings)
+    };
+    assert!(warning.starts_with("occlusionTexture of material \"wall\" is left out"));
 }
 
 #[test]

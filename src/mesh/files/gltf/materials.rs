@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::super::build::MeshBuilder;
 use super::super::material::{Material, Microfacets, Sampler, TextureFilter, Wrap};
 use super::super::texture::TextureReader;
+use super::texture_mapping::{TextureMapping, textures};
 use crate::error::Result;
 use crate::scene::formats::gltf::{
     self as json, BufferStore, Document, Resolve, TextureInfo, read_uri,
@@ -117,18 +118,28 @@ impl<'a> Materials<'a> {
             Some("BLEND") => material.opacity = Some(alpha.min(1.0)),
             _ => {}
         }
-        let mut texture = |info: &Option<TextureInfo>| match info {
+        let mapping = TextureMapping::of_material(json);
+        let mut texture = |(slot, info): (&str, Option<&TextureInfo>)| match info {
+            Some(info) if TextureMapping::of(info) != mapping => {
+                let name = &material.name;
+                builder.warn(format!(
+                    "{slot} of material {name:?} is left out: its texture coordinates are not those of the \
+                     material's first texture"
+                ));
+                Ok(None)
+            }
             Some(info) => self.texture(info, builder, resolve),
             None => Ok(None),
         };
-        material.base_texture = texture(&rough.base_color_texture)?;
-        material.normal_texture = texture(&json.normal_texture)?;
-        material.emission_texture = texture(&json.emissive_texture)?;
-        material.occlusion_texture = texture(&json.occlusion_texture)?;
+        let [base, rough, normal, emission, occlusion] = textures(json);
+        material.base_texture = texture(base)?;
+        material.normal_texture = texture(normal)?;
+        material.emission_texture = texture(emission)?;
+        material.occlusion_texture = texture(occlusion)?;
         material.microfacets = Some(Microfacets {
             metalness: metalness.min(1.0),
             roughness: roughness.min(1.0),
-            texture: texture(&rough.metallic_roughness_texture)?,
+            texture: texture(rough)?,
         });
         if let Some(scale) = json.normal_texture.as_ref().and_then(|t| t.scale) {
             material.normal_scale = scale;
@@ -143,12 +154,6 @@ impl<'a> Materials<'a> {
         builder: &mut MeshBuilder,
         resolve: &mut Resolve<'_>,
     ) -> Result<Option<u32>> {
-        if info.tex_coord != 0 {
-            builder.warn("textures use the first set of texture coordinates, not others");
-        }
-        if info.extensions.contains_key("KHR_texture_transform") {
-            builder.warn("transforms of textures are left out");
-        }
         let texture = self
             .store
             .get(&self.document.textures, info.index, "textures")?;

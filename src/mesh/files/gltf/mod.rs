@@ -5,6 +5,7 @@
 
 mod materials;
 mod primitive;
+mod texture_mapping;
 mod viewpoints;
 
 use std::path::Path;

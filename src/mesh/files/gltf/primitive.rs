@@ -2,6 +2,7 @@
 
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
+use super::texture_mapping::TextureMapping;
 use crate::error::Result;
 use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
 
@@ -32,6 +33,7 @@ pub(crate) struct CheckedPrimitive<'a> {
     position: usize,
     normal: Option<usize>,
     uv: Option<usize>,
+    mapping: TextureMapping,
     colour: Option<usize>,
     pub(crate) json: &'a Primitive,
     pub(crate) vertices: usize,
@@ -89,7 +91,10 @@ impl<'a> CheckedPrimitive<'a> {
             Ok(Some(at))
         };
         let normal = attribute("NORMAL", &[5126])?;
-        let uv = attribute("TEXCOORD_0", &[5126, 5121, 5123])?;
+        let material = json.material.and_then(|at| document.materials.get(at));
+        let mapping = material.map(TextureMapping::of_material);
+        let mapping = mapping.unwrap_or_default();
+        let uv = attribute(&mapping.attribute(), &[5126, 5121, 5123])?;
         let colour = attribute("COLOR_0", &[5126, 5121, 5123])?;
         attribute("POSITION", &[5126])?;
         let indices = match json.indices {
@@ -107,6 +112,7 @@ impl<'a> CheckedPrimitive<'a> {
             position,
             normal,
             uv,
+            mapping,
             colour,
             json,
             vertices,
@@ -185,7 +191,8 @@ impl<'a> CheckedPrimitive<'a> {
         }
         if let Some(at) = self.uv {
             for (corner, uv) in corners.iter_mut().zip(store.vectors::<2>(at)?) {
-                corner.uv = builder.uv(finite(uv).map_err(wrong("TEXCOORD_0"))?)?;
+                let placed = finite(uv).and_then(|uv| finite(self.mapping.place(uv)));
+                corner.uv = builder.uv(placed.map_err(wrong("texture coordinates"))?)?;
             }
         }
         if let Some(at) = self.colour {

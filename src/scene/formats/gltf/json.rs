@@ -253,7 +253,36 @@ pub(crate) struct TextureInfo {
     /// Strength of an occlusion texture.
     pub(crate) strength: Option<f32>,
     #[serde(default)]
-    pub(crate) extensions: BTreeMap<String, serde::de::IgnoredAny>,
+    pub(crate) extensions: TextureInfoExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct TextureInfoExtensions {
+    #[serde(rename = "KHR_texture_transform")]
+    pub(crate) transform: Option<TextureTransform>,
+}
+
+/// A transform of texture coordinates: scaled, then rotated by an angle in radians, then offset.
+#[derive(Debug, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct TextureTransform {
+    pub(crate) offset: [f64; 2],
+    pub(crate) rotation: f64,
+    pub(crate) scale: [f64; 2],
+    /// Set of texture coordinates, instead of that of the texture.
+    pub(crate) tex_coord: Option<usize>,
+}
+
+impl Default for TextureTransform {
+    fn default() -> Self {
+        Self {
+            offset: [0.0; 2],
+            rotation: 0.0,
+            scale: [1.0; 2],
+            tex_coord: None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,0 +1,81 @@
+//! Where the texels of a glTF texture lie on a primitive: a set of texture coordinates, transformed by
+//! `KHR_texture_transform`.
+
+use crate::scene::formats::gltf::{Material, TextureInfo};
+
+/// A set of texture coordinates and a transform. A mesh has one texture coordinate per corner, so all
+/// textures of a material share the mapping of the first; others are left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct TextureMapping {
+    set: usize,
+    /// Rows of the matrix that is multiplied by (u, v, 1).
+    rows: [[f64; 3]; 2],
+}
+
+impl TextureMapping {
+    pub(super) fn of(info: &TextureInfo) -> Self {
+        let Some(transform) = &info.extensions.transform else {
+            return Self {
+                set: info.tex_coord,
+                ..Self::default()
+            };
+        };
+        let ([scale_u, scale_v], [u, v]) = (transform.scale, transform.offset);
+        // Counter-clockwise as seen in the picture, whose v points down. The matrix printed in the
+        // specification turns clockwise; Blender, Babylon.js and three.js follow its words and test
+        // model (KhronosGroup/glTF, issue 1563).
+        let (sin, cos) = transform.rotation.sin_cos();
+        Self {
+            set: transform.tex_coord.unwrap_or(info.tex_coord),
+            rows: [
+                [cos * scale_u, sin * scale_v, u],
+                [-sin * scale_u, cos * scale_v, v],
+            ],
+        }
+    }
+
+    /// The mapping of the first of a material's textures.
+    pub(super) fn of_material(material: &Material) -> Self {
+        let first = textures(material).into_iter().find_map(|(_, info)| info);
+        first.map(Self::of).unwrap_or_default()
+    }
+
+    /// Name of the primitive's attribute.
+    pub(super) fn attribute(&self) -> String {
+        format!("TEXCOORD_{}", self.set)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "texture coordinates are f32"
+    )]
+    pub(super) fn place(&self, uv: [f32; 2]) -> [f32; 2] {
+        let [u, v] = uv.map(f64::from);
+        self.rows.map(|[a, b, c]| (a * u + b * v + c) as f32)
+    }
+}
+
+impl Default for TextureMapping {
+    /// The first set as it is.
+    fn default() -> Self {
+        Self {
+            set: 0,
+            rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+        }
+    }
+}
+
+/// The textures of a material by their names in the document, the most visible first.
+pub(super) fn textures(material: &Material) -> [(&'static str, Option<&TextureInfo>); 5] {
+    let rough = &material.pbr_metallic_roughness;
+    [
+        ("baseColorTexture", rough.base_color_texture.as_ref()),
+        (
+            "metallicRoughnessTexture",
+            rough.metallic_roughness_texture.as_ref(),
+        ),
+        ("normalTexture", material.normal_texture.as_ref()),
+        ("emissiveTexture", material.emissive_texture.as_ref()),
+        ("occlusionTexture", material.occlusion_texture.as_ref()),
+    ]
+}
