@@ -1,6 +1,8 @@
 //! Polygons in PLY files and files of Bezier patches.
+use std::io::Cursor;
 use std::path::Path;
 
+use image::{ImageFormat, RgbImage};
 use quadrille::Error;
 use quadrille::mesh::files::BezierPatches;
 use quadrille::mesh::files::Loaded;
@@ -128,4 +130,109 @@ fn colours_of_vertices_by_type_and_name() {
     // Two of three channels are no colour.
     let two = "property uchar red\nproperty uchar green";
     assert!(read(two, "1 2").unwrap().mesh.colours.is_empty());
+}
+
+/// A triangle and a square with the columns of faces `properties`, whose values follow the vertices.
+fn faces(comments: &str, properties: &str, values: [&str; 2]) -> Result<Loaded, Error> {
+    let header = format!(
+        "ascii 1.0\n{comments}{VERTEX}\nelement face 2\n\
+         property list uchar int vertex_index\n{properties}"
+    );
+    let [triangle, square] = values;
+    let vertices = "0 0 0 0 0\n1 0 0 1 0\n1 1 0 1 1\n0 1 0 0 1\n";
+    let body = format!("{vertices}3 0 1 2 {triangle}\n4 0 1 2 3 {square}\n");
+    let text = format!("ply\nformat {header}\nend_header\n{body}");
+    let mut png = Cursor::new(Vec::new());
+    RgbImage::new(2, 2)
+        .write_to(&mut png, ImageFormat::Png)
+        .unwrap();
+    let path = Path::new("a.ply");
+    read(text.as_bytes(), path, &mut |name| match name {
+        "a.png" | "b c.png" => Ok(png.get_ref().clone()),
+        _ => Err(Error::malformed(path, name, "a file", "none")),
+    })
+}
+
+#[test]
+fn faces_have_textures_and_coordinates_of_their_own() {
+    let columns = "property list uchar float texcoord\nproperty int texnumber";
+    let comments = "comment TextureFile a.png\ncomment textured\ncomment TextureFile b c.png\n";
+    let values = ["6 0.5 0.25 1 0 0 1 1", "0 -1"];
+    let Loaded { mesh, warnings, .. } = faces(comments, columns, values).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    let uvs: Vec<[f32; 2]> = mesh
+        .corners
+        .iter()
+        .map(|c| mesh.uvs[c.uv as usize])
+        .collect();
+    // The triangle's own, and those of the square's vertices; v points down.
+    let expected = [
+        [0.5, 0.75],
+        [1.0, 1.0],
+        [0.0, 0.0],
+        [0.0, 1.0],
+        [1.0, 1.0],
+        [1.0, 0.0],
+        [0.0, 0.0],
+    ];
+    assert_eq!(uvs, expected);
+    assert_eq!(mesh.face_materials, [1, 2]);
+    let of = |material: usize| {
+        let material = &mesh.materials[material];
+        (material.base_texture, material.base_colour[0])
+    };
+    assert_eq!(
+        [of(0), of(1), of(2)],
+        [(Some(0), 1.0), (Some(1), 1.0), (None, 0.8)]
+    );
+    assert_eq!(mesh.draws, [0..1, 1..2]);
+    // Without numbers, all faces have the first texture; one that is missing is named.
+    let columns = "property list uchar float texcoord";
+    let missing = "comment TextureFile none.png\n";
+    let loaded = faces(missing, columns, ["0", "0"]).unwrap();
+    assert_eq!(loaded.mesh.face_materials, [0, 0]);
+    assert!(
+        loaded.warnings[0].contains("\"none.png\" is left out"),
+        "{:?}",
+        loaded.warnings
+    );
+    for (values, expected) in [
+        (
+            ["4 0 0 0 0", "0"],
+            "element \"face\", row 0 of 2: expected 6 texture coordinates, found 4",
+        ),
+        (["0", "8 0 0 0 0 0 0 0 nan"], "row 1 of 2: expected finite"),
+    ] {
+        let error = faces("", columns, values).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn faces_have_colours_of_their_own() {
+    let columns = "property uchar red\nproperty uchar green\nproperty uchar blue";
+    let Loaded { mesh, warnings, .. } = faces("", columns, ["255 0 0", "0 0 255"]).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    let colours: Vec<_> = mesh
+        .corners
+        .iter()
+        .map(|c| mesh.colours[c.colour as usize])
+        .collect();
+    assert_eq!(colours[..3], [[1.0, 0.0, 0.0, 1.0]; 3]);
+    assert_eq!(colours[3..], [[0.0, 0.0, 1.0, 1.0]; 4]);
+    // White beneath, so that the colours are those of the file.
+    assert_eq!(mesh.materials[0].base_colour, [1.0; 3]);
+}
+
+#[test]
+fn what_is_skipped_is_named() {
+    let many: String = (0..10).map(|i| format!("\nproperty float q{i}")).collect();
+    let values = ["0 0 0 0 0 0 0 0 0 0 0"; 2];
+    let columns = format!("property uchar flags{many}");
+    let warnings = faces("element edge 0\nproperty int vertex1\n", &columns, values);
+    let warnings = warnings.unwrap().warnings;
+    assert_eq!(warnings[0], "element \"edge\" is left out");
+    let expected = "properties of element \"face\" are left out: \"flags\", \"q0\", \"q1\", \"q2\", \"q3\", \
+                    \"q4\", \"q5\", \"q6\", 3 more";
+    assert_eq!(warnings[1..], [expected]);
 }

@@ -156,10 +156,24 @@ impl MeshBuilder {
         }
     }
 
+    /// The material of faces for which the file describes none: white beneath colours of vertices, grey
+    /// without.
+    pub(super) fn undescribed(&self) -> Material {
+        let grey = Material::default();
+        match self.mesh.colours[..] {
+            [] => grey,
+            [..] => Material {
+                base_colour: [1.0; 3],
+                ..grey
+            },
+        }
+    }
+
     pub(super) fn finish(mut self) -> Loaded {
         self.end_draw();
         if self.mesh.materials.is_empty() {
-            self.material(Material::default());
+            let material = self.undescribed();
+            self.material(material);
         }
         if self.mesh.face_materials.is_empty() {
             self.warn("no faces");

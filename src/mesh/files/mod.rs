@@ -11,6 +11,7 @@ mod mesh;
 mod mtl;
 mod obj;
 mod ply;
+mod ply_faces;
 mod sides;
 mod text;
 mod texture;
@@ -123,7 +124,7 @@ pub fn load(path: &Path) -> Result<Loaded> {
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     let (expected, found) = match MeshFormat::sniff(bytes, named) {
         Some(MeshFormat::Obj) => return obj::read(bytes, named, resolve),
-        Some(MeshFormat::Ply) => return ply::read(bytes, named),
+        Some(MeshFormat::Ply) => return ply::read(bytes, named, resolve),
         Some(MeshFormat::Gltf) => return gltf::read(bytes, named, resolve),
         Some(MeshFormat::Bezier) => ("polygons: OBJ, PLY or glTF", "Bezier patches"),
         None => (

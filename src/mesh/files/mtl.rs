@@ -54,7 +54,7 @@ pub(super) fn read(
         let found = found.map(|found| found.material(&mut textures, builder, resolve));
         builder.material(Material {
             name: name.clone(),
-            ..found.unwrap_or_default()
+            ..found.unwrap_or_else(|| builder.undescribed())
         });
     }
 }

@@ -4,8 +4,8 @@
 //! omits the tags of subdivision surfaces.
 //!
 //! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
-//! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`) and lines (`l`) with
-//! a warning. Indices may be relative and refer only to preceding lines.
+//! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`), lines (`l`) and
+//! free-form geometry (`cstype`) with a warning. Indices may be relative and refer only to preceding lines.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -117,6 +117,9 @@ impl ObjReader {
                 self.face()?;
             }
             b"l" | b"p" => self.builder.warn("points and lines are left out"),
+            b"cstype" => self
+                .builder
+                .warn("free-form curves and surfaces are left out"),
             b"o" => self.new_object = true,
             b"usemtl" => self.material = (text::name(rest), None),
             b"mtllib" => self.library(rest),

@@ -1,18 +1,23 @@
 //! Polygons in PLY files.
 //!
 //! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list
-//! `vertex_indices` or `vertex_index` of `face` supplies the polygons. Everything else is skipped. The
-//! parser is that of splat files, so that both are equally strict.
+//! `vertex_indices` or `vertex_index` of `face` supplies the polygons, which may have texture coordinates
+//! per corner, textures and colours as MeshLab and OpenMVS write them. Everything else is skipped with a
+//! warning. The parser is that of splat files, so that both are equally strict.
 
 use std::path::Path;
 
 use super::build::{MeshBuilder, finite};
+use super::material::Material;
 use super::mesh::{Corner, Loaded, NONE};
+use super::ply_faces::{FaceColumns, Polygons};
 use super::sides::mark_two_sided;
+use super::texture::TextureReader;
 use crate::error::{Error, Mismatch, Result};
 use crate::image::srgb::decode_srgb;
 use crate::math::narrow;
-use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, Scalar, whole};
+use crate::scene::formats::gltf::Resolve;
+use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, Scalar};
 
 /// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
@@ -22,8 +27,12 @@ const COLOURS: [[&str; 3]; 2] = [
     ["diffuse_red", "diffuse_green", "diffuse_blue"],
 ];
 const ALPHA: &str = "alpha";
+/// First word of the comments that name the pictures of textures.
+const TEXTURE_COMMENT: &str = "TextureFile";
+/// Number of properties that a warning names.
+const MAX_NAMED: usize = 8;
 
-pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
+pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
     let wrong = |expected, found| Err(Error::malformed(path, "header", expected, found));
@@ -41,16 +50,15 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
         let found = "strips of triangles, which are not read (save polygons instead)";
         return wrong("an element \"face\"", found);
     }
+    let face_columns = faces.map(|at| FaceColumns::of(&header.elements[at], path));
     let mut reader = PlyReader {
         columns: Columns::of(&header.elements[vertices], path)?,
-        list: faces
-            .map(|at| list(&header.elements[at], path))
-            .transpose()?,
+        face_columns: face_columns.transpose()?.unwrap_or_default(),
         builder: MeshBuilder::new(path),
         vertices: Vec::new(),
-        polygons: Vec::new(),
-        ends: Vec::new(),
+        polygons: Polygons::default(),
     };
+    reader.warn_of_unused(&header, vertices, faces);
     let mut values = Body::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
         if at == vertices {
@@ -60,12 +68,19 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Loaded> {
             })?;
         } else if Some(at) == faces {
             let count = header.elements[vertices].count;
-            values.rows(element, |row| Ok(reader.polygon(row, count)))?;
+            values.rows(element, |row| {
+                let (columns, builder) = (&reader.face_columns, &mut reader.builder);
+                reader.polygons.read(columns, row, count, builder)
+            })?;
         } else {
             values.skip(element)?;
         }
     }
-    reader.finish()
+    let textures = header.comments.iter().filter_map(|comment| {
+        let (word, name) = comment.trim().split_once(char::is_whitespace)?;
+        (word == TEXTURE_COMMENT).then(|| name.trim())
+    });
+    reader.finish(&textures.collect::<Vec<_>>(), resolve)
 }
 
 /// Columns of the element `vertex`.
@@ -78,13 +93,13 @@ struct Columns {
 
 /// Columns of a colour, and the factors that bring each into 0 to 1.
 #[derive(Clone, Copy)]
-struct ColourColumns {
+pub(super) struct ColourColumns {
     channels: [(usize, f32); 3],
     alpha: Option<(usize, f32)>,
 }
 
 impl ColourColumns {
-    fn of(element: &Element) -> Option<Self> {
+    pub(super) fn of(element: &Element) -> Option<Self> {
         let column = |name: &str| {
             let at = element.properties.iter().position(|p| p.name == name)?;
             let Kind::Scalar(scalar) = element.properties[at].kind else {
@@ -107,8 +122,15 @@ impl ColourColumns {
         })
     }
 
-    /// The colour of a vertex in linear light. The file holds sRGB, as scanners and editors write.
-    fn value(&self, row: &Row) -> Result<[f32; 4], Mismatch> {
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
+        self.channels
+            .into_iter()
+            .chain(self.alpha)
+            .map(|(at, _)| at)
+    }
+
+    /// The colour of a vertex or a face in linear light. The file holds sRGB, as scanners and editors write.
+    pub(super) fn value(&self, row: &Row) -> Result<[f32; 4], Mismatch> {
         let stored = numbers(row, self.channels.map(|(at, _)| at))?;
         let [r, g, b] = [0, 1, 2].map(|k| (stored[k] * self.channels[k].1).clamp(0.0, 1.0));
         let alpha = match self.alpha {
@@ -141,6 +163,21 @@ impl Columns {
         })
     }
 
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        let [normal, uv] = [
+            self.normal.as_ref().map(|n| &n[..]),
+            self.uv.as_ref().map(|uv| &uv[..]),
+        ];
+        let numbers = [Some(&self.position[..]), normal, uv];
+        let colour = self.colour.iter().flat_map(ColourColumns::columns);
+        numbers
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .chain(colour)
+    }
+
     fn values(&self, row: &Row) -> Result<VertexValues, Mismatch> {
         let position = numbers(row, self.position)?;
         let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
@@ -167,29 +204,13 @@ fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     Some(found)
 }
 
-/// Returns the column of the vertices of each polygon.
-fn list(element: &Element, path: &Path) -> Result<usize> {
-    let is_list = |at: &usize| {
-        let property = &element.properties[*at];
-        matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
-            && matches!(property.kind, Kind::List { .. })
-    };
-    let mut columns = 0..element.properties.len();
-    columns.find(is_list).ok_or_else(|| {
-        let expected = "a list \"vertex_indices\" or \"vertex_index\"";
-        Error::malformed(path, "element \"face\"", expected, "none")
-    })
-}
-
 struct PlyReader {
     columns: Columns,
-    list: Option<usize>,
+    face_columns: FaceColumns,
     builder: MeshBuilder,
     vertices: Vec<Corner>,
-    /// Vertex indices of all polygons, which may precede the vertices in the file.
-    polygons: Vec<u32>,
-    /// End of each polygon in `polygons`.
-    ends: Vec<usize>,
+    /// They may precede the vertices in the file.
+    polygons: Polygons,
 }
 
 impl PlyReader {
@@ -208,32 +229,52 @@ impl PlyReader {
         Ok(())
     }
 
-    fn polygon(&mut self, row: &Row, count: u64) -> Result<(), Mismatch> {
-        let indices = self.list.map_or(&[][..], |list| row.property(list));
-        if indices.len() < 3 {
-            let found = indices.len().to_string();
-            return Err(("a face of 3 vertices or more".into(), found));
+    /// Names the elements and properties that are skipped.
+    fn warn_of_unused(&mut self, header: &Header, vertices: usize, faces: Option<usize>) {
+        for (at, element) in header.elements.iter().enumerate() {
+            let used: Vec<usize> = if at == vertices {
+                self.columns.columns().collect()
+            } else if Some(at) == faces {
+                self.face_columns.columns().collect()
+            } else {
+                let name = &element.name;
+                self.builder.warn(format!("element {name:?} is left out"));
+                continue;
+            };
+            let unused = element.properties.iter().enumerate();
+            let unused = unused.filter(|(at, _)| !used.contains(at));
+            let mut names: Vec<_> = unused.map(|(_, p)| format!("{:?}", p.name)).collect();
+            if names.len() > MAX_NAMED {
+                let more = names.split_off(MAX_NAMED).len();
+                names.push(format!("{more} more"));
+            }
+            if !names.is_empty() {
+                let (element, names) = (&element.name, names.join(", "));
+                let warning = format!("properties of element {element:?} are left out: {names}");
+                self.builder.warn(warning);
+            }
         }
-        for &index in indices {
-            let vertex = whole(index).filter(|vertex| (*vertex as u64) < count);
-            let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
-            self.polygons.push(vertex.ok_or_else(|| {
-                let expected = format!("a vertex of {count}, numbered from 0");
-                (expected, index.to_string())
-            })?);
-        }
-        self.ends.push(self.polygons.len());
-        Ok(())
     }
 
-    fn finish(mut self) -> Result<Loaded> {
-        let (mut start, mut corners) = (0, Vec::new());
-        for &end in &self.ends {
-            corners.clear();
-            let indices = &self.polygons[start..end];
-            corners.extend(indices.iter().map(|at| self.vertices[*at as usize]));
-            self.builder.face(&corners, 0)?;
-            start = end;
+    fn finish(mut self, textures: &[&str], resolve: &mut Resolve<'_>) -> Result<Loaded> {
+        let untextured = self
+            .polygons
+            .add(&self.vertices, textures.len(), &mut self.builder)?;
+        let mut reader = TextureReader::default();
+        for name in textures {
+            let bytes = || resolve(name).map_err(|error| error.to_string());
+            let base_texture = reader.get(name, &mut self.builder, bytes);
+            let material = self.builder.undescribed();
+            self.builder.material(Material {
+                name: (*name).to_owned(),
+                base_colour: base_texture.map_or(material.base_colour, |_| [1.0; 3]),
+                base_texture,
+                ..material
+            });
+        }
+        if untextured {
+            let material = self.builder.undescribed();
+            self.builder.material(material);
         }
         let mut loaded = self.builder.finish();
         mark_two_sided(&mut loaded.mesh);
@@ -241,6 +282,6 @@ impl PlyReader {
     }
 }
 
-fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
+pub(super) fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
     finite(at.map(|at| row.property(at).first().map_or(0.0, |value| narrow(*value))))
 }

@@ -1,0 +1,166 @@
+//! Polygons of a PLY file, which may precede its vertices.
+
+use std::path::Path;
+
+use super::build::{MeshBuilder, finite};
+use super::mesh::{Corner, NONE};
+use super::ply::ColourColumns;
+use crate::error::{Error, Mismatch, Result};
+use crate::math::narrow;
+use crate::scene::formats::ply::{Element, Kind, Row, whole};
+
+/// Columns of the element `face`.
+#[derive(Default)]
+pub(super) struct FaceColumns {
+    /// List of the vertices of each polygon.
+    vertices: usize,
+    /// List of two texture coordinates per corner.
+    uvs: Option<usize>,
+    /// Number of the polygon's texture.
+    texture: Option<usize>,
+    colour: Option<ColourColumns>,
+}
+
+impl FaceColumns {
+    pub(super) fn of(element: &Element, path: &Path) -> Result<Self> {
+        let list = |name: &str| {
+            let mut properties = element.properties.iter();
+            properties.position(|p| p.name == name && matches!(p.kind, Kind::List { .. }))
+        };
+        let scalar = |name: &str| {
+            let mut properties = element.properties.iter();
+            properties.position(|p| p.name == name && matches!(p.kind, Kind::Scalar(_)))
+        };
+        let [indices, index] = ["vertex_indices", "vertex_index"].map(list);
+        let first = indices.into_iter().chain(index).min();
+        let vertices = first.ok_or_else(|| {
+            let expected = "a list \"vertex_indices\" or \"vertex_index\"";
+            Error::malformed(path, "element \"face\"", expected, "none")
+        })?;
+        Ok(Self {
+            vertices,
+            uvs: list("texcoord"),
+            texture: scalar("texnumber"),
+            colour: ColourColumns::of(element),
+        })
+    }
+
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
+        let colour = self.colour.iter().flat_map(ColourColumns::columns);
+        let others = self.uvs.into_iter().chain(self.texture).chain(colour);
+        [self.vertices].into_iter().chain(others)
+    }
+}
+
+/// The polygons of a file, without the attributes of their vertices.
+#[derive(Default)]
+pub(super) struct Polygons {
+    /// Vertex and texture coordinate of each corner of all polygons.
+    corners: Vec<(u32, u32)>,
+    polygons: Vec<Polygon>,
+}
+
+struct Polygon {
+    /// End in [`Polygons::corners`].
+    end: usize,
+    texture: Option<usize>,
+    /// Index of the colour in the mesh, or [`NONE`].
+    colour: u32,
+}
+
+impl Polygons {
+    /// Reads a row of a file with `count` vertices.
+    pub(super) fn read(
+        &mut self,
+        columns: &FaceColumns,
+        row: &Row,
+        count: u64,
+        builder: &mut MeshBuilder,
+    ) -> Result<Result<(), Mismatch>> {
+        let start = self.corners.len();
+        if let Err(mismatch) = self.vertices(row.property(columns.vertices), count) {
+            return Ok(Err(mismatch));
+        }
+        let uvs = columns.uvs.map_or(&[][..], |at| row.property(at));
+        let corners = &mut self.corners[start..];
+        if !uvs.is_empty() && uvs.len() != 2 * corners.len() {
+            let expected = format!("{} texture coordinates", 2 * corners.len());
+            return Ok(Err((expected, uvs.len().to_string())));
+        }
+        for (corner, uv) in corners.iter_mut().zip(uvs.as_chunks::<2>().0) {
+            match finite(uv.map(narrow)) {
+                // v points down in a mesh and up in the file.
+                Ok([u, v]) => corner.1 = builder.uv([u, 1.0 - v])?,
+                Err(mismatch) => return Ok(Err(mismatch)),
+            }
+        }
+        let colour = match columns.colour.map(|of| of.value(row)).transpose() {
+            Ok(Some(colour)) => builder.colour(colour)?,
+            Ok(None) => NONE,
+            Err(mismatch) => return Ok(Err(mismatch)),
+        };
+        let texture = columns
+            .texture
+            .map_or(Some(0.0), |at| row.property(at).first().copied());
+        self.polygons.push(Polygon {
+            end: self.corners.len(),
+            texture: texture.and_then(whole),
+            colour,
+        });
+        Ok(Ok(()))
+    }
+
+    fn vertices(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
+        if indices.len() < 3 {
+            let found = indices.len().to_string();
+            return Err(("a face of 3 vertices or more".into(), found));
+        }
+        for &index in indices {
+            let vertex = whole(index).filter(|vertex| (*vertex as u64) < count);
+            let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
+            let vertex = vertex.ok_or_else(|| {
+                let expected = format!("a vertex of {count}, numbered from 0");
+                (expected, index.to_string())
+            })?;
+            self.corners.push((vertex, NONE));
+        }
+        Ok(())
+    }
+
+    /// Adds the faces, each of the material with the number of its texture, and returns whether there are
+    /// faces without one of the `textures`: these have the material after them.
+    pub(super) fn add(
+        &self,
+        vertices: &[Corner],
+        textures: usize,
+        builder: &mut MeshBuilder,
+    ) -> Result<bool> {
+        let (mut start, mut corners) = (0, Vec::new());
+        let (mut last, mut untextured) = (None, false);
+        for polygon in &self.polygons {
+            let texture = polygon.texture.filter(|at| *at < textures);
+            untextured |= texture.is_none();
+            let material = texture.unwrap_or(textures);
+            if last.replace(material).is_some_and(|last| last != material) {
+                builder.end_draw();
+            }
+            corners.clear();
+            corners.extend(
+                self.corners[start..polygon.end]
+                    .iter()
+                    .map(|&(vertex, uv)| {
+                        let corner = vertices[vertex as usize];
+                        let or = |own: u32, other: u32| if own == NONE { other } else { own };
+                        Corner {
+                            uv: or(uv, corner.uv),
+                            colour: or(corner.colour, polygon.colour),
+                            ..corner
+                        }
+                    }),
+            );
+            builder.face(&corners, u32::try_from(material).unwrap_or(NONE))?;
+            start = polygon.end;
+        }
+        Ok(untextured)
+    }
+}
