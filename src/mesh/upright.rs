@@ -41,12 +41,15 @@ fn support(points: &[[f32; 3]], axis: usize, top: f64) -> f64 {
     )
 }
 
-/// Area of the convex hull of points in a plane (Andrew's monotone chain).
+/// Area of the convex hull of points in a plane.
 pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
+    drop_inner(&mut points);
+    chain_area(points)
+}
+
+/// The same by Andrew's monotone chain, which sorts all points.
+fn chain_area(mut points: Vec<[f64; 2]>) -> f64 {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    let turn = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
-        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-    };
     let chain = |points: &mut dyn Iterator<Item = [f64; 2]>| {
         let mut hull: Vec<[f64; 2]> = Vec::new();
         for point in points {
@@ -66,6 +69,46 @@ pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
     lower + chain(&mut points.iter().rev().copied())
 }
 
+/// Twice the area of a triangle, positive if its corners run counter-clockwise.
+fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// Drops points inside the polygon of the farthest points in eight directions (Akl and Toussaint): most
+/// points of a mesh, so that few are left to sort.
+fn drop_inner(points: &mut Vec<[f64; 2]>) {
+    let Some(&first) = points.first() else {
+        return;
+    };
+    // Counter-clockwise.
+    let directions = [
+        [1.0, 0.0],
+        [1.0, 1.0],
+        [0.0, 1.0],
+        [-1.0, 1.0],
+        [-1.0, 0.0],
+        [-1.0, -1.0],
+        [0.0, -1.0],
+        [1.0, -1.0],
+    ];
+    let mut farthest = [(f64::NEG_INFINITY, first); 8];
+    for point in &*points {
+        for (direction, best) in directions.iter().zip(&mut farthest) {
+            let along = direction[0] * point[0] + direction[1] * point[1];
+            if along > best.0 {
+                *best = (along, *point);
+            }
+        }
+    }
+    let corner = |at: usize| farthest[at % farthest.len()].1;
+    let edges = (0..farthest.len()).map(|at| [corner(at), corner(at + 1)]);
+    let edges: Vec<[[f64; 2]; 2]> = edges.filter(|[a, b]| a != b).collect();
+    // Two edges are one line there and back, which has no inside.
+    if edges.len() > 2 {
+        points.retain(|point| edges.iter().any(|[a, b]| turn(*a, *b, *point) <= 0.0));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +119,20 @@ mod tests {
         assert!((hull_area(square) - 4.0).abs() < 1e-12);
         assert!(hull_area(vec![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).abs() < 1e-12);
         assert!(hull_area(Vec::new()).abs() < 1e-12);
+        // A disc by the golden angle, whose hull has some dozen of its 10,000 points.
+        let disc = (0..10_000).map(|i| {
+            let (radius, angle) = (f64::from(i).sqrt() / 100.0, f64::from(i) * 2.399_963);
+            [radius * angle.cos(), radius * angle.sin()]
+        });
+        let disc: Vec<[f64; 2]> = disc.collect();
+        let area = hull_area(disc.clone());
+        assert!((3.12..std::f64::consts::PI).contains(&area), "{area}");
+        assert!((chain_area(disc.clone()) - area).abs() < 1e-12);
+        let mut outer = disc.clone();
+        drop_inner(&mut outer);
+        assert!(outer.len() < disc.len() / 5, "{}", outer.len());
+        let equal = vec![[1.0, 2.0]; 9];
+        assert!(hull_area(equal).abs() < 1e-12);
     }
 
     /// Points of a cone with its base in the plane where coordinate `axis` is 0.

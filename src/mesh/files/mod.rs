@@ -11,7 +11,6 @@ mod mesh;
 mod mtl;
 mod obj;
 mod ply;
-mod ply_faces;
 mod sides;
 mod text;
 mod texture;

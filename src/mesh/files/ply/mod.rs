@@ -5,28 +5,22 @@
 //! per corner, textures and colours as MeshLab and OpenMVS write them. Everything else is skipped with a
 //! warning. The parser is that of splat files, so that both are equally strict.
 
+mod faces;
+mod vertices;
+
 use std::path::Path;
 
-use super::build::{MeshBuilder, finite};
+use super::build::MeshBuilder;
 use super::material::Material;
 use super::mesh::{Corner, Loaded, NONE};
-use super::ply_faces::{FaceColumns, Polygons};
 use super::sides::mark_two_sided;
 use super::texture::TextureReader;
-use crate::error::{Error, Mismatch, Result};
-use crate::image::srgb::decode_srgb;
-use crate::math::narrow;
+use crate::error::{Error, Result};
 use crate::scene::formats::gltf::Resolve;
-use crate::scene::formats::ply::{Body, Element, Header, Kind, Row, Scalar};
+use crate::scene::formats::ply::{Body, Header};
+use faces::{FaceColumns, Polygons};
+use vertices::{VertexColumns, VertexValues};
 
-/// Names of texture coordinates, in order of preference.
-const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
-/// Names of colours, in order of preference, and of alpha.
-const COLOURS: [[&str; 3]; 2] = [
-    ["red", "green", "blue"],
-    ["diffuse_red", "diffuse_green", "diffuse_blue"],
-];
-const ALPHA: &str = "alpha";
 /// First word of the comments that name the pictures of textures.
 const TEXTURE_COMMENT: &str = "TextureFile";
 /// Number of properties that a warning names.
@@ -52,7 +46,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     }
     let face_columns = faces.map(|at| FaceColumns::of(&header.elements[at], path));
     let mut reader = PlyReader {
-        columns: Columns::of(&header.elements[vertices], path)?,
+        columns: VertexColumns::of(&header.elements[vertices], path)?,
         face_columns: face_columns.transpose()?.unwrap_or_default(),
         builder: MeshBuilder::new(path),
         vertices: Vec::new(),
@@ -83,129 +77,8 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     reader.finish(&textures.collect::<Vec<_>>(), resolve)
 }
 
-/// Columns of the element `vertex`.
-struct Columns {
-    position: [usize; 3],
-    normal: Option<[usize; 3]>,
-    uv: Option<[usize; 2]>,
-    colour: Option<ColourColumns>,
-}
-
-/// Columns of a colour, and the factors that bring each into 0 to 1.
-#[derive(Clone, Copy)]
-pub(super) struct ColourColumns {
-    channels: [(usize, f32); 3],
-    alpha: Option<(usize, f32)>,
-}
-
-impl ColourColumns {
-    pub(super) fn of(element: &Element) -> Option<Self> {
-        let column = |name: &str| {
-            let at = element.properties.iter().position(|p| p.name == name)?;
-            let Kind::Scalar(scalar) = element.properties[at].kind else {
-                return None;
-            };
-            let most = match scalar {
-                Scalar::U8 => f32::from(u8::MAX),
-                Scalar::U16 => f32::from(u16::MAX),
-                _ => 1.0,
-            };
-            Some((at, 1.0 / most))
-        };
-        let of = |names: &[&str; 3]| {
-            let [red, green, blue] = names.map(column);
-            Some([red?, green?, blue?])
-        };
-        Some(Self {
-            channels: COLOURS.iter().find_map(of)?,
-            alpha: column(ALPHA),
-        })
-    }
-
-    pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
-        self.channels
-            .into_iter()
-            .chain(self.alpha)
-            .map(|(at, _)| at)
-    }
-
-    /// The colour of a vertex or a face in linear light. The file holds sRGB, as scanners and editors write.
-    pub(super) fn value(&self, row: &Row) -> Result<[f32; 4], Mismatch> {
-        let stored = numbers(row, self.channels.map(|(at, _)| at))?;
-        let [r, g, b] = [0, 1, 2].map(|k| (stored[k] * self.channels[k].1).clamp(0.0, 1.0));
-        let alpha = match self.alpha {
-            Some((at, scale)) => numbers(row, [at])?.map(|a| (a * scale).clamp(0.0, 1.0)),
-            None => [1.0],
-        };
-        let [r, g, b] = decode_srgb([r, g, b]);
-        Ok([r, g, b, alpha[0]])
-    }
-}
-
-impl Columns {
-    fn of(element: &Element, path: &Path) -> Result<Self> {
-        let scalar = |name: &str| {
-            let at = element.properties.iter().position(|p| p.name == name)?;
-            matches!(element.properties[at].kind, Kind::Scalar(_)).then_some(at)
-        };
-        let mut position = [0; 3];
-        for (at, name) in position.iter_mut().zip(["x", "y", "z"]) {
-            *at = scalar(name).ok_or_else(|| {
-                let expected = format!("a property \"{name}\" of one number");
-                Error::malformed(path, "element \"vertex\"", expected, "none")
-            })?;
-        }
-        Ok(Self {
-            position,
-            normal: all(["nx", "ny", "nz"].map(scalar)),
-            uv: UVS.iter().find_map(|names| all(names.map(scalar))),
-            colour: ColourColumns::of(element),
-        })
-    }
-
-    fn columns(&self) -> impl Iterator<Item = usize> {
-        let [normal, uv] = [
-            self.normal.as_ref().map(|n| &n[..]),
-            self.uv.as_ref().map(|uv| &uv[..]),
-        ];
-        let numbers = [Some(&self.position[..]), normal, uv];
-        let colour = self.colour.iter().flat_map(ColourColumns::columns);
-        numbers
-            .into_iter()
-            .flatten()
-            .flatten()
-            .copied()
-            .chain(colour)
-    }
-
-    fn values(&self, row: &Row) -> Result<VertexValues, Mismatch> {
-        let position = numbers(row, self.position)?;
-        let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
-        let uv = self.uv.map(|at| numbers(row, at)).transpose()?;
-        let colour = self.colour.map(|of| of.value(row)).transpose()?;
-        Ok((position, normal, uv, colour))
-    }
-}
-
-/// Position, normal, texture coordinates and colour of a vertex.
-type VertexValues = (
-    [f32; 3],
-    Option<[f32; 3]>,
-    Option<[f32; 2]>,
-    Option<[f32; 4]>,
-);
-
-/// Returns the columns if all of them exist.
-fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
-    let mut found = [0; N];
-    for (slot, column) in found.iter_mut().zip(columns) {
-        *slot = column?;
-    }
-    Some(found)
-}
-
 struct PlyReader {
-    columns: Columns,
+    columns: VertexColumns,
     face_columns: FaceColumns,
     builder: MeshBuilder,
     vertices: Vec<Corner>,
@@ -280,8 +153,4 @@ impl PlyReader {
         mark_two_sided(&mut loaded.mesh);
         Ok(loaded)
     }
-}
-
-pub(super) fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
-    finite(at.map(|at| row.property(at).first().map_or(0.0, |value| narrow(*value))))
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::build::{MeshBuilder, finite};
-use super::mesh::{Corner, NONE};
-use super::ply::ColourColumns;
+use super::super::build::{MeshBuilder, finite};
+use super::super::mesh::{Corner, NONE};
+use super::vertices::ColourColumns;
 use crate::error::{Error, Mismatch, Result};
 use crate::math::narrow;
 use crate::scene::formats::ply::{Element, Kind, Row, whole};
@@ -63,7 +63,8 @@ pub(super) struct Polygons {
 struct Polygon {
     /// End in [`Polygons::corners`].
     end: usize,
-    texture: Option<usize>,
+    /// Number of the texture, or [`NONE`].
+    texture: u32,
     /// Index of the colour in the mesh, or [`NONE`].
     colour: u32,
 }
@@ -99,12 +100,12 @@ impl Polygons {
             Ok(None) => NONE,
             Err(mismatch) => return Ok(Err(mismatch)),
         };
-        let texture = columns
-            .texture
-            .map_or(Some(0.0), |at| row.property(at).first().copied());
+        let of_face = |at: usize| row.property(at).first().copied();
+        let texture = columns.texture.map_or(Some(0.0), of_face);
+        let texture = texture.and_then(whole).map(u32::try_from);
         self.polygons.push(Polygon {
             end: self.corners.len(),
-            texture: texture.and_then(whole),
+            texture: texture.and_then(Result::ok).unwrap_or(NONE),
             colour,
         });
         Ok(Ok(()))
@@ -138,9 +139,9 @@ impl Polygons {
         let (mut start, mut corners) = (0, Vec::new());
         let (mut last, mut untextured) = (None, false);
         for polygon in &self.polygons {
-            let texture = polygon.texture.filter(|at| *at < textures);
-            untextured |= texture.is_none();
-            let material = texture.unwrap_or(textures);
+            let texture = polygon.texture as usize;
+            untextured |= texture >= textures;
+            let material = texture.min(textures);
             if last.replace(material).is_some_and(|last| last != material) {
                 builder.end_draw();
             }
