@@ -453,7 +453,8 @@ fn wrong_names_in_configurations_name_their_field() {
     place.expect_error(USAGE, &arguments, &words);
 }
 
-/// A scene in the place of a configuration or a suite is neither read whole nor called an input error.
+/// A scene that is given as a configuration or a suite is not read whole, and the error names its first byte
+/// that is not text.
 #[test]
 fn configurations_and_suites_are_text_of_limited_size() {
     let place = Place::new();

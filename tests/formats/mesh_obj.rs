@@ -224,10 +224,14 @@ fn normals_get_length_1_or_none() {
 }
 
 #[test]
-fn points_and_lines_are_left_out_with_a_warning() {
-    let loaded = parse(&format!("{SQUARE}f 1 2 3\nl 1 2 3\np 4\n")).unwrap();
+fn geometry_other_than_faces_is_left_out_with_a_warning() {
+    let loaded = parse(&format!("{SQUARE}f 1 2 3\nl 1 2 3\np 4\ncstype bezier\n")).unwrap();
     assert_eq!(loaded.mesh.faces(), 1);
-    assert_eq!(loaded.warnings, ["points and lines are left out"]);
+    let expected = [
+        "points and lines are left out",
+        "free-form curves and surfaces are left out",
+    ];
+    assert_eq!(loaded.warnings, expected);
 }
 
 #[test]

@@ -159,14 +159,11 @@ impl MeshBuilder {
     /// The material of faces for which the file describes none: white beneath colours of vertices, grey
     /// without.
     pub(super) fn undescribed(&self) -> Material {
-        let grey = Material::default();
-        match self.mesh.colours[..] {
-            [] => grey,
-            [..] => Material {
-                base_colour: [1.0; 3],
-                ..grey
-            },
+        let mut material = Material::default();
+        if !self.mesh.colours.is_empty() {
+            material.base_colour = [1.0; 3];
         }
+        material
     }
 
     pub(super) fn finish(mut self) -> Loaded {

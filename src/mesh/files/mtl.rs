@@ -49,7 +49,9 @@ pub(super) fn read(
     for name in names {
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
-            builder.warn(format!("material {name:?} is not described, drawn grey"));
+            builder.warn(format!(
+                "material {name:?} is not described: a plain one is drawn"
+            ));
         }
         let found = found.map(|found| found.material(&mut textures, builder, resolve));
         builder.material(Material {

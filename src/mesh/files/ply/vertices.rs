@@ -98,17 +98,13 @@ impl VertexColumns {
     }
 
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
-        let [normal, uv] = [
-            self.normal.as_ref().map(|n| &n[..]),
-            self.uv.as_ref().map(|uv| &uv[..]),
-        ];
-        let numbers = [Some(&self.position[..]), normal, uv];
+        let normal = self.normal.into_iter().flatten();
+        let uv = self.uv.into_iter().flatten();
         let colour = self.colour.iter().flat_map(ColourColumns::columns);
-        numbers
+        self.position
             .into_iter()
-            .flatten()
-            .flatten()
-            .copied()
+            .chain(normal)
+            .chain(uv)
             .chain(colour)
     }
 
