@@ -22,6 +22,7 @@ mod convert_actions;
 mod gltf_splats;
 mod mesh_files;
 mod mesh_gltf;
+mod mesh_gltf_extensions;
 mod mesh_obj;
 mod mesh_ply;
 mod mesh_torture;

@@ -10,12 +10,13 @@ use quadrille::Error;
 use quadrille::mesh::files::LightKind;
 use quadrille::mesh::files::Loaded;
 use quadrille::mesh::files::Mesh;
+use quadrille::mesh::files::Microfacets;
 use quadrille::mesh::files::parse as read;
 use serde_json::{Value, json};
 
 /// A square of two triangles: 4 positions, 4 texture coordinates, 6 indices of 16 bits, a sparse
 /// index with its position.
-fn document() -> Value {
+pub(super) fn document() -> Value {
     let mut bytes = Vec::new();
     let positions = [
         [0.0f32, 0.0, 0.0],
@@ -59,7 +60,7 @@ fn document() -> Value {
     })
 }
 
-fn parse(document: &Value) -> Result<Loaded, Error> {
+pub(super) fn parse(document: &Value) -> Result<Loaded, Error> {
     let path = Path::new("a.gltf");
     read(document.to_string().as_bytes(), path, &mut |name| {
         Err(Error::malformed(path, name, "a file", "none"))
@@ -67,13 +68,13 @@ fn parse(document: &Value) -> Result<Loaded, Error> {
 }
 
 /// The document with the value at `pointer` replaced.
-fn with(pointer: &str, value: Value) -> Value {
+pub(super) fn with(pointer: &str, value: Value) -> Value {
     let mut document = document();
     set(&mut document, pointer, value);
     document
 }
 
-fn set(document: &mut Value, pointer: &str, value: Value) {
+pub(super) fn set(document: &mut Value, pointer: &str, value: Value) {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     match document.pointer_mut(parent).unwrap() {
         Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
@@ -524,13 +525,17 @@ fn metalness_occlusion_and_extensions_of_materials() {
     let used = ["KHR_materials_unlit", "KHR_materials_emissive_strength"];
     set(&mut document, "/extensionsUsed", json!(used));
     let loaded = parse(&document).unwrap();
-    assert_eq!(loaded.warnings, ["textures[0] is left out: no PNG or JPEG"]);
-    let material = &loaded.mesh.materials[0];
-    let facets = material.microfacets.unwrap();
     assert_eq!(
-        (facets.metalness, facets.roughness, facets.texture),
-        (0.25, 0.5, None)
+        loaded.warnings,
+        ["textures[0] is left out: no PNG, JPEG or WebP"]
     );
+    let material = &loaded.mesh.materials[0];
+    let metallic = |metalness, roughness| Microfacets::Metallic {
+        metalness,
+        roughness,
+        texture: None,
+    };
+    assert_eq!(material.microfacets, Some(metallic(0.25, 0.5)));
     assert_eq!(
         (material.normal_scale, material.occlusion_strength),
         (0.5, 0.75)
@@ -551,7 +556,7 @@ fn metalness_occlusion_and_extensions_of_materials() {
     }
     // Without a material, the default of the format: a rough metal.
     let facets = parse(&self::document()).unwrap().mesh.materials[0].microfacets;
-    assert_eq!(facets.map(|f| (f.metalness, f.roughness)), Some((1.0, 1.0)));
+    assert_eq!(facets, Some(metallic(1.0, 1.0)));
 }
 
 #[test]

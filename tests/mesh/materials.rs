@@ -73,7 +73,7 @@ fn square(material: Material, textures: Vec<Texture>) -> Mesh {
 fn rough(metalness: f32, roughness: f32) -> Material {
     Material {
         base_colour: [0.9, 0.5, 0.2],
-        microfacets: Some(Microfacets {
+        microfacets: Some(Microfacets::Metallic {
             metalness,
             roughness,
             texture: None,
@@ -105,7 +105,18 @@ fn pixel(frame: &Frame, [x, y]: [u32; 2]) -> [f64; 3] {
 }
 
 /// The specification's reflection of a surface with normal -z, without the cosine of the light.
-fn brdf(base: [f64; 3], [metal, rough]: [f64; 2], [view, light]: [Vector3<f64>; 2]) -> [f64; 3] {
+fn brdf(base: [f64; 3], [metal, rough]: [f64; 2], directions: [Vector3<f64>; 2]) -> [f64; 3] {
+    let f0 = base.map(|base| 0.04 + metal * (base - 0.04));
+    reflection(base.map(|base| base * (1.0 - metal)), f0, rough, directions)
+}
+
+/// The same of a surface of a diffuse colour and the reflectance `f0` along the normal.
+fn reflection(
+    diffuse: [f64; 3],
+    f0: [f64; 3],
+    rough: f64,
+    [view, light]: [Vector3<f64>; 2],
+) -> [f64; 3] {
     let normal = -Vector3::z();
     let half = (view + light).normalize();
     let square = (rough * rough).powi(2);
@@ -117,10 +128,9 @@ fn brdf(base: [f64; 3], [metal, rough]: [f64; 2], [view, light]: [Vector3<f64>; 
     );
     let g = |x: f64| 1.0 / (x.abs() + (square + (1.0 - square) * x * x).sqrt());
     let d = square / (PI * (n_h * n_h * (square - 1.0) + 1.0).powi(2));
-    base.map(|base| {
-        let f0 = 0.04 + metal * (base - 0.04);
-        let fresnel = f0 + (1.0 - f0) * (1.0 - v_h.abs()).powi(5);
-        (1.0 - fresnel) * base * (1.0 - metal) / PI + fresnel * d * g(n_l) * g(n_v)
+    [0, 1, 2].map(|c| {
+        let fresnel = f0[c] + (1.0 - f0[c]) * (1.0 - v_h.abs()).powi(5);
+        (1.0 - fresnel) * diffuse[c] / PI + fresnel * d * g(n_l) * g(n_v)
     })
 }
 
@@ -134,19 +144,55 @@ fn close(found: [f64; 3], expected: [f64; 3], what: &str) {
     }
 }
 
+/// The picture of a square under a directional light of intensity 2, 3 and 4.
+fn under_the_sun(material: Material, textures: Vec<Texture>, direction: Vector3<f64>) -> Frame {
+    let mut mesh = square(material, textures);
+    mesh.lights.push(PunctualLight {
+        name: String::new(),
+        kind: LightKind::Directional {
+            direction: direction.into(),
+        },
+        intensity: [2.0, 3.0, 4.0],
+    });
+    picture(&mesh)
+}
+
+/// Specular red 188 in sRGB is 0.503 of the factor, alpha 204 four fifths of the glossiness.
+#[test]
+fn specular_colours_and_glossiness() {
+    let direction = Vector3::new(0.3, 0.5, 0.9).normalize();
+    let material = |texture| Material {
+        microfacets: Some(Microfacets::Specular {
+            colour: [0.8, 0.25, 0.1],
+            glossiness: 0.75,
+            texture,
+        }),
+        ..rough(0.0, 0.0)
+    };
+    let plain = under_the_sun(material(None), Vec::new(), direction);
+    let texels = vec![texel([188, 0, 255, 204])];
+    let textured = under_the_sun(material(Some(0)), texels, direction);
+    let base = [0.9, 0.5, 0.2].map(|v: f32| f64::from(v));
+    let red = ((188.0 / 255.0 + 0.055) / 1.055_f64).powf(2.4);
+    for (frame, f0, glossiness) in [
+        (plain, [0.8, 0.25, 0.1], 0.75),
+        (textured, [0.8 * red, 0.0, 0.1], 0.6),
+    ] {
+        let diffuse = base.map(|base| base * (1.0 - f0[0]));
+        for at in [[3, 5], [16, 16], [28, 9]] {
+            let view = -place(at).normalize();
+            let f = reflection(diffuse, f0, 1.0 - glossiness, [view, -direction]);
+            let expected = [0, 1, 2].map(|c| [2.0, 3.0, 4.0][c] * f[c] * direction.z);
+            close(pixel(&frame, at), expected, &format!("{f0:?} {at:?}"));
+        }
+    }
+}
+
 #[test]
 fn microfacets_under_a_directional_light() {
     let direction = Vector3::new(0.3, 0.5, 0.9).normalize();
     for (metal, roughness) in [(0.0, 0.5), (1.0, 0.3), (0.4, 0.8), (1.0, 1.0)] {
-        let mut mesh = square(rough(metal, roughness), Vec::new());
-        mesh.lights.push(PunctualLight {
-            name: String::new(),
-            kind: LightKind::Directional {
-                direction: direction.into(),
-            },
-            intensity: [2.0, 3.0, 4.0],
-        });
-        let frame = picture(&mesh);
+        let frame = under_the_sun(rough(metal, roughness), Vec::new(), direction);
         for at in [[3, 5], [16, 16], [28, 9]] {
             let view = -place(at).normalize();
             let factors = [metal, roughness].map(f64::from);
@@ -239,8 +285,14 @@ fn a_cone_of_no_width_and_a_light_on_the_surface_give_finite_pictures() {
 #[test]
 fn textures_scale_roughness_metalness_and_occlusion() {
     // Roughness 128/255 of 1 and metalness 51/255 of 1, against factors without a texture.
-    let mut textured = rough(1.0, 1.0);
-    textured.microfacets.as_mut().unwrap().texture = Some(0);
+    let textured = Material {
+        microfacets: Some(Microfacets::Metallic {
+            metalness: 1.0,
+            roughness: 1.0,
+            texture: Some(0),
+        }),
+        ..rough(1.0, 1.0)
+    };
     let with = picture(&square(textured, vec![texel([0, 128, 51, 255])]));
     let without = picture(&square(rough(0.2, 128.0 / 255.0), Vec::new()));
     for at in [[3, 5], [16, 16]] {

@@ -25,15 +25,38 @@ impl ShaderEffects {
     }
 }
 
-/// Metalness and roughness of a surface of microfacets (glTF 2.0, appendix B).
+/// Reflection of a surface of microfacets (glTF 2.0, appendix B).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Microfacets {
-    /// 0 for a dielectric, 1 for a metal.
-    pub metalness: f32,
-    /// Perceived roughness, 0 to 1; its square is the width of the distribution of normals.
-    pub roughness: f32,
-    /// Index into `Mesh::textures` of factors: roughness in green, metalness in blue.
-    pub texture: Option<u32>,
+pub enum Microfacets {
+    /// A dielectric, a metal, or a mixture of both, whose colour is the material's.
+    Metallic {
+        /// 0 for a dielectric, 1 for a metal.
+        metalness: f32,
+        /// Perceived roughness, 0 to 1; its square is the width of the distribution of normals.
+        roughness: f32,
+        /// Index into `Mesh::textures` of factors: roughness in green, metalness in blue.
+        texture: Option<u32>,
+    },
+    /// A surface whose mirror reflection has a colour of its own, beside the diffuse colour of the material
+    /// (`KHR_materials_pbrSpecularGlossiness`).
+    Specular {
+        /// Linear reflectance along the normal, 0 to 1.
+        colour: [f32; 3],
+        /// 1 less the perceived roughness, 0 to 1.
+        glossiness: f32,
+        /// Index into `Mesh::textures` of factors: the colour in sRGB, glossiness in alpha.
+        texture: Option<u32>,
+    },
+}
+
+impl Microfacets {
+    /// Index into `Mesh::textures` of the texture that holds linear data, if there is one.
+    pub(crate) fn data_texture(self) -> Option<u32> {
+        match self {
+            Self::Metallic { texture, .. } => texture,
+            Self::Specular { .. } => None,
+        }
+    }
 }
 
 /// Material of a surface.

@@ -1,4 +1,4 @@
-//! Textures from PNG and JPEG files.
+//! Textures from PNG, JPEG and WebP files.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -17,8 +17,9 @@ const MAX_SIDE: u32 = 16384;
 const MAX_TEXELS: u64 = 64 << 20;
 /// Limit on the memory for decoding one texture, in bytes.
 const MAX_DECODER_BYTES: u64 = 1 << 30;
-/// Number of texels that the header of a file of any size may claim.
-const FREE_TEXELS: u64 = 1 << 20;
+/// Number of texels that the header of a file of any size may claim: those of a picture of 4096x4096,
+/// which a lossless WebP of one colour holds in a few bytes.
+const FREE_TEXELS: u64 = 1 << 24;
 /// Number of further texels that a header may claim per byte of the file: twice what deflate reaches
 /// for 8-bit pictures, so a header that claims more is wrong.
 const TEXELS_PER_BYTE: u64 = 2048;
@@ -75,22 +76,22 @@ impl TextureReader {
 }
 
 impl Texture {
-    /// Reads a PNG or JPEG of at most 64 Mi texels.
+    /// Reads a PNG, JPEG or WebP of at most 64 Mi texels.
     ///
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it is no such picture.
     pub fn read(path: &Path) -> crate::error::Result<Self> {
         let bytes = Bytes::open(path)?;
         decode(&bytes, MAX_TEXELS)
-            .map_err(|found| Error::malformed(path, "picture", "a PNG or JPEG", found))
+            .map_err(|found| Error::malformed(path, "picture", "a PNG, JPEG or WebP", found))
     }
 }
 
-/// Decodes a PNG or JPEG of at most `most` texels, or returns the reason why it cannot.
+/// Decodes a PNG, JPEG or WebP of at most `most` texels, or returns the reason why it cannot.
 fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
     let format = match image::guess_format(bytes) {
-        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
-        _ => return Err("neither PNG nor JPEG".into()),
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP)) => format,
+        _ => return Err("neither PNG, JPEG nor WebP".into()),
     };
     let reader = || ImageReader::with_format(Cursor::new(bytes), format);
     let size = reader().into_dimensions().map_err(|e| e.to_string())?;

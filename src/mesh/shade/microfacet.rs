@@ -12,7 +12,8 @@
 //! ```
 //!
 //! The shadowing of light and of view are independent (separable Smith), and light that is reflected
-//! several times between microfacets is lost.
+//! several times between microfacets is lost. The model of `KHR_materials_pbrSpecularGlossiness` states f0
+//! instead of the metalness, and has diffuse = diffuse colour (1 - max(f0)).
 
 use super::lanes::{Lanes, Vectors, dot, normalized};
 use crate::math::unfused::exp2;
@@ -34,16 +35,34 @@ pub(super) struct Microfacet {
 }
 
 impl Microfacet {
+    /// The reflection of a mixture of a dielectric and a metal.
     #[inline]
-    pub(super) fn new(base: &Vectors, metalness: &Lanes, roughness: &Lanes) -> Self {
+    pub(super) fn metallic(base: &Vectors, metalness: &Lanes, roughness: Lanes) -> Self {
         let metalness = metalness.map(|m| m.clamp(0.0, 1.0));
-        let roughness = roughness.map(|r| r.clamp(LEAST_ROUGHNESS, 1.0));
         let each = |f: fn(f32, f32) -> f32| {
             [0, 1, 2].map(|c| std::array::from_fn(|k| f(base[c][k], metalness[k])))
         };
+        Self::of(
+            each(|base, metal| base * (1.0 - metal)),
+            each(|base, metal| DIELECTRIC + metal * (base - DIELECTRIC)),
+            roughness,
+        )
+    }
+
+    /// The reflection of a surface with a diffuse colour, and the reflectance `f0` along the normal.
+    #[inline]
+    pub(super) fn specular(colour: &Vectors, f0: Vectors, roughness: Lanes) -> Self {
+        let rest = |k: usize| 1.0 - f0[0][k].max(f0[1][k]).max(f0[2][k]);
+        let diffuse = colour.map(|c| std::array::from_fn(|k| c[k] * rest(k)));
+        Self::of(diffuse, f0, roughness)
+    }
+
+    #[inline]
+    fn of(diffuse: Vectors, f0: Vectors, roughness: Lanes) -> Self {
+        let roughness = roughness.map(|r| r.clamp(LEAST_ROUGHNESS, 1.0));
         Self {
-            diffuse: each(|base, metal| base * (1.0 - metal)),
-            f0: each(|base, metal| DIELECTRIC + metal * (base - DIELECTRIC)),
+            diffuse,
+            f0,
             roughness,
             alpha: roughness.map(|r| r * r),
         }

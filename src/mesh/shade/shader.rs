@@ -192,11 +192,30 @@ impl Shader<'_> {
         normal: &Vectors,
         albedo: &Vectors,
     ) -> Vectors {
-        let texture = facets.texture.and_then(|t| self.textures.get(t));
-        let texels = texture.map_or([[1.0; 4]; 4], |texture| points.sample(texture, 1.0));
-        let metalness = texels[2].map(|v| v * facets.metalness);
-        let roughness = texels[1].map(|v| v * facets.roughness);
-        let surface = Microfacet::new(albedo, &metalness, &roughness);
+        let sample = |texture: Option<u32>| {
+            let texture = texture.and_then(|t| self.textures.get(t));
+            texture.map_or([[1.0; 4]; 4], |texture| points.sample(texture, 1.0))
+        };
+        let surface = match *facets {
+            Microfacets::Metallic {
+                metalness,
+                roughness,
+                texture,
+            } => {
+                let [_, rough, metallic, _] = sample(texture);
+                let metalness = metallic.map(|v| v * metalness);
+                Microfacet::metallic(albedo, &metalness, rough.map(|v| v * roughness))
+            }
+            Microfacets::Specular {
+                colour,
+                glossiness,
+                texture,
+            } => {
+                let texels = sample(texture);
+                let specular = [0, 1, 2].map(|c| texels[c].map(|v| v * colour[c]));
+                Microfacet::specular(albedo, specular, texels[3].map(|v| 1.0 - v * glossiness))
+            }
+        };
         let view = normalized(&points.to_eye);
         let along = dot(normal, &view);
         let mirror =

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::lanes::log2;
 use crate::image::srgb::srgb_decoding_table;
-use crate::mesh::files::{Material, Sampler, Texture, TextureFilter, Wrap};
+use crate::mesh::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
 
 /// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;
@@ -32,7 +32,7 @@ impl Textures {
     pub fn new(textures: &[Texture], materials: &[Material]) -> Self {
         let role = |index: usize| {
             let is_raw = |m: &Material| {
-                let facets = m.microfacets.and_then(|facets| facets.texture);
+                let facets = m.microfacets.and_then(Microfacets::data_texture);
                 let raw = [m.normal_texture, m.occlusion_texture, facets];
                 raw.into_iter().flatten().any(|t| t as usize == index)
             };

@@ -1,4 +1,4 @@
-//! Materials and textures of glTF: metallic-roughness, normal, occlusion and emission.
+//! Materials and textures of glTF: metallic-roughness or specular-glossiness, normal, occlusion and emission.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl<'a> Materials<'a> {
             }
             None => Material {
                 base_colour: [1.0; 3],
-                microfacets: Some(Microfacets {
+                microfacets: Some(Microfacets::Metallic {
                     metalness: 1.0,
                     roughness: 1.0,
                     texture: None,
@@ -77,34 +77,47 @@ impl<'a> Materials<'a> {
         builder: &mut MeshBuilder,
         resolve: &mut Resolve<'_>,
     ) -> Result<Material> {
-        let rough = &json.pbr_metallic_roughness;
-        let factors = rough.base_color_factor.unwrap_or([1.0; 4]);
-        let [red, green, blue, alpha] = factors;
-        let roughness = rough.roughness_factor.unwrap_or(1.0);
-        let cutoff = json.alpha_cutoff.unwrap_or(0.5);
-        let metalness = rough.metallic_factor.unwrap_or(1.0);
+        let name = match json.name.as_str() {
+            "" => format!("materials[{at}]"),
+            name => name.to_owned(),
+        };
+        let mapping = TextureMapping::of_material(json);
+        let mut texture = |(slot, info): (&str, Option<&TextureInfo>)| match info {
+            Some(info) if TextureMapping::of(info) != mapping => {
+                builder.warn(format!(
+                    "{slot} of material {name:?} is left out: its texture coordinates are not those of the \
+                     material's first texture"
+                ));
+                Ok(None)
+            }
+            Some(info) => self.texture(info, builder, resolve),
+            None => Ok(None),
+        };
+        let [colour, reflection, normal, emission, occlusion] = textures(json);
+        let base_texture = texture(colour)?;
+        let reflection_texture = texture(reflection)?;
+        let normal_texture = texture(normal)?;
+        let emission_texture = texture(emission)?;
+        let occlusion_texture = texture(occlusion)?;
+        let ([red, green, blue, alpha], facets) = self.reflection(json, at, reflection_texture)?;
         let strength = json.extensions.emissive_strength.as_ref();
         let strength = strength.and_then(|extension| extension.emissive_strength);
         let emission = json.emissive_factor.map(|v| v * strength.unwrap_or(1.0));
         let occlusion = json.occlusion_texture.as_ref().and_then(|t| t.strength);
-        let occlusion = occlusion.unwrap_or(1.0);
-        let numbers = factors
-            .iter()
-            .chain([&roughness, &metalness, &cutoff, &occlusion]);
-        let numbers = numbers.chain(&emission);
-        if let Some(wrong) = numbers.copied().find(|v| !(v.is_finite() && *v >= 0.0)) {
-            let place = format!("materials[{at}]");
-            let expected = "factors and cutoff of 0 or more";
-            return Err(self.store.malformed(place, expected, wrong.to_string()));
-        }
+        let [occlusion] = self.factors(at, [occlusion.unwrap_or(1.0)])?;
+        let [cutoff] = self.factors(at, [json.alpha_cutoff.unwrap_or(0.5)])?;
+        let scale = json.normal_texture.as_ref().and_then(|t| t.scale);
         let mut material = Material {
-            name: match json.name.as_str() {
-                "" => format!("materials[{at}]"),
-                name => name.to_owned(),
-            },
+            name,
             base_colour: [red, green, blue],
-            emission,
+            base_texture,
+            normal_texture,
+            normal_scale: scale.unwrap_or(1.0),
+            emission: self.factors(at, emission)?,
+            emission_texture,
+            occlusion_texture,
             occlusion_strength: occlusion.min(1.0),
+            microfacets: Some(facets),
             is_unlit: json.extensions.unlit.is_some(),
             two_sided: json.double_sided,
             ..Material::default()
@@ -118,33 +131,53 @@ impl<'a> Materials<'a> {
             Some("BLEND") => material.opacity = Some(alpha.min(1.0)),
             _ => {}
         }
-        let mapping = TextureMapping::of_material(json);
-        let mut texture = |(slot, info): (&str, Option<&TextureInfo>)| match info {
-            Some(info) if TextureMapping::of(info) != mapping => {
-                let name = &material.name;
-                builder.warn(format!(
-                    "{slot} of material {name:?} is left out: its texture coordinates are not those of the \
-                     material's first texture"
-                ));
-                Ok(None)
-            }
-            Some(info) => self.texture(info, builder, resolve),
-            None => Ok(None),
-        };
-        let [base, rough, normal, emission, occlusion] = textures(json);
-        material.base_texture = texture(base)?;
-        material.normal_texture = texture(normal)?;
-        material.emission_texture = texture(emission)?;
-        material.occlusion_texture = texture(occlusion)?;
-        material.microfacets = Some(Microfacets {
-            metalness: metalness.min(1.0),
-            roughness: roughness.min(1.0),
-            texture: texture(rough)?,
-        });
-        if let Some(scale) = json.normal_texture.as_ref().and_then(|t| t.scale) {
-            material.normal_scale = scale;
-        }
         Ok(material)
+    }
+
+    /// Returns the colour and opacity of a material, and its reflection, whose factors `texture` holds.
+    fn reflection(
+        &self,
+        json: &json::Material,
+        at: usize,
+        texture: Option<u32>,
+    ) -> Result<([f32; 4], Microfacets)> {
+        let Some(glossy) = &json.extensions.specular_glossiness else {
+            let rough = &json.pbr_metallic_roughness;
+            let [metalness, roughness] = self.factors(
+                at,
+                [rough.metallic_factor, rough.roughness_factor].map(|v| v.unwrap_or(1.0)),
+            )?;
+            let facets = Microfacets::Metallic {
+                metalness: metalness.min(1.0),
+                roughness: roughness.min(1.0),
+                texture,
+            };
+            let colour = rough.base_color_factor.unwrap_or([1.0; 4]);
+            return Ok((self.factors(at, colour)?, facets));
+        };
+        let specular = self.factors(at, glossy.specular_factor.unwrap_or([1.0; 3]))?;
+        let [glossiness] = self.factors(at, [glossy.glossiness_factor.unwrap_or(1.0)])?;
+        let facets = Microfacets::Specular {
+            colour: specular.map(|v| v.min(1.0)),
+            glossiness: glossiness.min(1.0),
+            texture,
+        };
+        let diffuse = glossy.diffuse_factor.unwrap_or([1.0; 4]);
+        Ok((self.factors(at, diffuse)?, facets))
+    }
+
+    /// Checks that numbers of the material `at` are finite and not negative.
+    fn factors<const N: usize>(&self, at: usize, factors: [f32; N]) -> Result<[f32; N]> {
+        match factors.into_iter().find(|v| !(v.is_finite() && *v >= 0.0)) {
+            None => Ok(factors),
+            Some(wrong) => {
+                let (place, expected) = (
+                    format!("materials[{at}]"),
+                    "factors and cutoff of 0 or more",
+                );
+                Err(self.store.malformed(place, expected, wrong.to_string()))
+            }
+        }
     }
 
     /// Returns the index in the mesh of a texture, or `None` if it cannot be read.
@@ -164,9 +197,11 @@ impl<'a> Materials<'a> {
             ),
             None => Sampler::default(),
         };
-        let Some(source) = texture.source else {
+        let Some(source) = texture.extensions.webp.source.or(texture.source) else {
             let index = info.index;
-            builder.warn(format!("textures[{index}] is left out: no PNG or JPEG"));
+            builder.warn(format!(
+                "textures[{index}] is left out: no PNG, JPEG or WebP"
+            ));
             return Ok(None);
         };
         let image = self.store.get(&self.document.images, source, "images")?;

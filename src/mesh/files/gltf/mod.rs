@@ -17,17 +17,23 @@ use crate::scene::formats::gltf::{BufferStore, Document, Resolve, instances, spl
 use materials::Materials;
 use primitive::CheckedPrimitive;
 
-/// Extensions that a document may require: they are read, or affect colours alone.
-const EXTENSIONS: [&str; 3] = [
+/// Extensions that a document may require and that are read.
+const EXTENSIONS: [&str; 5] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
     "KHR_lights_punctual",
+    "EXT_mesh_gpu_instancing",
+    "EXT_texture_webp",
 ];
 
-/// Prefix of the names of extensions that affect colours alone.
+/// Prefix of the names of extensions that affect colours alone. A document may require any of them.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 /// Extensions of materials that are drawn.
-const DRAWN_EXTENSIONS: [&str; 2] = ["KHR_materials_unlit", "KHR_materials_emissive_strength"];
+const DRAWN_EXTENSIONS: [&str; 3] = [
+    "KHR_materials_unlit",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_pbrSpecularGlossiness",
+];
 
 pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
@@ -106,7 +112,7 @@ fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path)
             "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
                 "its meshopt compression (save without)"
             }
-            "KHR_texture_basisu" => "its KTX2 textures (save as PNG or JPEG)",
+            "KHR_texture_basisu" => "its KTX2 textures (save as PNG, JPEG or WebP)",
             _ => "it required",
         };
         let (place, expected) = ("extensionsRequired", "extensions that are read");
@@ -115,8 +121,7 @@ fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path)
     }
     for name in &document.extensions_used {
         let is_drawn = DRAWN_EXTENSIONS.contains(&name.as_str());
-        let is_left_out = name.starts_with(MATERIAL_EXTENSIONS) && !is_drawn;
-        if is_left_out || name == "EXT_mesh_gpu_instancing" {
+        if name.starts_with(MATERIAL_EXTENSIONS) && !is_drawn {
             builder.warn(format!("extension {name:?} is left out"));
         }
     }

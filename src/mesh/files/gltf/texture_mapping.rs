@@ -65,17 +65,34 @@ impl Default for TextureMapping {
     }
 }
 
-/// The textures of a material by their names in the document, the most visible first.
+/// The textures of a material by their names in the document, the most visible first: of the colour, of
+/// the reflection, of normals, emission and occlusion.
 pub(super) fn textures(material: &Material) -> [(&'static str, Option<&TextureInfo>); 5] {
-    let rough = &material.pbr_metallic_roughness;
+    let [colour, reflection] = match &material.extensions.specular_glossiness {
+        Some(glossy) => [
+            ("diffuseTexture", &glossy.diffuse_texture),
+            (
+                "specularGlossinessTexture",
+                &glossy.specular_glossiness_texture,
+            ),
+        ],
+        None => {
+            let rough = &material.pbr_metallic_roughness;
+            [
+                ("baseColorTexture", &rough.base_color_texture),
+                (
+                    "metallicRoughnessTexture",
+                    &rough.metallic_roughness_texture,
+                ),
+            ]
+        }
+    };
     [
-        ("baseColorTexture", rough.base_color_texture.as_ref()),
-        (
-            "metallicRoughnessTexture",
-            rough.metallic_roughness_texture.as_ref(),
-        ),
-        ("normalTexture", material.normal_texture.as_ref()),
-        ("emissiveTexture", material.emissive_texture.as_ref()),
-        ("occlusionTexture", material.occlusion_texture.as_ref()),
+        colour,
+        reflection,
+        ("normalTexture", &material.normal_texture),
+        ("emissiveTexture", &material.emissive_texture),
+        ("occlusionTexture", &material.occlusion_texture),
     ]
+    .map(|(name, info)| (name, info.as_ref()))
 }

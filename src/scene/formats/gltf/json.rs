@@ -122,6 +122,14 @@ pub(crate) struct Node {
 pub(crate) struct NodeExtensions {
     #[serde(rename = "KHR_lights_punctual")]
     pub(crate) light: Option<NodeLight>,
+    #[serde(rename = "EXT_mesh_gpu_instancing")]
+    pub(crate) instancing: Option<Instancing>,
+}
+
+/// Accessors of the translations, rotations and scales of a node's meshes, by name.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Instancing {
+    pub(crate) attributes: BTreeMap<String, usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -224,6 +232,19 @@ pub(crate) struct MaterialExtensions {
     pub(crate) unlit: Option<serde::de::IgnoredAny>,
     #[serde(rename = "KHR_materials_emissive_strength")]
     pub(crate) emissive_strength: Option<EmissiveStrength>,
+    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
+    pub(crate) specular_glossiness: Option<SpecularGlossiness>,
+}
+
+/// Colours and gloss of a material, instead of [`Roughness`].
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct SpecularGlossiness {
+    pub(crate) diffuse_factor: Option<[f32; 4]>,
+    pub(crate) diffuse_texture: Option<TextureInfo>,
+    pub(crate) specular_factor: Option<[f32; 3]>,
+    pub(crate) glossiness_factor: Option<f32>,
+    pub(crate) specular_glossiness_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -285,10 +306,25 @@ impl Default for TextureTransform {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Texture {
     pub(crate) source: Option<usize>,
     pub(crate) sampler: Option<usize>,
+    pub(crate) extensions: TextureExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct TextureExtensions {
+    #[serde(rename = "EXT_texture_webp")]
+    pub(crate) webp: ImageSource,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ImageSource {
+    pub(crate) source: Option<usize>,
 }
 
 /// Filters and wrapping of a texture, by the numbers of OpenGL.

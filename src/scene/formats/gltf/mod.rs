@@ -3,6 +3,7 @@
 
 mod accessor;
 mod container;
+mod instances;
 mod json;
 mod nodes;
 mod splats;
@@ -11,8 +12,9 @@ mod write;
 pub(crate) use accessor::BufferStore;
 pub use container::Resolve;
 pub(crate) use container::{read_uri, split};
+pub(crate) use instances::{MeshInstance, instances};
 pub(crate) use json::{Camera, Document, Light, Material, Primitive, Sampler, TextureInfo};
-pub(crate) use nodes::{MeshInstance, Placement, instances, placed_nodes};
+pub(crate) use nodes::{Placement, placed_nodes};
 
 pub(super) use splats::FORMAT;
 pub(super) use write::write;

@@ -1,4 +1,4 @@
-//! Hierarchy of nodes, and the placements of meshes in the world.
+//! Hierarchy of nodes, and their placements in the world.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -15,13 +15,6 @@ const AFFINE_TOLERANCE: f64 = 1e-6;
 pub(crate) struct Placement {
     linear: Matrix3<f64>,
     offset: Vector3<f64>,
-}
-
-/// A mesh placed in the world by a node.
-pub(crate) struct MeshInstance {
-    pub(crate) node: usize,
-    pub(crate) mesh: usize,
-    pub(crate) placement: Placement,
 }
 
 impl Placement {
@@ -42,9 +35,20 @@ impl Placement {
                 offset: Vector3::new(k, l, m),
             });
         }
+        Some(Self::scaled(
+            node.scale.unwrap_or([1.0; 3]),
+            node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]),
+            node.translation.unwrap_or([0.0; 3]),
+        ))
+    }
+
+    /// Returns the map that scales, then rotates by a quaternion (x, y, z, w), then moves.
+    pub(super) fn scaled(
+        [sx, sy, sz]: [f64; 3],
+        [x, y, z, w]: [f64; 4],
+        translation: [f64; 3],
+    ) -> Self {
         // Quaternions in files may have any length, so that methods of unit quaternions do not apply.
-        let [x, y, z, w] = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
-        let [sx, sy, sz] = node.scale.unwrap_or([1.0; 3]);
         let columns = [
             Vector3::new(
                 1.0 - 2.0 * (y * y + z * z),
@@ -62,14 +66,14 @@ impl Placement {
                 1.0 - 2.0 * (x * x + y * y),
             ) * sz,
         ];
-        Some(Self {
+        Self {
             linear: Matrix3::from_columns(&columns),
-            offset: node.translation.unwrap_or([0.0; 3]).into(),
-        })
+            offset: translation.into(),
+        }
     }
 
     /// Returns the map that applies `inner` first.
-    fn after(&self, inner: &Self) -> Self {
+    pub(super) fn after(&self, inner: &Self) -> Self {
         Self {
             linear: self.linear * inner.linear,
             offset: self.linear * inner.offset + self.offset,
@@ -111,20 +115,6 @@ impl Placement {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column));
         a.cross(&b).dot(&c) < 0.0
     }
-}
-
-/// Returns the meshes of the document's scene in depth-first order, children in file order.
-pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
-    let placed = placed_nodes(document, store)?.into_iter();
-    let instance = |(node, placement): (usize, _)| {
-        let mesh = document.nodes[node].mesh?;
-        Some(MeshInstance {
-            node,
-            mesh,
-            placement,
-        })
-    };
-    Ok(placed.filter_map(instance).collect())
 }
 
 /// Returns the nodes of the document's scene and their maps to the world, in depth-first order, children

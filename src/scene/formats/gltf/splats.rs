@@ -6,8 +6,8 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 
 use super::accessor::BufferStore;
 use super::container::split;
+use super::instances::{MeshInstance, instances};
 use super::json::{Document, Primitive};
-use super::nodes::{MeshInstance, instances};
 use crate::error::{Error, Result};
 use crate::scene::bytes::Bytes;
 use crate::scene::encoding::{LoadOptions, SceneEncoding, SplatAxes};

@@ -1,0 +1,87 @@
+//! Meshes of a document placed in the world: one per node that has a mesh, or as many as the node's
+//! `EXT_mesh_gpu_instancing` lists.
+
+use super::accessor::BufferStore;
+use super::json::{Document, Instancing};
+use super::nodes::{Placement, placed_nodes};
+use crate::error::{Error, Result};
+
+/// Limit on the instances of all nodes. Several nodes may share one list, so the size of the file does not
+/// bound them.
+const MAX_INSTANCES: u64 = 1 << 20;
+
+/// A mesh placed in the world by a node.
+pub(crate) struct MeshInstance {
+    pub(crate) node: usize,
+    pub(crate) mesh: usize,
+    pub(crate) placement: Placement,
+}
+
+/// Returns the meshes of the document's scene in depth-first order of nodes, children in file order, and
+/// the instances of a node in the order of its list.
+pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
+    let mut instances = Vec::new();
+    for (node, placement) in placed_nodes(document, store)? {
+        let Some(mesh) = document.nodes[node].mesh else {
+            continue;
+        };
+        let placements = match &document.nodes[node].extensions.instancing {
+            None => vec![placement],
+            Some(list) => listed(list, (node, placement), instances.len(), store)?,
+        };
+        instances.extend(placements.into_iter().map(|placement| MeshInstance {
+            node,
+            mesh,
+            placement,
+        }));
+    }
+    Ok(instances)
+}
+
+/// The placements in the list of a node, which come after `before` others.
+fn listed(
+    list: &Instancing,
+    (node, outer): (usize, Placement),
+    before: usize,
+    store: &BufferStore<'_>,
+) -> Result<Vec<Placement>> {
+    let mut counts = Vec::new();
+    for at in list.attributes.values() {
+        counts.push(store.accessor(*at)?.count);
+    }
+    let count = counts.first().copied().unwrap_or(0);
+    if let Some(other) = counts.iter().find(|other| **other != count) {
+        let place = format!("nodes[{node}].extensions.EXT_mesh_gpu_instancing");
+        let expected = format!("{count} of each attribute");
+        return Err(store.malformed(place, expected, other.to_string()));
+    }
+    let found = before.saturating_add(count) as u64;
+    Error::check_limit("instances of meshes", MAX_INSTANCES, found)?;
+    let accessor = |name: &str| list.attributes.get(name).copied();
+    let translations = values(accessor("TRANSLATION"), [0.0; 3], count, store)?;
+    let rotations = values(accessor("ROTATION"), [0.0, 0.0, 0.0, 1.0], count, store)?;
+    let scales = values(accessor("SCALE"), [1.0; 3], count, store)?;
+    let parts = translations.into_iter().zip(rotations).zip(scales);
+    let placements = parts.map(|((translation, rotation), scale)| {
+        let inner = Placement::scaled(
+            scale.map(f64::from),
+            rotation.map(f64::from),
+            translation.map(f64::from),
+        );
+        outer.after(&inner)
+    });
+    Ok(placements.collect())
+}
+
+/// An attribute of `count` instances: the elements of an accessor, or `default` for each without one.
+fn values<const N: usize>(
+    accessor: Option<usize>,
+    default: [f32; N],
+    count: usize,
+    store: &BufferStore<'_>,
+) -> Result<Vec<[f32; N]>> {
+    match accessor {
+        Some(at) => store.vectors(at),
+        None => Ok(vec![default; count]),
+    }
+}
