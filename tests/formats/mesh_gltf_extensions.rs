@@ -120,7 +120,7 @@ fn lists_of_instances_are_checked() {
 }
 
 /// Reads a document with this material and one texture, whose image has the bytes of `picture`.
-fn material(material: &Value, texture: Value, picture: &[u8]) -> (Material, Vec<String>) {
+fn material(material: &Value, texture: &Value, picture: &[u8]) -> (Material, Vec<String>) {
     let mut document = with("/materials", json!([material]));
     set(&mut document, "/meshes/0/primitives/0/material", json!(0));
     set(&mut document, "/textures", json!([texture]));
@@ -147,7 +147,7 @@ fn textures_are_webp_too() {
     let textured = json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}});
     let texture = json!({"source": 7, "extensions": {"EXT_texture_webp": {"source": 0}}});
     for side in [3, 2048] {
-        let (material, warnings) = material(&textured, texture.clone(), &webp(side));
+        let (material, warnings) = material(&textured, &texture, &webp(side));
         assert_eq!(
             (material.base_texture, warnings),
             (Some(0), Vec::new()),
@@ -156,7 +156,7 @@ fn textures_are_webp_too() {
     }
     let mut broken = webp(64);
     broken.truncate(broken.len() - 8);
-    let (material, warnings) = material(&textured, texture, &broken);
+    let (material, warnings) = material(&textured, &texture, &broken);
     assert_eq!(material.base_texture, None);
     assert!(warnings[0].contains("images[0]"), "{warnings:?}");
 }
@@ -173,7 +173,7 @@ fn specular_colours_replace_metalness() {
         "alphaMode": "BLEND",
         "extensions": {"KHR_materials_pbrSpecularGlossiness": glossy}
     });
-    let (found, warnings) = material(&json, json!({"source": 0}), &webp(1));
+    let (found, warnings) = material(&json, &json!({"source": 0}), &webp(1));
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!(
         (found.base_colour, found.opacity),
@@ -190,7 +190,7 @@ fn specular_colours_replace_metalness() {
     );
     // Without numbers: a white mirror on white.
     let json = json!({"extensions": {"KHR_materials_pbrSpecularGlossiness": {}}});
-    let (found, _) = material(&json, json!({"source": 0}), &webp(1));
+    let (found, _) = material(&json, &json!({"source": 0}), &webp(1));
     let facets = Microfacets::Specular {
         colour: [1.0; 3],
         glossiness: 1.0,
