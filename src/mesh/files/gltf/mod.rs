@@ -1,10 +1,11 @@
 //! glTF 2.0 and GLB.
 //!
 //! The meshes of the document's scene are read, placed by their nodes, as one draw per primitive of
-//! each instance. Skins and morph targets stay at rest.
+//! each instance. Skins and morph targets are at rest.
 
 mod materials;
 mod primitive;
+mod skin;
 mod texture_mapping;
 mod viewpoints;
 
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::scene::formats::gltf::{BufferStore, Document, Resolve, instances, split};
 use materials::Materials;
 use primitive::CheckedPrimitive;
+use skin::Skins;
 
 /// Extensions that a document may require and that are read.
 const EXTENSIONS: [&str; 5] = [
@@ -70,13 +72,13 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     }
     builder.expect(vertices, triangles)?;
     let mut materials = Materials::new(&document, &store);
+    let skins = Skins::of(&document, &store, &mut builder)?;
     for instance in &instances {
-        if document.nodes[instance.node].skin.is_some() {
-            builder.warn("skins are left out: meshes are at rest");
-        }
+        let skin = document.nodes[instance.node].skin;
+        let joints = skin.map(|at| skins.joints(at, &store)).transpose()?;
         for shape in &shapes[instance.mesh] {
             let material = materials.index(shape.json.material, &mut builder, resolve)?;
-            shape.add(instance, material, &store, &mut builder)?;
+            shape.add(instance, joints.flatten(), material, &store, &mut builder)?;
         }
     }
     let mut loaded = builder.finish();

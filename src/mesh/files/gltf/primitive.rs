@@ -2,9 +2,13 @@
 
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
+use super::skin::SkinnedVertices;
 use super::texture_mapping::TextureMapping;
 use crate::error::Result;
-use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
+use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Placement, Primitive};
+
+/// Sets of four joints and weights that are read for each vertex.
+const INFLUENCE_SETS: usize = 2;
 
 /// Mode by which indices form triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +39,8 @@ pub(crate) struct CheckedPrimitive<'a> {
     uv: Option<usize>,
     mapping: TextureMapping,
     colour: Option<usize>,
+    /// Accessors of joints and weights by set.
+    influences: Vec<[usize; 2]>,
     pub(crate) json: &'a Primitive,
     pub(crate) vertices: usize,
     /// Length of the sequence of indices.
@@ -97,6 +103,18 @@ impl<'a> CheckedPrimitive<'a> {
         let uv = attribute(&mapping.attribute(), &[5126, 5121, 5123])?;
         let colour = attribute("COLOR_0", &[5126, 5121, 5123])?;
         attribute("POSITION", &[5126])?;
+        let mut influences = Vec::new();
+        for set in 0..INFLUENCE_SETS {
+            let joints = attribute(&format!("JOINTS_{set}"), &[5121, 5123])?;
+            let weights = attribute(&format!("WEIGHTS_{set}"), &[5126, 5121, 5123])?;
+            influences.extend(joints.zip(weights).map(<[usize; 2]>::from));
+        }
+        if json
+            .attributes
+            .contains_key(&format!("JOINTS_{INFLUENCE_SETS}"))
+        {
+            builder.warn("joints of vertices beyond the first eight are left out");
+        }
         let indices = match json.indices {
             Some(at) => store.accessor(at)?.count,
             None => vertices,
@@ -114,6 +132,7 @@ impl<'a> CheckedPrimitive<'a> {
             uv,
             mapping,
             colour,
+            influences,
             json,
             vertices,
             indices,
@@ -129,24 +148,33 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
-    /// Adds the triangles of an instance, placed in the world, as a draw.
+    /// Adds the triangles of an instance, placed in the world, as a draw. The vertices follow `joints`, the
+    /// maps of those of a skin, if the instance has one.
     pub(super) fn add(
         &self,
         instance: &MeshInstance,
+        joints: Option<&[Placement]>,
         material: u32,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<()> {
         let of_vertices = |at| store.indices(at, self.vertices);
         let indices = self.json.indices.map(of_vertices).transpose()?;
-        let vertices = self.corners(instance, store, builder)?;
-        let mirrors = instance.placement.mirrors();
+        let joints = joints.filter(|_| !self.influences.is_empty());
+        let skinned = joints
+            .map(|joints| SkinnedVertices::of(joints, &self.influences, &self.place, store))
+            .transpose()?;
+        let skinned = |vertex| skinned.as_ref().and_then(|skin| skin.placement(vertex));
+        let vertices = self.corners(instance, skinned, store, builder)?;
         let triangles = usize::try_from(self.triangles()).unwrap_or(usize::MAX);
+        let mirrors = instance.placement.mirrors();
         for triangle in 0..triangles {
-            let [a, b, c] = self.topology.triangle(triangle).map(|at| match &indices {
-                Some(indices) => vertices[indices[at] as usize],
-                None => vertices[at],
+            let at = self.topology.triangle(triangle).map(|at| match &indices {
+                Some(indices) => indices[at] as usize,
+                None => at,
             });
+            let [a, b, c] = at.map(|at| vertices[at]);
+            let mirrors = skinned(at[0]).map_or(mirrors, |own| own.mirrors());
             let mut corners = if mirrors { [a, c, b] } else { [a, b, c] };
             if self.normal.is_none() {
                 // The specification asks for flat normals where a primitive has none.
@@ -159,9 +187,11 @@ impl<'a> CheckedPrimitive<'a> {
         Ok(())
     }
 
+    /// Adds the vertices of an instance, those of a skin placed by `skinned`.
     fn corners(
         &self,
         instance: &MeshInstance,
+        skinned: impl Fn(usize) -> Option<Placement>,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Vec<Corner>> {
@@ -172,8 +202,9 @@ impl<'a> CheckedPrimitive<'a> {
             }
         };
         let mut corners = Vec::new();
-        for position in store.vectors::<3>(self.position)? {
-            let placed = instance.placement.point(position);
+        for (vertex, position) in store.vectors::<3>(self.position)?.into_iter().enumerate() {
+            let placement = skinned(vertex).unwrap_or(instance.placement);
+            let placed = placement.point(position);
             let position = builder.position(finite(placed).map_err(wrong("POSITION"))?)?;
             corners.push(Corner {
                 position,
@@ -183,9 +214,14 @@ impl<'a> CheckedPrimitive<'a> {
             });
         }
         if let Some(at) = self.normal {
-            let turn = instance.placement.normals();
-            for (corner, normal) in corners.iter_mut().zip(store.vectors::<3>(at)?) {
-                let normal = finite(normal).and_then(|normal| finite(turn(normal)));
+            let rigid = instance.placement.normals();
+            let turned = |vertex, normal| match skinned(vertex) {
+                Some(placement) => placement.normals()(normal),
+                None => rigid(normal),
+            };
+            let normals = store.vectors::<3>(at)?.into_iter().enumerate();
+            for (corner, (vertex, normal)) in corners.iter_mut().zip(normals) {
+                let normal = finite(normal).and_then(|normal| finite(turned(vertex, normal)));
                 corner.normal = builder.normal(normal.map_err(wrong("NORMAL"))?)?;
             }
         }

@@ -159,9 +159,15 @@ impl<'a> BufferStore<'a> {
     pub(crate) fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
         let accessor = self.accessor(at)?;
         let place = format!("accessors[{at}]");
-        let shape = ["", "SCALAR", "VEC2", "VEC3", "VEC4"].get(N).unwrap_or(&"");
-        if accessor.shape != *shape {
-            return Err(self.malformed(place, *shape, accessor.shape.clone()));
+        let shape = match N {
+            2 => "VEC2",
+            3 => "VEC3",
+            4 => "VEC4",
+            16 => "MAT4",
+            _ => "SCALAR",
+        };
+        if accessor.shape != shape {
+            return Err(self.malformed(place, shape, accessor.shape.clone()));
         }
         let kind = (N, accessor.component_type);
         let mut values = match accessor.buffer_view {

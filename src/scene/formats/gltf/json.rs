@@ -34,6 +34,8 @@ pub(crate) struct Document {
     #[serde(default)]
     pub(crate) samplers: Vec<Sampler>,
     #[serde(default)]
+    pub(crate) skins: Vec<Skin>,
+    #[serde(default)]
     pub(crate) cameras: Vec<Camera>,
     #[serde(default)]
     pub(crate) animations: Vec<serde::de::IgnoredAny>,
@@ -135,6 +137,13 @@ pub(crate) struct Instancing {
 #[derive(Debug, Deserialize)]
 pub(crate) struct NodeLight {
     pub(crate) light: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Skin {
+    pub(crate) joints: Vec<usize>,
+    pub(crate) inverse_bind_matrices: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -18,7 +18,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    fn identity() -> Self {
+    pub(crate) fn identity() -> Self {
         Self {
             linear: Matrix3::identity(),
             offset: Vector3::zeros(),
@@ -27,19 +27,26 @@ impl Placement {
 
     /// Returns the map from a node to its parent, or `None` if its matrix is not affine.
     fn of(node: &Node) -> Option<Self> {
-        if let Some([a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]) = node.matrix {
-            let last = [x, y, z, w - 1.0];
-            let is_affine = last.iter().all(|v| v.abs() <= AFFINE_TOLERANCE);
-            return is_affine.then_some(Self {
-                linear: Matrix3::from_columns(&[[a, b, c], [d, e, f], [g, h, i]].map(Into::into)),
-                offset: Vector3::new(k, l, m),
-            });
+        if let Some(matrix) = node.matrix {
+            return Self::of_matrix(matrix);
         }
         Some(Self::scaled(
             node.scale.unwrap_or([1.0; 3]),
             node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]),
             node.translation.unwrap_or([0.0; 3]),
         ))
+    }
+
+    /// Returns the map of a matrix, column by column, or `None` if it is not affine.
+    pub(crate) fn of_matrix(
+        [a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]: [f64; 16],
+    ) -> Option<Self> {
+        let last = [x, y, z, w - 1.0];
+        let is_affine = last.iter().all(|v| v.abs() <= AFFINE_TOLERANCE);
+        is_affine.then_some(Self {
+            linear: Matrix3::from_columns(&[[a, b, c], [d, e, f], [g, h, i]].map(Into::into)),
+            offset: Vector3::new(k, l, m),
+        })
     }
 
     /// Returns the map that scales, then rotates by a quaternion (x, y, z, w), then moves.
@@ -73,11 +80,24 @@ impl Placement {
     }
 
     /// Returns the map that applies `inner` first.
-    pub(super) fn after(&self, inner: &Self) -> Self {
+    pub(crate) fn after(&self, inner: &Self) -> Self {
         Self {
             linear: self.linear * inner.linear,
             offset: self.linear * inner.offset + self.offset,
         }
+    }
+
+    /// Returns the sum of maps times their weights.
+    pub(crate) fn weighted<'a>(maps: impl Iterator<Item = (f64, &'a Self)>) -> Self {
+        let mut sum = Self {
+            linear: Matrix3::zeros(),
+            offset: Vector3::zeros(),
+        };
+        for (weight, map) in maps {
+            sum.linear += map.linear * weight;
+            sum.offset += map.offset * weight;
+        }
+        sum
     }
 
     /// The linear map and the offset.

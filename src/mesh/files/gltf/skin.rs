@@ -1,0 +1,132 @@
+//! Skins at rest: every vertex is placed by the weighted mean of its joints' maps. The node of a skinned
+//! mesh does not move it, as the specification says.
+
+use std::collections::HashMap;
+
+use super::super::build::MeshBuilder;
+use crate::error::{Error, Result};
+use crate::scene::formats::gltf::{BufferStore, Document, Placement, placed_nodes};
+
+/// Limit on the joints and matrices of all skins. Several skins may share matrices, so the size of the
+/// file does not bound them.
+const MAX_JOINTS: u64 = 1 << 20;
+
+/// The skins of a document, each as the maps of its joints from the mesh to the world; `None` for a skin that
+/// is left out.
+pub(super) struct Skins(Vec<Option<Vec<Placement>>>);
+
+impl Skins {
+    /// Reads the skins of a document. One whose joints are not in the scene is left out with a warning.
+    pub(super) fn of(
+        document: &Document,
+        store: &BufferStore<'_>,
+        builder: &mut MeshBuilder,
+    ) -> Result<Self> {
+        if document.skins.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        let nodes: HashMap<_, _> = placed_nodes(document, store)?.into_iter().collect();
+        let (mut skins, mut joints) = (Vec::new(), 0_u64);
+        for (at, skin) in document.skins.iter().enumerate() {
+            let count = skin.joints.len();
+            let matrices = match skin.inverse_bind_matrices {
+                Some(accessor) => store.accessor(accessor)?.count,
+                None => count,
+            };
+            if matrices < count {
+                let place = format!("skins[{at}].inverseBindMatrices");
+                let expected = format!("{count}, one for each joint");
+                return Err(store.malformed(place, expected, matrices.to_string()));
+            }
+            joints = joints.saturating_add(matrices as u64);
+            Error::check_limit("joints of skins", MAX_JOINTS, joints)?;
+            let inverses = match skin.inverse_bind_matrices {
+                Some(accessor) => inverse_bind_maps(accessor, store)?,
+                None => vec![Placement::identity(); count],
+            };
+            let joints = skin.joints.iter().zip(&inverses);
+            let maps = joints.map(|(joint, inverse)| Some(nodes.get(joint)?.after(inverse)));
+            let maps: Option<Vec<_>> = maps.collect();
+            if maps.is_none() {
+                builder.warn(format!(
+                    "skins[{at}] is left out: not all of its joints are in the scene"
+                ));
+            }
+            skins.push(maps);
+        }
+        Ok(Self(skins))
+    }
+
+    /// Returns the maps of the joints of the skin `at`, or `None` if it is left out.
+    pub(super) fn joints(
+        &self,
+        at: usize,
+        store: &BufferStore<'_>,
+    ) -> Result<Option<&[Placement]>> {
+        Ok(store.get(&self.0, at, "skins")?.as_deref())
+    }
+}
+
+/// The maps of an accessor of matrices.
+fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<Placement>> {
+    let matrices = store.vectors::<16>(at)?.into_iter();
+    let maps = matrices.map(|matrix| {
+        Placement::of_matrix(matrix.map(f64::from)).ok_or_else(|| {
+            let place = format!("accessors[{at}]");
+            store.malformed(place, "affine inverse bind matrices", "a projective one")
+        })
+    });
+    maps.collect()
+}
+
+/// Maps of the vertices of a skinned primitive.
+pub(super) struct SkinnedVertices<'a> {
+    joints: &'a [Placement],
+    /// Joints and weights by set and vertex.
+    sets: Vec<(Vec<[u32; 4]>, Vec<[f32; 4]>)>,
+}
+
+impl<'a> SkinnedVertices<'a> {
+    /// Reads the joints and weights of a primitive at `place` from the accessors of each set.
+    pub(super) fn of(
+        joints: &'a [Placement],
+        accessors: &[[usize; 2]],
+        place: &str,
+        store: &BufferStore<'_>,
+    ) -> Result<Self> {
+        let mut sets = Vec::new();
+        for (set, &[indices, weights]) in accessors.iter().enumerate() {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "whole numbers of at most 16 bits, as the accessor has been checked"
+            )]
+            let whole = |indices: [f32; 4]| indices.map(|index| index as u32);
+            let indices: Vec<_> = store
+                .vectors::<4>(indices)?
+                .into_iter()
+                .map(whole)
+                .collect();
+            let mut all = indices.as_flattened().iter();
+            if let Some(index) = all.find(|index| **index as usize >= joints.len()) {
+                let place = format!("{place}, JOINTS_{set}");
+                let expected = format!("joints below {}", joints.len());
+                return Err(store.malformed(place, expected, index.to_string()));
+            }
+            sets.push((indices, store.vectors::<4>(weights)?));
+        }
+        Ok(Self { joints, sets })
+    }
+
+    /// Returns the map of a vertex, or `None` for one without weights.
+    pub(super) fn placement(&self, vertex: usize) -> Option<Placement> {
+        let influences = || {
+            let sets = self.sets.iter();
+            sets.flat_map(|(joints, weights)| joints[vertex].into_iter().zip(weights[vertex]))
+        };
+        let sum: f64 = influences().map(|(_, weight)| f64::from(weight)).sum();
+        let joint =
+            |(joint, weight): (u32, f32)| (f64::from(weight) / sum, &self.joints[joint as usize]);
+        (sum > 0.0).then(|| Placement::weighted(influences().map(joint)))
+    }
+}
