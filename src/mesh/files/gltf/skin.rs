@@ -79,11 +79,16 @@ fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<Placement
     maps.collect()
 }
 
+/// Four influences of each vertex.
+struct Influences {
+    joints: Vec<[u32; 4]>,
+    weights: Vec<[f32; 4]>,
+}
+
 /// Maps of the vertices of a skinned primitive.
 pub(super) struct SkinnedVertices<'a> {
     joints: &'a [Placement],
-    /// Joints and weights by set and vertex.
-    sets: Vec<(Vec<[u32; 4]>, Vec<[f32; 4]>)>,
+    sets: Vec<Influences>,
 }
 
 impl<'a> SkinnedVertices<'a> {
@@ -113,7 +118,10 @@ impl<'a> SkinnedVertices<'a> {
                 let expected = format!("joints below {}", joints.len());
                 return Err(store.malformed(place, expected, index.to_string()));
             }
-            sets.push((indices, store.vectors::<4>(weights)?));
+            sets.push(Influences {
+                joints: indices,
+                weights: store.vectors(weights)?,
+            });
         }
         Ok(Self { joints, sets })
     }
@@ -122,7 +130,7 @@ impl<'a> SkinnedVertices<'a> {
     pub(super) fn placement(&self, vertex: usize) -> Option<Placement> {
         let influences = || {
             let sets = self.sets.iter();
-            sets.flat_map(|(joints, weights)| joints[vertex].into_iter().zip(weights[vertex]))
+            sets.flat_map(|set| set.joints[vertex].into_iter().zip(set.weights[vertex]))
         };
         let sum: f64 = influences().map(|(_, weight)| f64::from(weight)).sum();
         let joint =
