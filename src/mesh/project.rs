@@ -3,7 +3,7 @@
 
 use super::camera::{HomogeneousPoint, MeshCamera};
 use super::grid::Grid;
-use crate::raster::geometry::{PixelRect, Vertex};
+use crate::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
 use crate::raster::outline::raster_tiles;
 use crate::raster::sample_depth::DepthPlane;
 use crate::raster::sampled::{SampledPolygon, SampledQuad, TileSamples};
@@ -33,29 +33,32 @@ impl ProjectedVertex {
 
 /// Projects a vertex.
 #[inline]
+#[allow(clippy::cast_possible_truncation, reason = "depths are f32")]
 pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
     let point = view.project(position);
     let guard = GUARD_PX * point.z;
     let is_inside = point.z >= view.near && point.xz.abs() <= guard && point.yz.abs() <= guard;
     ProjectedVertex {
         point,
-        snapped: is_inside.then(|| snap(view, &point)),
+        snapped: is_inside.then(|| (snap(&point), depth(view, &point) as f32)),
     }
 }
 
-/// Snapped position and depth of a point in front of the near plane and inside the guard band.
+/// Snapped position of a point in front of the near plane and inside the guard band.
 #[inline]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "inside the guard band; depths are f32"
-)]
-fn snap(view: &MeshCamera, point: &HomogeneousPoint) -> (Vertex, f32) {
+#[allow(clippy::cast_possible_truncation, reason = "inside the guard band")]
+fn snap(point: &HomogeneousPoint) -> Vertex {
     let scale = UNITS / point.z;
-    let vertex = Vertex {
+    Vertex {
         x: (point.xz * scale).round() as i32,
         y: (point.yz * scale).round() as i32,
-    };
-    (vertex, (view.near / point.z) as f32)
+    }
+}
+
+/// Depth of a point in front of the near plane.
+#[inline]
+fn depth(view: &MeshCamera, point: &HomogeneousPoint) -> f64 {
+    view.near / point.z
 }
 
 /// Visits the pieces of a triangle on the picture: the triangle itself, or a fan that fills the part
@@ -66,18 +69,76 @@ pub fn triangles(
     mut visit: impl FnMut([Vertex; 3], DepthPlane),
 ) {
     if let [Some(a), Some(b), Some(c)] = corners.map(|c| c.snapped) {
-        if let Some(plane) = depth_plane([a, b, c]) {
-            visit([a.0, b.0, c.0], plane);
+        let triangle = [a.0, b.0, c.0];
+        let points = [a, b, c].map(|(vertex, depth)| at_depth(vertex, depth.into()));
+        if let Some(plane) = depth_plane(points, twice_area(triangle), a.0) {
+            visit(triangle, plane);
         }
         return;
     }
     let clipped = clip(view.near, corners.map(|c| c.point));
-    let snapped: Vec<_> = clipped.iter().map(|point| snap(view, point)).collect();
+    let snapped: Vec<_> = clipped.iter().map(snap).collect();
     // The piece with the largest area gives the most accurate plane.
-    let fans = || (2..snapped.len()).map(|k| [snapped[0], snapped[k - 1], snapped[k]]);
-    let largest = fans().max_by_key(|f| area(f.map(|v| v.0)).abs());
-    if let Some(plane) = largest.and_then(depth_plane) {
-        fans().for_each(|fan| visit(fan.map(|v| v.0), plane));
+    let fans = || (2..snapped.len()).map(|k| [0, k - 1, k]);
+    let vertices = |fan: [usize; 3]| fan.map(|k| snapped[k]);
+    let Some(largest) = fans().max_by_key(|fan| area(vertices(*fan)).abs()) else {
+        return;
+    };
+    if let Some(plane) = cut_plane(view, largest.map(|k| clipped[k]), vertices(largest)) {
+        fans().for_each(|fan| visit(vertices(fan), plane));
+    }
+}
+
+/// The depth plane of a triangle that was cut out of a larger one, and was then snapped to `vertices`.
+///
+/// Its corners may lie far beside the picture, where depths are so much greater than on it that their
+/// rounding, and that of their positions, would hide the difference between two surfaces there. The plane
+/// therefore begins on the picture, and goes through the corners before they were snapped; but those of a
+/// sliver were moved by as much as it is thick.
+fn cut_plane(
+    view: &MeshCamera,
+    corners: [HomogeneousPoint; 3],
+    vertices: [Vertex; 3],
+) -> Option<DepthPlane> {
+    let exact = corners.map(|point| {
+        let scale = UNITS / point.z;
+        let position = [point.xz * scale, point.yz * scale];
+        (position, depth(view, &point))
+    });
+    let [a, b, c] = exact.map(|(position, _)| position);
+    let sides = [[a, b], [b, c], [c, a]].map(|[p, q]| f64::hypot(q[0] - p[0], q[1] - p[1]));
+    let longest = sides.into_iter().fold(0.0, f64::max);
+    let exact_area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+    let origin = nearest_on_picture(view, vertices[0]);
+    if exact_area.abs() >= UNITS * longest {
+        return depth_plane(exact, exact_area, origin);
+    }
+    let snapped = [0, 1, 2].map(|k| at_depth(vertices[k], exact[k].1));
+    depth_plane(snapped, twice_area(vertices), origin)
+}
+
+/// A vertex as a position with a depth.
+#[inline]
+fn at_depth(vertex: Vertex, depth: f64) -> ([f64; 2], f64) {
+    ([vertex.x.into(), vertex.y.into()], depth)
+}
+
+/// [`area`], rounded once.
+#[inline]
+#[allow(clippy::cast_precision_loss, reason = "at most 2^61")]
+fn twice_area(triangle: [Vertex; 3]) -> f64 {
+    area(triangle) as f64
+}
+
+/// The point of the picture nearest to a vertex.
+fn nearest_on_picture(view: &MeshCamera, vertex: Vertex) -> Vertex {
+    let inside = |v: i32, side: u32| {
+        let units = i64::from(side) << SUBPIXEL_BITS;
+        v.clamp(0, i32::try_from(units).unwrap_or(i32::MAX))
+    };
+    Vertex {
+        x: inside(vertex.x, view.camera.width),
+        y: inside(vertex.y, view.camera.height),
     }
 }
 
@@ -86,34 +147,24 @@ fn area([a, b, c]: [Vertex; 3]) -> i64 {
     i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
 }
 
-/// The plane through three positions with depths; `None` if they lie on a line.
+/// The plane through three positions in 1/256 px with depths, from `origin` on, given twice their area;
+/// `None` if that is zero.
 #[inline]
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "areas and differences of at most 2^61 are rounded once; slopes are f32"
-)]
-fn depth_plane([a, b, c]: [(Vertex, f32); 3]) -> Option<DepthPlane> {
-    let area = area([a.0, b.0, c.0]);
-    if area == 0 {
+#[allow(clippy::cast_possible_truncation, reason = "depths and slopes are f32")]
+fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Option<DepthPlane> {
+    if area == 0.0 {
         return None;
     }
-    let to = |v: (Vertex, f32)| {
-        [
-            f64::from(v.0.x - a.0.x),
-            f64::from(v.0.y - a.0.y),
-            f64::from(v.1) - f64::from(a.1),
-        ]
-    };
-    let ([x1, y1, d1], [x2, y2, d2]) = (to(b), to(c));
-    let inverse = 1.0 / area as f64;
+    let to = |p: [f64; 2]| [p[0] - a.0[0], p[1] - a.0[1]];
+    let ([x1, y1], [x2, y2]) = (to(b.0), to(c.0));
+    let (d1, d2) = (b.1 - a.1, c.1 - a.1);
+    let inverse = 1.0 / area;
+    let slope = [(d1 * y2 - d2 * y1) * inverse, (d2 * x1 - d1 * x2) * inverse];
+    let [x, y] = to(at_depth(origin, 0.0).0);
     Some(DepthPlane {
-        origin: [a.0.x, a.0.y],
-        depth: a.1,
-        slope: [
-            ((d1 * y2 - d2 * y1) * inverse) as f32,
-            ((d2 * x1 - d1 * x2) * inverse) as f32,
-        ],
+        origin: [origin.x, origin.y],
+        depth: (a.1 + slope[0] * x + slope[1] * y) as f32,
+        slope: slope.map(|s| s as f32),
     })
 }
 

@@ -53,6 +53,40 @@ fn the_near_plane_cuts() {
     }
 }
 
+/// A floor from far behind the camera to a corner before it, of which the near plane and the guard band leave
+/// a part whose other corners are up to a million pixels away and ten thousand times nearer than what is seen.
+#[test]
+fn a_cut_floor_has_the_depths_of_the_whole() {
+    const HEIGHT: f32 = 0.5;
+    let view = MeshCamera {
+        near: 1e-4,
+        ..view()
+    };
+    for x in [-20.0, 0.0, 7.0] {
+        // The corner is at a whole pixel of row 51, so that snapping does not move it. The horizon is at row 50.
+        let corners = [
+            [-300.0, HEIGHT, -200.0],
+            [x, HEIGHT, 25.0],
+            [500.0, HEIGHT, -100.0],
+        ];
+        let projected = corners.map(|c| project(&view, c));
+        let mut planes = Vec::new();
+        triangles(&view, projected.each_ref(), |_, plane| planes.push(plane));
+        assert!(!planes.is_empty());
+        for (plane, row) in planes
+            .iter()
+            .flat_map(|p| [52, 60, 80, 99].map(|row| (p, row)))
+        {
+            for column in [0, 50, 99] {
+                let z = 50.0 * f64::from(HEIGHT) / f64::from(row - 50);
+                let depth = plane.at_sample([column * 256, row * 256], [0, 0]);
+                let error = f64::from(depth) * z / view.near - 1.0;
+                assert!(error.abs() < 2e-6, "{x}: {column}, {row}: {error:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn far_aside_is_cut_at_the_guard_band() {
     let found = pieces([[-1e7, 0.1, 0.6], [1e7, 0.1, 0.6], [0.0, 1.0, 0.6]]);
