@@ -199,7 +199,13 @@ impl Config {
         self.check_product(
             &[("zrop.cache_bytes", self.zrop.cache_bytes)],
             MAX_CACHE_BYTES,
-        )
+        )?;
+        let clock_mhz = self.gpu.clock_mhz;
+        let l2 = self.l2.bytes_per_cycle(clock_mhz);
+        let l2_fields = "l2.slices * l2.slice_bytes_per_cycle * l2.clock_mhz / gpu.clock_mhz";
+        check_bandwidth(l2_fields, l2)?;
+        let dram = self.dram.bytes_per_cycle(clock_mhz);
+        check_bandwidth("1000 * dram.gb_per_s / gpu.clock_mhz", dram)
     }
 
     /// Checks that the product of `sizes` over all GPCs is at most `most`.
@@ -262,6 +268,22 @@ impl Config {
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }
+}
+
+/// Checks that a memory, whose bandwidth follows from `fields`, moves at least a byte per cycle of the units:
+/// its port counts whole bytes per cycle.
+fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
+    // A quotient of 1 may come out one rounding below it.
+    const LEAST: f64 = 1.0 - 1e-12;
+    if bytes_per_cycle >= LEAST {
+        return Ok(());
+    }
+    let expected = "at least 1 byte per cycle of the units";
+    Err(Error::argument(
+        fields,
+        expected,
+        bytes_per_cycle.to_string(),
+    ))
 }
 
 /// Name of an assignment in errors.

@@ -62,6 +62,29 @@ fn sizes_are_bounded_together() {
     assert!(error.contains("gpu.gpcs * crop.cache_bytes"), "{error}");
 }
 
+#[test]
+fn memories_move_a_byte_per_cycle() {
+    for (slow, fields) in [
+        ("l2.clock_mhz=0.5", "l2.clock_mhz: expected"),
+        (
+            "l2.clock_mhz=1",
+            "l2.slices * l2.slice_bytes_per_cycle * l2.clock_mhz / gpu.clock_mhz",
+        ),
+        ("dram.gb_per_s=0.6", "dram.gb_per_s / gpu.clock_mhz"),
+    ] {
+        let config = Config::default().with("l2.slices=16").unwrap();
+        let error = config.with(slow).unwrap_err().to_string();
+        assert!(error.contains(fields), "{slow}: {error}");
+    }
+    for clock in 1..2000 {
+        let config = Config::default()
+            .with(&format!("gpu.clock_mhz={clock}"))
+            .unwrap();
+        let gb_per_s = f64::from(clock) / 1e3;
+        config.with(&format!("dram.gb_per_s={gb_per_s}")).unwrap();
+    }
+}
+
 /// Peaks of a GPU that follow from its preset.
 struct Peaks {
     preset: &'static str,

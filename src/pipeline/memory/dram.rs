@@ -15,6 +15,13 @@ spec! {
     }
 }
 
+impl DramSpec {
+    /// Bandwidth in bytes per cycle of the units, which run at `clock_mhz`.
+    pub(crate) fn bytes_per_cycle(&self, clock_mhz: f64) -> f64 {
+        self.gb_per_s * 1e3 / clock_mhz
+    }
+}
+
 /// DRAM.
 #[derive(Debug)]
 pub struct Dram {
@@ -29,7 +36,7 @@ impl Dram {
     pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            calendar: Calendar::new(whole(spec.gb_per_s * 1e3 / clock_mhz)),
+            calendar: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
         }
     }

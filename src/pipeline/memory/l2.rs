@@ -33,6 +33,18 @@ spec! {
     }
 }
 
+impl L2Spec {
+    /// Bandwidth of all slices in bytes per cycle of the units, which run at `clock_mhz`.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "sizes are validated to be small"
+    )]
+    pub(crate) fn bytes_per_cycle(&self, clock_mhz: f64) -> f64 {
+        let per_clock = (self.slices * self.slice_bytes_per_cycle) as f64;
+        per_clock * self.clock_mhz / clock_mhz
+    }
+}
+
 /// Traffic of the L2, in sectors and bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct L2Counters {
@@ -61,17 +73,12 @@ pub struct L2 {
 impl L2 {
     /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`. The
     /// bandwidth of all slices is rounded down to whole bytes per cycle of the units, at least 1.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "sizes are validated to be small"
-    )]
     pub fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
-        let slices = (spec.slices * spec.slice_bytes_per_cycle) as f64;
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
             write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
-            port: Calendar::new(whole(slices * spec.clock_mhz / clock_mhz)),
+            port: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
             traffic: TrafficByClient::default(),
         }
