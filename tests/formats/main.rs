@@ -23,6 +23,7 @@ mod gltf_splats;
 mod mesh_files;
 mod mesh_gltf;
 mod mesh_gltf_extensions;
+mod mesh_gltf_morphs;
 mod mesh_gltf_skins;
 mod mesh_obj;
 mod mesh_ply;

@@ -4,6 +4,7 @@
 //! each instance. Skins and morph targets are at rest.
 
 mod materials;
+mod morph;
 mod primitive;
 mod skin;
 mod texture_mapping;
@@ -63,22 +64,32 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         shapes.push(primitives);
     }
     // The limits are checked before anything is allocated, since a small file may hold many instances.
-    let (mut vertices, mut triangles) = (0u64, 0u64);
+    let (mut vertices, mut triangles, mut displacements) = (0u64, 0u64, 0u64);
     for instance in &instances {
         for shape in store.get(&shapes, instance.mesh, "meshes")? {
-            vertices = vertices.saturating_add(shape.vertices as u64);
+            let count = shape.vertices as u64;
+            let weights = morph::weights(&document, instance);
+            let targets = morph::count(shape.json, weights, &mut builder);
+            vertices = vertices.saturating_add(count);
             triangles = triangles.saturating_add(shape.triangles());
+            displacements = displacements.saturating_add(targets.saturating_mul(count));
         }
     }
     builder.expect(vertices, triangles)?;
+    let most = morph::MAX_DISPLACEMENTS;
+    Error::check_limit("displacements by morph targets", most, displacements)?;
     let mut materials = Materials::new(&document, &store);
     let skins = Skins::of(&document, &store, &mut builder)?;
     for instance in &instances {
         let skin = document.nodes[instance.node].skin;
-        let joints = skin.map(|at| skins.joints(at, &store)).transpose()?;
+        let joints = skin
+            .map(|at| skins.joints(at, &store))
+            .transpose()?
+            .flatten();
+        let weights = morph::weights(&document, instance);
         for shape in &shapes[instance.mesh] {
             let material = materials.index(shape.json.material, &mut builder, resolve)?;
-            shape.add(instance, joints.flatten(), material, &store, &mut builder)?;
+            shape.add(instance, weights, joints, material, &store, &mut builder)?;
         }
     }
     let mut loaded = builder.finish();

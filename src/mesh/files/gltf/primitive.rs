@@ -1,7 +1,10 @@
 //! Primitives of glTF, whose attributes and indices become faces.
 
+use std::collections::BTreeMap;
+
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
+use super::morph::displaced;
 use super::skin::SkinnedVertices;
 use super::texture_mapping::TextureMapping;
 use crate::error::Result;
@@ -74,29 +77,32 @@ impl<'a> CheckedPrimitive<'a> {
         if json.attributes.contains_key("COLOR_1") {
             builder.warn("vertices have the first set of colours, not others");
         }
-        if !json.targets.is_empty() {
-            builder.warn("morph targets are left out");
-        }
         let vertices = store.accessor(position)?.count;
         let mut extensions = document.extensions_used.iter();
         let quantised = extensions.any(|e| e == "KHR_mesh_quantization");
-        let attribute = |name: &str, plain: &[u32]| -> Result<Option<usize>> {
-            let Some(&at) = json.attributes.get(name) else {
+        let checked = |place: &str, attributes: &BTreeMap<_, _>, name: &str, plain: &[u32]| {
+            let Some(&at) = attributes.get(name) else {
                 return Ok(None);
             };
             let accessor = store.accessor(at)?;
             if accessor.count != vertices {
                 let expected = format!("{vertices} of {name}, as many as positions");
-                return Err(store.malformed(&*place, expected, accessor.count.to_string()));
+                return Err(store.malformed(place, expected, accessor.count.to_string()));
             }
             let kind = accessor.component_type;
             if !(plain.contains(&kind) || quantised && kind != 5125) {
                 let expected = format!("component types {plain:?} or KHR_mesh_quantization");
-                return Err(store.malformed(&*place, expected, kind.to_string()));
+                return Err(store.malformed(place, expected, kind.to_string()));
             }
             Ok(Some(at))
         };
+        let attribute = |name: &str, plain: &[u32]| checked(&place, &json.attributes, name, plain);
         let normal = attribute("NORMAL", &[5126])?;
+        for (at, target) in json.targets.iter().enumerate() {
+            let place = format!("{place}.targets[{at}]");
+            checked(&place, target, "POSITION", &[5126])?;
+            checked(&place, target, "NORMAL", &[5126])?;
+        }
         let material = json.material.and_then(|at| document.materials.get(at));
         let mapping = material.map(TextureMapping::of_material);
         let mapping = mapping.unwrap_or_default();
@@ -148,11 +154,12 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
-    /// Adds the triangles of an instance, placed in the world, as a draw. The vertices follow `joints`, the
-    /// maps of those of a skin, if the instance has one.
+    /// Adds the triangles of an instance, placed in the world, as a draw. The vertices are displaced by
+    /// morph targets with `weights`, and follow `joints`, the maps of those of a skin, if the instance has one.
     pub(super) fn add(
         &self,
         instance: &MeshInstance,
+        weights: &[f32],
         joints: Option<&[Placement]>,
         material: u32,
         store: &BufferStore<'_>,
@@ -165,7 +172,7 @@ impl<'a> CheckedPrimitive<'a> {
             .map(|joints| SkinnedVertices::of(joints, &self.influences, &self.place, store))
             .transpose()?;
         let skinned = |vertex| skinned.as_ref().and_then(|skin| skin.placement(vertex));
-        let vertices = self.corners(instance, skinned, store, builder)?;
+        let vertices = self.corners(instance, weights, skinned, store, builder)?;
         let triangles = usize::try_from(self.triangles()).unwrap_or(usize::MAX);
         let mirrors = instance.placement.mirrors();
         for triangle in 0..triangles {
@@ -191,6 +198,7 @@ impl<'a> CheckedPrimitive<'a> {
     fn corners(
         &self,
         instance: &MeshInstance,
+        weights: &[f32],
         skinned: impl Fn(usize) -> Option<Placement>,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
@@ -201,8 +209,12 @@ impl<'a> CheckedPrimitive<'a> {
                 store.malformed(place, expected, found)
             }
         };
+        let displaced = |at, name| displaced(at, name, &self.json.targets, weights, store);
         let mut corners = Vec::new();
-        for (vertex, position) in store.vectors::<3>(self.position)?.into_iter().enumerate() {
+        for (vertex, position) in displaced(self.position, "POSITION")?
+            .into_iter()
+            .enumerate()
+        {
             let placement = skinned(vertex).unwrap_or(instance.placement);
             let placed = placement.point(position);
             let position = builder.position(finite(placed).map_err(wrong("POSITION"))?)?;
@@ -219,7 +231,7 @@ impl<'a> CheckedPrimitive<'a> {
                 Some(placement) => placement.normals()(normal),
                 None => rigid(normal),
             };
-            let normals = store.vectors::<3>(at)?.into_iter().enumerate();
+            let normals = displaced(at, "NORMAL")?.into_iter().enumerate();
             for (corner, (vertex, normal)) in corners.iter_mut().zip(normals) {
                 let normal = finite(normal).and_then(|normal| finite(turned(vertex, normal)));
                 corner.normal = builder.normal(normal.map_err(wrong("NORMAL"))?)?;

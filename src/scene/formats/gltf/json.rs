@@ -110,6 +110,7 @@ pub(crate) struct Node {
     pub(crate) children: Vec<usize>,
     pub(crate) mesh: Option<usize>,
     pub(crate) skin: Option<usize>,
+    pub(crate) weights: Option<Vec<f32>>,
     pub(crate) matrix: Option<[f64; 16]>,
     pub(crate) translation: Option<[f64; 3]>,
     pub(crate) rotation: Option<[f64; 4]>,
@@ -150,6 +151,8 @@ pub(crate) struct Skin {
 #[serde(default)]
 pub(crate) struct Mesh {
     pub(crate) primitives: Vec<Primitive>,
+    /// Weights of the morph targets, of nodes that have none.
+    pub(crate) weights: Vec<f32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -159,7 +162,8 @@ pub(crate) struct Primitive {
     pub(crate) indices: Option<usize>,
     pub(crate) material: Option<usize>,
     pub(crate) mode: Option<u32>,
-    pub(crate) targets: Vec<serde::de::IgnoredAny>,
+    /// Accessors of the displacements of each morph target, by attribute.
+    pub(crate) targets: Vec<BTreeMap<String, usize>>,
     pub(crate) extensions: BTreeMap<String, serde_json::Value>,
 }
 

@@ -1,0 +1,64 @@
+//! Morph targets at rest: displacements of the vertices, each times the weight that its node or mesh states.
+
+use std::collections::BTreeMap;
+
+use super::super::build::MeshBuilder;
+use crate::error::Result;
+use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
+
+/// Limit on the displacements of all instances. Targets may share accessors, so the size of the file does
+/// not bound them.
+pub(super) const MAX_DISPLACEMENTS: u64 = 1 << 26;
+
+/// The weights of an instance's morph targets: those of its node, or else of its mesh.
+pub(super) fn weights<'d>(document: &'d Document, instance: &MeshInstance) -> &'d [f32] {
+    let own = document.nodes[instance.node].weights.as_deref();
+    own.unwrap_or(&document.meshes[instance.mesh].weights)
+}
+
+/// The targets of a primitive that displace something under `weights`, with their weights.
+fn active<'t>(
+    targets: &'t [BTreeMap<String, usize>],
+    weights: &'t [f32],
+) -> impl Iterator<Item = (&'t BTreeMap<String, usize>, f32)> {
+    let weighted = targets.iter().zip(weights.iter().copied());
+    weighted.filter(|(_, weight)| *weight != 0.0)
+}
+
+/// Number of targets that displace the vertices of a primitive. What they displace besides positions and
+/// normals is left out with a warning.
+pub(super) fn count(primitive: &Primitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
+    let mut count = 0;
+    for (target, _) in active(&primitive.targets, weights) {
+        count += 1;
+        let mut names = target.keys();
+        if names.any(|name| name.starts_with("TEXCOORD_") || name.starts_with("COLOR_")) {
+            builder.warn(
+                "morph targets displace positions and normals, not colours or texture coordinates",
+            );
+        }
+    }
+    count
+}
+
+/// The vectors of the accessor `at` of the attribute `name`, displaced by the targets.
+pub(super) fn displaced(
+    at: usize,
+    name: &str,
+    targets: &[BTreeMap<String, usize>],
+    weights: &[f32],
+    store: &BufferStore<'_>,
+) -> Result<Vec<[f32; 3]>> {
+    let mut vectors = store.vectors::<3>(at)?;
+    for (target, weight) in active(targets, weights) {
+        let Some(&at) = target.get(name) else {
+            continue;
+        };
+        for (vector, way) in vectors.iter_mut().zip(store.vectors::<3>(at)?) {
+            for (coordinate, way) in vector.iter_mut().zip(way) {
+                *coordinate += weight * way;
+            }
+        }
+    }
+    Ok(vectors)
+}
