@@ -10,8 +10,6 @@ pub struct ShaderIssue {
     /// Schedulers per GPC.
     schedulers: usize,
     issue_cycles: u64,
-    /// Issue cycles of all vertex warps.
-    pub vertex_cycles: u64,
 }
 
 impl ShaderIssue {
@@ -22,7 +20,6 @@ impl ShaderIssue {
             owed: vec![0; index(gpcs * schedulers)],
             schedulers: index(schedulers),
             issue_cycles,
-            vertex_cycles: 0,
         }
     }
 
@@ -30,7 +27,6 @@ impl ShaderIssue {
     pub fn charge_vertex_warp(&mut self, gpc: usize, number: u64, instructions: u64) {
         let scheduler = index(number % self.schedulers as u64);
         self.owed[gpc * self.schedulers + scheduler] += instructions * self.issue_cycles;
-        self.vertex_cycles += instructions * self.issue_cycles;
     }
 
     /// Returns the cycles that a scheduler of `gpc` owes, and clears them.

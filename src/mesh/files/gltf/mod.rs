@@ -17,7 +17,7 @@ use super::mesh::Loaded;
 use crate::error::{Error, Result};
 use crate::scene::formats::gltf::{BufferStore, Document, Resolve, instances, split};
 use materials::Materials;
-use primitive::CheckedPrimitive;
+use primitive::{CheckedPrimitive, Pose};
 use skin::Skins;
 
 /// Extensions that a document may require and that are read.
@@ -87,9 +87,10 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
             .transpose()?
             .flatten();
         let weights = morph::weights(&document, instance);
+        let pose = Pose { weights, joints };
         for shape in &shapes[instance.mesh] {
             let material = materials.index(shape.json.material, &mut builder, resolve)?;
-            shape.add(instance, weights, joints, material, &store, &mut builder)?;
+            shape.add(instance, pose, material, &store, &mut builder)?;
         }
     }
     let mut loaded = builder.finish();

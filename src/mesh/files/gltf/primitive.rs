@@ -33,6 +33,15 @@ impl TriangleMode {
     }
 }
 
+/// Pose of an instance at rest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pose<'a> {
+    /// Weights of the morph targets.
+    pub(super) weights: &'a [f32],
+    /// Maps of the joints of its skin, if it has one.
+    pub(super) joints: Option<&'a [Placement]>,
+}
+
 /// A primitive whose attributes are consistent; their values are not yet read.
 pub(crate) struct CheckedPrimitive<'a> {
     place: String,
@@ -154,25 +163,23 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
-    /// Adds the triangles of an instance, placed in the world, as a draw. The vertices are displaced by
-    /// morph targets with `weights`, and follow `joints`, the maps of those of a skin, if the instance has one.
+    /// Adds the triangles of an instance in a pose, placed in the world, as a draw.
     pub(super) fn add(
         &self,
         instance: &MeshInstance,
-        weights: &[f32],
-        joints: Option<&[Placement]>,
+        pose: Pose<'_>,
         material: u32,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<()> {
         let of_vertices = |at| store.indices(at, self.vertices);
         let indices = self.json.indices.map(of_vertices).transpose()?;
-        let joints = joints.filter(|_| !self.influences.is_empty());
+        let joints = pose.joints.filter(|_| !self.influences.is_empty());
         let skinned = joints
             .map(|joints| SkinnedVertices::of(joints, &self.influences, &self.place, store))
             .transpose()?;
         let skinned = |vertex| skinned.as_ref().and_then(|skin| skin.placement(vertex));
-        let vertices = self.corners(instance, weights, skinned, store, builder)?;
+        let vertices = self.corners(instance, pose.weights, skinned, store, builder)?;
         let triangles = usize::try_from(self.triangles()).unwrap_or(usize::MAX);
         let mirrors = instance.placement.mirrors();
         for triangle in 0..triangles {
