@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::splats::{BLOCK, SplatBlock, Splats};
+use crate::math::narrow;
 
 /// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
 /// standard error of a median over this many values is below 0.03 % of the ranks.
@@ -80,10 +81,13 @@ type EdgeAt = fn(&[f32; 7], f32) -> f32;
 
 /// Edges from the 1 % to the 99 % quantile, at equal ratios.
 fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
-    let low = quantiles[1].max(f32::MIN_POSITIVE);
-    let high = quantiles[5].clamp(low, f32::MAX);
-    // Powers of each end, so that their ratio cannot overflow.
-    low.powf(1.0 - t) * high.powf(t)
+    // Flat splats have an infinite ratio, and often all splats of a scene are flat.
+    let [low, high] = [quantiles[1], quantiles[5]].map(|v| v.clamp(f32::MIN_POSITIVE, f32::MAX));
+    // In f64, where the ratio cannot overflow and rounding cannot swap two edges.
+    let ratio = f64::from(high) / f64::from(low);
+    narrow(f64::from(low) * ratio.powf(t.into()))
+        .max(low)
+        .min(high)
 }
 
 impl Distribution {

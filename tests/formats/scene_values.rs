@@ -214,6 +214,24 @@ fn statistics_of_a_known_scene() {
     assert_eq!(anisotropy.counts.iter().sum::<u64>(), 101);
 }
 
+/// Splats as surfels have them: the ratio of their axes is infinite, also at the edges of the histogram.
+#[test]
+fn statistics_of_flat_splats() {
+    let splat = |i: u16| Splat {
+        mean: [f32::from(i), 0.0, 0.0],
+        scale: [1.0, 2.0, 0.0],
+        rotation: [1.0, 0.0, 0.0, 0.0],
+        opacity: 0.5,
+        sh: [[0.0; 3]; 25],
+    };
+    let statistics = SceneStatistics::of(&Splats::from_splats(0, (0..20).map(splat)));
+    let anisotropy = statistics.anisotropy.unwrap();
+    assert_eq!(anisotropy.quantiles, [f32::INFINITY; 7]);
+    assert!(anisotropy.edges.iter().all(|edge| edge.is_finite()));
+    assert!(anisotropy.edges.is_sorted());
+    assert_eq!(anisotropy.counts.iter().sum::<u64>(), 20);
+}
+
 #[test]
 fn an_empty_scene_has_no_statistics() {
     let statistics = SceneStatistics::of(&Splats::from_splats(2, []));
