@@ -8,6 +8,9 @@ use crate::math::{SH_C0, narrow, sh_colour};
 use crate::scene::Splat;
 use crate::shading::OpacityFactor;
 
+/// Largest number of footprints of a splat: two in a panorama, whose left and right edges meet.
+pub(super) const MAX_FOOTPRINTS: usize = 2;
+
 /// A splat on the picture plane, in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactSplat {
@@ -196,21 +199,23 @@ impl ExactSplat {
     }
 
     /// The footprints that the splat has in the picture, with their bounds: one, or two if it straddles the
-    /// edges of a panorama, which meet.
+    /// edges of a panorama, which meet. In a panorama of less than four pixels across, the low-pass filter
+    /// alone makes splats wider than the circle; there, the first two are taken.
     pub fn footprints(&self, view: &ViewTransform) -> impl Iterator<Item = (Self, PixelBounds)> {
         let turns: &[f64] = match view.period_px() {
             None => &[0.0],
             Some(_) => &[0.0, -1.0, 1.0],
         };
         let period = view.period_px().unwrap_or(0.0);
-        turns.iter().filter_map(move |turn| {
+        let footprints = turns.iter().filter_map(move |turn| {
             let [x, y] = self.mean_from_centre_px;
             let turned = Self {
                 mean_from_centre_px: [x + turn * period, y],
                 ..*self
             };
             Some((turned, turned.bounds(view)?))
-        })
+        });
+        footprints.take(MAX_FOOTPRINTS)
     }
 
     /// The same splat in the colour that it has from the camera.

@@ -3,7 +3,7 @@
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 use rayon::prelude::*;
 
-use super::exact::ExactSplat;
+use super::exact::{ExactSplat, MAX_FOOTPRINTS};
 use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::ViewTransform;
@@ -24,8 +24,6 @@ const SLOTS_AHEAD: usize = BLOCK;
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
-/// Largest number of footprints of a splat: two in a panorama, whose left and right edges meet.
-const MAX_FOOTPRINTS: usize = 2;
 
 /// The splats of a frame on the picture plane, packed at the start of each chunk's slots, in the
 /// scene's order. Further runs reuse the arrays.
@@ -200,7 +198,7 @@ fn project_exactly(
             continue;
         };
         let mut colour = None;
-        for (footprint, bounds) in shape.footprints(view).take(MAX_FOOTPRINTS) {
+        for (footprint, bounds) in shape.footprints(view) {
             let coloured = || {
                 let splat = splats.splat(index);
                 footprint.coloured(view, splats.sh_degree(), &splat).colour

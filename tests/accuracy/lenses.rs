@@ -222,7 +222,13 @@ fn the_oracle_draws_as_a_plain_renderer_with_numeric_gradients() {
 fn every_level_draws_as_the_oracle() {
     let mut random = Random::new(42);
     let mut renderer = Renderer::default();
-    for (width, height, len, sh_degree) in [(97, 49, 3000, 1), (33, 70, 800, 3), (3, 2, 50, 0)] {
+    let sizes = [
+        (97, 49, 3000, 1),
+        (33, 70, 800, 3),
+        (3, 2, 50, 0),
+        (1, 24, 300, 0),
+    ];
+    for (width, height, len, sh_degree) in sizes {
         for camera in lenses(width, height) {
             let splats = around(&mut random, &camera, len, sh_degree);
             for profile in [Profile::default(), Profile::named("gsplat-aa").unwrap()] {
