@@ -84,7 +84,7 @@ impl Renderer {
         let mut clock = Clock::start();
         frame.resize(camera.width, camera.height);
         self.projected
-            .run(splats, camera, &settings.profile, settings.level);
+            .run(splats, camera, &settings.profile, Some(settings.level));
         let grid = self.list(frame, settings, &mut clock);
         let fragments_blended = self.raster(frame, grid, settings);
         (self.counts(fragments_blended), clock.stop())
@@ -103,7 +103,7 @@ impl Renderer {
         let mut clock = Clock::start();
         frame.resize(camera.width, camera.height);
         self.projected
-            .run(splats, camera, &settings.profile, settings.level);
+            .run(splats, camera, &settings.profile, Some(settings.level));
         let view = ViewTransform::new(camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
         let grid = self.list(frame, settings, &mut clock);
@@ -128,7 +128,7 @@ impl Renderer {
     ) {
         frame.resize(camera.width, camera.height);
         self.projected
-            .run(splats, camera, &settings.profile, settings.level);
+            .run(splats, camera, &settings.profile, Some(settings.level));
         self.projected.recolour(colour);
         let grid = self.list(frame, settings, &mut Clock::start());
         self.raster(frame, grid, settings);

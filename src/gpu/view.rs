@@ -42,12 +42,13 @@ pub struct Run {
 }
 
 impl<'a> PreparedView<'a> {
-    /// Projects and sorts the splats. The SIMD level of the host does not affect any result.
+    /// Projects and sorts the splats. The SIMD level of the host does not affect any result: splats are
+    /// projected by the definition, since one pixel more or less changes when everything behind it happens.
     #[must_use]
     pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
-        let times = frame.run(splats, camera, profile, level);
+        let times = frame.run_exactly(splats, camera, profile);
         Self {
             draw: Draw::splats(&frame, camera.width, camera.height),
             exact: ExactAlpha {

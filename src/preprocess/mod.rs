@@ -49,13 +49,35 @@ pub struct PreprocessTimes {
 }
 
 impl Preprocessed {
-    /// Preprocesses a frame on rayon's current thread pool.
+    /// Preprocesses a frame on rayon's current thread pool, sixteen splats at a time. Levels of vector
+    /// instructions round differently.
     pub fn run(
         &mut self,
         splats: &Splats,
         camera: &Camera,
         profile: &Profile,
         level: SimdLevel,
+    ) -> PreprocessTimes {
+        self.run_at(splats, camera, profile, Some(level))
+    }
+
+    /// Preprocesses a frame as [`Preprocessed::run`], one splat at a time in f64: several times slower, and
+    /// the same on every machine.
+    pub fn run_exactly(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        profile: &Profile,
+    ) -> PreprocessTimes {
+        self.run_at(splats, camera, profile, None)
+    }
+
+    fn run_at(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        profile: &Profile,
+        level: Option<SimdLevel>,
     ) -> PreprocessTimes {
         let start = Instant::now();
         self.projected.run(splats, camera, profile, level);

@@ -49,13 +49,14 @@ pub(crate) struct ProjectedChunk<'a> {
 }
 
 impl Projected {
-    /// Projects every splat on rayon's current thread pool.
+    /// Projects every splat on rayon's current thread pool: in lanes of `level`, or without one by the
+    /// definition.
     pub(crate) fn run(
         &mut self,
         splats: &Splats,
         camera: &Camera,
         profile: &Profile,
-        level: SimdLevel,
+        level: Option<SimdLevel>,
     ) {
         let view = &ViewTransform::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
@@ -78,13 +79,12 @@ impl Projected {
             .enumerate()
             .map(|(chunk, ((splats_out, bounds), keys))| {
                 let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
-                match view.projection {
-                    Projection::Pinhole => {
+                match (view.projection, level) {
+                    (Projection::Pinhole, Some(level)) => {
                         dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
                     }
-                    Projection::Fisheye(_) | Projection::Equirectangular => {
-                        project_exactly(splats, view, chunk, &mut output)
-                    }
+                    // Fisheyes and panoramas have no lanes.
+                    _ => project_exactly(splats, view, chunk, &mut output),
                 }
             })
             .collect_into_vec(&mut self.filled);
@@ -185,7 +185,7 @@ fn project_chunk<S: Simd>(
     output.len
 }
 
-/// Projects the splats of a chunk one by one, by the definition: fisheyes and panoramas have no lanes.
+/// Projects the splats of a chunk one by one, by the definition.
 fn project_exactly(
     splats: &Splats,
     view: &ViewTransform,

@@ -7,6 +7,7 @@ use quadrille::Splats;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
+use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::{Simulator, Watch};
 use quadrille::render_reference;
 
@@ -279,30 +280,35 @@ fn no_single_field_changes_what_is_drawn() {
     }
 }
 
-/// Host threads and SIMD levels change nothing, cycles among it.
-#[test]
-fn host_threads_change_nothing() {
+/// Cycles, counts and pictures of the variants on a host of some threads and a SIMD level.
+fn facts(threads: usize, level: SimdLevel) -> Vec<impl PartialEq + use<>> {
     let (splats, camera) = deep_scene(63, [160, 96], 400);
-    let all = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        pool.build().unwrap().install(|| {
-            let view = prepared(&splats, &camera);
-            let simulators = Simulator::all(&Config::default(), &Variant::ALL, Watch::default());
-            let simulators = simulators.unwrap();
-            let runs = view.run_all(&simulators);
-            let facts = runs.iter().map(|r| {
-                let o = &r.outcome;
-                (
-                    o.cycles,
-                    o.fragments,
-                    o.quads,
-                    o.warps,
-                    o.framebuffer.frame(),
-                )
-            });
-            facts.collect::<Vec<_>>()
-        })
-    };
-    let one = all(1);
-    assert!(one == all(4) && one == all(3));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().unwrap().install(|| {
+        let view = PreparedView::new(&splats, &camera, &profile(), level);
+        let simulators = Simulator::all(&Config::default(), &Variant::ALL, Watch::default());
+        let runs = view.run_all(&simulators.unwrap());
+        let facts = runs.into_iter().map(|r| {
+            let o = r.outcome;
+            (
+                o.cycles,
+                o.fragments,
+                o.quads,
+                o.warps,
+                o.framebuffer.frame(),
+            )
+        });
+        facts.collect()
+    })
+}
+
+#[test]
+fn host_threads_and_vector_instructions_change_nothing() {
+    let expected = facts(1, SimdLevel::best());
+    for threads in [3, 4] {
+        assert!(facts(threads, SimdLevel::best()) == expected, "{threads}");
+    }
+    for level in SimdLevel::all() {
+        assert!(facts(1, level) == expected, "{}", level.name());
+    }
 }
