@@ -145,6 +145,19 @@ impl Error {
         Err(Self::Limit { what, limit, found })
     }
 
+    /// Turns an [`Error::Argument`] into an [`Error::Malformed`] of the file `path`, at the place that
+    /// `place` makes of the argument's name.
+    pub(crate) fn in_file(self, path: &Path, place: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Argument {
+                what,
+                expected,
+                found,
+            } => Self::malformed(path, place(what), expected, found),
+            other => other,
+        }
+    }
+
     /// Renames the argument of an [`Error::Argument`], for example to the flag that sets it.
     pub fn about(self, argument: &str) -> Self {
         match self {

@@ -197,6 +197,7 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
         covered(&drawn(&place, &behind, &["--coc-px", "6", "--focus", "2"])),
         0
     );
+    assert_eq!(covered(&drawn(&place, &behind, &["--coc-px", "0"])), 0);
     // A tile of a whole picture with 2^18 samples and more, each of a triangle of its own.
     let flags = ["--width", "256", "--height", "256", "--tile", "128,whole"];
     let mut text = String::new();

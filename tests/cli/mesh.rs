@@ -183,8 +183,15 @@ fn the_picture_is_the_same_on_any_number_of_threads() {
 fn wrong_usage_and_bad_files_are_told_apart() {
     let folder = folder();
     fs::write(folder.path().join("bad.obj"), "v 0 0 0\nf 1 2 3\n").unwrap();
-    let cases: [(&[&str], i32, &str); 9] = [
+    let twice = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 3 1 2 1 4\n";
+    fs::write(folder.path().join("twice.obj"), twice).unwrap();
+    let cases: [(&[&str], i32, &str); 10] = [
         (&["bad.obj"], 3, "bad.obj: line 2"),
+        (
+            &["twice.obj", "--tessellate", "9"],
+            3,
+            "twice.obj: face 0 of a subdivision cage: expected vertices that exist, each once, found [2, 0, 1, 0, 3]",
+        ),
         (&["none.obj"], 3, "none.obj: cannot read"),
         (&["cube.obj", "--msaa", "3"], 2, "1, 2, 4, 8 or 16"),
         (

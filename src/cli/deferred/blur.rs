@@ -132,9 +132,8 @@ impl BlurFlags {
     }
 
     fn lens(&self, camera: &Camera, input: &MeshInput) -> Result<Lens> {
-        if self.aperture.is_none() && self.coc_px.is_none() {
-            return Ok(Lens::PINHOLE);
-        }
+        let mut sizes = [self.aperture, self.coc_px].into_iter().flatten();
+        let is_pinhole = sizes.all(|size| size == 0.0);
         let distance =
             |point: Vector3<f64>| (camera.view_from_world * point + camera.translation_in_view).z;
         let focus = match (self.focus, self.focus_at) {
@@ -151,6 +150,7 @@ impl BlurFlags {
                 }
                 focus
             }
+            (None, None) if is_pinhole => return Ok(Lens::PINHOLE),
             (None, None) => {
                 let focus = distance(input.centre());
                 if focus <= 0.0 {

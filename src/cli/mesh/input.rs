@@ -135,6 +135,8 @@ fn parse_army(text: &str) -> std::result::Result<[u16; 2], String> {
 }
 
 pub(in crate::cli) struct MeshInput {
+    /// The file, or the name of a procedural scene.
+    path: PathBuf,
     pub(super) flags: MeshInputFlags,
     pub(super) content: Content,
     pub(super) stands_along_z: bool,
@@ -188,6 +190,7 @@ impl MeshInputFlags {
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
         let stands_along_z = !has_stated_axes && stands_along_z(content.points());
         let mut input = MeshInput {
+            path: path.to_path_buf(),
             flags: self.clone(),
             content,
             stands_along_z,
@@ -352,7 +355,10 @@ impl MeshInput {
         let seed = assumptions.seed();
         let cage_steps = flags.cage_steps.unwrap_or(DEFAULT_LEVELS);
         let mut surface = match &self.content {
-            Content::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)?,
+            Content::Polygons(cage) => {
+                let surface = Surface::catmull_clark(cage, cage_steps);
+                surface.map_err(|error| error.in_file(&self.path, |what| what))?
+            }
             Content::Patches(patches) => {
                 // The format does not tell sides, and patches need not close a surface.
                 let material = Material {

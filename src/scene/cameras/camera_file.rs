@@ -75,14 +75,7 @@ pub(super) fn with_lens(
 
 /// An error about an argument as one about a place in a file.
 fn located(path: &Path, place: &str, error: Error) -> Error {
-    match error {
-        Error::Argument {
-            what,
-            expected,
-            found,
-        } => Error::malformed(path, format!("{place}: {what}"), expected, found),
-        other => other,
-    }
+    error.in_file(path, |what| format!("{place}: {what}"))
 }
 
 /// The lens that a file states.

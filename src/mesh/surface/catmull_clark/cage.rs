@@ -112,10 +112,11 @@ impl Cage {
             .map(|i| first + index32(i));
         let kept: Vec<u32> = kept.collect();
         let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
-        let mut vertices: Vec<u32> = vertices.collect();
-        vertices.sort_unstable();
-        let repeats = vertices.windows(2).any(|pair| pair[0] == pair[1]);
-        let last = vertices.last();
+        let vertices: Vec<u32> = vertices.collect();
+        let mut sorted = vertices.clone();
+        sorted.sort_unstable();
+        let repeats = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+        let last = sorted.last();
         if repeats || last.is_some_and(|v| *v as usize >= self.positions.len()) {
             let what = format!("face {face} of a subdivision cage");
             let found = format!("{vertices:?}");
