@@ -91,7 +91,7 @@ fn quick<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, Wal
 fn shade(criterion: &mut Criterion) {
     let (profile, camera, scene) = (Profile::default(), CLOUD.camera(), CLOUD.build());
     let mut preprocessed = Preprocessed::default();
-    preprocessed.run(&scene, &camera, &profile, SimdLevel::best());
+    preprocessed.run(&scene, &camera, &profile);
     let (splats, bounds): (Vec<ProjectedSplat>, Vec<PixelBounds>) =
         preprocessed.in_order().map(|(s, b)| (*s, b)).unzip();
     let warps = warps(&splats, &bounds);

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::math::SimdLevel;
 use crate::preprocess::{LOG2_ALPHA_CUT, PixelBounds, Preprocessed, ProjectedSplat};
 use crate::scene::{Camera, SplatTable, Splats};
 use crate::shading::{
@@ -57,7 +56,7 @@ pub fn largest_weights(splats: &Splats, cameras: &[Camera], profile: &Profile) -
     let largest: Vec<AtomicU32> = (0..splats.len()).map(|_| AtomicU32::new(0)).collect();
     let mut preprocessed = Preprocessed::default();
     for camera in cameras {
-        preprocessed.run(splats, camera, profile, SimdLevel::best());
+        preprocessed.run(splats, camera, profile);
         let drawn: Vec<_> = preprocessed.in_order().collect();
         let bands = (0..camera.height as usize)
             .into_par_iter()

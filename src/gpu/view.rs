@@ -48,7 +48,7 @@ impl<'a> PreparedView<'a> {
     pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
-        let times = frame.run_exactly(splats, camera, profile);
+        let times = frame.run(splats, camera, profile);
         Self {
             draw: Draw::splats(&frame, camera.width, camera.height),
             exact: ExactAlpha {

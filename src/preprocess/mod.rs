@@ -6,9 +6,9 @@
 //! all visible splats -> depth sort (stable, ties by index), for renderers that need one order
 //! ```
 //!
-//! [`exact`] is the definition, one splat at a time in f64. `lanes` projects sixteen at a time in f32
-//! and leaves the few splats for which f32 is not accurate enough to the definition.
-//! [`Preprocessed::run`] shows the order of the steps.
+//! [`exact`] is the definition, one splat at a time in f64, by which [`Preprocessed`] projects. `lanes`
+//! projects sixteen at a time in f32 for the fast renderer and leaves the few splats for which f32 is not
+//! accurate enough to the definition. [`Preprocessed::run`] shows the order of the steps.
 
 pub(crate) mod exact;
 mod lanes;
@@ -23,14 +23,14 @@ use rayon::prelude::*;
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
 pub use view_transform::{ViewTransform, cut_radius_squared};
 
-use crate::math::SimdLevel;
 use crate::scene::{Camera, Splats};
 use crate::shading::Profile;
 pub(crate) use project::Projected;
 
 /// The splats of a frame on the picture plane, and their drawing order.
 ///
-/// The CPU renderer does not need the order: it sorts each tile's list separately.
+/// The CPU renderer needs neither the order, since it sorts each tile's list separately, nor the
+/// definition.
 #[derive(Debug, Default)]
 pub struct Preprocessed {
     projected: Projected,
@@ -49,38 +49,11 @@ pub struct PreprocessTimes {
 }
 
 impl Preprocessed {
-    /// Preprocesses a frame on rayon's current thread pool, sixteen splats at a time. Levels of vector
-    /// instructions round differently.
-    pub fn run(
-        &mut self,
-        splats: &Splats,
-        camera: &Camera,
-        profile: &Profile,
-        level: SimdLevel,
-    ) -> PreprocessTimes {
-        self.run_at(splats, camera, profile, Some(level))
-    }
-
-    /// Preprocesses a frame as [`Preprocessed::run`], one splat at a time in f64: several times slower, and
-    /// the same on every machine.
-    pub fn run_exactly(
-        &mut self,
-        splats: &Splats,
-        camera: &Camera,
-        profile: &Profile,
-    ) -> PreprocessTimes {
-        self.run_at(splats, camera, profile, None)
-    }
-
-    fn run_at(
-        &mut self,
-        splats: &Splats,
-        camera: &Camera,
-        profile: &Profile,
-        level: Option<SimdLevel>,
-    ) -> PreprocessTimes {
+    /// Preprocesses a frame on rayon's current thread pool. Splats are projected by the definition, one at a
+    /// time in f64, so that the result is the same on every machine.
+    pub fn run(&mut self, splats: &Splats, camera: &Camera, profile: &Profile) -> PreprocessTimes {
         let start = Instant::now();
-        self.projected.run(splats, camera, profile, level);
+        self.projected.run(splats, camera, profile, None);
         let projected = Instant::now();
         self.order.clear();
         for chunk in 0..self.projected.chunks() {

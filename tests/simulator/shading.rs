@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use quadrille::Camera;
 use quadrille::Intrinsics;
-use quadrille::Preprocessed;
 use quadrille::Profile;
 use quadrille::ProjectedSplat;
 use quadrille::SimdLevel;
@@ -281,17 +280,14 @@ fn shaded_fragments(shader: &FragmentShader<'_>, view: &ViewTransform, slot: u32
     kept
 }
 
-/// A scene's splats as they are drawn, by the lanes of preprocessing and by the definition.
+/// A scene's splats as they are drawn.
 fn drawn(splats: &Splats, camera: &Camera, profile: &Profile) -> Vec<ProjectedSplat> {
-    let mut preprocessed = Preprocessed::default();
-    preprocessed.run(splats, camera, profile, SimdLevel::best());
-    let mut drawn: Vec<_> = preprocessed.in_order().map(|(s, _)| *s).collect();
     let view = ViewTransform::new(camera, profile);
-    for (index, splat) in (0..).zip(splats.iter()) {
-        let exact = ExactSplat::project(&view, 0, &splat);
-        drawn.extend(exact.map(|e| e.to_projected(index)));
-    }
-    drawn
+    let projected = (0..).zip(splats.iter()).filter_map(|(index, splat)| {
+        let exact = ExactSplat::project(&view, 0, &splat)?;
+        Some(exact.to_projected(index))
+    });
+    projected.collect()
 }
 
 #[test]
