@@ -95,21 +95,19 @@ impl IssuePort {
     /// Works from `start` for the time of `count` items, at least one slot, without emitting any.
     #[inline(always)]
     pub fn work(&mut self, start: Cycle, count: u64) {
-        self.clock.wait_until(start);
-        if count <= self.width {
-            self.clock.pass_one();
-        } else {
-            self.pass_slots(count);
-        }
+        self.pass(start, count);
         self.activity.busy_until(self.clock.whole_cycle());
-        self.activity.moved += count;
     }
 
-    /// Passes the slots of more items than one takes.
-    #[cold]
-    #[inline(never)]
-    fn pass_slots(&mut self, count: u64) {
-        self.clock.pass(count.div_ceil(self.width));
+    /// As [`IssuePort::start`] and [`IssuePort::work`] from there on: works on `count` items that arrived at
+    /// `arrival` as soon as the port is free. Returns the cycle at which that is.
+    #[inline(always)]
+    pub fn work_on(&mut self, arrival: Cycle, count: u64) -> Cycle {
+        let start = self.free().max(arrival);
+        self.pass(start, count);
+        self.activity
+            .work_on_item(arrival, start, self.clock.whole_cycle());
+        start
     }
 
     /// Works from `start` for the time of `count` items, at least one slot, and emits `item`; returns the
@@ -124,6 +122,47 @@ impl IssuePort {
         next: &mut impl Sink<P, M>,
     ) -> Cycle {
         self.work(start, count);
+        self.emit(item, state, next)
+    }
+
+    /// As [`IssuePort::work_on`], and emits `item`; returns the cycle at which work on it starts.
+    #[inline(always)]
+    pub fn issue_on<P, M>(
+        &mut self,
+        item: P,
+        arrival: Cycle,
+        count: u64,
+        state: &mut M,
+        next: &mut impl Sink<P, M>,
+    ) -> Cycle {
+        let start = self.work_on(arrival, count);
+        self.emit(item, state, next);
+        start
+    }
+
+    /// Passes the time of `count` items from `start` on.
+    #[inline(always)]
+    fn pass(&mut self, start: Cycle, count: u64) {
+        self.clock.wait_until(start);
+        if count <= self.width {
+            self.clock.pass_one();
+        } else {
+            self.pass_slots(count);
+        }
+        self.activity.moved += count;
+    }
+
+    /// Passes the slots of more items than one takes.
+    #[cold]
+    #[inline(never)]
+    fn pass_slots(&mut self, count: u64) {
+        self.clock.pass(count.div_ceil(self.width));
+    }
+
+    /// Offers the item that the port has served last to the next stage, which accepts it at the cycle
+    /// returned.
+    #[inline(always)]
+    fn emit<P, M>(&mut self, item: P, state: &mut M, next: &mut impl Sink<P, M>) -> Cycle {
         let issued = self.clock.whole_cycle() - 1;
         let ready = (issued + self.latency).max(self.last_taken);
         let taken = next.offer(item, ready, state);

@@ -88,14 +88,10 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
             self.group = group;
             self.pipe.end_cycle();
         }
-        let start = self.pipe.start(arrival);
         match self.spec.process(item, &mut self.counters, state) {
-            (count, Some(out)) => {
-                self.pipe.issue(out, start, count, state, next);
-            }
-            (count, None) => self.pipe.work(start, count),
+            (count, Some(out)) => self.pipe.issue_on(out, arrival, count, state, next),
+            (count, None) => self.pipe.work_on(arrival, count),
         }
-        start
     }
 
     fn done(&self) -> Cycle {

@@ -144,6 +144,16 @@ impl Activity {
         ]);
     }
 
+    /// Charges the cycles up to `start` as [`Activity::wait_for_item`], and those up to `end` as busy.
+    #[inline(always)]
+    pub(crate) fn work_on_item(&mut self, arrival: Cycle, start: Cycle, end: Cycle) {
+        self.charge([
+            (arrival, StallReason::Starved.state()),
+            (start, StallReason::Blocked.state()),
+            (end, BUSY),
+        ]);
+    }
+
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
     /// `arrival` is there. Cycles by which the item came later than its predecessor count as
     /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].

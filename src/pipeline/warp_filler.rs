@@ -139,8 +139,8 @@ impl WarpFiller {
             merge: std::mem::take(&mut self.merge),
             begins_flush: std::mem::take(&mut self.begins_flush),
         };
-        let start = self.output.start(at.max(self.passed));
-        self.output.issue(warp, start, 1, state, next);
+        let at = at.max(self.passed);
+        let start = self.output.issue_on(warp, at, 1, state, next);
         self.clock.wait_until(start);
     }
 

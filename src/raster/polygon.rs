@@ -118,7 +118,8 @@ impl Polygon {
     /// A triangle of either winding; `None` when its area is zero, or a vertex is outside the
     /// guard band.
     pub fn triangle([v0, v1, v2]: [Vertex; 3]) -> Option<Self> {
-        let edges = if twice_area([v0, v1, v2])? > 0 {
+        let (area, bounds) = area_and_bounds([v0, v1, v2])?;
+        let edges = if area > 0 {
             [Edge::new(v0, v1), Edge::new(v1, v2), Edge::new(v2, v0)]
         } else {
             [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)]
@@ -132,7 +133,7 @@ impl Polygon {
         let (left, right) = (first(|e| e.a > 0), first(|e| e.a < 0));
         Some(Self {
             edges: [edges[left], edges[right], edges[3 - left - right]],
-            bounds: pixels_around([v0, v1, v2]),
+            bounds,
         })
     }
 
@@ -249,28 +250,17 @@ impl PrimitiveShape {
     #[inline]
     pub(crate) fn pixel_bounds(&self) -> Option<PixelRect> {
         match *self {
-            Self::Triangle(corners) => twice_area(corners).map(|_| pixels_around(corners)),
+            Self::Triangle(corners) => area_and_bounds(corners).map(|(_, bounds)| bounds),
             Self::Rectangle(_) => self.polygon().map(|polygon| polygon.bounds),
         }
     }
 }
 
-/// Twice the area of a triangle, positive if its corners come clockwise as seen with y down; `None` when it
-/// is zero, or a vertex is outside the guard band.
+/// Twice the area of a triangle, positive if its corners come clockwise as seen with y down, and the pixels
+/// whose centres lie in the box around it; `None` when the area is zero, or a vertex is outside the guard
+/// band.
 #[inline]
-fn twice_area([v0, v1, v2]: [Vertex; 3]) -> Option<i64> {
-    if ![v0, v1, v2].into_iter().all(Vertex::is_in_guard_band) {
-        return None;
-    }
-    // Differences of 2^30 at most, so below 2^61.
-    let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
-        - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
-    (area != 0).then_some(area)
-}
-
-/// The pixels whose centres lie in the box around a triangle.
-#[inline]
-fn pixels_around([v0, v1, v2]: [Vertex; 3]) -> PixelRect {
+fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
     let low = Vertex {
         x: v0.x.min(v1.x).min(v2.x),
         y: v0.y.min(v1.y).min(v2.y),
@@ -279,7 +269,14 @@ fn pixels_around([v0, v1, v2]: [Vertex; 3]) -> PixelRect {
         x: v0.x.max(v1.x).max(v2.x),
         y: v0.y.max(v1.y).max(v2.y),
     };
-    pixels_between(low, high)
+    // Then the corners are as well.
+    if !(low.is_in_guard_band() & high.is_in_guard_band()) {
+        return None;
+    }
+    // Differences of 2^30 at most, so below 2^61.
+    let area = i64::from(v1.x - v0.x) * i64::from(v2.y - v0.y)
+        - i64::from(v2.x - v0.x) * i64::from(v1.y - v0.y);
+    (area != 0).then(|| (area, pixels_between(low, high)))
 }
 
 /// The pixels whose centres lie between two corners: at the low sides or inside. At the high sides

@@ -9,12 +9,15 @@ pub const STRIP_COLUMNS: i32 = 48;
 pub const STRIP_ROWS: i32 = TILE_PX.cast_signed();
 /// Rows of half a strip, which are those of a raster tile.
 pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
+/// Bytes of a row of a strip, of which the last are empty.
+const ROW_BYTES: usize = 8;
 
 /// Coverage of a strip of pixels of three screen tiles side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strip {
-    /// Rows of each half: bit `n` of a byte is column `n` of its eight columns of the strip.
-    rows: [[[u8; 8]; HALF_ROWS]; 2],
+    /// Rows of each half, one behind the other: bit `n` of a byte is column `n` of its eight columns of the
+    /// strip.
+    rows: [[u8; ROW_BYTES * HALF_ROWS]; 2],
     /// Masks of the rows that the clip leaves of each half, as for an 8x8 tile.
     clip: [u64; 2],
 }
@@ -31,7 +34,7 @@ impl Strip {
             u64::MAX.checked_shr(64 - 8 * rows).unwrap_or(0)
         };
         Self {
-            rows: words.map(|half| half.map(u64::to_le_bytes)),
+            rows: words.map(|half| bytemuck::cast(half.map(u64::to_le))),
             clip: [y0, y0 + HALF].map(|y| ahead(clip.y1 - y) & !ahead(clip.y0 - y)),
         }
     }
@@ -41,9 +44,11 @@ impl Strip {
     #[inline(always)]
     pub fn tile_mask(&self, column: u32, row: u32) -> u64 {
         let half = usize::from(row >= RASTER_TILE_PX);
-        let byte = column as usize / 8 % 8;
-        // Bytes are read where they lie: by shifts of the words, all of them would be loaded.
-        let mask = u64::from_le_bytes(self.rows[half].map(|row| row[byte]));
+        let byte = column as usize / 8 % ROW_BYTES;
+        // Bytes are read where they lie: an array of the rows' bytes would be put together in memory.
+        let rows = &self.rows[half];
+        let of_row = |row: usize| u64::from(rows[ROW_BYTES * row + byte]) << (8 * row);
+        let mask = (0..HALF_ROWS).fold(0, |mask, row| mask | of_row(row));
         mask & self.clip[half]
     }
 }

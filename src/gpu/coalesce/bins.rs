@@ -87,7 +87,7 @@ pub(super) struct Bin<T> {
 
 impl<T> Bin<T> {
     #[inline]
-    fn status(&self) -> BinStatus {
+    pub(super) fn status(&self) -> BinStatus {
         BinStatus {
             key: self.key,
             items: self.items.len(),
@@ -192,10 +192,9 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         self.input.idle_until(cycle, StallReason::Full);
     }
 
-    /// Bin to evict before an item with `key` can be written, if any.
-    pub(super) fn victim_for(&mut self, key: u32) -> Option<u32> {
-        let lacks_bin = self.bins.of(key).is_none() && self.bins.is_full();
-        lacks_bin.then(|| self.bins.victim()).flatten()
+    /// Bin to evict before an item with another key than those of the bins can be written, if any.
+    pub(super) fn victim(&mut self) -> Option<u32> {
+        self.bins.is_full().then(|| self.bins.victim()).flatten()
     }
 
     /// Visits the ports `names` and the flushes of unit `names[0]`.
@@ -255,14 +254,8 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.empty.is_empty()
     }
 
-    /// The bin that gathers `key`. Allocates the bin that was flushed first if there is none yet; an
-    /// empty bin has to exist.
-    #[inline]
-    pub(super) fn for_key(&mut self, key: u32) -> u32 {
-        self.of(key).unwrap_or_else(|| self.begin(key))
-    }
-
-    fn begin(&mut self, key: u32) -> u32 {
+    /// Allocates the bin that was flushed first for `key`, which no bin gathers; an empty bin has to exist.
+    pub(super) fn begin(&mut self, key: u32) -> u32 {
         let bin = self.empty.pop_front().unwrap_or(0);
         self.begun += 1;
         self.bins[bin as usize].key = key;
@@ -323,10 +316,10 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         &mut self.bins[bin as usize]
     }
 
-    /// Deadline of a bin.
+    /// A bin and the policy that sets its deadline.
     #[inline]
-    pub(super) fn deadline(&self, bin: u32) -> Cycle {
-        self.policy.deadline(&self.bins[bin as usize].status())
+    pub(super) fn bin_and_policy(&mut self, bin: u32) -> (&mut Bin<T>, &P) {
+        (&mut self.bins[bin as usize], &self.policy)
     }
 
     /// The occupied bin to evict.
@@ -381,9 +374,9 @@ mod tests {
     #[test]
     fn the_order_of_bins_does_not_grow_with_their_flushes() {
         let mut bins: Bins<(), Evict> = Bins::new(4, 8, 16, Evict::LeastRecentlyUsed);
-        let oldest = bins.for_key(15);
+        let oldest = bins.begin(15);
         for flush in 0..1000 {
-            let bin = bins.for_key(flush % 15);
+            let bin = bins.begin(flush % 15);
             assert!(bins.order.len() <= 8);
             bins.take(bin);
         }

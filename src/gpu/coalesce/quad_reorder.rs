@@ -145,9 +145,7 @@ impl QuadReorder {
             last,
         };
         self.counters.pairs += paired as u64 / 2;
-        let start = self.pipe.start(at);
-        self.pipe.issue(beat, start, 1, state, next);
-        self.emitted = start + 1;
+        self.emitted = self.pipe.issue_on(beat, at, 1, state, next) + 1;
     }
 
     /// Scans quads that entered the buffer at `entered`; emits pairs four at a time.

@@ -137,14 +137,26 @@ impl<P: FlushPolicy> TileCoalescing<P> {
                 pairs: 0,
                 last: end == count,
             };
-            let start = self.bins.output.start(at);
-            self.bins
-                .output
-                .issue(beat, start, (end - first) as u64, state, next);
+            let output = &mut self.bins.output;
+            let start = output.issue_on(beat, at, (end - first) as u64, state, next);
             self.bins.bins.leave(&mut flushed, end - first, start);
         }
         flushed.items.truncate(count);
         self.bins.give_back(flushed);
+    }
+
+    /// Begins a bin for a screen tile that has none, and flushes another if there is none left; returns it.
+    fn begin<M>(
+        &mut self,
+        tile: u32,
+        at: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
+    ) -> u32 {
+        if let Some(victim) = self.bins.victim() {
+            self.flush(victim, Reason::Evicted, at, state, next);
+        }
+        self.bins.bins.begin(tile)
     }
 
     /// Flushes the bins that are due by `now`, the earliest deadline first, up to and including `until`;
@@ -195,23 +207,21 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         // Not kept in an array: the host waits when it copies together what it has just written apart.
-        let quads = || {
-            tile_quads(item.mask).map(|quad| Quad {
-                primitive: item.primitive,
-                position: corner + quad.place,
-                mask: quad.mask,
-            })
-        };
-        let (mut passed, count) = (0, quads().len());
+        let mut left = tile_quads(item.mask).map(|quad| Quad {
+            primitive: item.primitive,
+            position: corner + quad.place,
+            mask: quad.mask,
+        });
+        let (mut passed, count) = (0, left.len());
         let (mut taken, mut at) = (None, start);
         while passed < count {
             self.flush_due(at, None, state, next);
-            if let Some(victim) = self.bins.victim_for(item.tile) {
-                self.flush(victim, Reason::Evicted, at, state, next);
-            }
-            let bin_index = self.bins.bins.for_key(item.tile);
+            let bin_index = match self.bins.bins.of(item.tile) {
+                Some(bin) => bin,
+                None => self.begin(item.tile, at, state, next),
+            };
             let fitting = self.held.as_ref().map_or(count - passed, |held| {
-                let left: ArrayVec<Quad, RASTER_TILE_QUADS> = quads().skip(passed).collect();
+                let left: ArrayVec<Quad, RASTER_TILE_QUADS> = left.clone().collect();
                 held.fitting(bin_index, &left)
             });
             if fitting == 0 {
@@ -233,23 +243,22 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
                 continue;
             }
             at = written;
-            let bin = self.bins.bins.bin(bin_index);
+            let (bin, policy) = self.bins.bins.bin_and_policy(bin_index);
             self.bins.input_clock.wait_until(at);
             self.bins.input_clock.pass(now as u64);
-            if now == count {
-                bin.items.extend(quads());
-            } else {
-                bin.items.extend(quads().skip(passed).take(now));
-            }
+            let first = bin.items.len();
+            // Room is made once for all of them, as their number is known.
+            let next_quad = |_| left.next().unwrap_or_default();
+            bin.items.extend((0..now).map(next_quad));
             passed += now;
             if let Some(held) = &mut self.held {
-                held.add(bin_index, &bin.items[bin.items.len() - now..]);
+                held.add(bin_index, &bin.items[first..]);
             }
             bin.last_arrival = at;
+            self.next_deadline = self.next_deadline.min(policy.deadline(&bin.status()));
             taken = taken.or(Some(at));
             self.bins.charge_wait(bin_index, at);
             self.bins.count_input(at, now as u64);
-            self.next_deadline = self.next_deadline.min(self.bins.bins.deadline(bin_index));
             if now == room {
                 self.flush(bin_index, Reason::Full, at, state, next);
             }

@@ -112,9 +112,8 @@ impl TileGridCoalescing {
     ) {
         let mut flushed = self.bins.take(bin, reason);
         for item in 0..flushed.items.len() {
-            let start = self.bins.output.start(at);
             let primitive = flushed.items[item];
-            self.bins.output.issue(primitive, start, 1, state, next);
+            let start = self.bins.output.issue_on(primitive, at, 1, state, next);
             self.bins.bins.leave(&mut flushed, 1, start);
         }
         self.bins.give_back(flushed);
@@ -129,10 +128,15 @@ impl TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) {
-        if let Some(victim) = self.bins.victim_for(grid) {
-            self.flush(victim, Reason::Evicted, start, state, next);
-        }
-        let index = self.bins.bins.for_key(grid);
+        let index = match self.bins.bins.of(grid) {
+            Some(index) => index,
+            None => {
+                if let Some(victim) = self.bins.victim() {
+                    self.flush(victim, Reason::Evicted, start, state, next);
+                }
+                self.bins.bins.begin(grid)
+            }
+        };
         let bin = self.bins.bins.bin(index);
         let written = start.max(bin.places_free_at(1));
         bin.last_arrival = written;

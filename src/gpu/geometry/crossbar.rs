@@ -196,9 +196,8 @@ impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Source<'_, N> {
             }
             counters.received += 1;
             destination.has_primitive = true;
-            let start = destination.pipe.start(arrived);
             let (pipe, next) = (&mut destination.pipe, &mut destination.next);
-            pipe.issue(item, start, 1, state, next);
+            let start = pipe.issue_on(item, arrived, 1, state, next);
             destination.queues[self.source].leave(start);
         }
         sent

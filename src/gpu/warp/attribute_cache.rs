@@ -135,22 +135,23 @@ impl AttributeCaches {
         memory: &mut Memory,
     ) -> Cycle {
         let set = &mut self.entries[first..first + self.ways];
-        let found = set.iter().position(|entry| entry.splat == splat);
-        let (way, entry) = match found {
-            Some(way) => {
-                self.counters.hits += 1;
-                (way, set[way])
+        // To the front, in place of itself or of the least recently used: those before it move back.
+        let mut moved = Entry { splat, ready: 0 };
+        for entry in &mut *set {
+            std::mem::swap(entry, &mut moved);
+            if moved.splat == splat {
+                break;
             }
-            None => {
-                self.counters.misses += 1;
-                let sent = self.ports[core].serve(at);
-                let ready = buffer.read_attributes(splat, sent, memory);
-                (set.len() - 1, Entry { splat, ready })
-            }
+        }
+        let ready = if moved.splat == splat {
+            self.counters.hits += 1;
+            moved.ready
+        } else {
+            self.counters.misses += 1;
+            let sent = self.ports[core].serve(at);
+            buffer.read_attributes(splat, sent, memory)
         };
-        // To the front, in place of itself or of the least recently used.
-        set.copy_within(..way, 1);
-        set[0] = entry;
-        entry.ready.max(at)
+        set[0].ready = ready;
+        ready.max(at)
     }
 }

@@ -244,27 +244,27 @@ impl Zrop {
         let mut ready = at;
         // Sectors of the current line; none before the first.
         let (mut line, mut sectors) = (0, 0);
-        // The sector looked at last, which many quads share with the one before.
-        let mut looked_at = None;
+        let mut add = |unit: &mut Self, ready: &mut Cycle, sector: u64| {
+            let (next, mask) = line_sector(sector);
+            if next != line {
+                *ready = (*ready).max(unit.request((line, sectors), at, state));
+                (line, sectors) = (next, 0);
+            }
+            sectors |= mask;
+        };
+        let in_one_sector = SECTOR_BYTES.is_multiple_of(per_quad);
         for quad in &beat.quads {
             if quad.mask == 0 {
                 continue;
             }
             let address = tile + u64::from(quad.position) * per_quad;
-            let mut sector = address / SECTOR_BYTES;
-            let last = (address + per_quad - 1) / SECTOR_BYTES;
-            if sector == last && looked_at == Some(sector) {
-                continue;
-            }
-            looked_at = Some(last);
-            while sector <= last {
-                let (next, mask) = line_sector(sector);
-                if next != line {
-                    ready = ready.max(self.request((line, sectors), at, state));
-                    (line, sectors) = (next, 0);
+            let first = address / SECTOR_BYTES;
+            add(self, &mut ready, first);
+            if !in_one_sector {
+                let last = (address + per_quad - 1) / SECTOR_BYTES;
+                for sector in first + 1..=last {
+                    add(self, &mut ready, sector);
                 }
-                sectors |= mask;
-                sector += 1;
             }
         }
         ready.max(self.request((line, sectors), at, state))
@@ -397,13 +397,12 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.work(start, (end - first) as u64);
             }
         } else {
-            start = self.pipe.start(arrival);
-            left = start;
             let count = beat.quads.len() as u64;
             self.counters.quads.tested += count;
             let masks = QuadMasks::of(beat.quads.iter().map(|quad| quad.mask));
             self.counters.fragments.tested += masks.fragments();
-            self.pipe.issue(beat, start, count, state, next);
+            start = self.pipe.issue_on(beat, arrival, count, state, next);
+            left = start;
         }
         if tests {
             self.waiting.leave(start);

@@ -305,8 +305,7 @@ impl Stage<MeshDrawState> for Passthrough {
             let index = state.depths.index(fragment.quad.position);
             let parts = vec![(fragment.owner, coverage)];
             let quad = state.shader_quad(index, fragment.draw, parts);
-            start = self.port.start(arrival);
-            self.port.issue(quad, start, 1, state, next);
+            start = self.port.issue_on(quad, arrival, 1, state, next);
         }
         start
     }

@@ -126,14 +126,13 @@ impl Stage<MeshDrawState> for Quads {
             }
             let ends = quads.len() == self.quads_per_cycle || at == 15;
             if ends && !quads.is_empty() {
-                start = self.port.start(arrival);
                 let beat = Beat {
                     tile: tile.tile,
                     quads: quads.take(),
                     pairs: 0,
                     last: false,
                 };
-                self.port.issue(beat, start, 1, state, next);
+                start = self.port.issue_on(beat, arrival, 1, state, next);
                 is_idle = false;
             }
         }
