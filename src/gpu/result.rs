@@ -204,7 +204,7 @@ impl SimulationResult {
     /// The port that limits the run, or `None` if latency and bursts do.
     #[must_use]
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
-        self.critical_unit().filter(|unit| unit.is_limiting())
+        UnitCycles::limiting(&self.units)
     }
 
     /// Describes counters and cycles that do not add up. The list is empty unless the simulator has a

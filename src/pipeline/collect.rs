@@ -96,6 +96,11 @@ impl UnitCycles {
             .or(by_port)
     }
 
+    /// The port that limits a run: the [critical](Self::critical) one, or `None` if latency and bursts do.
+    pub fn limiting(units: &[Self]) -> Option<&Self> {
+        Self::critical(units).filter(|unit| unit.is_limiting())
+    }
+
     /// Share of the cycles in which the port is occupied or, if only with its storage it limits the run,
     /// in which one of both is, 0 to 1.
     pub fn limiting_share(&self) -> f64 {

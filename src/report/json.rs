@@ -111,12 +111,7 @@ pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, 
 /// What a variant of the pipeline reports beside its time.
 fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
     let cache = &outcome.crop_cache;
-    let critical = outcome.critical_unit();
-    json!({
-        "cycles": outcome.cycles,
-        "limiting_unit": outcome.limiting_unit().map(|unit| unit.name),
-        "critical_unit": critical.map(|unit| unit.name),
-        "critical_occupancy": critical.map(UnitCycles::limiting_share),
+    let counts = json!({
         "fragments": outcome.fragments,
         "near_cut_fragments": outcome.near_cut_fragments,
         "quads": outcome.quads,
@@ -146,7 +141,9 @@ fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
         "units": units(&outcome.units),
         "counters": outcome.statistics,
         "storage_bytes_per_gpc": storage_bytes_per_gpc(config, outcome.variant),
-    })
+    });
+    let cycles = json!({ "cycles": outcome.cycles });
+    joined([cycles, limits(&outcome.units), counts])
 }
 
 /// What a draw whose shader blends reports beside the counts of every draw.
@@ -197,6 +194,16 @@ pub(super) fn units(units: &[UnitCycles]) -> Value {
         (unit.name, document)
     });
     json!(units.collect::<BTreeMap<_, _>>())
+}
+
+/// The port that limits a run, if one does, and the critical one with its share of the cycles.
+pub(crate) fn limits(units: &[UnitCycles]) -> Value {
+    let critical = UnitCycles::critical(units);
+    json!({
+        "limiting_unit": UnitCycles::limiting(units).map(|unit| unit.name),
+        "critical_unit": critical.map(|unit| unit.name),
+        "critical_occupancy": critical.map(UnitCycles::limiting_share),
+    })
 }
 
 /// Joins the keys of objects; null adds none.

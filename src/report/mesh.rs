@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::json::{joined, units};
+use super::json::{joined, limits, units};
 use super::table::{TextTable, or_dash};
 use crate::mesh::pipeline::TimedMeshResult;
 use crate::mesh::result::{MeshResult, ratio};
-use crate::pipeline::collect::UnitCycles;
 
 /// Number of busiest units in the table.
 const BUSIEST_SHOWN: usize = 4;
@@ -36,10 +35,8 @@ impl TimedFrame {
 
     fn json(&self) -> Value {
         let o = &self.outcome;
-        json!({
-            "cycles": o.cycles,
-            "frame_ms": self.frame_ms(),
-            "limiting_unit": UnitCycles::critical(&o.units).map(|u| u.name),
+        let time = json!({ "cycles": o.cycles, "frame_ms": self.frame_ms() });
+        let counts = json!({
             "warps": o.warps,
             "grids": o.grids,
             "raster_tiles_hidden": o.tiles_hidden,
@@ -50,7 +47,8 @@ impl TimedFrame {
             "units": units(&o.units),
             "discrepancies": o.discrepancies(),
             "host_ms": self.host_ms,
-        })
+        });
+        joined([time, limits(&o.units), counts])
     }
 }
 

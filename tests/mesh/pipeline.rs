@@ -12,6 +12,7 @@ use quadrille::mesh::pipeline;
 use quadrille::mesh::pipeline::MeshConfig;
 use quadrille::mesh::pipeline::TimedMeshResult;
 use quadrille::mesh::result::MeshResult;
+use quadrille::pipeline::collect::UnitCycles;
 use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::samples::SamplePattern;
 
@@ -262,5 +263,37 @@ fn several_gpcs_draw_the_same_picture_sooner() {
                 assert_eq!(cores.map(|u| u.instances), Some(gpcs), "{what}");
             }
         }
+    }
+}
+
+/// The unit that is made slow limits the frame, and not one ahead of it whose storage fills up or whose output
+/// is held. The port of the triangles, one per cycle, is busy for as many cycles as triangles pass.
+#[test]
+fn the_limiting_unit_is_the_one_that_was_made_slow() {
+    let source = waves();
+    let settings = settings(pattern(4), Cull::Quads);
+    type Change = fn(&mut MeshConfig);
+    let cases: [(&str, MergeUnitKind, Change); 5] = [
+        ("pmu", pmu(512), |c| c.pmu.compare_cycles = 20),
+        ("qfm", qfm(Some(32)), |c| c.qfm.compare_cycles = 20),
+        ("grids", pmu(512), |c| c.grids.test_cycles = 5000),
+        ("setup", pmu(512), |c| {
+            c.gpu = c.gpu.with("setup.primitives_per_cycle=1/50").unwrap();
+        }),
+        ("cores", pmu(512), |c| {
+            c.gpu.cores.cores = 1;
+            c.gpu.cores.schedulers = 1;
+            c.pixel_shader.instructions = 100_000;
+        }),
+    ];
+    for (name, unit, change) in cases {
+        let mut config = MeshConfig::default();
+        change(&mut config);
+        let result = run(&*source, &settings, &config, unit);
+        let limiting = UnitCycles::limiting(&result.units);
+        assert_eq!(limiting.map(|unit| unit.name), Some(name));
+        let triangles = result.units.iter().find(|u| u.name == "triangles").unwrap();
+        assert_eq!(triangles.busy, triangles.moved, "{name}");
+        assert_eq!(triangles.moved, result.grids.triangles_out, "{name}");
     }
 }

@@ -8,10 +8,13 @@
 //! fragment. Nothing is read from memory: vertices come from the tessellator (assumption; for polygon
 //! meshes it leaves out the traffic of index and vertex fetch).
 
+use std::collections::VecDeque;
+
 use serde::Serialize;
 
 use super::current_grid::GridVisibility;
 use super::draw_state::MeshDrawState;
+use crate::math::index;
 use crate::mesh::grid::Grid;
 use crate::pipeline::issue_port::IssuePort;
 use crate::pipeline::packets::Primitive;
@@ -73,6 +76,9 @@ pub struct Grids {
     gpc: usize,
     /// Grids whose vertices are kept.
     kept: Queue,
+    /// Of the last of these: cycles in which the output waited for their vertices, and in which it did or
+    /// emitted their triangles.
+    output_cycles: VecDeque<[u64; 2]>,
     triangles: Vec<Primitive>,
     /// Port of tessellation and depth test.
     input: IssuePort,
@@ -87,11 +93,32 @@ impl Grids {
         Self {
             gpc: 0,
             kept: Queue::new(spec.grids),
+            output_cycles: VecDeque::new(),
             triangles: Vec::new(),
             input: IssuePort::new(Rate::ONE, 0),
             output: IssuePort::new(Rate::ONE, 0),
             counters: GridsCounters::default(),
             spec: spec.clone(),
+        }
+    }
+
+    /// Holds the input until `free`, when there is a place for the vertices of another grid. As far as the
+    /// output waited for the vertices of the grid that leaves, the places are too few; for the rest of the
+    /// wait, the output holds up the input.
+    fn wait_for_place(&mut self, free: Cycle) {
+        let wait = free.saturating_sub(self.input.activity.accounted());
+        let [waited, total] = self.output_cycles.front().copied().unwrap_or_default();
+        let too_few = wait * waited / total.max(1);
+        self.input.hold_until(free - too_few, StallReason::Blocked);
+        self.input.hold_until(free, StallReason::Full);
+    }
+
+    /// Records that the vertices of a grid are kept until `cycle`, and the cycles of the output.
+    fn leave(&mut self, cycle: Cycle, output_cycles: [u64; 2]) {
+        self.kept.leave(cycle);
+        self.output_cycles.push_back(output_cycles);
+        if self.output_cycles.len() > index(self.spec.grids) {
+            self.output_cycles.pop_front();
         }
     }
 
@@ -124,8 +151,7 @@ impl Stage<MeshDrawState> for Grids {
     ) -> Cycle {
         let vertices = grid.vertices.len() as u64;
         self.input.start(arrival);
-        self.input
-            .hold_until(self.kept.entry(arrival), StallReason::Full);
+        self.wait_for_place(self.kept.entry(arrival));
         let start = self.input.free().max(arrival);
         let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
         self.input.work(start, cycles);
@@ -140,7 +166,7 @@ impl Stage<MeshDrawState> for Grids {
             GridVisibility::Visible => counters.visible += 1,
         }
         if self.triangles.is_empty() {
-            self.kept.leave(tested);
+            self.leave(tested, [0, 0]);
             return start;
         }
         counters.vertices += vertices;
@@ -153,13 +179,15 @@ impl Stage<MeshDrawState> for Grids {
             self.counters.warps += 1;
         }
         self.output.start(tested);
-        self.output
-            .hold_until(tested + self.spec.latency_cycles, StallReason::Miss);
+        let begun = self.output.activity.accounted();
+        let shaded = tested + self.spec.latency_cycles;
+        self.output.hold_until(shaded, StallReason::Miss);
+        let waited = self.output.activity.accounted() - begun;
         for &triangle in &self.triangles {
-            let start = self.output.free();
-            self.output.issue(triangle, start, 1, state, next);
+            self.output.issue_on(triangle, shaded, 1, state, next);
         }
-        self.kept.leave(self.output.free());
+        let total = self.output.activity.accounted() - begun;
+        self.leave(self.output.free(), [waited, total]);
         start
     }
 

@@ -137,17 +137,15 @@ impl TimedMergeUnit {
         state: &mut MeshDrawState,
         next: &mut impl Sink<Quad, MeshDrawState>,
     ) {
-        let mut at = start;
         let sent = self.out.len() as u64;
         for quad in self.out.drain(..) {
-            at = at.max(self.output_free);
+            let at = self.port.start(start).max(self.output_free);
             self.port.issue(quad, at, 1, state, next);
             // Several look-ups share a cycle, but the output takes one quad per cycle.
             self.output_free = at + 1;
-            at = self.port.free();
         }
         if sent < slots {
-            self.port.work(at, slots - sent);
+            self.port.work_on(start, slots - sent);
         }
     }
 
