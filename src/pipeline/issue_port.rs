@@ -99,8 +99,8 @@ impl IssuePort {
         self.activity.busy_until(self.clock.whole_cycle());
     }
 
-    /// As [`IssuePort::start`] and [`IssuePort::work`] from there on: works on `count` items that arrived at
-    /// `arrival` as soon as the port is free. Returns the cycle at which that is.
+    /// Works on `count` items that arrived at `arrival`, without emitting any, as soon as the port is free;
+    /// returns the cycle at which work on them starts.
     #[inline(always)]
     pub fn work_on(&mut self, arrival: Cycle, count: u64) -> Cycle {
         let start = self.free().max(arrival);

@@ -269,7 +269,7 @@ fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
         x: v0.x.max(v1.x).max(v2.x),
         y: v0.y.max(v1.y).max(v2.y),
     };
-    // Then the corners are as well.
+    // If both corners of the box are inside, so are those of the triangle.
     if !(low.is_in_guard_band() & high.is_in_guard_band()) {
         return None;
     }

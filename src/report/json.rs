@@ -197,7 +197,7 @@ pub(super) fn units(units: &[UnitCycles]) -> Value {
 }
 
 /// The port that limits a run, if one does, and the critical one with its share of the cycles.
-pub(crate) fn limits(units: &[UnitCycles]) -> Value {
+pub(super) fn limits(units: &[UnitCycles]) -> Value {
     let critical = UnitCycles::critical(units);
     json!({
         "limiting_unit": UnitCycles::limiting(units).map(|unit| unit.name),

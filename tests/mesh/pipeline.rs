@@ -297,3 +297,27 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
         assert_eq!(triangles.moved, result.grids.triangles_out, "{name}");
     }
 }
+
+/// Grids wait for a place either because the output is held up, or because too few grids are kept to hide the
+/// latency of vertex shading. Only the latter is a full storage.
+#[test]
+fn grids_are_held_up_or_too_few_are_kept() {
+    let idle = |change: fn(&mut MeshConfig), reason: &str| {
+        let mut config = MeshConfig::default();
+        change(&mut config);
+        let settings = settings(pattern(4), Cull::Quads);
+        let result = run(&*waves(), &settings, &config, pmu(512));
+        let grids = result.units.iter().find(|u| u.name == "grids").unwrap();
+        let idle = grids.idle.iter().find(|(name, _)| name == reason);
+        idle.map_or(0, |(_, cycles)| *cycles)
+    };
+    let slow_unit: fn(&mut MeshConfig) = |c| c.pmu.compare_cycles = 20;
+    let [full, blocked] = ["full", "blocked by triangles"].map(|r| idle(slow_unit, r));
+    assert!(blocked > 10 * full, "{blocked} blocked, {full} full");
+    let slow_vertices: fn(&mut MeshConfig) = |c| {
+        c.grids.grids = 1;
+        c.grids.latency_cycles = 10_000;
+    };
+    let [full, blocked] = ["full", "blocked by triangles"].map(|r| idle(slow_vertices, r));
+    assert!(full > 10 * blocked, "{full} full, {blocked} blocked");
+}

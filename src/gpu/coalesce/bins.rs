@@ -192,7 +192,7 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         self.input.idle_until(cycle, StallReason::Full);
     }
 
-    /// Bin to evict before an item with another key than those of the bins can be written, if any.
+    /// The bin to evict before another can be begun; `None` if one is empty.
     pub(super) fn victim(&mut self) -> Option<u32> {
         self.bins.is_full().then(|| self.bins.victim()).flatten()
     }

@@ -244,10 +244,10 @@ impl Zrop {
         let mut ready = at;
         // Sectors of the current line; none before the first.
         let (mut line, mut sectors) = (0, 0);
-        let mut add = |unit: &mut Self, ready: &mut Cycle, sector: u64| {
+        let mut add = |sector: u64| {
             let (next, mask) = line_sector(sector);
             if next != line {
-                *ready = (*ready).max(unit.request((line, sectors), at, state));
+                ready = ready.max(self.request((line, sectors), at, state));
                 (line, sectors) = (next, 0);
             }
             sectors |= mask;
@@ -259,12 +259,10 @@ impl Zrop {
             }
             let address = tile + u64::from(quad.position) * per_quad;
             let first = address / SECTOR_BYTES;
-            add(self, &mut ready, first);
+            add(first);
             if !in_one_sector {
                 let last = (address + per_quad - 1) / SECTOR_BYTES;
-                for sector in first + 1..=last {
-                    add(self, &mut ready, sector);
-                }
+                (first + 1..=last).for_each(&mut add);
             }
         }
         ready.max(self.request((line, sectors), at, state))

@@ -76,8 +76,8 @@ pub struct Grids {
     gpc: usize,
     /// Grids whose vertices are kept.
     kept: Queue,
-    /// Of the last of these: cycles in which the output waited for their vertices, and in which it did or
-    /// emitted their triangles.
+    /// For each of them, the oldest first: cycles in which the output waited for its vertices, and all that
+    /// the output spent on it.
     output_cycles: VecDeque<[u64; 2]>,
     triangles: Vec<Primitive>,
     /// Port of tessellation and depth test.
