@@ -1,8 +1,9 @@
-//! Amounts of blur in a frame.
+//! What a frame shows: amounts of blur, and kinds of shading grids.
 
 use rayon::prelude::*;
 
 use super::frame::StochasticFrame;
+use super::shading::grid::ShadingGrid;
 
 /// Median and 95th percentile.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -20,6 +21,17 @@ pub struct BlurAmounts {
     pub motion_px: Quantiles,
     /// Diameter of the circle of confusion half-way through the exposure, in pixels.
     pub coc_px: Quantiles,
+}
+
+/// Shading grids of the primitives that the first samples of pixels show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GridCounts {
+    /// All of them.
+    pub shown: u64,
+    /// Grids in barycentric coordinates, of triangles that have no place on the picture.
+    pub barycentric: u64,
+    /// Grids whose cells are larger than the rule asks for, since there would be too many.
+    pub coarsened: u64,
 }
 
 impl Quantiles {
@@ -46,14 +58,8 @@ impl Quantiles {
 impl StochasticFrame {
     /// Measures the blur of what the first sample of each pixel shows.
     pub fn blur(&self) -> BlurAmounts {
-        let first = self.visible.spids.par_iter();
-        let mut shown: Vec<u32> = first
-            .step_by(self.visible.samples as usize)
-            .filter(|spid| !spid.is_background())
-            .map(|spid| spid.primitive)
-            .collect();
-        shown.par_sort_unstable();
-        let blurs: Vec<([f64; 2], u64)> = shown
+        let blurs: Vec<([f64; 2], u64)> = self
+            .shown()
             .par_chunk_by(|a, b| a == b)
             .map(|pixels| (self.blur_of(pixels[0]), pixels.len() as u64))
             .collect();
@@ -65,6 +71,37 @@ impl StochasticFrame {
             motion_px: of(0),
             coc_px: of(1),
         }
+    }
+
+    /// Counts the shading grids of what the first sample of each pixel shows.
+    pub fn grids(&self) -> GridCounts {
+        let view = self.grid_view();
+        let grids: Vec<_> = self
+            .shown()
+            .par_chunk_by(|a, b| a == b)
+            .map(|pixels| {
+                let found = self.geometry.find(pixels[0]);
+                ShadingGrid::new(&found.moving(&self.view, pixels[0]), &view)
+            })
+            .collect();
+        let count = |is: fn(&ShadingGrid) -> bool| grids.iter().filter(|g| is(g)).count() as u64;
+        GridCounts {
+            shown: grids.len() as u64,
+            barycentric: count(|grid| grid.is_barycentric),
+            coarsened: count(|grid| grid.is_coarsened),
+        }
+    }
+
+    /// The primitive that the first sample of each pixel shows, without background, in ascending order.
+    fn shown(&self) -> Vec<u32> {
+        let first = self.visible.spids.par_iter();
+        let mut shown: Vec<u32> = first
+            .step_by(self.visible.samples as usize)
+            .filter(|spid| !spid.is_background())
+            .map(|spid| spid.primitive)
+            .collect();
+        shown.par_sort_unstable();
+        shown
     }
 
     /// Motion and circle of confusion of the centroid of a primitive; 0 if it is not in front of the

@@ -7,7 +7,7 @@ use super::table::{TextTable, or_dash};
 use crate::deferred::backend::tiles::TiledCounters;
 use crate::deferred::forward::memo::MemoCounters;
 use crate::deferred::memory::traffic::{CodecCounts, Traffic};
-use crate::deferred::outcome::{BlurAmounts, Quantiles};
+use crate::deferred::outcome::{BlurAmounts, GridCounts, Quantiles};
 use crate::deferred::raster::cost::{RasterCost, RasterCounters};
 use crate::image::Frame;
 use crate::mesh::result::ratio;
@@ -35,6 +35,7 @@ pub(crate) struct DeferredRow {
     /// Quads of the memo, or "unbounded"; `None` without a memo.
     pub memo_quads: Option<String>,
     pub blur: BlurAmounts,
+    pub grids: GridCounts,
     /// Counters of all rasters of the pipeline.
     pub raster: RasterCounters,
     pub cost: RasterCost,
@@ -80,6 +81,11 @@ impl DeferredRow {
             "blur": {
                 "motion_px": quantiles(self.blur.motion_px),
                 "coc_px": quantiles(self.blur.coc_px),
+            },
+            "grids": {
+                "shown": self.grids.shown,
+                "barycentric": self.grids.barycentric,
+                "coarsened": self.grids.coarsened,
             },
             "pipeline": self.pipeline,
             "grid": self.grid,

@@ -103,6 +103,7 @@ fn triangles_without_area_or_with_turning_faces_are_drawn_where_they_show() {
     // have no place: those of an end of the shutter are taken.
     let turned = drawn(&place, SQUARE, &["--spin", "0,1,0,80", "--faces", "both"]);
     assert!(covered(&turned) > 300);
+    assert_eq!(turned["grids"]["barycentric"], 0);
     let edge_on = "v 0 -1 1\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nf 1 2 3 4\n";
     let swung = drawn(&place, edge_on, &["--spin", "0,1,0,80", "--faces", "both"]);
     assert!(covered(&swung) > 50, "{swung}");
@@ -191,6 +192,7 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
     let huge = "v -1e5 -1e5 0\nv 1e5 -1e5 0\nv 1e5 1e5 0\nv -1e5 1e5 0\nf 1 2 3 4\n";
     let row = drawn(&place, huge, &["--spin", "0,1,0,3"]);
     assert!(covered(&row) > 1000, "{row}");
+    assert_eq!(row["grids"]["coarsened"], row["grids"]["shown"], "{row}");
     // Only behind the camera.
     let behind = SQUARE.replace(" 0\n", " 9\n");
     assert_eq!(

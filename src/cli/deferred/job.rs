@@ -16,7 +16,7 @@ use crate::deferred::config::DeferredConfig;
 use crate::deferred::forward::PipelineOutcome;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::geometry::Geometry;
-use crate::deferred::outcome::BlurAmounts;
+use crate::deferred::outcome::{BlurAmounts, GridCounts};
 use crate::deferred::raster::cost::RasterCounters;
 use crate::deferred::settings::DeferredSettings;
 use crate::deferred::shading::grid::GridRule;
@@ -53,6 +53,7 @@ struct Prepared<'a> {
     area: Option<f64>,
     grid: GridFlag,
     blur: BlurAmounts,
+    grids: GridCounts,
     /// Times of the geometry and of the raster.
     first_pass_ms: [f64; 2],
     truth: Option<&'a Frame>,
@@ -142,6 +143,7 @@ impl<'j> Job<'j> {
                     let raster_ms = milliseconds(begun);
                     let prepared = Prepared {
                         blur: frame.blur(),
+                        grids: frame.grids(),
                         frame,
                         shader: shader(),
                         area,
@@ -300,6 +302,7 @@ impl<'j> Job<'j> {
             tile: choice.tile(),
             memo_quads: choice.memo(),
             blur: prepared.blur,
+            grids: prepared.grids,
             raster,
             cost: self.config.raster.clone(),
             quads,

@@ -10,18 +10,16 @@ use crate::deferred::raster::triangle::MovingTriangle;
 
 /// Greatest spacing of shading points, in pixels.
 const MOST_PX: f64 = 16.0;
-/// Greatest spacing after doubling, in pixels.
-const LARGEST_PX: f64 = 1e12;
 /// Motion below which a direction is not taken from it, in pixels.
 const LEAST_MOTION_PX: f64 = 1e-3;
 
-/// Distances of shading points along two perpendicular directions of the picture.
+/// Greatest distances of shading points along two perpendicular directions of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spacing {
     /// Unit vector of the first direction: that of the motion, or to the right.
     direction: [f64; 2],
     /// Distances along the first direction and across it, in pixels.
-    px: [f64; 2],
+    pub px: [f64; 2],
 }
 
 impl Spacing {
@@ -40,17 +38,9 @@ impl Spacing {
         ]
     }
 
-    /// Twice the distances.
-    pub fn doubled(&self) -> Self {
-        Self {
-            px: self.px.map(|px| 2.0 * px),
-            ..*self
-        }
-    }
-
-    /// Whether the distances are as large as they may get.
-    pub fn is_largest(&self) -> bool {
-        self.px[0] > LARGEST_PX
+    /// Other distances in the same directions.
+    pub fn with_px(self, px: [f64; 2]) -> Self {
+        Self { px, ..self }
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! A hit is moved to where its point of the triangle is half-way through the exposure, seen through the
 //! centre of the lens, and takes the colour of the grid cell there. The pixel grid has the pixels of the
-//! picture as cells, so that a triangle without blur is shaded as by multisampling.
+//! picture as cells, so that a triangle without blur is shaded as by multisampling. A grid of larger cells is
+//! fitted to the triangle.
 
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 
@@ -63,7 +64,7 @@ pub struct ShadingGrid {
     /// Whether the grid is one of barycentric coordinates, since the triangle has no place on the
     /// picture.
     pub is_barycentric: bool,
-    /// Whether the cells are larger than requested, since there would be too many.
+    /// Whether the cells are larger than the rule asks for, since there would be too many.
     pub is_coarsened: bool,
 }
 
@@ -93,44 +94,56 @@ impl ShadingGrid {
             GridRule::Pixel => Spacing::PIXEL,
             GridRule::Adaptive { quality } => spacing(triangle, &view.shear, quality),
         };
-        Self::over(corners, &spacing, view.centre)
+        let pixels = (spacing == Spacing::PIXEL).then(|| Self::of_pixels(corners, view.centre));
+        pixels
+            .flatten()
+            .unwrap_or_else(|| Self::fitted(corners, &spacing))
     }
 
-    /// The grid of cells with a spacing over the picture that holds the corners.
-    fn over(corners: [[f32; 3]; 3], spacing: &Spacing, centre: [f64; 2]) -> Self {
-        // Cells of the pixel grid are pixels, also if the picture's centre lies inside one.
-        let offset = if *spacing == Spacing::PIXEL {
-            centre
-        } else {
-            [0.0; 2]
-        };
-        let mut spacing = *spacing;
-        let mut is_coarsened = false;
-        loop {
-            let basis = spacing.basis();
-            let places = corners.map(|[x, y, z]| {
-                let round = |v: f64| (v * f64::from(SUBPIXELS)).round() / f64::from(SUBPIXELS);
-                let p = [x, y].map(|v| round(f64::from(v) / f64::from(z)));
-                [0, 1].map(|k| basis[k][0] * p[0] + basis[k][1] * p[1] + offset[k])
-            });
-            let bound = |k: usize, pick: fn(f64, f64) -> f64| {
-                pick(pick(places[0][k], places[1][k]), places[2][k])
-            };
-            let first = [0, 1].map(|k| 2.0 * (bound(k, f64::min) / 2.0).floor());
-            let cells = [0, 1].map(|k| bound(k, f64::max).floor() - first[k]);
-            if cells.iter().all(|c| *c < f64::from(MAX_GRID_SIDE)) || spacing.is_largest() {
-                let most = f64::from(MAX_GRID_SIDE - 1);
-                return Self {
-                    corners,
-                    basis: basis.map(|row| row.map(narrow)),
-                    first: [0, 1].map(|k| narrow(first[k] - offset[k])),
-                    last: cells.map(|c| narrow(c.clamp(0.0, most))),
-                    is_barycentric: false,
-                    is_coarsened,
-                };
-            }
-            is_coarsened = true;
-            spacing = spacing.doubled();
+    /// The grid whose cells are the pixels of the picture; its quads are quads of the picture. `None` if it
+    /// has too many cells.
+    fn of_pixels(corners: [[f32; 3]; 3], centre: [f64; 2]) -> Option<Self> {
+        let [least, greatest] = bounds(&corners, Spacing::PIXEL.basis());
+        // The picture's centre may lie inside a pixel.
+        let first = [0, 1].map(|k| 2.0 * ((least[k] + centre[k]) / 2.0).floor() - centre[k]);
+        let last = [0, 1].map(|k| (greatest[k] - first[k]).floor());
+        let is_small = last.iter().all(|c| *c < f64::from(MAX_GRID_SIDE));
+        is_small.then(|| Self::of_cells(corners, &Spacing::PIXEL, first, last))
+    }
+
+    /// The grid of the fewest quads whose cells are at most a spacing apart. It is centred on the bounding
+    /// rectangle of the triangle along the directions of the spacing, and fills it unless its cells would
+    /// be smaller than pixels, so that few shading points lie far off the triangle.
+    fn fitted(corners: [[f32; 3]; 3], spacing: &Spacing) -> Self {
+        let most = f64::from(MAX_GRID_SIDE / 2);
+        let [least, greatest] = bounds(&corners, spacing.with_px([1.0; 2]).basis());
+        let size = [0, 1].map(|k| greatest[k] - least[k]);
+        let needed = [0, 1].map(|k| (size[k] / (2.0 * spacing.px[k])).ceil().max(1.0));
+        let quads = needed.map(|quads| quads.min(most));
+        let px = [0, 1].map(|k| (size[k] / (2.0 * quads[k])).max(1.0));
+        let first = [0, 1].map(|k| f64::midpoint(least[k], greatest[k]) / px[k] - quads[k]);
+        let last = quads.map(|quads| 2.0 * quads - 1.0);
+        Self {
+            is_coarsened: needed != quads,
+            ..Self::of_cells(corners, &spacing.with_px(px), first, last)
+        }
+    }
+
+    /// The grid with a spacing of its cells, given its first column and row, in cells from the picture's
+    /// centre, and the numbers of columns and rows less one.
+    fn of_cells(
+        corners: [[f32; 3]; 3],
+        spacing: &Spacing,
+        first: [f64; 2],
+        last: [f64; 2],
+    ) -> Self {
+        Self {
+            corners,
+            basis: spacing.basis().map(|row| row.map(narrow)),
+            first: first.map(narrow),
+            last: last.map(narrow),
+            is_barycentric: false,
+            is_coarsened: false,
         }
     }
 
@@ -217,6 +230,19 @@ impl ShadingGrid {
     pub fn is_front(&self) -> bool {
         self.is_barycentric || area(&self.corners) < 0.0
     }
+}
+
+/// Least and greatest coordinates of the corners, rounded to subpixel positions, in a basis.
+fn bounds(corners: &[[f32; 3]; 3], basis: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
+    let subpixels = f64::from(SUBPIXELS);
+    let places = on_picture(corners).map(|place| {
+        let [x, y] = place.map(|v| (v * subpixels).round() / subpixels);
+        basis.map(|[a, b]| a * x + b * y)
+    });
+    let pick = |pick: fn(f64, f64) -> f64| {
+        [0, 1].map(|k| pick(pick(places[0][k], places[1][k]), places[2][k]))
+    };
+    [pick(f64::min), pick(f64::max)]
 }
 
 /// Places rounded to subpixel positions.
@@ -343,6 +369,86 @@ mod tests {
         assert!(ShadingGrid::new(&triangle(edge_on), &VIEW).is_barycentric);
     }
 
+    /// The triangle of [`still`], moving by pixels, with its adaptive grid and the spacing asked for.
+    fn fitted(by: [f64; 2], coc: f32) -> (ShadingGrid, [f64; 2]) {
+        let quality = 0.5;
+        let view = GridView {
+            rule: GridRule::Adaptive { quality },
+            shear: LensShear {
+                a: [coc / 2.0; 2],
+                b: [0.0; 2],
+            },
+            ..VIEW
+        };
+        let corners = still().start.map(|p| p.map(f64::from));
+        let moved = |k: f64, [x, y, z]: [f64; 3]| [x + k * by[0] * z, y + k * by[1] * z, z];
+        let moving = triangle(corners.map(|p| [moved(-0.5, p), moved(0.5, p)]));
+        let asked = spacing(&moving, &view.shear, quality).px;
+        (ShadingGrid::new(&moving, &view), asked)
+    }
+
+    #[test]
+    fn grids_of_blurred_triangles_are_fitted_to_them() {
+        let planes = TrianglePlanes::from_seen(still().start.map(|p| {
+            let [xz, yz, z] = p.map(f64::from);
+            HomogeneousPoint { xz, yz, z }
+        }));
+        let planes = planes.unwrap();
+        for (by, coc) in [
+            ([9.0, 0.0], 0.0),
+            ([3.0, -9.0], 0.0),
+            ([0.0, 60.0], 1.0),
+            ([0.0, 0.0], 3.0),
+            ([-5.0, 2.0], 20.0),
+        ] {
+            let (grid, asked) = fitted(by, coc);
+            assert!(!grid.is_coarsened && !grid.is_barycentric);
+            let places = on_picture(&grid.corners)
+                .map(|[x, y]| grid.basis.map(|[a, b]| f64::from(a) * x + f64::from(b) * y));
+            for k in 0..2 {
+                let [a, b, c] = places.map(|place| place[k]);
+                let (least, greatest) = (a.min(b).min(c), a.max(b).max(c));
+                let [columns, first] = [grid.last[k] + 1.0, grid.first[k]].map(f64::from);
+                let close = |a: f64, b: f64| (a - b).abs() < 0.02;
+                // Whole quads, with the same rest on both sides of the triangle.
+                assert_eq!(columns % 2.0, 0.0);
+                assert!(
+                    close(least - first, first + columns - greatest),
+                    "{by:?} {coc}"
+                );
+                let [a, b] = grid.basis[k].map(f64::from);
+                let side = 1.0 / a.hypot(b);
+                assert!(side > 0.999 && side < asked[k] + 0.01, "{side} {asked:?}");
+                // No rest unless a quad of pixels is larger than the triangle.
+                assert!(
+                    side < 1.001 || close(greatest - least, columns),
+                    "{by:?} {coc}"
+                );
+                // One quad fewer would need cells that are too large.
+                let size = (greatest - least) * side;
+                assert!(columns < 2.5 || size / (columns - 2.0) > asked[k] - 0.01);
+            }
+            #[allow(clippy::cast_possible_truncation, reason = "small grids")]
+            let last = grid.last.map(|v| v as i32);
+            let mut inside = 0;
+            for (row, column) in (0..=last[1]).flat_map(|r| (0..=last[0]).map(move |c| (r, c))) {
+                let [x, y] = grid.place([column, row]);
+                let weights = planes.at(x, y).weights;
+                if weights.iter().all(|w| *w > 0.02) {
+                    inside += 1;
+                    let morton = grid.map(weights.map(narrow));
+                    let point = Spid {
+                        primitive: 1,
+                        morton,
+                    }
+                    .point();
+                    assert_eq!(point.map(i32::from), [column, row], "{by:?} {coc}");
+                }
+            }
+            assert!(inside > 0, "{by:?} {coc}");
+        }
+    }
+
     #[test]
     fn huge_grids_are_coarsened() {
         let huge = triangle([
@@ -350,28 +456,29 @@ mod tests {
             [[0.0, 1e5, 1.0]; 2],
             [[1e6, 0.0, 1.0]; 2],
         ]);
-        let grid = ShadingGrid::new(&huge, &VIEW);
-        assert!(grid.is_coarsened && grid.last[0] < 65_536.0);
-        let point = Spid {
-            primitive: 1,
-            morton: grid.map([0.0, 0.0, 1.0]),
+        for rule in [GridRule::Pixel, GridRule::Adaptive { quality: 0.5 }] {
+            let grid = ShadingGrid::new(&huge, &GridView { rule, ..VIEW });
+            assert!(grid.is_coarsened && !grid.is_barycentric);
+            assert_eq!(grid.last, [65_535.0; 2]);
+            let corner = |weights| {
+                let morton = grid.map(weights);
+                Spid {
+                    primitive: 1,
+                    morton,
+                }
+                .point()
+            };
+            assert_eq!(corner([0.0, 1.0, 0.0])[1], 65_535);
+            assert_eq!(corner([1.0, 0.0, 0.0]), [0, 0]);
+            assert_eq!(corner([0.0, 0.0, 1.0]), [65_535, 0]);
         }
-        .point();
-        assert!(
-            f32::from(point[0]) + 1.0 >= grid.last[0],
-            "{point:?} {:?}",
-            grid.last
-        );
     }
 
     #[test]
     fn lanes_map_to_the_same_points() {
         let grids = [
             ShadingGrid::new(&still(), &VIEW),
-            ShadingGrid {
-                basis: [[0.3, 0.1], [-0.2, 0.6]],
-                ..ShadingGrid::new(&still(), &VIEW)
-            },
+            fitted([3.0, -9.0], 2.0).0,
         ];
         for level in SimdLevel::all() {
             for grid in &grids {
