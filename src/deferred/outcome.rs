@@ -1,4 +1,4 @@
-//! What a frame shows: amounts of blur, and kinds of shading grids.
+//! Statistics of the visible primitives of a frame: amounts of blur, and kinds of shading grids.
 
 use rayon::prelude::*;
 
@@ -23,14 +23,15 @@ pub struct BlurAmounts {
     pub coc_px: Quantiles,
 }
 
-/// Shading grids of the primitives that the first samples of pixels show.
+/// Numbers of shading grids of the primitives that are visible in the first sample of some pixel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GridCounts {
-    /// All of them.
-    pub shown: u64,
-    /// Grids in barycentric coordinates, of triangles that have no place on the picture.
+    /// Grids of any kind: one per visible primitive.
+    pub visible: u64,
+    /// Grids in barycentric coordinates, of triangles that are edge on or nearer than the near plane at all
+    /// three times at which a grid is tried.
     pub barycentric: u64,
-    /// Grids whose cells are larger than the rule asks for, since there would be too many.
+    /// Grids with enlarged cells, since cells of the size of the rule would be too many.
     pub coarsened: u64,
 }
 
@@ -59,7 +60,7 @@ impl StochasticFrame {
     /// Measures the blur of what the first sample of each pixel shows.
     pub fn blur(&self) -> BlurAmounts {
         let blurs: Vec<([f64; 2], u64)> = self
-            .shown()
+            .first_samples()
             .par_chunk_by(|a, b| a == b)
             .map(|pixels| (self.blur_of(pixels[0]), pixels.len() as u64))
             .collect();
@@ -73,11 +74,11 @@ impl StochasticFrame {
         }
     }
 
-    /// Counts the shading grids of what the first sample of each pixel shows.
-    pub fn grids(&self) -> GridCounts {
+    /// Counts the shading grids of the primitives that are visible in the first sample of a pixel.
+    pub fn grid_counts(&self) -> GridCounts {
         let view = self.grid_view();
         let grids: Vec<_> = self
-            .shown()
+            .first_samples()
             .par_chunk_by(|a, b| a == b)
             .map(|pixels| {
                 let found = self.geometry.find(pixels[0]);
@@ -86,22 +87,22 @@ impl StochasticFrame {
             .collect();
         let count = |is: fn(&ShadingGrid) -> bool| grids.iter().filter(|g| is(g)).count() as u64;
         GridCounts {
-            shown: grids.len() as u64,
+            visible: grids.len() as u64,
             barycentric: count(|grid| grid.is_barycentric),
             coarsened: count(|grid| grid.is_coarsened),
         }
     }
 
-    /// The primitive that the first sample of each pixel shows, without background, in ascending order.
-    fn shown(&self) -> Vec<u32> {
+    /// Primitives that are visible in the first sample of each covered pixel, in ascending order.
+    fn first_samples(&self) -> Vec<u32> {
         let first = self.visible.spids.par_iter();
-        let mut shown: Vec<u32> = first
+        let mut primitives: Vec<u32> = first
             .step_by(self.visible.samples as usize)
             .filter(|spid| !spid.is_background())
             .map(|spid| spid.primitive)
             .collect();
-        shown.par_sort_unstable();
-        shown
+        primitives.par_sort_unstable();
+        primitives
     }
 
     /// Motion and circle of confusion of the centroid of a primitive; 0 if it is not in front of the

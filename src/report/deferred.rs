@@ -83,7 +83,7 @@ impl DeferredRow {
                 "coc_px": quantiles(self.blur.coc_px),
             },
             "grids": {
-                "shown": self.grids.shown,
+                "visible": self.grids.visible,
                 "barycentric": self.grids.barycentric,
                 "coarsened": self.grids.coarsened,
             },

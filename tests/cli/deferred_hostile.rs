@@ -192,7 +192,7 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
     let huge = "v -1e5 -1e5 0\nv 1e5 -1e5 0\nv 1e5 1e5 0\nv -1e5 1e5 0\nf 1 2 3 4\n";
     let row = drawn(&place, huge, &["--spin", "0,1,0,3"]);
     assert!(covered(&row) > 1000, "{row}");
-    assert_eq!(row["grids"]["coarsened"], row["grids"]["shown"], "{row}");
+    assert_eq!(row["grids"]["coarsened"], row["grids"]["visible"], "{row}");
     // Only behind the camera.
     let behind = SQUARE.replace(" 0\n", " 9\n");
     assert_eq!(

@@ -143,7 +143,7 @@ impl<'j> Job<'j> {
                     let raster_ms = milliseconds(begun);
                     let prepared = Prepared {
                         blur: frame.blur(),
-                        grids: frame.grids(),
+                        grids: frame.grid_counts(),
                         frame,
                         shader: shader(),
                         area,

@@ -64,7 +64,7 @@ pub struct ShadingGrid {
     /// Whether the grid is one of barycentric coordinates, since the triangle has no place on the
     /// picture.
     pub is_barycentric: bool,
-    /// Whether the cells are larger than the rule asks for, since there would be too many.
+    /// Whether the cells are enlarged, since cells of the size of the rule would be too many.
     pub is_coarsened: bool,
 }
 
@@ -111,9 +111,10 @@ impl ShadingGrid {
         is_small.then(|| Self::of_cells(corners, &Spacing::PIXEL, first, last))
     }
 
-    /// The grid of the fewest quads whose cells are at most a spacing apart. It is centred on the bounding
-    /// rectangle of the triangle along the directions of the spacing, and fills it unless its cells would
-    /// be smaller than pixels, so that few shading points lie far off the triangle.
+    /// The grid with the fewest quads whose cells are no larger than a spacing and no smaller than a pixel. It
+    /// is aligned to the directions of the spacing and centred on the bounding rectangle of the triangle in
+    /// these directions. It fills the rectangle unless its cells are pixels, so that few shading points lie
+    /// outside the triangle.
     fn fitted(corners: [[f32; 3]; 3], spacing: &Spacing) -> Self {
         let most = f64::from(MAX_GRID_SIDE / 2);
         let [least, greatest] = bounds(&corners, spacing.with_px([1.0; 2]).basis());
