@@ -27,6 +27,9 @@ use crate::raster::samples::SamplePattern;
 const BIN_PX: u32 = 64;
 /// Largest number of samples of a frame: 3 GiB of identifiers and depths.
 const MAX_SAMPLES: u64 = 1 << 28;
+/// Distance from the picture's centre at which the regions of large triangles are clipped, in larger sides of the
+/// picture: surfaces may move by a whole side from where they are half-way through the exposure.
+const GRID_REACH: f64 = 1.5;
 /// Number of bins in a triangle's box from which on it is tested against each of them.
 const BINS_TESTED: u32 = 16;
 
@@ -121,6 +124,13 @@ impl StochasticFrame {
             shear: *self.view.shear(),
             near: narrow(self.view.near()),
             centre: self.view.centre_px(),
+            reach_px: GRID_REACH
+                * self
+                    .view
+                    .size()
+                    .map(f64::from)
+                    .into_iter()
+                    .fold(0.0, f64::max),
         }
     }
 

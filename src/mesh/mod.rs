@@ -18,6 +18,7 @@
 //! ([`crate::raster::sampled`], [`crate::raster::sample_depth`]).
 
 pub mod camera;
+pub(crate) mod clip;
 pub(crate) mod draw;
 pub mod files;
 pub mod frame;

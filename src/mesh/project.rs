@@ -2,6 +2,7 @@
 //! depth planes), and over the quads of each triangle.
 
 use super::camera::{HomogeneousPoint, MeshCamera};
+use super::clip::clip;
 use super::grid::Grid;
 use crate::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
 use crate::raster::outline::raster_tiles;
@@ -76,7 +77,7 @@ pub fn triangles(
         }
         return;
     }
-    let clipped = clip(view.near, corners.map(|c| c.point));
+    let clipped = clip(corners.map(|c| c.point), view.near, GUARD_PX);
     let snapped: Vec<_> = clipped.iter().map(snap).collect();
     // The piece with the largest area gives the most accurate plane.
     let fans = || (2..snapped.len()).map(|k| [0, k - 1, k]);
@@ -281,43 +282,4 @@ pub fn touched_quads(
             }
         },
     );
-}
-
-/// The part of a triangle in front of the near plane and inside the guard band, as a polygon
-/// (Sutherland and Hodgman, in homogeneous coordinates); may be empty.
-fn clip(near: f64, corners: [HomogeneousPoint; 3]) -> Vec<HomogeneousPoint> {
-    let planes: [&dyn Fn(&HomogeneousPoint) -> f64; 5] = [
-        &|p| p.z - near,
-        &|p| GUARD_PX * p.z + p.xz,
-        &|p| GUARD_PX * p.z - p.xz,
-        &|p| GUARD_PX * p.z + p.yz,
-        &|p| GUARD_PX * p.z - p.yz,
-    ];
-    let mut polygon = corners.to_vec();
-    for inside in planes {
-        let mut kept = Vec::with_capacity(polygon.len() + 1);
-        for (k, to) in polygon.iter().enumerate() {
-            let from = &polygon[(k + polygon.len() - 1) % polygon.len()];
-            let (at_from, at_to) = (inside(from), inside(to));
-            if (at_from >= 0.0) != (at_to >= 0.0) {
-                // From the inner end, so that both triangles of an edge are cut at the same point.
-                let (p, q, s) = if at_from >= 0.0 {
-                    (from, to, at_from / (at_from - at_to))
-                } else {
-                    (to, from, at_to / (at_to - at_from))
-                };
-                let mix = |a: f64, b: f64| a + (b - a) * s;
-                kept.push(HomogeneousPoint {
-                    xz: mix(p.xz, q.xz),
-                    yz: mix(p.yz, q.yz),
-                    z: mix(p.z, q.z).max(near),
-                });
-            }
-            if at_to >= 0.0 {
-                kept.push(*to);
-            }
-        }
-        polygon = kept;
-    }
-    polygon
 }

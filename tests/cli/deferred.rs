@@ -162,6 +162,41 @@ fn the_pipelines_draw_the_same_picture_of_files() {
     }
 }
 
+/// A floor that passes below the camera, by half of its side and the repetitions of its texture.
+fn floor(half: f64, repetitions: u32) -> String {
+    format!(
+        "v -{half} 0 -{half}\nv {half} 0 -{half}\nv {half} 0 {half}\nv -{half} 0 {half}\n\
+         vt 0 0\nvt {repetitions} 0\nvt {repetitions} {repetitions}\nvt 0 {repetitions}\n\
+         f 1/1 4/4 3/3 2/2\n"
+    )
+}
+
+#[test]
+fn a_sharp_picture_is_that_of_mesh() {
+    let place = Place::new();
+    fs::write(place.path("floor.obj"), floor(50.0, 40)).unwrap();
+    fs::write(place.path("plain.obj"), floor(5000.0, 4000)).unwrap();
+    let above = ["--eye", "0,1,3", "--target", "0,0.8,0", "--checker", "2"];
+    let columns = shared::path("meshes/shadowcolumns/testscene.obj");
+    let columns = columns.as_ref().map(|path| [path.to_str().unwrap()]);
+    let mut meshes = vec![
+        [&["floor.obj"], &above[..]].concat(),
+        [&["plain.obj"], &above[..]].concat(),
+        vec!["arcade", "--tessellate", "200", "--checker", "8"],
+    ];
+    meshes.extend(columns.map(Vec::from));
+    for mesh in &meshes {
+        let size = ["--width", "320", "--height", "180"];
+        let samples = ["--samples", "4", "--pattern", "standard", "-o", "a.png"];
+        place.expect(DONE, &[&["deferred"], &mesh[..], &size, &samples].concat());
+        let samples = ["--msaa", "4", "-o", "b.png"];
+        place.expect(DONE, &[&["mesh"], &mesh[..], &size, &samples].concat());
+        let document = place.document(&["compare", "a.png", "b.png", "--json"]);
+        let psnr = document["mean"]["psnr_db"].as_f64().unwrap();
+        assert!(psnr > 50.0, "{mesh:?}: {psnr} dB");
+    }
+}
+
 #[test]
 fn more_seeds_come_closer_to_the_truth() {
     let place = Place::new();

@@ -7,8 +7,10 @@
 //! fitted to the triangle.
 
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
+use nalgebra::Vector3;
 
 use super::adaptive::{Spacing, spacing};
+use super::region::Region;
 use super::spid::{MAX_GRID_SIDE, Spid};
 use crate::deferred::camera::lens::LensShear;
 use crate::deferred::raster::triangle::MovingTriangle;
@@ -18,12 +20,9 @@ use crate::mesh::shade::TrianglePlanes;
 
 /// Subpixel positions per pixel to which places are rounded. Samples on the border of two pixels, which
 /// standard patterns have, must not fall to either side by chance.
-const SUBPIXELS: f32 = 256.0;
+pub(super) const SUBPIXELS: f32 = 256.0;
 /// Cells along the sides of grids in barycentric coordinates.
 const BARYCENTRIC_CELLS: f32 = 2048.0;
-/// Least height in pixels at which a triangle's cells are cells of the picture: below it, rounding moves
-/// the shading points off the triangle.
-const LEAST_HEIGHT_PX: f64 = 1.0 / 1024.0;
 
 /// The rule by which the cells of a grid are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,6 +47,9 @@ pub struct GridView {
     pub near: f32,
     /// Column and row of the picture's centre, in pixels.
     pub centre: [f64; 2],
+    /// Distance from the picture's centre at which the regions of large triangles are clipped, in pixels along
+    /// columns and rows.
+    pub reach_px: f64,
 }
 
 /// The shading grid of a triangle.
@@ -55,6 +57,9 @@ pub struct GridView {
 pub struct ShadingGrid {
     /// Corners in shading space: column and row in pixels from the picture's centre, times `Z`, and `Z`.
     corners: [[f32; 3]; 3],
+    /// Distance of the near plane if a part of the triangle is nearer, or else 0. The points of hits there
+    /// are moved to the near plane.
+    near: f32,
     /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
     basis: [[f32; 2]; 2],
     /// The first column and row, in cells from the picture's centre.
@@ -69,77 +74,73 @@ pub struct ShadingGrid {
 }
 
 impl ShadingGrid {
-    /// The grid of a triangle: half-way through the exposure or, if a corner is nearer than the near plane
-    /// then or the triangle is seen edge on, at one of its ends. If it has no place then either, its
+    /// The grid of a triangle: half-way through the exposure or, if it is seen edge on then or a corner is
+    /// nearer than the near plane, at one of the ends. If a corner is too near at all three times, the grid
+    /// covers the part in front of the near plane. If the triangle has no place at any of them, its
     /// barycentrics are divided into 2048x2048 cells.
     pub fn new(triangle: &MovingTriangle, view: &GridView) -> Self {
-        let times = [0.5, 0.0, 1.0].into_iter();
-        let mut places = times.map(|time| triangle.at(time));
-        let is_good = |corners: &[[f32; 3]; 3]| {
-            let is_in_front = corners.iter().all(|p| p[2] >= view.near);
-            is_in_front && height_px(corners) >= LEAST_HEIGHT_PX
-        };
-        let Some(corners) = places.find(is_good) else {
-            let side = BARYCENTRIC_CELLS;
-            return Self {
-                corners: [[0.0, 0.0, 1.0], [side, 0.0, 1.0], [0.0, side, 1.0]],
-                basis: [[1.0, 0.0], [0.0, 1.0]],
-                first: [0.0; 2],
-                last: [side - 1.0; 2],
-                is_barycentric: true,
-                is_coarsened: false,
-            };
-        };
         let spacing = match view.rule {
             GridRule::Pixel => Spacing::PIXEL,
             GridRule::Adaptive { quality } => spacing(triangle, &view.shear, quality),
         };
-        let pixels = (spacing == Spacing::PIXEL).then(|| Self::of_pixels(corners, view.centre));
+        let instants = [0.5, 0.0, 1.0].into_iter().map(|time| triangle.at(time));
+        let directions = spacing.with_px([1.0; 2]).basis();
+        let Some(region) = Region::first(instants, view, directions) else {
+            return Self::barycentric();
+        };
+        let pixels = (spacing == Spacing::PIXEL).then(|| Self::of_pixels(&region, view.centre));
         pixels
             .flatten()
-            .unwrap_or_else(|| Self::fitted(corners, &spacing))
+            .unwrap_or_else(|| Self::fitted(&region, &spacing))
+    }
+
+    fn barycentric() -> Self {
+        let side = BARYCENTRIC_CELLS;
+        Self {
+            corners: [[0.0, 0.0, 1.0], [side, 0.0, 1.0], [0.0, side, 1.0]],
+            near: 0.0,
+            basis: [[1.0, 0.0], [0.0, 1.0]],
+            first: [0.0; 2],
+            last: [side - 1.0; 2],
+            is_barycentric: true,
+            is_coarsened: false,
+        }
     }
 
     /// The grid whose cells are the pixels of the picture; its quads are quads of the picture. `None` if it
     /// has too many cells.
-    fn of_pixels(corners: [[f32; 3]; 3], centre: [f64; 2]) -> Option<Self> {
-        let [least, greatest] = bounds(&corners, Spacing::PIXEL.basis());
+    fn of_pixels(region: &Region, centre: [f64; 2]) -> Option<Self> {
         // The picture's centre may lie inside a pixel.
-        let first = [0, 1].map(|k| 2.0 * ((least[k] + centre[k]) / 2.0).floor() - centre[k]);
-        let last = [0, 1].map(|k| (greatest[k] - first[k]).floor());
+        let first = [0, 1].map(|k| 2.0 * ((region.least[k] + centre[k]) / 2.0).floor() - centre[k]);
+        let last = [0, 1].map(|k| (region.greatest[k] - first[k]).floor());
         let is_small = last.iter().all(|c| *c < f64::from(MAX_GRID_SIDE));
-        is_small.then(|| Self::of_cells(corners, &Spacing::PIXEL, first, last))
+        is_small.then(|| Self::of_cells(region, &Spacing::PIXEL, first, last))
     }
 
     /// The grid with the fewest quads whose cells are no larger than a spacing and no smaller than a pixel. It
-    /// is aligned to the directions of the spacing and centred on the bounding rectangle of the triangle in
-    /// these directions. It fills the rectangle unless its cells are pixels, so that few shading points lie
-    /// outside the triangle.
-    fn fitted(corners: [[f32; 3]; 3], spacing: &Spacing) -> Self {
+    /// is aligned to the directions of the spacing and centred on the region. It fills the region unless its
+    /// cells are pixels, so that few shading points lie outside the triangle.
+    fn fitted(region: &Region, spacing: &Spacing) -> Self {
         let most = f64::from(MAX_GRID_SIDE / 2);
-        let [least, greatest] = bounds(&corners, spacing.with_px([1.0; 2]).basis());
-        let size = [0, 1].map(|k| greatest[k] - least[k]);
+        let size = region.size();
         let needed = [0, 1].map(|k| (size[k] / (2.0 * spacing.px[k])).ceil().max(1.0));
         let quads = needed.map(|quads| quads.min(most));
         let px = [0, 1].map(|k| (size[k] / (2.0 * quads[k])).max(1.0));
-        let first = [0, 1].map(|k| f64::midpoint(least[k], greatest[k]) / px[k] - quads[k]);
+        let middle = [0, 1].map(|k| f64::midpoint(region.least[k], region.greatest[k]));
+        let first = [0, 1].map(|k| middle[k] / px[k] - quads[k]);
         let last = quads.map(|quads| 2.0 * quads - 1.0);
         Self {
             is_coarsened: needed != quads,
-            ..Self::of_cells(corners, &spacing.with_px(px), first, last)
+            ..Self::of_cells(region, &spacing.with_px(px), first, last)
         }
     }
 
     /// The grid with a spacing of its cells, given its first column and row, in cells from the picture's
     /// centre, and the numbers of columns and rows less one.
-    fn of_cells(
-        corners: [[f32; 3]; 3],
-        spacing: &Spacing,
-        first: [f64; 2],
-        last: [f64; 2],
-    ) -> Self {
+    fn of_cells(region: &Region, spacing: &Spacing, first: [f64; 2], last: [f64; 2]) -> Self {
         Self {
-            corners,
+            corners: region.corners,
+            near: region.near,
             basis: spacing.basis().map(|row| row.map(narrow)),
             first: first.map(narrow),
             last: last.map(narrow),
@@ -155,7 +156,12 @@ impl ShadingGrid {
             (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
                 + weights[2] * self.corners[2][k]
         };
-        let z = mix(2);
+        let mut z = mix(2);
+        if self.near > 0.0 {
+            let sum = weights[0] + weights[1] + weights[2];
+            let least = self.near * sum;
+            z = if (z - least) * sum > 0.0 { z } else { least };
+        }
         let place = [mix(0) / z, mix(1) / z].map(|v| (v * SUBPIXELS + 0.5).floor() / SUBPIXELS);
         let cell = [0, 1].map(|k| {
             let along = self.basis[k][0] * place[0] + self.basis[k][1] * place[1];
@@ -180,7 +186,13 @@ impl ShadingGrid {
     /// [`ShadingGrid::map`] of sixteen hits.
     #[inline(always)]
     pub fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
-        let z = self.mix(weights, 2);
+        let mut z = self.mix(weights, 2);
+        if self.near > 0.0 {
+            let sum = weights[0] + weights[1] + weights[2];
+            let least = sum * self.near;
+            let is_beyond = ((z - least) * sum).simd_gt(f32x16::splat(simd, 0.0));
+            z = is_beyond.select(z, least);
+        }
         let x = rounded(self.mix(weights, 0) / z);
         let y = rounded(self.mix(weights, 1) / z);
         let column = self.cells(simd, 0, x, y);
@@ -229,21 +241,9 @@ impl ShadingGrid {
 
     /// Whether the front shows in shading space; of grids of barycentrics it is unknown, and taken to show.
     pub fn is_front(&self) -> bool {
-        self.is_barycentric || area(&self.corners) < 0.0
+        let [a, b, c] = self.corners.map(|p| Vector3::from(p.map(f64::from)));
+        self.is_barycentric || a.dot(&b.cross(&c)) < 0.0
     }
-}
-
-/// Least and greatest coordinates of the corners, rounded to subpixel positions, in a basis.
-fn bounds(corners: &[[f32; 3]; 3], basis: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
-    let subpixels = f64::from(SUBPIXELS);
-    let places = on_picture(corners).map(|place| {
-        let [x, y] = place.map(|v| (v * subpixels).round() / subpixels);
-        basis.map(|[a, b]| a * x + b * y)
-    });
-    let pick = |pick: fn(f64, f64) -> f64| {
-        [0, 1].map(|k| pick(pick(places[0][k], places[1][k]), places[2][k]))
-    };
-    [pick(f64::min), pick(f64::max)]
 }
 
 /// Places rounded to subpixel positions.
@@ -259,29 +259,6 @@ fn spread<S: Simd>(v: u32x16<S>) -> u32x16<S> {
     let v = (v | v << 4) & 0x0f0f_0f0f_u32;
     let v = (v | v << 2) & 0x3333_3333_u32;
     (v | v << 1) & 0x5555_5555_u32
-}
-
-/// Corners on the picture, in pixels.
-fn on_picture(corners: &[[f32; 3]; 3]) -> [[f64; 2]; 3] {
-    corners.map(|[x, y, z]| [x, y].map(|v| f64::from(v) / f64::from(z)))
-}
-
-/// Twice the area on the picture, negative for a front.
-fn area(corners: &[[f32; 3]; 3]) -> f64 {
-    let [a, b, c] = on_picture(corners);
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
-/// Height of a triangle over its longest side on the picture, in pixels.
-fn height_px(corners: &[[f32; 3]; 3]) -> f64 {
-    let [a, b, c] = on_picture(corners);
-    let length = |p: [f64; 2], q: [f64; 2]| (p[0] - q[0]).hypot(p[1] - q[1]);
-    let longest = length(a, b).max(length(b, c)).max(length(c, a));
-    if longest > 0.0 {
-        area(corners).abs() / longest
-    } else {
-        0.0
-    }
 }
 
 #[cfg(test)]
@@ -300,6 +277,7 @@ mod tests {
         },
         near: 0.5,
         centre: [32.0, 16.5],
+        reach_px: 96.0,
     };
 
     fn triangle(corners: [[[f64; 3]; 2]; 3]) -> MovingTriangle {
@@ -370,6 +348,39 @@ mod tests {
         assert!(ShadingGrid::new(&triangle(edge_on), &VIEW).is_barycentric);
     }
 
+    /// A floor below the eye, from behind it to a distance of 10, and its grid.
+    fn floor() -> ShadingGrid {
+        let corners = [
+            [-500.0, 10.0, -20.0],
+            [500.0, 10.0, -20.0],
+            [0.0, 10.0, 10.0],
+        ];
+        ShadingGrid::new(&triangle(corners.map(|p| [p; 2])), &VIEW)
+    }
+
+    #[test]
+    fn points_nearer_than_the_near_plane_are_moved_to_it() {
+        let grid = floor();
+        assert!(!grid.is_barycentric && !grid.is_coarsened && grid.is_front());
+        // Rows 1 to 20 of the picture's lower half; the centre lies at row 16.5.
+        assert_eq!(grid.first[1], 1.5 - 2.0);
+        let point = |weights: [f32; 3]| {
+            let morton = grid.map(weights);
+            Spid {
+                primitive: 1,
+                morton,
+            }
+            .point()
+        };
+        let farthest = point([0.0, 0.0, 1.0]);
+        let near = point([0.325, 0.325, 0.35]);
+        assert!(farthest[1] <= 1 && f32::from(near[1]) == grid.last[1]);
+        // At any factor of the weights: half-way to the corners behind the eye.
+        for factor in [1.0, -4.0] {
+            assert_eq!(point([0.25, 0.25, 0.5].map(|w: f32| factor * w)), near);
+        }
+    }
+
     /// The triangle of [`still`], moving by pixels, with its adaptive grid and the spacing asked for.
     fn fitted(by: [f64; 2], coc: f32) -> (ShadingGrid, [f64; 2]) {
         let quality = 0.5;
@@ -404,8 +415,10 @@ mod tests {
         ] {
             let (grid, asked) = fitted(by, coc);
             assert!(!grid.is_coarsened && !grid.is_barycentric);
-            let places = on_picture(&grid.corners)
-                .map(|[x, y]| grid.basis.map(|[a, b]| f64::from(a) * x + f64::from(b) * y));
+            let places = grid.corners.map(|[x, y, z]| {
+                let [x, y] = [x, y].map(|v| f64::from(v / z));
+                grid.basis.map(|[a, b]| f64::from(a) * x + f64::from(b) * y)
+            });
             for k in 0..2 {
                 let [a, b, c] = places.map(|place| place[k]);
                 let (least, greatest) = (a.min(b).min(c), a.max(b).max(c));
@@ -458,7 +471,15 @@ mod tests {
             [[1e6, 0.0, 1.0]; 2],
         ]);
         for rule in [GridRule::Pixel, GridRule::Adaptive { quality: 0.5 }] {
-            let grid = ShadingGrid::new(&huge, &GridView { rule, ..VIEW });
+            let reach_px = f64::INFINITY;
+            let grid = ShadingGrid::new(
+                &huge,
+                &GridView {
+                    rule,
+                    reach_px,
+                    ..VIEW
+                },
+            );
             assert!(grid.is_coarsened && !grid.is_barycentric);
             assert_eq!(grid.last, [65_535.0; 2]);
             let corner = |weights| {
@@ -480,6 +501,7 @@ mod tests {
         let grids = [
             ShadingGrid::new(&still(), &VIEW),
             fitted([3.0, -9.0], 2.0).0,
+            floor(),
         ];
         for level in SimdLevel::all() {
             for grid in &grids {

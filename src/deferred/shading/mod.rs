@@ -2,4 +2,5 @@
 
 pub mod adaptive;
 pub mod grid;
+mod region;
 pub mod spid;

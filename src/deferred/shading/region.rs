@@ -1,0 +1,199 @@
+//! The region of the picture that the shading grid of a triangle covers.
+
+use super::grid::{GridView, SUBPIXELS};
+use crate::mesh::camera::HomogeneousPoint;
+use crate::mesh::clip::clip;
+
+/// Least height of a region in pixels: below it, rounding moves the shading points off the triangle.
+const LEAST_HEIGHT_PX: f64 = 1.0 / 1024.0;
+/// Largest side of the region of a triangle that is not clipped, in pixels.
+const MOST_PX: f64 = 65_536.0;
+
+/// The bounding rectangle of a triangle on the picture, at one instant and in two perpendicular directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Region {
+    /// Corners of the triangle: column and row in pixels from the picture's centre, times `Z`, and `Z`.
+    pub(super) corners: [[f32; 3]; 3],
+    /// Distance of the near plane if a part of the triangle is nearer, or else 0.
+    pub(super) near: f32,
+    /// Least coordinates in the two directions, in pixels from the picture's centre.
+    pub(super) least: [f64; 2],
+    /// Greatest coordinates.
+    pub(super) greatest: [f64; 2],
+}
+
+impl Region {
+    /// The region of a triangle at the first of several instants at which it lies wholly in front of the near
+    /// plane and is not seen edge on, or else at the first one at which a part of it does. Regions that
+    /// are too large for a grid, and those of parts, are clipped around the picture. `None` if no instant
+    /// suits. `basis` holds unit vectors of the two directions.
+    pub(super) fn first(
+        mut instants: impl Iterator<Item = [[f32; 3]; 3]> + Clone,
+        view: &GridView,
+        basis: [[f64; 2]; 2],
+    ) -> Option<Self> {
+        let mut again = instants.clone();
+        let clipped = |corners| Self::clipped(corners, view, basis);
+        match instants.find_map(|corners| Self::whole(corners, view, basis)) {
+            Some(whole) if whole.is_large() => clipped(whole.corners).or(Some(whole)),
+            None => again.find_map(clipped),
+            whole => whole,
+        }
+    }
+
+    fn whole(corners: [[f32; 3]; 3], view: &GridView, basis: [[f64; 2]; 2]) -> Option<Self> {
+        if corners.iter().any(|p| p[2] < view.near) {
+            return None;
+        }
+        let places = corners.map(|[x, y, z]| [x, y].map(|v| f64::from(v) / f64::from(z)));
+        Self::around(corners, 0.0, &places, basis)
+    }
+
+    fn clipped(corners: [[f32; 3]; 3], view: &GridView, basis: [[f64; 2]; 2]) -> Option<Self> {
+        let points = corners.map(|p| {
+            let [xz, yz, z] = p.map(f64::from);
+            HomogeneousPoint { xz, yz, z }
+        });
+        let polygon = clip(points, view.near.into(), view.reach_px);
+        let places: Vec<_> = polygon.iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect();
+        let is_cut = corners.iter().any(|p| p[2] < view.near);
+        let near = if is_cut { view.near } else { 0.0 };
+        Self::around(corners, near, &places, basis)
+    }
+
+    /// The bounding rectangle of a polygon; `None` if the polygon is too thin.
+    fn around(
+        corners: [[f32; 3]; 3],
+        near: f32,
+        polygon: &[[f64; 2]],
+        basis: [[f64; 2]; 2],
+    ) -> Option<Self> {
+        if height_px(polygon) < LEAST_HEIGHT_PX {
+            return None;
+        }
+        let subpixels = f64::from(SUBPIXELS);
+        let (mut least, mut greatest) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        for place in polygon {
+            let [x, y] = place.map(|v| (v * subpixels).round() / subpixels);
+            for (k, [a, b]) in basis.into_iter().enumerate() {
+                let along = a * x + b * y;
+                least[k] = least[k].min(along);
+                greatest[k] = greatest[k].max(along);
+            }
+        }
+        Some(Self {
+            corners,
+            near,
+            least,
+            greatest,
+        })
+    }
+
+    /// Lengths of the sides in pixels.
+    pub(super) fn size(&self) -> [f64; 2] {
+        [0, 1].map(|k| self.greatest[k] - self.least[k])
+    }
+
+    fn is_large(&self) -> bool {
+        self.size().iter().any(|side| *side > MOST_PX)
+    }
+}
+
+/// Height of a convex polygon over its longest side: that of a triangle with the same area. 0 of nothing.
+fn height_px(polygon: &[[f64; 2]]) -> f64 {
+    let mut twice_area = 0.0;
+    let mut longest = 0.0_f64;
+    for (k, to) in polygon.iter().enumerate() {
+        let from = &polygon[(k + polygon.len() - 1) % polygon.len()];
+        longest = longest.max((to[0] - from[0]).hypot(to[1] - from[1]));
+        if k >= 2 {
+            let [a, b, c] = [&polygon[0], from, to];
+            twice_area += (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        }
+    }
+    if longest > 0.0 {
+        twice_area.abs() / longest
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::deferred::camera::lens::LensShear;
+    use crate::deferred::shading::grid::GridRule;
+
+    const VIEW: GridView = GridView {
+        rule: GridRule::Pixel,
+        shear: LensShear {
+            a: [0.0; 2],
+            b: [0.0; 2],
+        },
+        near: 0.5,
+        centre: [32.0, 16.0],
+        reach_px: 96.0,
+    };
+    const AXES: [[f64; 2]; 2] = [[1.0, 0.0], [0.0, 1.0]];
+    const DIAGONALS: [[f64; 2]; 2] = [[0.6, 0.8], [-0.8, 0.6]];
+
+    fn region(instants: &[[[f32; 3]; 3]], basis: [[f64; 2]; 2]) -> Option<Region> {
+        Region::first(instants.iter().copied(), &VIEW, basis)
+    }
+
+    /// A triangle that is wholly in front.
+    const FRONT: [[f32; 3]; 3] = [[-20.0, 8.0, 2.0], [40.0, 40.0, 4.0], [0.0, -6.0, 3.0]];
+    /// A floor 10 units below the eye, which passes below it to the distance of 10.
+    const FLOOR: [[f32; 3]; 3] = [
+        [-500.0, 10.0, -20.0],
+        [500.0, 10.0, -20.0],
+        [0.0, 10.0, 10.0],
+    ];
+
+    #[test]
+    fn regions_are_bounding_rectangles_in_two_directions() {
+        let found = region(&[FRONT], AXES).unwrap();
+        assert_eq!((found.corners, found.near), (FRONT, 0.0));
+        assert_eq!([found.least, found.greatest], [[-10.0, -2.0], [10.0, 10.0]]);
+        // The places (-10, 4), (10, 10) and (0, -2).
+        let turned = region(&[FRONT], DIAGONALS).unwrap();
+        let expected = [[-2.8, -2.0], [14.0, 10.4]];
+        for (found, expected) in [turned.least, turned.greatest].iter().zip(expected) {
+            assert!(
+                (0..2).all(|k| (found[k] - expected[k]).abs() < 1e-9),
+                "{turned:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_instant_in_front_counts_then_the_first_in_part() {
+        let edge_on = [[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [4.0, 4.0, 2.0]];
+        let behind = FRONT.map(|[x, y, z]| [x, y, -z]);
+        assert_eq!(region(&[FLOOR, FRONT], AXES).unwrap().corners, FRONT);
+        assert_eq!(region(&[edge_on, FLOOR], AXES).unwrap().corners, FLOOR);
+        assert_eq!(region(&[edge_on, behind], AXES), None);
+    }
+
+    #[test]
+    fn a_part_reaches_from_the_horizon_to_the_clip_below_the_picture() {
+        let found = region(&[FLOOR], AXES).unwrap();
+        assert_eq!((found.corners, found.near), (FLOOR, 0.5));
+        // The farthest corner is seen at row 1, and the near plane at row 20.
+        assert_eq!([found.least[1], found.greatest[1]], [1.0, 20.0]);
+        // The floor is wider than the reach there.
+        assert_eq!([found.least[0], found.greatest[0]], [-96.0, 96.0]);
+    }
+
+    #[test]
+    fn large_triangles_are_clipped_around_the_picture() {
+        let large = [[-1e6, -10.0, 1.0], [1e6, -10.0, 1.0], [0.0, 1e5, 1.0]];
+        let found = region(&[large], AXES).unwrap();
+        assert_eq!(found.near, 0.0);
+        assert_eq!([found.least, found.greatest], [[-96.0, -10.0], [96.0; 2]]);
+        // Beside the reach, the whole triangle counts.
+        let beside = large.map(|[x, y, z]| [x, y + 200.0, z]);
+        assert_eq!(region(&[beside], AXES).unwrap().size(), [2e6, 100_010.0]);
+    }
+}
