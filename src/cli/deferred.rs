@@ -16,13 +16,13 @@ use job::Job;
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let job = Job::new(args)?;
     let input = args.input.load(&args.mesh, verbosity)?;
-    input.warn_of_stochastic(verbosity);
+    let look = args.look.of(&input, args.views.up(), verbosity)?;
     let framing = || input.framing(args.views.up(), verbosity);
     let cameras = args.views.of_mesh(input.cameras(), framing, verbosity)?;
     job.prepare_outputs(&cameras)?;
     let views = args.blur.views(&cameras, &input, &args.views, verbosity)?;
     let pool = args.host.pool()?;
-    let rows = pool.install(|| job.run_all(&input, &views, verbosity))?;
+    let rows = pool.install(|| job.run_all((&input, &look), &views, verbosity))?;
     job.write_bars(&rows)?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(DeferredRow::json).collect();

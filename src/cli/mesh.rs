@@ -6,7 +6,7 @@ mod assumptions;
 mod framing;
 pub(super) mod input;
 mod job;
-mod look;
+pub(super) mod look;
 pub(super) mod options;
 mod versus;
 

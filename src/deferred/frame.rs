@@ -44,8 +44,8 @@ pub struct StochasticFrame {
     pub geometry: Geometry,
     /// Counters of the set-up of all triangles and of one raster of the opaque ones.
     pub counters: RasterCounters,
-    /// Counters of one raster of the blended triangles.
-    pub blended_counters: RasterCounters,
+    /// Counters of one raster of the triangles that are drawn forward.
+    pub forward_counters: RasterCounters,
     /// What each sample shows.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
@@ -90,10 +90,10 @@ impl StochasticFrame {
         Self::check_samples(&view, settings)?;
         let pattern = StochasticPattern::new(settings.samples, settings.pattern, settings.seed)?;
         let size = view.size();
-        let keeps_depths = settings.keeps_depths || geometry.has_blended();
+        let keeps_depths = settings.keeps_depths || geometry.forward() > 0;
         let mut frame = Self {
             counters: geometry.counters,
-            blended_counters: RasterCounters::default(),
+            forward_counters: RasterCounters::default(),
             geometry,
             settings: *settings,
             pattern,
@@ -101,7 +101,7 @@ impl StochasticFrame {
             view,
         };
         frame.raster();
-        frame.blended_counters = frame.count_blended();
+        frame.forward_counters = frame.count_forward();
         Ok(frame)
     }
 

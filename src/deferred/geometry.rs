@@ -14,17 +14,34 @@ use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::Material;
 use crate::mesh::frame::Faces;
 use crate::mesh::grid::{Grid, GridSource, batch_runs};
+use crate::mesh::shade::AlphaTests;
 
 /// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.
 const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 
-/// Triangles that are drawn together.
+/// A set of triangles that are drawn together. The layers are drawn one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
-    /// Those that hide what is behind them.
+    /// Triangles that cover whatever is behind them. Their shading is deferred.
     Opaque,
-    /// Those that are blended with what is behind them; they are drawn last, and write no depth.
+    /// Triangles with an alpha test, which write colour and depth where it keeps them. They change the
+    /// coverage and are therefore drawn forward (section 4.3).
+    AlphaTested,
+    /// Triangles that are blended with the colour behind them. They are drawn forward and write no depth.
     Blended,
+}
+
+impl Layer {
+    /// Layers that are drawn forward in the second pass, in order.
+    pub const FORWARD: [Self; 2] = [Self::AlphaTested, Self::Blended];
+
+    fn of(material: &Material) -> Self {
+        match (material.opacity, material.alpha_cutoff) {
+            (Some(_), _) => Self::Blended,
+            (None, Some(_)) => Self::AlphaTested,
+            (None, None) => Self::Opaque,
+        }
+    }
 }
 
 /// A grid and the number of its first triangle in its chunk.
@@ -44,10 +61,8 @@ pub(crate) struct GeometryChunk {
     pub(crate) first: u32,
     /// Grids of which a triangle is not culled.
     pub(crate) grids: Vec<PlacedGrid>,
-    /// Opaque triangles that are not culled.
-    triangles: Vec<MovingTriangle>,
-    /// Blended triangles that are not culled.
-    blended: Vec<MovingTriangle>,
+    /// Triangles of each layer that are not culled.
+    layers: [Vec<MovingTriangle>; 3],
     counters: RasterCounters,
 }
 
@@ -57,6 +72,8 @@ pub struct Geometry {
     pub(crate) chunks: Vec<GeometryChunk>,
     /// Counters of the set-up.
     pub counters: RasterCounters,
+    /// Alpha tests of the materials.
+    pub(crate) alpha_tests: AlphaTests,
 }
 
 /// A primitive: its grid and its triangle there.
@@ -90,11 +107,15 @@ impl Geometry {
         }
         Error::check_limit("primitives of a frame", MAX_PRIMITIVES, primitives)?;
         chunks.par_iter_mut().for_each(|chunk| {
-            for triangle in chunk.triangles.iter_mut().chain(&mut chunk.blended) {
+            for triangle in chunk.layers.iter_mut().flatten() {
                 triangle.primitive += chunk.first;
             }
         });
-        Ok(Self { chunks, counters })
+        Ok(Self {
+            chunks,
+            counters,
+            alpha_tests: AlphaTests::new(source.materials(), source.textures()),
+        })
     }
 
     /// Number of primitives, culled or not.
@@ -102,17 +123,15 @@ impl Geometry {
         self.counters.triangles
     }
 
-    /// Whether anything is blended.
-    pub fn has_blended(&self) -> bool {
-        self.chunks.iter().any(|chunk| !chunk.blended.is_empty())
+    /// Number of primitives of a layer that are not culled.
+    pub fn count(&self, layer: Layer) -> u64 {
+        let chunks = self.chunks.iter();
+        chunks.map(|chunk| chunk.layer(layer).len() as u64).sum()
     }
 
-    /// Number of blended primitives that are not culled.
-    pub fn blended(&self) -> u64 {
-        self.chunks
-            .iter()
-            .map(|chunk| chunk.blended.len() as u64)
-            .sum()
+    /// Number of primitives that are drawn forward and not culled.
+    pub fn forward(&self) -> u64 {
+        Layer::FORWARD.map(|layer| self.count(layer)).iter().sum()
     }
 
     /// Finds a primitive that is not culled, by its number.
@@ -154,10 +173,7 @@ impl GeometryChunk {
     /// Triangles of a layer that are not culled, in submission order.
     #[inline]
     pub(crate) fn layer(&self, layer: Layer) -> &[MovingTriangle] {
-        match layer {
-            Layer::Opaque => &self.triangles,
-            Layer::Blended => &self.blended,
-        }
+        &self.layers[layer as usize]
     }
 
     fn new(
@@ -173,8 +189,7 @@ impl GeometryChunk {
             placements: view.placements(draw),
             first: 0,
             grids: Vec::new(),
-            triangles: Vec::new(),
-            blended: Vec::new(),
+            layers: Default::default(),
             counters: RasterCounters::default(),
         };
         let set_up = SetUpView {
@@ -192,11 +207,7 @@ impl GeometryChunk {
                 let vertices = grid.vertices.iter();
                 points.clear();
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
-                let layer = match material.opacity {
-                    None => Layer::Opaque,
-                    Some(_) => Layer::Blended,
-                };
-                chunk.add(grid, &points, &set_up, (layer, draws_backs));
+                chunk.add(grid, &points, &set_up, (Layer::of(material), draws_backs));
             }
         }
         chunk
@@ -214,22 +225,20 @@ impl GeometryChunk {
             reason = "frames of 2^32 primitives are refused before numbers are used"
         )]
         let first = self.counters.triangles as u32;
-        let before = self.triangles.len() + self.blended.len();
+        let triangles = &mut self.layers[layer as usize];
+        let before = triangles.len();
         for (corners, number) in grid.topology.triangles.iter().zip(1_u32..) {
             self.counters.triangles += 1;
             let corners = corners.map(|c| points[usize::from(c)]);
             let number = first.wrapping_add(number);
             match MovingTriangle::set_up(corners, set_up, number, draws_backs) {
-                Ok(triangle) => match layer {
-                    Layer::Opaque => self.triangles.push(triangle),
-                    Layer::Blended => self.blended.push(triangle),
-                },
+                Ok(triangle) => triangles.push(triangle),
                 Err(Cull::Frustum) => self.counters.outside += 1,
                 Err(Cull::Facing) => self.counters.turned_away += 1,
                 Err(Cull::NotFinite) => self.counters.not_finite += 1,
             }
         }
-        if self.triangles.len() + self.blended.len() > before {
+        if triangles.len() > before {
             self.grids.push(PlacedGrid { grid, first });
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use fearless_simd::{Simd, dispatch};
 use rayon::prelude::*;
 
+use super::backend::alpha_test::PointTest;
 use super::frame::StochasticFrame;
 use super::geometry::Layer;
 use super::hits::{BlockHits, HitChunk, HitStream, QuadHits};
@@ -38,20 +39,18 @@ impl HitStream for StochasticFrame {
         self.settings.samples
     }
 
-    fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
-        self.each_part(Layer::Opaque, &mut |chunk, _| consume(chunk));
-    }
-
-    fn each_blended_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
-        self.each_part(Layer::Blended, &mut |chunk, _| consume(chunk));
+    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) {
+        self.each_part(layer, &mut |chunk, _| consume(chunk));
     }
 }
 
 impl StochasticFrame {
-    /// Counters of a raster of the blended triangles.
-    pub(super) fn count_blended(&self) -> RasterCounters {
+    /// Counters of a raster of the triangles that are drawn forward.
+    pub(super) fn count_forward(&self) -> RasterCounters {
         let mut sum = RasterCounters::default();
-        self.each_part(Layer::Blended, &mut |_, counters| sum.add(counters));
+        for layer in Layer::FORWARD {
+            self.each_part(layer, &mut |_, counters| sum.add(counters));
+        }
         sum
     }
 
@@ -132,6 +131,9 @@ impl StochasticFrame {
                 triangle,
                 grids: &grids,
                 grid: None,
+                alpha: (layer == Layer::AlphaTested)
+                    .then(|| PointTest::new(self, triangle.primitive))
+                    .flatten(),
                 pattern: &self.pattern,
                 block: BlockHits::default(),
             };
@@ -148,6 +150,7 @@ struct Recorder<'a> {
     grids: &'a GridView,
     /// Made at the first hit.
     grid: Option<ShadingGrid>,
+    alpha: Option<PointTest<'a>>,
     pattern: &'a StochasticPattern,
     /// Hits of the current block.
     block: BlockHits,
@@ -181,7 +184,15 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
             coverage,
             first: self.chunk.hits.len() as u64,
         });
-        let hits = self.block.drain().map(|(_, hit)| hit);
-        self.chunk.hits.extend(hits);
+        let mut kept = 0;
+        for (sample, hit) in self.block.drain() {
+            if let Some(alpha) = &mut self.alpha {
+                kept |= u64::from(alpha.keeps(hit.morton)) << sample;
+            }
+            self.chunk.hits.push(hit);
+        }
+        if self.alpha.is_some() {
+            self.chunk.kept.push(kept);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use fearless_simd::{Simd, prelude::*};
 
+use super::geometry::Layer;
 use super::raster::lanes::GroupHits;
 use super::sample::pattern::LANES;
 use super::shading::grid::ShadingGrid;
@@ -99,6 +100,9 @@ pub struct HitChunk {
     pub quads: Vec<QuadHits>,
     /// Hits of all blocks.
     pub hits: Vec<Hit>,
+    /// For each block: samples that the alpha test keeps, as in [`QuadHits::coverage`]. Empty if nothing is
+    /// tested.
+    pub kept: Vec<u64>,
 }
 
 impl HitChunk {
@@ -109,10 +113,11 @@ impl HitChunk {
         &self.hits[first..first + quad.coverage.count_ones() as usize]
     }
 
-    /// Removes all hits, and keeps the memory.
-    pub fn clear(&mut self) {
-        self.quads.clear();
-        self.hits.clear();
+    /// Blocks with their hits and the samples that the alpha test keeps.
+    pub fn blocks(&self) -> impl Iterator<Item = (&QuadHits, &[Hit], u64)> {
+        let kept = self.kept.iter().copied().chain(std::iter::repeat(u64::MAX));
+        let quads = self.quads.iter().zip(kept);
+        quads.map(|(quad, kept)| (quad, self.of(quad), kept))
     }
 }
 
@@ -125,11 +130,7 @@ pub trait HitStream: Sync {
     /// Samples per pixel, 1 to 16.
     fn samples(&self) -> u32;
 
-    /// Calls `consume` with all hits of opaque primitives, in submission order and cut into chunks of
+    /// Calls `consume` with all hits of the primitives of a layer, in submission order and cut into chunks of
     /// bounded size. Each call gives the same chunks.
-    fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk));
-
-    /// Calls `consume` with all hits of blended primitives, in the same manner. They are drawn behind all
-    /// opaque ones.
-    fn each_blended_chunk(&self, _consume: &mut dyn FnMut(&HitChunk)) {}
+    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk));
 }

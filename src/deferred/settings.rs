@@ -19,7 +19,7 @@ pub struct DeferredSettings {
     /// Which sides of triangles are drawn.
     pub faces: Faces,
     /// Whether the depths of samples are kept, a third of the memory of a frame. They are also kept if there
-    /// are blended triangles, which are tested against them.
+    /// are triangles that are drawn forward, which are tested against them.
     pub keeps_depths: bool,
     /// The host's SIMD level, which changes no result.
     pub level: SimdLevel,

@@ -7,6 +7,7 @@ use super::forward::jrk::{Jrk, JrkSettings, MeasuredMemory};
 use super::forward::msaa::Msaa;
 use super::forward::place::SampleOrder;
 use super::forward::{HitConsumer, PipelineOutcome, QuadShading};
+use super::geometry::Layer;
 use super::hits::HitStream;
 use super::memory::depth_buffer::DepthFormat;
 use super::memory::spec::MemorySpec;
@@ -99,7 +100,7 @@ pub fn simulate(
     };
     let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));
     let mut pipelines = pipelines.collect::<Result<Vec<_>>>()?;
-    stream.each_chunk(&mut |chunk| {
+    stream.each_chunk(Layer::Opaque, &mut |chunk| {
         pipelines
             .par_iter_mut()
             .for_each(|pipeline| match pipeline.has_prepass() {
@@ -108,15 +109,18 @@ pub fn simulate(
             });
     });
     if pipelines.iter().any(|pipeline| pipeline.has_prepass()) {
-        stream.each_chunk(&mut |chunk| {
+        stream.each_chunk(Layer::Opaque, &mut |chunk| {
             let prepassed = pipelines.par_iter_mut().filter(|p| p.has_prepass());
             prepassed.for_each(|pipeline| pipeline.opaque(chunk));
         });
     }
-    stream.each_blended_chunk(&mut |chunk| {
-        pipelines
-            .par_iter_mut()
-            .for_each(|pipeline| pipeline.blended(chunk));
+    stream.each_chunk(Layer::AlphaTested, &mut |chunk| {
+        let pipelines = pipelines.par_iter_mut();
+        pipelines.for_each(|pipeline| pipeline.alpha_tested(chunk));
+    });
+    stream.each_chunk(Layer::Blended, &mut |chunk| {
+        let pipelines = pipelines.par_iter_mut();
+        pipelines.for_each(|pipeline| pipeline.blended(chunk));
     });
     Ok(pipelines.into_par_iter().map(HitConsumer::finish).collect())
 }
@@ -130,11 +134,12 @@ mod tests {
     use crate::deferred::hits::{Hit, HitChunk, QuadHits};
     use crate::deferred::shading::spid::Spid;
 
-    /// Rectangles in random order of depth, some of them at equal depths, and blended ones behind them.
+    /// Rectangles in random order of depth, some of them at equal depths, and some that are drawn after them.
     struct Rectangles {
         size: [u32; 2],
         samples: u32,
         opaque: u32,
+        tested: u32,
         blended: u32,
     }
 
@@ -142,6 +147,7 @@ mod tests {
         size: [75, 51],
         samples: 16,
         opaque: 80,
+        tested: 8,
         blended: 6,
     };
 
@@ -203,13 +209,23 @@ mod tests {
         fn samples(&self) -> u32 {
             self.samples
         }
-        fn each_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
+        fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) {
             let middle = self.opaque / 2;
-            consume(&self.chunk(1..middle));
-            consume(&self.chunk(middle..self.opaque + 1));
-        }
-        fn each_blended_chunk(&self, consume: &mut dyn FnMut(&HitChunk)) {
-            consume(&self.chunk(self.opaque + 1..self.opaque + 1 + self.blended));
+            let tested = self.opaque + 1;
+            let blended = tested + self.tested;
+            match layer {
+                Layer::Opaque => {
+                    consume(&self.chunk(1..middle));
+                    consume(&self.chunk(middle..tested));
+                }
+                Layer::AlphaTested => {
+                    let mut chunk = self.chunk(tested..blended);
+                    let quads = chunk.quads.iter();
+                    chunk.kept = quads.map(|q| q.coverage & 0x0f33_5a5a_ff00_9669).collect();
+                    consume(&chunk);
+                }
+                Layer::Blended => consume(&self.chunk(blended..blended + self.blended)),
+            }
         }
     }
 
@@ -267,6 +283,7 @@ mod tests {
     #[test]
     fn shading_falls_with_the_memo_to_what_is_visible() {
         let stream = Rectangles {
+            tested: 0,
             blended: 0,
             ..SMALL
         };
@@ -316,6 +333,7 @@ mod tests {
     #[test]
     fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
         let stream = Rectangles {
+            tested: 0,
             blended: 0,
             ..SMALL
         };

@@ -4,6 +4,7 @@
 use super::forward::depths::SampleDepths;
 use super::forward::place::{SampleOrder, each_bit};
 use super::forward::{HitConsumer, PipelineOutcome};
+use super::geometry::Layer;
 use super::hits::{Hit, HitChunk, QuadHits};
 use super::memory::bits::BLOCK_WORDS;
 use super::memory::codec::BlockFormat;
@@ -25,10 +26,21 @@ pub struct SpidTraffic {
     second_half: usize,
     /// Side of the tiles of the second pass, in blocks of 2x2 pixels.
     tile_blocks: u32,
-    /// Blended hits, which the second pass draws tile by tile.
-    blended: Vec<(u32, QuadHits, Vec<Hit>)>,
+    /// Hits of forward draws, which the second pass draws tile by tile.
+    forward: Vec<ForwardBlock>,
     resolved_pixel_bytes: u64,
     keeps_spids: bool,
+}
+
+/// The hits of a forward-drawn primitive in a block of 2x2 pixels.
+#[derive(Debug)]
+struct ForwardBlock {
+    /// Number of the tile.
+    tile: u32,
+    quad: QuadHits,
+    hits: Vec<Hit>,
+    /// Samples whose depths are written if they pass the depth test.
+    written: u64,
 }
 
 impl SpidTraffic {
@@ -52,7 +64,7 @@ impl SpidTraffic {
             spids: WordBuffer::new(spec, BlockFormat::Identifiers, words, &[0])?,
             second_half,
             tile_blocks: tile_px.map_or(u32::MAX, |px| (px / 2).max(1)),
-            blended: Vec::new(),
+            forward: Vec::new(),
             resolved_pixel_bytes: spec.resolved_pixel_bytes,
             keeps_spids,
         })
@@ -93,14 +105,26 @@ impl SpidTraffic {
         loads
     }
 
-    /// Tests the blended hits against the depths that the tiles of the second pass load.
-    fn test_blended(&mut self) {
-        let mut blended = std::mem::take(&mut self.blended);
-        blended.sort_by_key(|(tile, ..)| *tile);
-        for (_, quad, hits) in &blended {
-            let first = self.order.first(quad.place);
-            let rule = DepthRule::NearerWithoutWrite;
-            self.depths.test(first, quad.coverage, hits, rule);
+    /// Keeps the hits of a forward draw for the second pass. Only alpha-tested draws write depths.
+    fn keep(&mut self, chunk: &HitChunk, layer: Layer) {
+        let blocks = chunk.blocks().map(|(quad, hits, kept)| ForwardBlock {
+            tile: self.tile(quad.place),
+            quad: *quad,
+            hits: hits.to_vec(),
+            written: if layer == Layer::AlphaTested { kept } else { 0 },
+        });
+        let blocks: Vec<_> = blocks.collect();
+        self.forward.extend(blocks);
+    }
+
+    /// Tests the hits of forward draws against the depths that the tiles of the second pass load.
+    fn test_forward(&mut self) {
+        let mut forward = std::mem::take(&mut self.forward);
+        forward.sort_by_key(|block| block.tile);
+        for block in &forward {
+            let first = self.order.first(block.quad.place);
+            self.depths
+                .test_late(first, &block.quad, &block.hits, block.written);
         }
     }
 
@@ -135,18 +159,19 @@ impl HitConsumer for SpidTraffic {
         }
     }
 
+    fn alpha_tested(&mut self, chunk: &HitChunk) {
+        self.keep(chunk, Layer::AlphaTested);
+    }
+
     fn blended(&mut self, chunk: &HitChunk) {
-        let quads = chunk.quads.iter();
-        let hits = quads.map(|quad| (self.tile(quad.place), *quad, chunk.of(quad).to_vec()));
-        let hits: Vec<_> = hits.collect();
-        self.blended.extend(hits);
+        self.keep(chunk, Layer::Blended);
     }
 
     fn finish(mut self: Box<Self>) -> PipelineOutcome {
         self.spids.flush();
         let mut spid = self.spids.traffic();
         spid += self.loads();
-        self.test_blended();
+        self.test_forward();
         let mut traffic = Traffic {
             spid,
             ..Traffic::default()

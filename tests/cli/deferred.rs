@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Output;
 
+use image::{Rgba, RgbaImage};
 use serde_json::Value;
 
 use crate::support::program::{DONE, Place, USAGE};
@@ -171,30 +172,95 @@ fn floor(half: f64, repetitions: u32) -> String {
     )
 }
 
+/// Writes cards with a texture of holes, one behind the other and slanted, before a wall.
+fn write_cards(place: &Place) {
+    let holes = RgbaImage::from_fn(64, 64, |x, y| {
+        let alpha = if (x / 8 + y / 8) % 2 == 0 { 255 } else { 20 };
+        Rgba([60 + 3 * x as u8, 160, 40 + y as u8, alpha])
+    });
+    holes.save(place.path("holes.png")).unwrap();
+    let materials = "newmtl card\nKd 1 1 1\nmap_Kd holes.png\nmap_d holes.png\n\
+                     newmtl wall\nKd 0.7 0.3 0.2\n";
+    fs::write(place.path("cards.mtl"), materials).unwrap();
+    let mut text = "mtllib cards.mtl\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n".to_owned();
+    let mut quad = |material: &str, [x, y]: [f64; 2], side: f64, z: [f64; 2]| {
+        let (x1, y1, [z0, z1]) = (x + side, y + side, z);
+        text += &format!("usemtl {material}\n");
+        text += &format!("v {x} {y} {z0}\nv {x1} {y} {z1}\nv {x1} {y1} {z1}\nv {x} {y1} {z0}\n");
+        text += "f -4/1 -3/2 -2/3 -1/4\n";
+    };
+    for k in 0..5 {
+        let k = f64::from(k);
+        quad(
+            "card",
+            [0.5 * k - 2.2, -1.0],
+            2.0,
+            [0.6 * k - 2.0, 0.6 * k - 1.5],
+        );
+    }
+    quad("wall", [-2.0, -2.0], 4.0, [-3.0, -3.0]);
+    fs::write(place.path("cards.obj"), text).unwrap();
+}
+
+/// A square whose corners have colours.
+const COLOURED: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n\
+    property float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n\
+    element face 1\nproperty list uchar int vertex_indices\nend_header\n\
+    -1 -1 0 255 0 0\n1 -1 0 0 255 0\n1 1 0 0 0 255\n-1 1 0 255 255 255\n4 0 1 2 3\n";
+
+/// The PSNR of a picture of `deferred` without blur against that of `mesh`, in dB; infinite if they are equal.
+fn psnr_to_mesh(place: &Place, mesh: &[&str]) -> f64 {
+    let size = ["--width", "320", "--height", "180"];
+    let samples = ["--samples", "4", "--pattern", "standard", "-o", "a.png"];
+    place.expect(DONE, &[&["deferred"], mesh, &size, &samples].concat());
+    let samples = ["--msaa", "4", "-o", "b.png"];
+    place.expect(DONE, &[&["mesh"], mesh, &size, &samples].concat());
+    let document = place.document(&["compare", "a.png", "b.png", "--json"]);
+    document["mean"]["psnr_db"]
+        .as_f64()
+        .unwrap_or(f64::INFINITY)
+}
+
 #[test]
 fn a_sharp_picture_is_that_of_mesh() {
     let place = Place::new();
     fs::write(place.path("floor.obj"), floor(50.0, 40)).unwrap();
     fs::write(place.path("plain.obj"), floor(5000.0, 4000)).unwrap();
+    fs::write(place.path("coloured.ply"), COLOURED).unwrap();
+    write_cards(&place);
     let above = ["--eye", "0,1,3", "--target", "0,0.8,0", "--checker", "2"];
+    let before = ["cards.obj", "--eye", "0,0,4", "--target", "0,0,0"];
     let columns = shared::path("meshes/shadowcolumns/testscene.obj");
     let columns = columns.as_ref().map(|path| [path.to_str().unwrap()]);
     let mut meshes = vec![
         [&["floor.obj"], &above[..]].concat(),
         [&["plain.obj"], &above[..]].concat(),
         vec!["arcade", "--tessellate", "200", "--checker", "8"],
+        [&before[..], &["--light", "sky", "--exposure", "1"]].concat(),
+        vec!["coloured.ply"],
     ];
     meshes.extend(columns.map(Vec::from));
     for mesh in &meshes {
-        let size = ["--width", "320", "--height", "180"];
-        let samples = ["--samples", "4", "--pattern", "standard", "-o", "a.png"];
-        place.expect(DONE, &[&["deferred"], &mesh[..], &size, &samples].concat());
-        let samples = ["--msaa", "4", "-o", "b.png"];
-        place.expect(DONE, &[&["mesh"], &mesh[..], &size, &samples].concat());
-        let document = place.document(&["compare", "a.png", "b.png", "--json"]);
-        let psnr = document["mean"]["psnr_db"].as_f64().unwrap();
+        let psnr = psnr_to_mesh(&place, mesh);
         assert!(psnr > 50.0, "{mesh:?}: {psnr} dB");
     }
+}
+
+#[test]
+fn alpha_tested_draws_are_the_same_in_all_pipelines() {
+    let place = Place::new();
+    write_cards(&place);
+    let view = ["--eye", "0,0,4", "--target", "0,0,0"];
+    compare_pipelines(&place, &[&["cards.obj"], &view[..]].concat());
+    // The holes show the wall, and are shaded before they are discarded.
+    let flags = ["--pipeline", "jrk,jrk+z,msaa,sds", "--traffic"];
+    let arguments = [&["deferred", "cards.obj", "--json"], &view[..], &flags].concat();
+    let document = place.document(&arguments);
+    let rows = document["rows"].as_array().unwrap();
+    let quads = |k: usize| rows[k]["shading"]["quads"].as_u64().unwrap();
+    assert!(quads(0) == quads(1) && quads(0) <= quads(2) && quads(0) <= quads(3));
+    let bytes = |k: usize| rows[k]["traffic_bytes"]["total"].as_u64().unwrap();
+    assert!(bytes(3) < bytes(0) && bytes(0) < bytes(1));
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::blur::BlurFlags;
 use crate::cli::mesh::input::MeshInputFlags;
-use crate::cli::mesh::options::{each_once, parse_checker};
+use crate::cli::mesh::look::LookFlags;
+use crate::cli::mesh::options::each_once;
 use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
@@ -17,7 +18,6 @@ use crate::deferred::shading::grid::GridRule;
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, as_toml, overlaid};
 use crate::mesh::frame::Faces;
-use crate::mesh::shade::ShadeSettings;
 
 /// Largest side of tiles, in pixels.
 const MAX_TILE_PX: u32 = 1 << 15;
@@ -71,6 +71,8 @@ pub(crate) struct Args {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) input: MeshInputFlags,
+    #[command(flatten)]
+    pub(super) look: LookFlags,
     #[command(flatten)]
     pub(super) blur: BlurFlags,
     #[command(flatten)]
@@ -198,10 +200,6 @@ pub(super) struct PipelineFlags {
     /// Sides of triangles to draw
     #[arg(long, value_enum, default_value = "material")]
     faces: Faces,
-    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
-    /// space
-    #[arg(long, value_name = "CHECKS", value_parser = parse_checker)]
-    checker: Option<f32>,
 }
 
 impl PipelineFlags {
@@ -252,10 +250,6 @@ impl PipelineFlags {
             Ok(config)
         };
         self.set.iter().try_fold(DeferredConfig::default(), with)
-    }
-
-    pub(super) fn shade(&self) -> ShadeSettings {
-        ShadeSettings::with_checker(self.checker)
     }
 }
 

@@ -7,6 +7,7 @@ use super::args::{Args, GridFlag};
 use super::rows::PipelineChoice;
 use crate::cli::console::Verbosity;
 use crate::cli::mesh::input::MeshInput;
+use crate::cli::mesh::look::Look;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use crate::deferred::backend::resolve;
 use crate::deferred::backend::shade::FrameShading;
@@ -42,7 +43,7 @@ pub(super) struct Job<'a> {
     heat: Option<Template>,
     bars: Option<Template>,
     config: DeferredConfig,
-    /// Memo of the blended draws of sds.
+    /// Memo of the forward draws of sds.
     memo_quads: Option<u32>,
 }
 
@@ -116,7 +117,7 @@ impl<'j> Job<'j> {
 
     pub(super) fn run_all(
         &self,
-        input: &MeshInput,
+        (input, look): (&MeshInput, &Look<'_>),
         views: &[(Camera, ShutterView)],
         verbosity: Verbosity,
     ) -> Result<Vec<DeferredRow>> {
@@ -126,8 +127,7 @@ impl<'j> Job<'j> {
             let source = source.as_ref();
             let textures = Textures::new(source.textures(), source.materials());
             for (camera, view) in views {
-                let shade = self.args.pipeline.shade();
-                let shader = || Shader::new(source.materials(), &textures, view.middle(), shade);
+                let shader = || look.shader(source, &textures, view.middle());
                 let truth = match self.args.truth {
                     None => None,
                     Some(seeds) => Some(self.truth(source, view, &shader(), seeds)?),
@@ -327,18 +327,18 @@ impl<'j> Job<'j> {
         let mut raster = frame.counters;
         match choice.run {
             PipelineRun::Sds { .. } => {
-                // Blended triangles are set up by tile instead of once.
-                raster.triangles -= frame.geometry.blended();
-                raster.add(&tiled.counters.blended);
+                // Triangles that are drawn forward are set up by tile instead of once.
+                raster.triangles -= frame.geometry.forward();
+                raster.add(&tiled.counters.forward);
             }
             PipelineRun::Jrk { has_prepass, .. } => {
                 if has_prepass {
                     raster.add(&frame.counters);
-                    raster.triangles -= frame.geometry.blended();
+                    raster.triangles -= frame.geometry.forward();
                 }
-                raster.add(&frame.blended_counters);
+                raster.add(&frame.forward_counters);
             }
-            PipelineRun::Msaa => raster.add(&frame.blended_counters),
+            PipelineRun::Msaa => raster.add(&frame.forward_counters),
         }
         raster
     }

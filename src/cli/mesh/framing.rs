@@ -81,27 +81,6 @@ impl MeshInput {
         }
     }
 
-    /// Warns of what a command of stochastic raster leaves out.
-    pub(in crate::cli) fn warn_of_stochastic(&self, verbosity: Verbosity) {
-        let Content::Polygons(mesh) = &self.content else {
-            return;
-        };
-        for (what, is_there) in [
-            ("colours of vertices", !mesh.colours.is_empty()),
-            ("lights of the file", !mesh.lights.is_empty()),
-            (
-                "alpha tests",
-                mesh.materials.iter().any(|m| m.alpha_cutoff.is_some()),
-            ),
-        ] {
-            if is_there {
-                verbosity.warn(&format!(
-                    "{what} are left out (`quadrille mesh` draws them)"
-                ));
-            }
-        }
-    }
-
     /// Points that the default view shows: all vertices, or the corners of an army's bounding box.
     fn points(&self) -> Vec<[f32; 3]> {
         match &self.content {

@@ -1,4 +1,4 @@
-//! Flags of `mesh` about light and exposure.
+//! Flags of commands that draw meshes, about light and exposure.
 
 use super::input::MeshInput;
 use super::options::parse_checker;
@@ -29,7 +29,7 @@ enum LightChoice {
 /// Flags about light.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Light")]
-pub(super) struct LookFlags {
+pub(in crate::cli) struct LookFlags {
     /// Light of the scene
     #[arg(long, value_name = "LIGHT", value_enum, default_value = "auto")]
     light: LightChoice,
@@ -44,14 +44,14 @@ pub(super) struct LookFlags {
 }
 
 /// Light and colours of a scene.
-pub(super) struct Look<'a> {
+pub(in crate::cli) struct Look<'a> {
     settings: ShadeSettings,
     lights: Option<&'a [PunctualLight]>,
 }
 
 impl LookFlags {
     /// Chooses the light of a scene; `up` is the direction that a flag gives.
-    pub(super) fn of<'a>(
+    pub(in crate::cli) fn of<'a>(
         &self,
         input: &'a MeshInput,
         up: Option<[f64; 3]>,
@@ -89,7 +89,7 @@ impl LookFlags {
 
 impl Look<'_> {
     /// The shader of a view.
-    pub(super) fn shader<'s>(
+    pub(in crate::cli) fn shader<'s>(
         &self,
         source: &'s dyn GridSource,
         textures: &'s Textures,

@@ -24,6 +24,8 @@ spec! {
 pub struct ShadingTriangle {
     /// Its corners half-way through the exposure.
     pub vertices: [GridVertex; 3],
+    /// Linear colours of the corners with alpha; `None` for white.
+    pub colours: Option<[[f32; 4]; 3]>,
     /// Index of the material.
     pub material: u32,
     /// Whether its front shows in shading space.
@@ -57,6 +59,7 @@ impl ShadingTriangle {
         });
         Self {
             vertices,
+            colours: found.grid.corner_colours(found.triangle),
             material: found.grid.material,
             is_front: grid.is_front(),
             planes: grid.planes(),

@@ -1,7 +1,8 @@
 //! The second pass: identifiers of a tile, sorted, to shading work and colours (sections 4.3 and 4.4).
 
+pub(crate) mod alpha_test;
 pub mod attributes;
-mod blended;
+mod forward;
 pub mod radix;
 pub mod resolve;
 pub mod scan;

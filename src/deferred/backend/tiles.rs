@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::attributes::{VertexCache, VertexCacheSpec};
-use super::blended::BlendTarget;
+use super::forward::ForwardTarget;
 use super::radix::{RadixSort, SortCounters, SortEntry, value_bits};
 use super::resolve::Background;
 use super::scan::quads;
@@ -27,7 +27,7 @@ pub struct TiledPass<'a> {
     pub heat: bool,
     /// Whether the sort measures its packed bytes.
     pub measures_packed: bool,
-    /// Quads that the memo of blended draws holds; `None` without a limit. It is emptied after each tile.
+    /// Quads that the memo of forward draws holds; `None` without a limit. It is emptied after each tile.
     pub memo_quads: Option<u32>,
     /// The vertex cache.
     pub vertex_cache: &'a VertexCacheSpec,
@@ -36,11 +36,10 @@ pub struct TiledPass<'a> {
 /// Counters of the second pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TiledCounters {
-    /// Quads shaded, blended ones too; four executions each.
+    /// Quads shaded, those of forward draws too; four executions each.
     pub quads: u64,
-    /// Counters of the raster of blended triangles, each of which is set up in every tile that its box
-    /// meets.
-    pub blended: RasterCounters,
+    /// Counters of the raster of forward draws, whose triangles are set up in every tile that their box meets.
+    pub forward: RasterCounters,
     /// Primitives found, once per tile that shows them.
     pub primitives: u64,
     /// Vertices whose attributes are shaded.
@@ -49,9 +48,9 @@ pub struct TiledCounters {
     pub draws_shown: u64,
     /// Draws skipped, since no primitive of theirs shows in a tile, summed over the tiles.
     pub draws_skipped: u64,
-    /// Samples that show a primitive.
+    /// Samples that an opaque primitive covers.
     pub samples_covered: u64,
-    /// Pixels with such a sample.
+    /// Pixels with a sample that any primitive covers.
     pub pixels_covered: u64,
     /// The sort's counters.
     pub sort: SortCounters,
@@ -60,7 +59,7 @@ pub struct TiledCounters {
 impl TiledCounters {
     fn add(&mut self, other: &Self) {
         self.quads += other.quads;
-        self.blended.add(&other.blended);
+        self.forward.add(&other.forward);
         self.primitives += other.primitives;
         self.vertices += other.vertices;
         self.draws_shown += other.draws_shown;
@@ -106,10 +105,11 @@ impl StochasticFrame {
         let tile = [side.min(width), side.min(height)];
         let [across, down] = [width.div_ceil(tile[0]), height.div_ceil(tile[1])];
         let draws = self.draws();
+        let has_forward = self.geometry.forward() > 0;
         let tiles = (0..across * down).into_par_iter();
         let outcomes: Vec<_> = tiles
             .map_init(
-                || Backend::new(self, pass, draws),
+                || Backend::new(self, pass, draws, has_forward),
                 |backend, at| {
                     let corner = [at % across * tile[0], at / across * tile[1]];
                     let size = [
@@ -169,22 +169,32 @@ struct Backend<'a> {
     frame: &'a StochasticFrame,
     pass: &'a TiledPass<'a>,
     draws: u64,
+    has_forward: bool,
     sorter: RadixSort,
     entries: Vec<SortEntry>,
     /// Premultiplied colour of each sample in linear light, and its alpha.
     colours: Vec<[f32; 4]>,
+    /// Depth of each sample, for forward draws.
+    depths: Vec<f32>,
     vertices: VertexCache,
 }
 
 impl<'a> Backend<'a> {
-    fn new(frame: &'a StochasticFrame, pass: &'a TiledPass<'a>, draws: u64) -> Self {
+    fn new(
+        frame: &'a StochasticFrame,
+        pass: &'a TiledPass<'a>,
+        draws: u64,
+        has_forward: bool,
+    ) -> Self {
         Self {
             frame,
             pass,
             draws,
+            has_forward,
             sorter: RadixSort::new(pass.measures_packed),
             entries: Vec::new(),
             colours: Vec::new(),
+            depths: Vec::new(),
             vertices: VertexCache::new(pass.vertex_cache),
         }
     }
@@ -206,9 +216,11 @@ impl<'a> Backend<'a> {
             heat.resize(rect.size[0] as usize * rect.size[1] as usize, 0.0);
         }
         self.shade(rect, tile[0], &mut counters, &mut heat);
-        if self.frame.geometry.has_blended() {
-            self.blend(rect, tile[0], &mut counters, &mut heat);
+        let mut covered = self.covered(rect);
+        if self.has_forward {
+            self.forward(rect, tile[0], &mut counters, &mut heat, &mut covered);
         }
+        counters.pixels_covered = covered.iter().filter(|c| **c).count() as u64;
         counters.draws_skipped = self.draws - counters.draws_shown;
         TileOutcome {
             rect,
@@ -287,18 +299,18 @@ impl<'a> Backend<'a> {
             }
         }
         counters.vertices = self.vertices.misses - before;
-        counters.pixels_covered = self.pixels_covered(rect);
     }
 
-    fn pixels_covered(&self, rect: TileRect) -> u64 {
+    /// Whether each pixel has a sample that an opaque primitive covers.
+    fn covered(&self, rect: TileRect) -> Vec<bool> {
         let visible = &self.frame.visible;
-        let pixels = (0..rect.size[0] * rect.size[1]).filter(|at| {
+        let pixels = (0..rect.size[0] * rect.size[1]).map(|at| {
             let [x, y] = [at % rect.size[0], at / rect.size[0]];
             let first = visible.pixel(rect.corner[0] + x, rect.corner[1] + y);
             let spids = &visible.spids[first..first + visible.samples as usize];
             spids.iter().any(|spid| !spid.is_background())
         });
-        pixels.count() as u64
+        pixels.collect()
     }
 
     /// Averages the samples of each pixel.
@@ -315,14 +327,28 @@ impl<'a> Backend<'a> {
         pixels.collect()
     }
 
-    /// Draws the blended triangles over the samples of a tile.
-    fn blend(
+    /// Draws the triangles of the forward layers over the samples of a tile.
+    fn forward(
         &mut self,
         rect: TileRect,
         width: u32,
         counters: &mut TiledCounters,
         heat: &mut [f64],
+        covered: &mut [bool],
     ) {
+        let visible = &self.frame.visible;
+        let samples = visible.samples as usize;
+        self.depths.clear();
+        self.depths
+            .resize(width as usize * rect.size[1] as usize * samples, 0.0);
+        for y in 0..rect.size[1] {
+            for x in 0..rect.size[0] {
+                let from = visible.pixel(rect.corner[0] + x, rect.corner[1] + y);
+                let to = (y * width + x) as usize * samples;
+                let depths = &visible.depths[from..from + samples];
+                self.depths[to..to + samples].copy_from_slice(depths);
+            }
+        }
         let [left, top] = rect.corner;
         let area = [left, top, left + rect.size[0], top + rect.size[1]];
         let shader = self
@@ -330,16 +356,18 @@ impl<'a> Backend<'a> {
             .picture
             .as_ref()
             .map(|(s, _)| QuadShader::new(self.frame, s));
-        let mut target = BlendTarget {
+        let mut target = ForwardTarget {
             frame: self.frame,
             area,
             width,
             shader,
             memo: Memo::new(self.pass.memo_quads),
+            depths: &mut self.depths,
             colours: &mut self.colours,
+            covered,
             heat,
         };
-        counters.blended = target.draw();
+        counters.forward = target.draw();
         counters.quads += target.memo.counters().misses;
     }
 }

@@ -1,7 +1,10 @@
 //! Depth test of a pipeline, with or without the memory behind it.
 
+use arrayvec::ArrayVec;
+
 use super::place::{SampleOrder, each_bit};
-use crate::deferred::hits::Hit;
+use crate::deferred::hits::{Hit, QuadHits};
+use crate::deferred::memory::bits::BLOCK_WORDS;
 use crate::deferred::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};
 use crate::deferred::memory::spec::MemorySpec;
 use crate::error::Result;
@@ -55,6 +58,24 @@ impl SampleDepths {
                 }
             }
         });
+        passed
+    }
+
+    /// Tests the hits of a block before shading, and writes the depths of those that an alpha test keeps.
+    /// Returns the bits of the hits that pass the depth test.
+    pub fn test_late(&mut self, first: usize, quad: &QuadHits, hits: &[Hit], kept: u64) -> u64 {
+        let passed = self.test(first, quad.coverage, hits, DepthRule::NearerWithoutWrite);
+        let written = passed & kept;
+        if written != 0 {
+            let mut left = quad.coverage;
+            let hits = hits.iter().filter(|_| {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                written & bit != 0
+            });
+            let hits: ArrayVec<Hit, BLOCK_WORDS> = hits.copied().collect();
+            self.test(first, written, &hits, DepthRule::Nearer);
+        }
         passed
     }
 }

@@ -8,7 +8,8 @@ use super::heat_shares::{HeatShares, serve};
 use super::memo::Memo;
 use super::place::{SampleOrder, each_bit};
 use super::{HitConsumer, PipelineOutcome, QuadShading};
-use crate::deferred::hits::{HitChunk, QuadHits};
+use crate::deferred::geometry::Layer;
+use crate::deferred::hits::{Hit, HitChunk, QuadHits};
 use crate::deferred::memory::bits::BLOCK_WORDS;
 use crate::deferred::memory::depth_buffer::{DepthFormat, DepthRule};
 use crate::deferred::memory::spec::MemorySpec;
@@ -120,22 +121,27 @@ impl<'a> Jrk<'a> {
                 passed &= !shaded[block];
                 shaded[block] |= passed;
             }
-            if passed != 0 {
-                self.shade(chunk, quad, passed, rule == DepthRule::NearerWithoutWrite);
-            }
+            let layer = match rule {
+                DepthRule::NearerWithoutWrite => Layer::Blended,
+                DepthRule::Nearer | DepthRule::Equal => Layer::Opaque,
+            };
+            self.shade((quad, chunk.of(quad)), passed, passed, layer);
         }
     }
 
-    /// Gives the samples in `passed` their colours. Each shading quad is looked up once per block of
-    /// pixels.
-    fn shade(&mut self, chunk: &HitChunk, quad: &QuadHits, passed: u64, is_blended: bool) {
+    /// Shades the samples in `passed`, and stores the colours of those in `kept`. Each shading quad is looked
+    /// up once per block of pixels.
+    fn shade(&mut self, (quad, hits): (&QuadHits, &[Hit]), passed: u64, kept: u64, layer: Layer) {
+        if passed == 0 {
+            return;
+        }
         let mut mortons = [0_u32; BLOCK_WORDS];
-        let mut hits = chunk.of(quad).iter();
+        let mut hits = hits.iter();
         each_bit(quad.coverage, |bit| {
             mortons[bit as usize] = hits.next().map_or(0, |hit| hit.morton);
         });
         let first = self.order.first(quad.place);
-        if let Some(spids) = self.spids.as_mut().filter(|_| !is_blended) {
+        if let Some(spids) = self.spids.as_mut().filter(|_| layer == Layer::Opaque) {
             each_bit(passed, |bit| {
                 spids[first + bit as usize] = Spid {
                     primitive: quad.primitive,
@@ -174,7 +180,8 @@ impl<'a> Jrk<'a> {
             });
         }
         if let Some(target) = &mut self.colours {
-            target.store(first, passed, &words, is_blended.then_some(&colours));
+            let is_blended = layer == Layer::Blended;
+            target.store(first, kept, &words, is_blended.then_some(&colours));
         }
     }
 }
@@ -253,6 +260,14 @@ impl HitConsumer for Jrk<'_> {
             None => DepthRule::Nearer,
         };
         self.draw(chunk, rule);
+    }
+
+    fn alpha_tested(&mut self, chunk: &HitChunk) {
+        for (quad, hits, kept) in chunk.blocks() {
+            let first = self.order.first(quad.place);
+            let passed = self.depths.test_late(first, quad, hits, kept);
+            self.shade((quad, hits), passed, passed & kept, Layer::AlphaTested);
+        }
     }
 
     fn blended(&mut self, chunk: &HitChunk) {

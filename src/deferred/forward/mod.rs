@@ -37,7 +37,11 @@ pub trait HitConsumer: Send {
     /// Takes opaque hits.
     fn opaque(&mut self, chunk: &HitChunk);
 
-    /// Takes hits of blended draws, behind all opaque ones.
+    /// Takes hits with an alpha test, after all opaque ones. Every hit that passes the depth test is shaded;
+    /// colour and depth are written where the test keeps it.
+    fn alpha_tested(&mut self, chunk: &HitChunk);
+
+    /// Takes hits of blended draws, after all others.
     fn blended(&mut self, chunk: &HitChunk);
 
     /// Ends the frame.

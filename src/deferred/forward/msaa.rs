@@ -5,7 +5,7 @@ use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
 use super::place::{SampleOrder, each_bit};
 use super::{HitConsumer, PipelineOutcome};
-use crate::deferred::hits::HitChunk;
+use crate::deferred::hits::{HitChunk, QuadHits};
 use crate::deferred::memory::depth_buffer::DepthRule;
 
 /// The pipeline with multisampling.
@@ -35,17 +35,22 @@ impl Msaa {
         for quad in &chunk.quads {
             let first = self.order.first(quad.place);
             let passed = self.depths.test(first, quad.coverage, chunk.of(quad), rule);
-            if passed == 0 {
-                continue;
-            }
-            self.quads += 1;
-            if let Some(heat) = &mut self.heat {
-                self.served.clear();
-                each_bit(passed, |bit| {
-                    serve(&mut self.served, self.order.pixel(quad.place, bit));
-                });
-                heat.add(&self.served);
-            }
+            self.shade(quad, passed);
+        }
+    }
+
+    /// Counts the quad of pixels of the samples in `passed`.
+    fn shade(&mut self, quad: &QuadHits, passed: u64) {
+        if passed == 0 {
+            return;
+        }
+        self.quads += 1;
+        if let Some(heat) = &mut self.heat {
+            self.served.clear();
+            each_bit(passed, |bit| {
+                serve(&mut self.served, self.order.pixel(quad.place, bit));
+            });
+            heat.add(&self.served);
         }
     }
 }
@@ -53,6 +58,14 @@ impl Msaa {
 impl HitConsumer for Msaa {
     fn opaque(&mut self, chunk: &HitChunk) {
         self.draw(chunk, DepthRule::Nearer);
+    }
+
+    fn alpha_tested(&mut self, chunk: &HitChunk) {
+        for (quad, hits, kept) in chunk.blocks() {
+            let first = self.order.first(quad.place);
+            let passed = self.depths.test_late(first, quad, hits, kept);
+            self.shade(quad, passed);
+        }
     }
 
     fn blended(&mut self, chunk: &HitChunk) {

@@ -1,9 +1,9 @@
-//! The sorted back end against a functional model of decoupled sampling during the raster, blended draws
-//! included, and scenes that are awkward on purpose.
+//! The sorted back end against a functional model of decoupled sampling during the raster, alpha-tested and
+//! blended draws included, and scenes that are awkward on purpose.
 
 use std::fmt::Write;
 
-use super::scenes::{blended_soup, blurs, camera, frame, mesh, moving};
+use super::scenes::{blurs, camera, frame, layered_soup, mesh, moving};
 use super::{pass, shaded};
 use crate::deferred::backend::resolve::Background;
 use crate::deferred::backend::shade::{QuadColours, QuadShader};
@@ -12,6 +12,7 @@ use crate::deferred::camera::motion::SceneMotion;
 use crate::deferred::camera::shutter::ShutterView;
 use crate::deferred::forward::memo::Memo;
 use crate::deferred::frame::StochasticFrame;
+use crate::deferred::geometry::Layer;
 use crate::deferred::hits::{HitChunk, HitStream};
 use crate::deferred::settings::DeferredSettings;
 use crate::deferred::shading::spid::Spid;
@@ -29,12 +30,13 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    fn draw(&mut self, chunk: &HitChunk, is_blended: bool) {
-        for quad in &chunk.quads {
+    fn draw(&mut self, chunk: &HitChunk, layer: Layer) {
+        for (quad, hits, kept) in chunk.blocks() {
             let first = self.frame.visible.block(quad.place);
             let mut left = quad.coverage;
-            for hit in chunk.of(quad) {
-                let at = first + left.trailing_zeros() as usize;
+            for hit in hits {
+                let sample = left.trailing_zeros();
+                let at = first + sample as usize;
                 left &= left - 1;
                 if hit.depth <= self.depths[at] {
                     continue;
@@ -47,7 +49,10 @@ impl Forward<'_> {
                 let shade = || shader.shade(spid.primitive, spid.morton >> 2, 0b1111);
                 let colours = *self.memo.look_up(spid.quad(), shade, |_| ());
                 let [r, g, b, alpha] = colours[usize::from(spid.place())];
-                if is_blended {
+                if kept >> sample & 1 == 0 {
+                    continue;
+                }
+                if layer == Layer::Blended {
                     let behind = self.colours[at];
                     let over = |own: f32, behind: f32| own * alpha + behind * (1.0 - alpha);
                     let [r, g, b] = [0, 1, 2].map(|k| over([r, g, b][k], behind[k]));
@@ -76,8 +81,9 @@ fn drawn_forward(
         depths: vec![0.0; samples],
         colours: vec![[0.0; 4]; samples],
     };
-    frame.each_chunk(&mut |chunk| forward.draw(chunk, false));
-    frame.each_blended_chunk(&mut |chunk| forward.draw(chunk, true));
+    for layer in [Layer::Opaque, Layer::AlphaTested, Layer::Blended] {
+        frame.each_chunk(layer, &mut |chunk| forward.draw(chunk, layer));
+    }
     let [width, height] = frame.view.size();
     let pixels = (0..width * height).map(|at| {
         let first = frame.visible.pixel(at % width, at / width);
@@ -91,7 +97,7 @@ fn drawn_forward(
 
 #[test]
 fn sorting_and_forward_shading_draw_the_same_picture() {
-    let source = blended_soup(11, 110, 0.5);
+    let source = layered_soup(11, 110, 0.5);
     for blur in blurs() {
         let frame = frame(
             &source,
@@ -102,7 +108,17 @@ fn sorting_and_forward_shading_draw_the_same_picture() {
                 ..DeferredSettings::default()
             },
         );
-        assert!(frame.geometry.has_blended() && frame.blended_counters.hits > 1000);
+        let [mut hits, mut kept] = [0, 0];
+        frame.each_chunk(Layer::AlphaTested, &mut |chunk| {
+            for (quad, _, of_quad) in chunk.blocks() {
+                assert_eq!(of_quad & !quad.coverage, 0);
+                hits += quad.coverage.count_ones();
+                kept += of_quad.count_ones();
+            }
+        });
+        assert!(4 * kept > hits && 4 * kept < 3 * hits, "{kept} of {hits}");
+        assert!(frame.geometry.count(Layer::Blended) > 10);
+        assert!(frame.forward_counters.hits > u64::from(hits) + 1000);
         for background in [None, Some([0.2, 0.5, 0.1])].map(Background::new) {
             shaded(&source, &frame, |shader| {
                 let mut last = u64::MAX;
@@ -118,7 +134,7 @@ fn sorting_and_forward_shading_draw_the_same_picture() {
                     assert!(tiled.picture.as_ref() == Some(&forward[0]), "{tile_px:?}");
                     let heat: f64 = tiled.heat.unwrap().iter().sum();
                     assert!((heat - 4.0 * tiled.counters.quads as f64).abs() < 1e-6 * heat);
-                    assert_eq!(tiled.counters.blended.hits, frame.blended_counters.hits);
+                    assert_eq!(tiled.counters.forward.hits, frame.forward_counters.hits);
                 }
             });
         }

@@ -339,7 +339,7 @@ fn the_ordered_hits_lead_to_the_same_samples() {
         let mut spids = vec![Spid::BACKGROUND; frame.visible.spids.len()];
         let mut depths = vec![0.0; spids.len()];
         let (mut hits, mut last) = (0, 0);
-        frame.each_chunk(&mut |chunk| {
+        frame.each_chunk(Layer::Opaque, &mut |chunk| {
             for quad in &chunk.quads {
                 assert!(quad.primitive >= last && quad.coverage != 0);
                 last = quad.primitive;

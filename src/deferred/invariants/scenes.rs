@@ -10,7 +10,7 @@ use crate::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
 use crate::deferred::camera::shutter::ShutterView;
 use crate::deferred::frame::StochasticFrame;
 use crate::deferred::settings::DeferredSettings;
-use crate::mesh::files::{Material, Mesh};
+use crate::mesh::files::{Material, Mesh, Texture};
 use crate::mesh::triangles::{Adjacency, Triangles};
 use crate::scene::{Camera, Intrinsics};
 
@@ -37,19 +37,44 @@ pub(super) fn mesh(text: &str) -> Triangles {
     Triangles::new(parsed(text), Adjacency::Vertex)
 }
 
-/// As [`soup`], with every fourth triangle blended.
-pub(super) fn blended_soup(seed: u64, count: usize, size: f64) -> Triangles {
-    let mut mesh = parsed(&soup_text(seed, count, size));
+/// As [`soup`], with every fourth triangle blended and every other one alpha-tested with a texture of holes.
+pub(super) fn layered_soup(seed: u64, count: usize, size: f64) -> Triangles {
+    let text = soup_text(seed, count, size).replace("\nf ", "\nvt 0 0\nvt 2 0\nvt 0 2\nf ");
+    // Corners of faces by the same numbers in both lists.
+    let faces = text.lines().map(|line| match line.strip_prefix("f ") {
+        Some(corners) => corners
+            .split(' ')
+            .fold("f".to_owned(), |face, c| format!("{face} {c}/{c}")),
+        None => line.to_owned(),
+    });
+    let mut mesh = parsed(&faces.collect::<Vec<_>>().join("\n"));
+    let plain = mesh.materials[0].clone();
     let blended = Material {
         opacity: Some(0.4),
-        ..mesh.materials[0].clone()
+        ..plain.clone()
     };
-    let index = u32::try_from(mesh.materials.len()).unwrap();
-    mesh.materials.push(blended);
-    mesh.face_materials
-        .iter_mut()
-        .step_by(4)
-        .for_each(|m| *m = index);
+    let tested = Material {
+        alpha_cutoff: Some(0.5),
+        base_texture: Some(u32::try_from(mesh.textures.len()).unwrap()),
+        ..plain
+    };
+    mesh.textures.push(Texture {
+        width: 8,
+        height: 8,
+        texels: (0..64_u8)
+            .map(|k| [200, 4 * k, 90, if (k + k / 8) % 2 == 0 { 255 } else { 0 }])
+            .collect(),
+        ..Texture::default()
+    });
+    let first = u32::try_from(mesh.materials.len()).unwrap();
+    mesh.materials.extend([blended, tested]);
+    for (at, material) in mesh.face_materials.iter_mut().enumerate() {
+        match at % 4 {
+            0 => *material = first,
+            1 | 3 => *material = first + 1,
+            _ => {}
+        }
+    }
     Triangles::new(mesh, Adjacency::Vertex)
 }
 

@@ -5,7 +5,7 @@
 //! nothing and write no depth.
 
 use super::derivatives::Stencil;
-use super::interpolate::TrianglePlanes;
+use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::texture::{MipChain, Textures};
 use crate::mesh::camera::MeshCamera;
 use crate::mesh::files::{Material, Texture};
@@ -58,15 +58,23 @@ impl AlphaTests {
         triangle: u16,
         view: &MeshCamera,
     ) -> Option<TriangleAlpha<'a>> {
+        let corners = grid.topology.triangles[usize::from(triangle)];
+        let vertices = corners.map(|corner| &grid.vertices[usize::from(corner)]);
+        Some(TriangleAlpha {
+            surface: self.of_surface(grid, triangle)?,
+            planes: TrianglePlanes::new(vertices, view)?,
+        })
+    }
+
+    /// The test of a triangle of a grid at points given by barycentrics; `None` if nothing of it is discarded.
+    pub(crate) fn of_surface<'a>(&'a self, grid: &Grid, triangle: u16) -> Option<SurfaceAlpha<'a>> {
         let material = grid.material as usize;
         let cutoff = self.cutoffs.get(material).copied().flatten()?;
         let corners = grid.topology.triangles[usize::from(triangle)];
-        let vertices = corners.map(|corner| &grid.vertices[usize::from(corner)]);
         let texture = self.base_textures[material].and_then(|t| self.textures.get(t));
         let colours = grid.corner_colours(triangle);
-        Some(TriangleAlpha {
-            planes: TrianglePlanes::new(vertices, view)?,
-            uvs: vertices.map(|vertex| vertex.uv),
+        Some(SurfaceAlpha {
+            uvs: corners.map(|corner| grid.vertices[usize::from(corner)].uv),
             alphas: colours.map(|corners| corners.map(|colour| [colour[3]])),
             texture,
             cutoff,
@@ -74,10 +82,16 @@ impl AlphaTests {
     }
 }
 
-/// The alpha test of a triangle.
+/// The alpha test of a triangle at pixels of the picture.
 #[derive(Debug)]
 pub(crate) struct TriangleAlpha<'a> {
+    surface: SurfaceAlpha<'a>,
     planes: TrianglePlanes,
+}
+
+/// The alpha test of a triangle at points given by barycentrics.
+#[derive(Debug)]
+pub(crate) struct SurfaceAlpha<'a> {
     uvs: [[f32; 2]; 3],
     /// Alpha of the corners' colours.
     alphas: Option<[[f32; 1]; 3]>,
@@ -96,11 +110,23 @@ impl TriangleAlpha<'_> {
             });
             self.planes.at(x, y)
         });
-        let uv = at.map(|at| at.mix(self.uvs));
-        let [u, v] = [0, 1].map(|axis| Stencil::PLAIN.apply(uv.map(|uv| uv[axis])));
         let full = u64::from(pattern.full_pixel());
         let mut kept = 0;
-        for k in 0..4 {
+        for (k, is_kept) in self.surface.kept(at).into_iter().enumerate() {
+            if is_kept {
+                kept |= full << (k * pattern.count() as usize);
+            }
+        }
+        kept
+    }
+}
+
+impl SurfaceAlpha<'_> {
+    /// Whether each of the four neighbouring points of a quad is kept.
+    pub(crate) fn kept(&self, at: [Barycentrics; 4]) -> [bool; 4] {
+        let uv = at.map(|at| at.mix(self.uvs));
+        let [u, v] = [0, 1].map(|axis| Stencil::PLAIN.apply(uv.map(|uv| uv[axis])));
+        [0, 1, 2, 3].map(|k: usize| {
             let mut alpha = self.texture.map_or(1.0, |texture| {
                 let level = texture.level([u[0][k], v[0][k]], [u[1][k], v[1][k]]);
                 texture.sample(uv[k], level)[3]
@@ -109,10 +135,7 @@ impl TriangleAlpha<'_> {
                 alpha *= at[k].mix(corners)[0];
             }
             // NaN is kept.
-            if alpha >= self.cutoff || alpha.is_nan() {
-                kept |= full << (k * pattern.count() as usize);
-            }
-        }
-        kept
+            alpha >= self.cutoff || alpha.is_nan()
+        })
     }
 }

@@ -1,8 +1,9 @@
-//! Blended triangles of a tile, drawn behind its opaque samples by forward rendering with a memo
-//! (section 4.3): the depth is tested and not written.
+//! Alpha-tested and blended triangles of a tile, drawn after its opaque samples by forward rendering with a
+//! memo (section 4.3).
 
 use fearless_simd::{Simd, dispatch};
 
+use super::alpha_test::PointTest;
 use super::shade::{QuadColours, QuadShader};
 use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::deferred::forward::memo::Memo;
@@ -16,9 +17,9 @@ use crate::deferred::raster::triangle::MovingTriangle;
 use crate::deferred::shading::grid::{GridView, ShadingGrid};
 use crate::deferred::shading::spid::Spid;
 
-/// The samples of a tile and the memo of its blended draws.
+/// The samples of a tile and the memo of its forward draws.
 #[derive(Debug)]
-pub(super) struct BlendTarget<'a> {
+pub(super) struct ForwardTarget<'a> {
     pub(super) frame: &'a StochasticFrame,
     /// First column and row of the tile, and those after the last ones.
     pub(super) area: [u32; 4],
@@ -27,25 +28,30 @@ pub(super) struct BlendTarget<'a> {
     /// Shader of quads, for a picture.
     pub(super) shader: Option<QuadShader<'a>>,
     pub(super) memo: Memo<QuadColours>,
+    /// Depths of samples, in the order of `colours`.
+    pub(super) depths: &'a mut [f32],
     /// Premultiplied colours of samples and their alpha; empty without a picture.
     pub(super) colours: &'a mut [[f32; 4]],
+    /// Whether a forward draw covers a sample of each pixel.
+    pub(super) covered: &'a mut [bool],
     /// Shader executions of each pixel; empty if they are not wanted. A quad counts where it is shaded.
     pub(super) heat: &'a mut [f64],
 }
 
-impl BlendTarget<'_> {
-    /// Draws all blended triangles that meet the tile, in submission order.
+impl ForwardTarget<'_> {
+    /// Draws all triangles of the forward layers that meet the tile, layer by layer in submission order.
     pub(super) fn draw(&mut self) -> RasterCounters {
         let mut counters = RasterCounters::default();
         let frame = self.frame;
         let level = frame.settings.level.level();
         let [x0, y0, x1, y1] = self.area;
-        for chunk in &frame.geometry.chunks {
-            for triangle in chunk.layer(Layer::Blended) {
+        for layer in Layer::FORWARD {
+            let chunks = frame.geometry.chunks.iter();
+            for triangle in chunks.flat_map(|chunk| chunk.layer(layer)) {
                 let [left, top, right, bottom] = triangle.area.map(u32::from);
                 if left < x1 && x0 < right && top < y1 && y0 < bottom {
                     counters.triangles += 1;
-                    dispatch!(level, simd => self.triangle(simd, triangle, &mut counters));
+                    dispatch!(level, simd => self.triangle(simd, triangle, layer, &mut counters));
                 }
             }
         }
@@ -57,23 +63,28 @@ impl BlendTarget<'_> {
         &mut self,
         simd: S,
         triangle: &MovingTriangle,
+        layer: Layer,
         counters: &mut RasterCounters,
     ) {
-        let (view, grids, area) = (self.frame.raster_view(), self.frame.grid_view(), self.area);
-        let mut sink = Blend {
+        let frame = self.frame;
+        let (view, grids, area) = (frame.raster_view(), frame.grid_view(), self.area);
+        let alpha = (layer == Layer::AlphaTested)
+            .then(|| PointTest::new(frame, triangle.primitive))
+            .flatten();
+        let mut sink = ForwardDraw {
             target: self,
             triangle,
             grids: &grids,
             grid: None,
+            layer,
+            alpha,
             block: BlockHits::default(),
         };
         traverse(simd, &view, triangle, area, counters, &mut sink);
     }
 
-    /// Blends a hit over a sample of a pixel of the picture.
-    fn blend(&mut self, [x, y]: [u32; 2], sample: usize, spid: Spid) {
-        let [left, top, right, _] = self.area;
-        let (column, row) = (x - left, y - top);
+    /// Shades a hit of a pixel, or finds it in the memo; returns the colour and its opacity.
+    fn shade(&mut self, pixel: usize, spid: Spid) -> [f32; 4] {
         let before = self.memo.counters().misses;
         let shader = &mut self.shader;
         let shade = || match shader {
@@ -82,37 +93,37 @@ impl BlendTarget<'_> {
         };
         let colours = *self.memo.look_up(spid.quad(), shade, |_| ());
         if !self.heat.is_empty() && self.memo.counters().misses > before {
-            self.heat[(row * (right - left) + column) as usize] += f64::from(EXECUTIONS_PER_QUAD);
+            self.heat[pixel] += f64::from(EXECUTIONS_PER_QUAD);
         }
-        if self.colours.is_empty() {
-            return;
-        }
-        let [r, g, b, alpha] = colours[usize::from(spid.place())];
-        let pixel = (row * self.width + column) as usize;
-        let at = pixel * self.frame.visible.samples as usize + sample;
-        let behind = self.colours[at];
-        let over = |own: f32, behind: f32| own * alpha + behind * (1.0 - alpha);
-        self.colours[at] = [
-            over(r, behind[0]),
-            over(g, behind[1]),
-            over(b, behind[2]),
-            over(1.0, behind[3]),
-        ];
+        colours[usize::from(spid.place())]
     }
 }
 
-/// The hits of a blended triangle.
-struct Blend<'t, 'a> {
-    target: &'t mut BlendTarget<'a>,
+/// A colour blended over another one with its alpha.
+fn over([r, g, b, opacity]: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
+    let over = |own: f32, behind: f32| own * opacity + behind * (1.0 - opacity);
+    [
+        over(r, behind[0]),
+        over(g, behind[1]),
+        over(b, behind[2]),
+        over(1.0, behind[3]),
+    ]
+}
+
+/// The draw of a triangle.
+struct ForwardDraw<'t, 'a> {
+    target: &'t mut ForwardTarget<'a>,
     triangle: &'t MovingTriangle,
     grids: &'t GridView,
     /// Made at the first hit.
     grid: Option<ShadingGrid>,
+    layer: Layer,
+    alpha: Option<PointTest<'a>>,
     /// Hits of the current block.
     block: BlockHits,
 }
 
-impl<S: Simd> HitSink<S> for Blend<'_, '_> {
+impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
     #[inline(always)]
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
         let (triangle, grids) = (self.triangle, self.grids);
@@ -125,17 +136,38 @@ impl<S: Simd> HitSink<S> for Blend<'_, '_> {
 
     #[inline(always)]
     fn end_block(&mut self, [x, y]: [u32; 2]) {
-        let visible = &self.target.frame.visible;
-        let first = visible.pixel(x, y);
-        let samples = visible.samples;
+        let target = &mut *self.target;
+        let samples = target.frame.visible.samples;
+        let [left, top, right, _] = target.area;
         for (number, hit) in self.block.drain() {
-            if hit.depth > self.target.frame.visible.depths[first + number as usize] {
-                let pixel = [x + number / samples % 2, y + number / samples / 2];
-                let spid = Spid {
-                    primitive: self.triangle.primitive,
-                    morton: hit.morton,
+            let column = x + number / samples % 2 - left;
+            let row = y + number / samples / 2 - top;
+            let at = ((row * target.width + column) * samples + number % samples) as usize;
+            if hit.depth <= target.depths[at] {
+                continue;
+            }
+            let pixel = (row * (right - left) + column) as usize;
+            let spid = Spid {
+                primitive: self.triangle.primitive,
+                morton: hit.morton,
+            };
+            let colour = target.shade(pixel, spid);
+            if self
+                .alpha
+                .as_mut()
+                .is_some_and(|test| !test.keeps(hit.morton))
+            {
+                continue;
+            }
+            target.covered[pixel] = true;
+            if self.layer == Layer::AlphaTested {
+                target.depths[at] = hit.depth;
+            }
+            if let Some(sample) = target.colours.get_mut(at) {
+                *sample = match self.layer {
+                    Layer::Blended => over(colour, *sample),
+                    Layer::AlphaTested | Layer::Opaque => [colour[0], colour[1], colour[2], 1.0],
                 };
-                self.target.blend(pixel, (number % samples) as usize, spid);
             }
         }
     }

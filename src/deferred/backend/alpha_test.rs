@@ -1,0 +1,51 @@
+//! The alpha test at shading points: a hit is kept if its point is, so that the test is a function of the
+//! identifier, as the colour is.
+
+use std::collections::HashMap;
+
+use super::attributes::ShadingTriangle;
+use crate::deferred::frame::StochasticFrame;
+use crate::deferred::shading::spid::Spid;
+use crate::mesh::shade::SurfaceAlpha;
+
+/// The alpha test of a primitive.
+#[derive(Debug)]
+pub(crate) struct PointTest<'a> {
+    primitive: u32,
+    triangle: ShadingTriangle,
+    alpha: SurfaceAlpha<'a>,
+    /// Points of each quad that are kept, by the number of the quad.
+    quads: HashMap<u32, [bool; 4]>,
+}
+
+impl<'a> PointTest<'a> {
+    /// The test of a primitive; `None` if its material has none.
+    pub(crate) fn new(frame: &'a StochasticFrame, primitive: u32) -> Option<Self> {
+        let found = frame.geometry.find(primitive);
+        let tests = &frame.geometry.alpha_tests;
+        Some(Self {
+            primitive,
+            alpha: tests.of_surface(found.grid, found.triangle)?,
+            triangle: ShadingTriangle::of(frame, &found, primitive),
+            quads: HashMap::new(),
+        })
+    }
+
+    /// Whether a point is kept, given its Morton position. Points of triangles without an area are kept.
+    pub(crate) fn keeps(&mut self, morton: u32) -> bool {
+        let spid = Spid {
+            primitive: self.primitive,
+            morton,
+        };
+        let (_, quad) = spid.quad();
+        let kept = self.quads.entry(quad).or_insert_with(|| {
+            let place = Spid {
+                morton: quad,
+                ..spid
+            };
+            let points = self.triangle.points(place.point());
+            points.map_or([true; 4], |points| self.alpha.kept(points))
+        });
+        kept[usize::from(spid.place())]
+    }
+}
