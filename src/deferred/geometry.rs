@@ -206,6 +206,7 @@ impl GeometryChunk {
                 let draws_backs = faces.draws_backs(material);
                 let vertices = grid.vertices.iter();
                 points.clear();
+                chunk.counters.vertices += vertices.len() as u64;
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
                 chunk.add(grid, &points, &set_up, (Layer::of(material), draws_backs));
             }

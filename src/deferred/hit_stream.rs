@@ -131,9 +131,9 @@ impl StochasticFrame {
                 triangle,
                 grids: &grids,
                 grid: None,
-                alpha: (layer == Layer::AlphaTested)
-                    .then(|| PointTest::new(self, triangle.primitive))
-                    .flatten(),
+                frame: self,
+                layer,
+                alpha: None,
                 pattern: &self.pattern,
                 block: BlockHits::default(),
             };
@@ -150,6 +150,9 @@ struct Recorder<'a> {
     grids: &'a GridView,
     /// Made at the first hit.
     grid: Option<ShadingGrid>,
+    frame: &'a StochasticFrame,
+    layer: Layer,
+    /// Made at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     pattern: &'a StochasticPattern,
     /// Hits of the current block.
@@ -184,15 +187,19 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
             coverage,
             first: self.chunk.hits.len() as u64,
         });
-        let mut kept = 0;
-        for (sample, hit) in self.block.drain() {
-            if let Some(alpha) = &mut self.alpha {
+        if self.layer == Layer::AlphaTested {
+            let (frame, primitive) = (self.frame, self.triangle.primitive);
+            let test = || PointTest::new(frame, primitive);
+            let alpha = self.alpha.get_or_insert_with(test);
+            let mut kept = 0;
+            for (sample, hit) in self.block.drain() {
                 kept |= u64::from(alpha.keeps(hit.morton)) << sample;
+                self.chunk.hits.push(hit);
             }
-            self.chunk.hits.push(hit);
-        }
-        if self.alpha.is_some() {
             self.chunk.kept.push(kept);
+            return;
         }
+        let hits = self.block.drain().map(|(_, hit)| hit);
+        self.chunk.hits.extend(hits);
     }
 }

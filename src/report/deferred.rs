@@ -39,6 +39,8 @@ pub(crate) struct DeferredRow {
     /// Counters of all rasters of the pipeline.
     pub raster: RasterCounters,
     pub cost: RasterCost,
+    /// Vertices whose attributes are shaded.
+    pub vertex_attributes: u64,
     /// Quads shaded.
     pub quads: u64,
     /// Pixels with a sample that shows the scene.
@@ -99,7 +101,10 @@ impl DeferredRow {
                 "per_covered_pixel": ratio(self.executions(), self.pixels_covered),
             },
             "pixels_covered": self.pixels_covered,
-            "vertices": self.tiled.map(|t| json!({ "attributes": t.vertices })),
+            "vertices": {
+                "positions": self.raster.vertices,
+                "attributes": self.vertex_attributes,
+            },
             "draws_skipped": self.tiled.map(|t| t.draws_skipped),
             "memo": self.memo,
             "spid": self.spid_json(),

@@ -56,6 +56,12 @@ fn the_document_has_the_keys_that_programs_rely_on() {
         let (quads, runs) = (&row["shading"]["quads"], &row["shading"]["executions"]);
         assert_eq!(4 * quads.as_u64().unwrap(), runs.as_u64().unwrap());
     }
+    let vertices = |row: &Value, what: &str| row["vertices"][what].as_u64().unwrap();
+    let positions = vertices(jrk, "positions");
+    assert!(positions > 100 && vertices(jrk, "attributes") == positions);
+    assert_eq!(vertices(jrk_z, "positions"), 2 * positions);
+    assert_eq!(vertices(sds, "positions"), positions);
+    assert!(vertices(sds, "attributes") > 0);
     let gops = |row: &Value| row["raster"]["gops"]["total"].as_f64().unwrap();
     assert_eq!(gops(jrk_z), 2.0 * gops(jrk));
     assert_eq!(gops(sds), gops(msaa));

@@ -305,6 +305,10 @@ impl<'j> Job<'j> {
             grids: prepared.grids,
             raster,
             cost: self.config.raster.clone(),
+            vertex_attributes: match choice.run {
+                PipelineRun::Sds { .. } => tiled.counters.vertices,
+                PipelineRun::Jrk { .. } | PipelineRun::Msaa => frame.geometry.counters.vertices,
+            },
             quads,
             pixels_covered: tiled.counters.pixels_covered,
             tiled: is_sds.then_some(tiled.counters),

@@ -13,26 +13,30 @@ use crate::mesh::shade::SurfaceAlpha;
 pub(crate) struct PointTest<'a> {
     primitive: u32,
     triangle: ShadingTriangle,
-    alpha: SurfaceAlpha<'a>,
+    /// `None` if the material has no test, which keeps all points.
+    alpha: Option<SurfaceAlpha<'a>>,
     /// Points of each quad that are kept, by the number of the quad.
     quads: HashMap<u32, [bool; 4]>,
 }
 
 impl<'a> PointTest<'a> {
-    /// The test of a primitive; `None` if its material has none.
-    pub(crate) fn new(frame: &'a StochasticFrame, primitive: u32) -> Option<Self> {
+    /// Creates the test of a primitive.
+    pub(crate) fn new(frame: &'a StochasticFrame, primitive: u32) -> Self {
         let found = frame.geometry.find(primitive);
         let tests = &frame.geometry.alpha_tests;
-        Some(Self {
+        Self {
             primitive,
-            alpha: tests.of_surface(found.grid, found.triangle)?,
+            alpha: tests.of_surface(found.grid, found.triangle),
             triangle: ShadingTriangle::of(frame, &found, primitive),
             quads: HashMap::new(),
-        })
+        }
     }
 
     /// Whether a point is kept, given its Morton position. Points of triangles without an area are kept.
     pub(crate) fn keeps(&mut self, morton: u32) -> bool {
+        let Some(alpha) = &self.alpha else {
+            return true;
+        };
         let spid = Spid {
             primitive: self.primitive,
             morton,
@@ -44,7 +48,7 @@ impl<'a> PointTest<'a> {
                 ..spid
             };
             let points = self.triangle.points(place.point());
-            points.map_or([true; 4], |points| self.alpha.kept(points))
+            points.map_or([true; 4], |points| alpha.kept(points))
         });
         kept[usize::from(spid.place())]
     }

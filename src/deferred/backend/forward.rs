@@ -68,16 +68,13 @@ impl ForwardTarget<'_> {
     ) {
         let frame = self.frame;
         let (view, grids, area) = (frame.raster_view(), frame.grid_view(), self.area);
-        let alpha = (layer == Layer::AlphaTested)
-            .then(|| PointTest::new(frame, triangle.primitive))
-            .flatten();
         let mut sink = ForwardDraw {
             target: self,
             triangle,
             grids: &grids,
             grid: None,
             layer,
-            alpha,
+            alpha: None,
             block: BlockHits::default(),
         };
         traverse(simd, &view, triangle, area, counters, &mut sink);
@@ -118,6 +115,7 @@ struct ForwardDraw<'t, 'a> {
     /// Made at the first hit.
     grid: Option<ShadingGrid>,
     layer: Layer,
+    /// Made at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     /// Hits of the current block.
     block: BlockHits,
@@ -137,6 +135,11 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
     #[inline(always)]
     fn end_block(&mut self, [x, y]: [u32; 2]) {
         let target = &mut *self.target;
+        let (frame, primitive) = (target.frame, self.triangle.primitive);
+        if self.layer == Layer::AlphaTested && self.block.coverage() != 0 {
+            let test = || PointTest::new(frame, primitive);
+            self.alpha.get_or_insert_with(test);
+        }
         let samples = target.frame.visible.samples;
         let [left, top, right, _] = target.area;
         for (number, hit) in self.block.drain() {
@@ -148,7 +151,7 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
             }
             let pixel = (row * (right - left) + column) as usize;
             let spid = Spid {
-                primitive: self.triangle.primitive,
+                primitive,
                 morton: hit.morton,
             };
             let colour = target.shade(pixel, spid);

@@ -19,6 +19,8 @@ spec! {
 /// Counters of the raster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RasterCounters {
+    /// Vertices whose positions are projected.
+    pub vertices: u64,
     /// Triangles submitted.
     pub triangles: u64,
     /// Triangles dropped because they are never in the picture.
@@ -56,6 +58,7 @@ impl RasterCounters {
 
     /// Adds the counters of another part of the frame.
     pub fn add(&mut self, other: &Self) {
+        self.vertices += other.vertices;
         self.triangles += other.triangles;
         self.outside += other.outside;
         self.turned_away += other.turned_away;
