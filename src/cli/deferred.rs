@@ -5,7 +5,7 @@ mod blur;
 mod job;
 mod rows;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
 use crate::error::Result;
@@ -13,8 +13,25 @@ use crate::report::deferred::{DeferredRow, table};
 pub(super) use args::Args;
 use job::Job;
 
+/// Runs the command without printing; returns the rows of its document.
+pub(super) fn rows(args: &Args, verbosity: Verbosity) -> Result<Vec<Value>> {
+    let rows = run_job(&Job::new(args)?, args, verbosity)?;
+    Ok(rows.iter().map(DeferredRow::json).collect())
+}
+
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let job = Job::new(args)?;
+    let rows = run_job(&job, args, verbosity)?;
+    if args.json {
+        let rows: Vec<_> = rows.iter().map(DeferredRow::json).collect();
+        print_json(json!({ "rows": rows }))?;
+    } else if !job.writes_to_stdout() {
+        print(table(&rows))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn run_job(job: &Job<'_>, args: &Args, verbosity: Verbosity) -> Result<Vec<DeferredRow>> {
     let input = args.input.load(&args.mesh, verbosity)?;
     let look = args.look.of(&input, args.views.up(), verbosity)?;
     let framing = || input.framing(args.views.up(), verbosity);
@@ -24,11 +41,5 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let pool = args.host.pool()?;
     let rows = pool.install(|| job.run_all((&input, &look), &views, verbosity))?;
     job.write_bars(&rows)?;
-    if args.json {
-        let rows: Vec<_> = rows.iter().map(DeferredRow::json).collect();
-        print_json(json!({ "rows": rows }))?;
-    } else if !job.writes_to_stdout() {
-        print(table(&rows))?;
-    }
-    Ok(Exit::Done)
+    Ok(rows)
 }

@@ -1,6 +1,8 @@
-//! `figures`: draws the figures and tables of the VR-Pipe paper again, beside the published numbers.
+//! `figures`: draws the figures and tables of the VR-Pipe paper again, or those of the paper on sort-based deferred
+//! shading, beside the published numbers.
 
 mod args;
+mod deferred;
 mod jobs;
 mod report;
 
@@ -11,15 +13,30 @@ use indicatif::ProgressBar;
 use super::console::{Exit, Verbosity, fail};
 use super::outputs::Outputs;
 use crate::error::{Error, Result};
+use crate::scene::text_file::read_text;
 use crate::suite::{Event, Suite};
 pub(super) use args::Args;
+use deferred::MeshSuite;
 use jobs::Jobs;
 
 /// Results that the program lists on standard error before the rest is cut off.
 const LISTED: usize = 12;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let suites = args.suites.iter().map(|path| Suite::read(path));
+    let mut texts = Vec::new();
+    for path in &args.suites {
+        texts.push((path, read_text(path, "a suite")?));
+    }
+    let is_of_meshes = texts.iter().any(|(_, text)| MeshSuite::is_one(text));
+    args.check_figures(is_of_meshes)?;
+    if is_of_meshes {
+        let [(path, text)] = &texts[..] else {
+            let expected = "a suite of meshes alone";
+            return Err(Error::argument("SUITE", expected, "several suites"));
+        };
+        return run_meshes(&MeshSuite::parse(text, path, args)?, args, verbosity);
+    }
+    let suites = texts.iter().map(|(path, text)| Suite::parse(text, path));
     let suites: Vec<Suite> = suites.collect::<Result<_>>()?;
     let mut plans = Vec::new();
     for (suite, path) in suites.iter().zip(&args.suites) {
@@ -39,19 +56,29 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         for jobs in &plans {
             run_jobs(jobs, args, &results, verbosity)?;
         }
-        let missing = report::write(args, &plans)?;
-        if missing.is_empty() {
-            return Ok(Exit::Done);
-        }
-        let listed = missing.iter().take(LISTED);
-        let listed: Vec<_> = listed.map(|text| format!("\n  {text}")).collect();
-        let more = match missing.len().saturating_sub(LISTED) {
-            0 => String::new(),
-            more => format!("\n  and {more} more"),
-        };
-        fail(&format!("results are missing:{}{more}", listed.concat()));
-        Ok(Exit::CheckFailed)
+        Ok(exit(&report::write(args, &plans)?))
     })
+}
+
+fn run_meshes(suite: &MeshSuite, args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    Outputs::beside(args.suites.iter().map(PathBuf::as_path)).add("-o", &args.results())?;
+    let missing = args.host.pool()?.install(|| suite.run(args, verbosity))?;
+    Ok(exit(&missing))
+}
+
+/// Lists the results that are missing.
+fn exit(missing: &[String]) -> Exit {
+    if missing.is_empty() {
+        return Exit::Done;
+    }
+    let listed = missing.iter().take(LISTED);
+    let listed: Vec<_> = listed.map(|text| format!("\n  {text}")).collect();
+    let more = match missing.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    fail(&format!("results are missing:{}{more}", listed.concat()));
+    Exit::CheckFailed
 }
 
 fn run_jobs(jobs: &Jobs, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {

@@ -17,7 +17,7 @@ use super::raster_block::{BLOCK_PX, RasterBlock};
 use super::sample::pattern::StochasticPattern;
 use super::samples::VisibleSamples;
 use super::settings::DeferredSettings;
-use super::shading::grid::GridView;
+use super::shading::grid_view::GridView;
 use crate::error::{Error, Result};
 use crate::math::narrow;
 use crate::mesh::grid::GridSource;

@@ -14,7 +14,8 @@ use super::raster::lanes::GroupHits;
 use super::raster::traverse::{HitSink, TILE_PX, traverse};
 use super::raster::triangle::MovingTriangle;
 use super::sample::pattern::StochasticPattern;
-use super::shading::grid::{GridView, ShadingGrid};
+use super::shading::grid::ShadingGrid;
+use super::shading::grid_view::GridView;
 
 /// Pixels of the boxes of the triangles of a part of the raster, at most: its hits then take at most
 /// 34 MB.

@@ -11,7 +11,8 @@ use super::raster::lanes::GroupHits;
 use super::raster::traverse::{HitSink, RasterView, traverse};
 use super::raster::triangle::MovingTriangle;
 use super::sample::pattern::{GROUPS, LANES, PIXEL_LANES};
-use super::shading::grid::{GridView, ShadingGrid};
+use super::shading::grid::ShadingGrid;
+use super::shading::grid_view::GridView;
 use super::shading::spid::Spid;
 use crate::math::lanes::{compress, mask_bits};
 

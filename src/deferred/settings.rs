@@ -1,7 +1,7 @@
 //! Settings of a frame.
 
 use super::sample::pattern::PixelPattern;
-use super::shading::grid::GridRule;
+use super::shading::grid_view::GridRule;
 use crate::math::SimdLevel;
 use crate::mesh::frame::Faces;
 

@@ -15,6 +15,7 @@
 //! | [`sensitivity`] | speedups at other values of the configuration |
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`figures`] | the figures and tables of the VR-Pipe paper, beside the numbers of [`published`] |
+//! | [`deferred_figures`] | the figures and tables of the paper on sort-based deferred shading |
 //! | [`page`], [`svg`] | the page of the figures, and charts |
 //! | [`config`] | a configuration as TOML with the meaning and source of each field |
 //!
@@ -28,6 +29,8 @@ pub(crate) mod columns;
 pub(crate) mod config;
 #[cfg(feature = "cli")]
 pub(crate) mod deferred;
+#[cfg(feature = "cli")]
+pub(crate) mod deferred_figures;
 pub(crate) mod estimates;
 #[cfg(feature = "cli")]
 pub(crate) mod figures;

@@ -5,9 +5,8 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::figures::results::Results;
 use super::figures::table::{Cell, Column, Format, Table};
-use super::figures::{Basis, Chart, Claim, Compared, Content, Picture, Spec};
+use super::figures::{Basis, Chart, Claim, Compared, Content, Heading, Picture};
 use super::svg::{escaped, measured};
 use crate::pipeline::spec::{Field, Source};
 
@@ -20,37 +19,51 @@ const ROWS_AT_ONCE: usize = 16;
 /// Columns of a table that takes the whole width of the page.
 const WIDE: usize = 7;
 
+/// What a page is about.
+pub(crate) struct Page<'a> {
+    /// Title of the page.
+    pub(crate) title: &'a str,
+    /// The paragraph at its head, in plain text.
+    pub(crate) summary: &'a str,
+    /// A paragraph about the paper and its numbers, in HTML.
+    pub(crate) introduction: &'a str,
+    /// Arguments of `quadrille figures` that make the page.
+    pub(crate) command: &'a str,
+    /// Fields of the configuration, whose assumptions are listed.
+    pub(crate) fields: Vec<Field>,
+}
+
 /// A figure as drawn, with what it lacks.
-pub(crate) struct Section<'a> {
+pub(crate) struct Section {
     /// The figure.
-    pub(crate) spec: &'a Spec,
+    pub(crate) heading: Heading,
     /// What it shows.
     pub(crate) content: Content,
     /// Results that it lacks, in words.
     pub(crate) missing: Vec<String>,
 }
 
-/// The page of all sections, below a summary.
-pub(crate) fn html(summary: &str, sections: &[Section<'_>], results: &Results) -> String {
-    let fields = results.config.fields();
+/// The page with all sections.
+pub(crate) fn html(page: &Page<'_>, sections: &[Section]) -> String {
     let mut html = String::new();
-    let title = "VR-Pipe: published figures and ours";
+    let title = escaped(page.title);
     let _ = write!(
         html,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
-         <p class=\"summary\">{}</p>\n{INTRODUCTION}\n</header>\n",
-        escaped(summary)
+         <p class=\"summary\">{}</p>\n{}\n</header>\n",
+        escaped(page.summary),
+        page.introduction
     );
     html.push_str(&contents(sections));
     let mut part = "";
     for section in sections {
-        if section.spec.part != part {
-            part = section.spec.part;
+        if section.heading.part != part {
+            part = section.heading.part;
             let _ = writeln!(html, "<h2>{}</h2>", escaped(part));
         }
-        html.push_str(&figure(section, results, &fields));
+        html.push_str(&figure(section, &page.fields));
     }
     let _ = write!(
         html,
@@ -58,21 +71,15 @@ pub(crate) fn html(summary: &str, sections: &[Section<'_>], results: &Results) -
          lie beside this page as CSV and JSON.</p>\n</footer>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         escaped(env!("QUADRILLE_COMMIT")),
-        escaped(&results.command)
+        escaped(page.command)
     );
     html
 }
 
-const INTRODUCTION: &str = "<p>The paper is J. Lee, J. Kim, J. Park and J. Sim, <em>VR-Pipe: Streamlining Hardware Graphics \
-     Pipeline for Volume Rendering</em>, HPCA 2025. Published numbers are those of its text, with the section that states \
-     them; they stand in the plots as dashed outlines and lines. Each figure says where our numbers come from: \
-     <em>emulated</em> ones are cycles and counters of the emulated GPU, <em>modelled</em> ones are estimates on top of them \
-     where the paper has measurements of machines that are not at hand.</p>";
-
 /// Links to all sections, and a mark beside those with gaps.
-fn contents(sections: &[Section<'_>]) -> String {
+fn contents(sections: &[Section]) -> String {
     let items = sections.iter().map(|section| {
-        let spec = section.spec;
+        let spec = &section.heading;
         let gap = if section.missing.is_empty() {
             ""
         } else {
@@ -89,9 +96,9 @@ fn contents(sections: &[Section<'_>]) -> String {
     format!("<nav aria-label=\"Figures and tables\">\n<ul>\n{items}</ul>\n</nav>\n")
 }
 
-fn figure(section: &Section<'_>, results: &Results, fields: &[Field]) -> String {
+fn figure(section: &Section, fields: &[Field]) -> String {
     let Section {
-        spec,
+        heading: spec,
         content,
         missing,
     } = section;
@@ -117,7 +124,7 @@ fn figure(section: &Section<'_>, results: &Results, fields: &[Field]) -> String 
     let _ = write!(
         html,
         "<p class=\"command\"><code>{}</code></p>\n</section>\n",
-        escaped(&spec.command(results))
+        escaped(&spec.command)
     );
     html
 }

@@ -5,6 +5,8 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use image::{ImageFormat, Rgba, RgbaImage};
+
 use crate::support::program::{DONE, Place, USAGE};
 
 /// Limit of the address space, in KiB: 512 MB. Two threads and their stacks fit.
@@ -193,6 +195,25 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
     let row = drawn(&place, huge, &["--spin", "0,1,0,3"]);
     assert!(covered(&row) > 1000, "{row}");
     assert_eq!(row["grids"]["coarsened"], 0, "{row}");
+    // Nothing but alpha-tested triangles: half of their texels are holes.
+    let holes = RgbaImage::from_fn(16, 16, |x, y| {
+        Rgba([255, 255, 255, 255 * ((x + y) % 2) as u8])
+    });
+    // Not by the name of a picture that is drawn.
+    let path = place.path("holes.texture");
+    holes.save_with_format(path, ImageFormat::Png).unwrap();
+    let material = "newmtl holes\nmap_Kd holes.texture\nmap_d holes.texture\n";
+    fs::write(place.path("holes.mtl"), material).unwrap();
+    let corners = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nusemtl holes\nf 1/1 2/2 3/3 4/4\n";
+    let tested = SQUARE.replace("f 1 2 3 4\n", corners);
+    let row = drawn(&place, &format!("mtllib holes.mtl\n{tested}"), &[]);
+    let whole = covered(&drawn(&place, SQUARE, &[]));
+    let kept = covered(&row);
+    assert!(
+        4 * kept > whole && 4 * kept < 3 * whole,
+        "{kept} of {whole}"
+    );
+    assert_eq!(row["grids"]["visible"], 0);
     // Only behind the camera.
     let behind = SQUARE.replace(" 0\n", " 9\n");
     assert_eq!(

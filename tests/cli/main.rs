@@ -21,6 +21,7 @@ mod docs;
 mod estimates;
 mod exposures;
 mod figures;
+mod figures_meshes;
 mod film;
 mod filters;
 mod first_contact;

@@ -190,8 +190,8 @@ const LANES_ELSEWHERE: [(&str, &str); 24] = [
         "keeps the hits of the same groups in the order of their samples",
     ),
     (
-        "deferred/backend/blended.rs",
-        "the same traversal, for blended triangles",
+        "deferred/backend/forward.rs",
+        "the same traversal, for forward draws",
     ),
     (
         "deferred/hit_stream.rs",

@@ -14,7 +14,7 @@ use crate::deferred::forward::colour::SampleColour;
 use crate::deferred::memory::depth_buffer::DepthFormat;
 use crate::deferred::sample::pattern::PixelPattern;
 use crate::deferred::settings::DeferredSettings;
-use crate::deferred::shading::grid::GridRule;
+use crate::deferred::shading::grid_view::GridRule;
 use crate::error::{Error, Result};
 use crate::gpu::config::{ASSIGNMENT, as_toml, overlaid};
 use crate::mesh::frame::Faces;

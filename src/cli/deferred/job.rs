@@ -20,7 +20,7 @@ use crate::deferred::geometry::Geometry;
 use crate::deferred::outcome::{BlurAmounts, GridCounts};
 use crate::deferred::raster::cost::RasterCounters;
 use crate::deferred::settings::DeferredSettings;
-use crate::deferred::shading::grid::GridRule;
+use crate::deferred::shading::grid_view::GridRule;
 use crate::deferred::simulate::{PipelineRun, SimulationSettings, simulate};
 use crate::error::{Error, Result};
 use crate::image::files::{self, PictureFormat};

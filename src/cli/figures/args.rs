@@ -4,15 +4,21 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::options::HostFlags;
 use crate::cli::usage::parsed;
-use crate::report::figures::{ALL, Spec};
+use crate::error::{Error, Result};
+use crate::report::deferred_figures;
+use crate::report::figures::ALL;
 use crate::suite::Shard;
 
-/// Draw the figures and tables of the VR-Pipe paper, ours beside the published
+/// Draw the figures and tables of a paper, ours beside the published
 ///
 /// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
 /// all figures and tables, and FIG.csv and FIG.json for each. A job is a view, a configuration and a method; its
 /// row is in results.jsonl in the folder as soon as it is done, and a stopped run continues where it was. Exits
 /// with code 1 if results are missing, for example of other shards.
+///
+/// The figures are those of the VR-Pipe paper or, with a suite of meshes (paper =
+/// "sort-based-deferred-shading"), those of the paper on sort-based deferred shading. There, a job is a run of
+/// `quadrille deferred`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
@@ -30,7 +36,8 @@ pub(in crate::cli) struct Args {
     /// Run only shard I of N, from 1/N to N/N; its results file is results.I-of-N.jsonl
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub(super) shard: Option<Shard>,
-    /// Run only the first view of each of the first four scenes, and no large scene
+    /// Run only the first view of each of the first four scenes, and no large scene; of meshes, only the first
+    /// run of each kind
     #[arg(long)]
     pub(super) quick: bool,
     #[command(flatten)]
@@ -42,24 +49,43 @@ const EXAMPLES: &str = "Examples:
   quadrille figures benches/figures.toml -o report --quick
   quadrille figures benches/figures.toml benches/large.toml -o report
   quadrille figures benches/figures.toml -o report --only fig9,fig16
-  quadrille figures benches/figures.toml -o report --shard 1/3";
+  quadrille figures benches/figures.toml -o report --shard 1/3
+  quadrille figures benches/deferred.toml -o report";
 
 fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
     parsed(text, Shard::parse)
 }
 
 fn parse_figure(text: &str) -> std::result::Result<&'static str, String> {
-    let found = ALL.iter().find(|spec| spec.id == text.trim());
-    found.map(|spec| spec.id).ok_or_else(|| {
-        let names: Vec<_> = ALL.iter().map(|spec| spec.id).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    let mut all = names(false).into_iter().chain(names(true));
+    let found = all.find(|id| *id == text.trim());
+    found.ok_or_else(|| format!("expected one of {}", names(false).join(", ")))
+}
+
+/// Names of all figures of the paper that is drawn from splats, or of the one that is drawn from meshes.
+fn names(is_of_meshes: bool) -> Vec<&'static str> {
+    match is_of_meshes {
+        false => ALL.iter().map(|spec| spec.id).collect(),
+        true => deferred_figures::ALL.iter().map(|spec| spec.id).collect(),
+    }
 }
 
 impl Args {
-    /// Whether a figure is run and written.
-    pub(super) fn is_chosen(&self, spec: &Spec) -> bool {
-        self.only.is_empty() || self.only.contains(&spec.id)
+    /// Whether a figure is run and written, by its name.
+    pub(super) fn is_chosen(&self, id: &str) -> bool {
+        self.only.is_empty() || self.only.contains(&id)
+    }
+
+    /// Checks that the paper of the suite has the chosen figures.
+    pub(super) fn check_figures(&self, is_of_meshes: bool) -> Result<()> {
+        let names = names(is_of_meshes);
+        match self.only.iter().find(|id| !names.contains(id)) {
+            None => Ok(()),
+            Some(id) => {
+                let expected = format!("one of {}", names.join(", "));
+                Err(Error::argument("--only", expected, *id))
+            }
+        }
     }
 
     /// The arguments that make the same page.

@@ -125,7 +125,7 @@ impl Jobs {
     ) -> Result<()> {
         let others = results_files(&args.output)?;
         let is_wanted = |candidate: &Candidate<'_>, method: Method| {
-            let chosen = ALL.iter().filter(|spec| args.is_chosen(spec));
+            let chosen = ALL.iter().filter(|spec| args.is_chosen(spec.id));
             methods(chosen, place(candidate), &candidate.key.preset).contains(&method)
         };
         let level = args.host.level;

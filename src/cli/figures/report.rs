@@ -13,8 +13,8 @@ use crate::gpu::config::Config;
 use crate::output::write_whole;
 use crate::report::figures::results::{PAPER_PRESET, Results};
 use crate::report::figures::summary::summary;
-use crate::report::figures::{ALL, Content};
-use crate::report::page::{self, Section};
+use crate::report::figures::{ALL, Content, INTRODUCTION};
+use crate::report::page::{self, Page, Section};
 
 /// Draws all figures from the results in the folder, and writes the page and the files of the chosen figures.
 /// Returns what the chosen figures lack, each result once.
@@ -41,7 +41,7 @@ pub(super) fn write(args: &Args, plans: &[Jobs]) -> Result<Vec<String>> {
     let mut drawn = Vec::new();
     for (spec, missing) in sections {
         let content = spec.draw(&results);
-        if args.is_chosen(spec) {
+        if args.is_chosen(spec.id) {
             let new = missing.iter().filter(|text| !lacking.contains(*text));
             let new: Vec<String> = new.cloned().collect();
             lacking.extend(new);
@@ -53,13 +53,20 @@ pub(super) fn write(args: &Args, plans: &[Jobs]) -> Result<Vec<String>> {
             )?;
         }
         drawn.push(Section {
-            spec,
+            heading: spec.heading(&results),
             content,
             missing,
         });
     }
     let summary = summary(&results);
-    let html = page::html(&summary, &drawn, &results);
+    let page = Page {
+        title: "VR-Pipe: published figures and ours",
+        summary: &summary,
+        introduction: INTRODUCTION,
+        command: &results.command,
+        fields: results.config.fields(),
+    };
+    let html = page::html(&page, &drawn);
     let index = args.output.join("index.html");
     write_whole(&index, |out| out.write_all(html.as_bytes()))?;
     print(format!("{summary}\n\n{}\n", index.display()))?;
@@ -67,7 +74,12 @@ pub(super) fn write(args: &Args, plans: &[Jobs]) -> Result<Vec<String>> {
 }
 
 /// Writes the table of a figure and its document.
-fn write_files(folder: &Path, id: &str, content: &Content, document: &Value) -> Result<()> {
+pub(super) fn write_files(
+    folder: &Path,
+    id: &str,
+    content: &Content,
+    document: &Value,
+) -> Result<()> {
     let csv = content.table.csv();
     write_whole(&folder.join(format!("{id}.csv")), |out| {
         out.write_all(csv.as_bytes())

@@ -14,7 +14,8 @@ use crate::deferred::raster::cost::RasterCounters;
 use crate::deferred::raster::lanes::GroupHits;
 use crate::deferred::raster::traverse::{HitSink, traverse};
 use crate::deferred::raster::triangle::MovingTriangle;
-use crate::deferred::shading::grid::{GridView, ShadingGrid};
+use crate::deferred::shading::grid::ShadingGrid;
+use crate::deferred::shading::grid_view::GridView;
 use crate::deferred::shading::spid::Spid;
 
 /// The samples of a tile and the memo of its forward draws.

@@ -10,47 +10,16 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use nalgebra::Vector3;
 
 use super::adaptive::{Spacing, spacing};
+use super::grid_view::{GridRule, GridView, SUBPIXELS};
 use super::region::Region;
 use super::spid::{MAX_GRID_SIDE, Spid};
-use crate::deferred::camera::lens::LensShear;
 use crate::deferred::raster::triangle::MovingTriangle;
 use crate::math::narrow;
 use crate::mesh::camera::HomogeneousPoint;
 use crate::mesh::shade::TrianglePlanes;
 
-/// Subpixel positions per pixel to which places are rounded. Samples on the border of two pixels, which
-/// standard patterns have, must not fall to either side by chance.
-pub(super) const SUBPIXELS: f32 = 256.0;
 /// Cells along the sides of grids in barycentric coordinates.
 const BARYCENTRIC_CELLS: f32 = 2048.0;
-
-/// The rule by which the cells of a grid are chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum GridRule {
-    /// The pixels of the picture.
-    Pixel,
-    /// Adaptive anisotropic shading: larger cells where blur hides detail.
-    Adaptive {
-        /// Scale of the cells: about the cell's side over the width of the blur.
-        quality: f64,
-    },
-}
-
-/// What the grids of all triangles of a frame share.
-#[derive(Debug, Clone, Copy)]
-pub struct GridView {
-    /// The rule of the cells.
-    pub rule: GridRule,
-    /// Shear of the lens.
-    pub shear: LensShear,
-    /// Distance of the near plane.
-    pub near: f32,
-    /// Column and row of the picture's centre, in pixels.
-    pub centre: [f64; 2],
-    /// Distance from the picture's centre at which the regions of large triangles are clipped, in pixels along
-    /// columns and rows.
-    pub reach_px: f64,
-}
 
 /// The shading grid of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -267,6 +236,7 @@ mod tests {
     use fearless_simd::dispatch;
 
     use super::*;
+    use crate::deferred::camera::lens::LensShear;
     use crate::math::SimdLevel;
 
     const VIEW: GridView = GridView {

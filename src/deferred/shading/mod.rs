@@ -2,5 +2,6 @@
 
 pub mod adaptive;
 pub mod grid;
+pub mod grid_view;
 mod region;
 pub mod spid;

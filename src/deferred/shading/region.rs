@@ -1,6 +1,6 @@
 //! The region of the picture that the shading grid of a triangle covers.
 
-use super::grid::{GridView, SUBPIXELS};
+use super::grid_view::{GridView, SUBPIXELS};
 use crate::mesh::camera::HomogeneousPoint;
 use crate::mesh::clip::clip;
 
@@ -123,7 +123,7 @@ fn height_px(polygon: &[[f64; 2]]) -> f64 {
 mod tests {
     use super::*;
     use crate::deferred::camera::lens::LensShear;
-    use crate::deferred::shading::grid::GridRule;
+    use crate::deferred::shading::grid_view::GridRule;
 
     const VIEW: GridView = GridView {
         rule: GridRule::Pixel,

@@ -101,6 +101,50 @@ pub(crate) struct Spec {
     draw: fn(&Results) -> Content,
 }
 
+/// How a figure or table is named, for its section of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Heading {
+    /// Name in flags and files: `fig9`, `table1`.
+    pub(crate) id: &'static str,
+    /// Name on the page: `Figure 9`.
+    pub(crate) number: &'static str,
+    /// What it shows.
+    pub(crate) title: &'static str,
+    /// Part of the page that it belongs to.
+    pub(crate) part: &'static str,
+    /// Where our numbers come from.
+    pub(crate) basis: Basis,
+    /// Fields of the configuration that move it.
+    pub(crate) assumptions: &'static [&'static str],
+    /// The command that makes it.
+    pub(crate) command: String,
+}
+
+impl Heading {
+    /// The document of the figure's file.
+    pub(crate) fn json<'a>(
+        &self,
+        content: &Content,
+        published: impl Iterator<Item = &'a Published>,
+        missing: &[String],
+    ) -> Value {
+        let claims = content.claims.iter().map(|claim| {
+            json!({ "statement": claim.statement, "holds": claim.holds, "of": claim.of, "cases": claim.cases })
+        });
+        json!({
+            "figure": self.id,
+            "title": format!("{}: {}", self.number, self.title),
+            "command": self.command,
+            "basis": self.basis.name(),
+            "published": published.collect::<Vec<_>>(),
+            "ours": content.compared.iter().map(|c| c.ours).collect::<Vec<_>>(),
+            "claims": claims.collect::<Vec<_>>(),
+            "rows": content.table.json(),
+            "missing": missing,
+        })
+    }
+}
+
 /// A chart with the text below it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
@@ -177,12 +221,12 @@ pub(crate) struct Content {
 
 impl Content {
     /// Adds a paragraph.
-    fn say(&mut self, text: impl Into<String>) {
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.text.push(text.into());
     }
 
     /// Adds a chart.
-    fn chart(&mut self, svg: String, caption: impl Into<String>) {
+    pub(crate) fn chart(&mut self, svg: String, caption: impl Into<String>) {
         let caption = caption.into();
         self.charts.push(Chart { svg, caption });
     }
@@ -203,33 +247,35 @@ impl Spec {
         (self.draw)(results)
     }
 
-    /// The command that makes the figure.
-    pub(crate) fn command(&self, results: &Results) -> String {
-        format!("quadrille figures {} --only {}", results.command, self.id)
+    /// The heading of the figure.
+    pub(crate) fn heading(&self, results: &Results) -> Heading {
+        Heading {
+            id: self.id,
+            number: self.number,
+            title: self.title,
+            part: self.part,
+            basis: self.basis,
+            assumptions: self.assumptions,
+            command: format!("quadrille figures {} --only {}", results.command, self.id),
+        }
     }
 
     /// The document of the figure's file.
     pub(crate) fn json(&self, content: &Content, results: &Results, missing: &[String]) -> Value {
         let published = published::of_figure(self.id);
-        let claims = content.claims.iter().map(|claim| {
-            json!({ "statement": claim.statement, "holds": claim.holds, "of": claim.of, "cases": claim.cases })
-        });
-        json!({
-            "figure": self.id,
-            "title": format!("{}: {}", self.number, self.title),
-            "command": self.command(results),
-            "basis": self.basis.name(),
-            "published": published.collect::<Vec<_>>(),
-            "ours": content.compared.iter().map(|c| c.ours).collect::<Vec<_>>(),
-            "claims": claims.collect::<Vec<_>>(),
-            "rows": content.table.json(),
-            "missing": missing,
-        })
+        self.heading(results).json(content, published, missing)
     }
 }
 
+/// The paper and its numbers, in HTML.
+pub(crate) const INTRODUCTION: &str = "<p>The paper is J. Lee, J. Kim, J. Park and J. Sim, <em>VR-Pipe: Streamlining Hardware Graphics \
+     Pipeline for Volume Rendering</em>, HPCA 2025. Published numbers are those of its text, with the section that states \
+     them; they stand in the plots as dashed outlines and lines. Each figure says where our numbers come from: \
+     <em>emulated</em> ones are cycles and counters of the emulated GPU, <em>modelled</em> ones are estimates on top of them \
+     where the paper has measurements of machines that are not at hand.</p>";
+
 /// Series of ours with these names, in colours from 0.
-fn series(names: &[&str]) -> Vec<Series> {
+pub(crate) fn series(names: &[&str]) -> Vec<Series> {
     let names = names.iter().zip(0..);
     names.map(|(name, at)| Series::ours(*name, at)).collect()
 }

@@ -1,0 +1,340 @@
+//! The figures of the paper on sort-based deferred shading: a suite of runs of `deferred`, whose rows are kept in the
+//! results file as soon as a run is done.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args as _, FromArgMatches};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::args::Args;
+use super::jobs::results_files;
+use super::report::write_files;
+use crate::cli::console::{Verbosity, print};
+use crate::cli::{deferred, usage};
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::report::deferred_figures::results::{Kind, Results, Run};
+use crate::report::deferred_figures::{ALL, INTRODUCTION, TITLE, summary};
+use crate::report::page::{self, Page, Section};
+
+/// Value of the key `paper` of suites of this paper.
+const PAPER: &str = "sort-based-deferred-shading";
+
+/// The content of a suite file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSuite {
+    paper: String,
+    #[serde(default, rename = "scene")]
+    scenes: Vec<RawRun>,
+    #[serde(default, rename = "blur")]
+    blurs: Vec<RawRun>,
+    #[serde(default, rename = "trace")]
+    traces: Vec<RawRun>,
+    #[serde(default, rename = "heat")]
+    heats: Vec<RawRun>,
+}
+
+/// A run of the suite file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRun {
+    name: String,
+    mesh: String,
+    cameras: Option<PathBuf>,
+    motion: Option<PathBuf>,
+    #[serde(default)]
+    flags: Vec<String>,
+}
+
+/// A run of `deferred`.
+struct Job {
+    kind: Kind,
+    name: String,
+    /// Arguments without those of outputs.
+    arguments: Vec<String>,
+    parsed: deferred::Args,
+}
+
+/// A line of the results file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    kind: String,
+    name: String,
+    arguments: Vec<String>,
+    commit: String,
+    rows: Vec<Value>,
+}
+
+/// A suite of runs.
+pub(super) struct MeshSuite {
+    jobs: Vec<Job>,
+}
+
+impl MeshSuite {
+    /// Whether the text of a suite names a paper, as suites of meshes do.
+    pub(super) fn is_one(text: &str) -> bool {
+        toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("paper"))
+    }
+
+    /// Checks the text of a suite at `path`. Paths of meshes, cameras and motions are relative to its folder.
+    pub(super) fn parse(text: &str, path: &Path, args: &Args) -> Result<Self> {
+        let raw: RawSuite = toml::from_str(text).map_err(|e| {
+            Error::malformed(
+                path,
+                "suite",
+                "keys and values of a suite of meshes",
+                e.message(),
+            )
+        })?;
+        if raw.paper != PAPER {
+            let found = format!("\"{}\"", raw.paper);
+            return Err(Error::malformed(
+                path,
+                "paper",
+                format!("\"{PAPER}\""),
+                found,
+            ));
+        }
+        let lists = [raw.scenes, raw.blurs, raw.traces, raw.heats];
+        let mut jobs: Vec<Job> = Vec::new();
+        for (kind, runs) in Kind::ALL.into_iter().zip(lists) {
+            let wanted = if args.quick { 1 } else { runs.len() };
+            for run in runs.into_iter().take(wanted) {
+                let place = format!("{} \"{}\"", kind.name(), run.name);
+                let is_plain = |c: char| c.is_alphanumeric() || " -_.+".contains(c);
+                if run.name.is_empty() || !run.name.chars().all(is_plain) {
+                    let expected = "a name of letters, digits, spaces and -_.+";
+                    return Err(Error::malformed(path, place, expected, "another"));
+                }
+                if jobs.iter().any(|j| j.kind == kind && j.name == run.name) {
+                    return Err(Error::malformed(
+                        path,
+                        place,
+                        "a name of its own",
+                        "one used before",
+                    ));
+                }
+                jobs.push(Job::parse(kind, run, path, args)?);
+            }
+        }
+        if jobs.is_empty() {
+            let expected = "at least one [[scene]], [[blur]], [[trace]] or [[heat]]";
+            return Err(Error::malformed(path, "suite", expected, "none"));
+        }
+        Ok(Self { jobs })
+    }
+
+    /// Runs the jobs of the chosen figures that no results file has, and writes the page and the files of
+    /// the chosen figures. Returns the results that are missing.
+    pub(super) fn run(&self, args: &Args, verbosity: Verbosity) -> Result<Vec<String>> {
+        let results = args.results();
+        let is_wanted = |job: &Job| {
+            ALL.iter()
+                .any(|spec| spec.kind == job.kind && args.is_chosen(spec.id))
+        };
+        let mut lines = read_lines(&args.output)?;
+        let bar = verbosity.progress_bar(self.jobs.len() as u64, "runs");
+        for (number, job) in self.jobs.iter().enumerate() {
+            bar.set_message(format!("{} {}", job.kind.name(), job.name));
+            let is_here = args.shard.is_none_or(|shard| shard.contains(number));
+            if is_here && is_wanted(job) && job.found(&lines, &args.output)?.is_none() {
+                let line = job.run(&args.output, verbosity)?;
+                append(&results, &line)?;
+                lines.push(line);
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        self.write(args)
+    }
+
+    fn write(&self, args: &Args) -> Result<Vec<String>> {
+        let lock = File::open(&args.output).ok();
+        let _ = lock.as_ref().map(File::lock);
+        let lines = read_lines(&args.output)?;
+        let mut runs = Vec::new();
+        let mut gaps: Vec<(Kind, String)> = Vec::new();
+        for job in &self.jobs {
+            match job.found(&lines, &args.output)? {
+                Some(run) => runs.push(run),
+                None => gaps.push((job.kind, format!("{} {}", job.kind.name(), job.name))),
+            }
+        }
+        let results = Results::new(runs, args.command());
+        let mut sections = Vec::new();
+        let mut lacking: Vec<String> = Vec::new();
+        for spec in ALL {
+            let own = gaps.iter().filter(|(kind, _)| *kind == spec.kind);
+            let missing: Vec<String> = own.map(|(_, text)| text.clone()).collect();
+            let (heading, content) = (spec.heading(&results), spec.draw(&results));
+            if args.is_chosen(spec.id) {
+                let new = missing.iter().filter(|text| !lacking.contains(*text));
+                let new: Vec<String> = new.cloned().collect();
+                lacking.extend(new);
+                let document = heading.json(&content, spec.published(), &missing);
+                write_files(&args.output, spec.id, &content, &document)?;
+            }
+            sections.push(Section {
+                heading,
+                content,
+                missing,
+            });
+        }
+        let summary = summary(&results);
+        let page = Page {
+            title: TITLE,
+            summary: &summary,
+            introduction: INTRODUCTION,
+            command: &results.command,
+            fields: Vec::new(),
+        };
+        let html = page::html(&page, &sections);
+        let index = args.output.join("index.html");
+        write_whole(&index, |out| out.write_all(html.as_bytes()))?;
+        print(format!("{summary}\n\n{}\n", index.display()))?;
+        Ok(lacking)
+    }
+}
+
+impl Job {
+    fn parse(kind: Kind, run: RawRun, path: &Path, args: &Args) -> Result<Self> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let beside = |file: &Path| folder.join(file).display().to_string();
+        // Names of procedural meshes have neither a folder nor an extension.
+        let mesh = match Path::new(&run.mesh).extension().is_some() || run.mesh.contains('/') {
+            true => beside(Path::new(&run.mesh)),
+            false => run.mesh,
+        };
+        let mut arguments = vec![mesh];
+        for (flag, file) in [("--cameras", run.cameras), ("--motion", run.motion)] {
+            let file = file.map(|file| [flag.to_owned(), beside(&file)]);
+            arguments.extend(file.into_iter().flatten());
+        }
+        arguments.extend(run.flags);
+        arguments.extend(kind.flags().iter().map(|flag| (*flag).to_owned()));
+        let output = match kind {
+            Kind::Heat => Some(args.output.join(heat_name(&run.name, "{variant}"))),
+            Kind::Scene | Kind::Blur | Kind::Trace => None,
+        };
+        let output = output.map(|path| ["--heat".to_owned(), path.display().to_string()]);
+        let host = ["--threads".to_owned(), "0".to_owned()];
+        let all = ["deferred".to_owned()].into_iter().chain(arguments.clone());
+        let all = all.chain(output.into_iter().flatten()).chain(host);
+        let command = deferred::Args::augment_args(clap::Command::new("deferred"));
+        let parsed = command
+            .try_get_matches_from(all)
+            .and_then(|matches| deferred::Args::from_arg_matches(&matches));
+        let parsed = parsed.map_err(|error| {
+            let place = format!("{} \"{}\"", kind.name(), run.name);
+            let expected = "flags of `quadrille deferred` besides those of pipelines and outputs";
+            Error::malformed(path, place, expected, usage::message(&error))
+        })?;
+        Ok(Self {
+            kind,
+            name: run.name,
+            arguments,
+            parsed,
+        })
+    }
+
+    /// Runs `deferred`.
+    fn run(&self, folder: &Path, verbosity: Verbosity) -> Result<Line> {
+        fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        Ok(Line {
+            kind: self.kind.name().to_owned(),
+            name: self.name.clone(),
+            arguments: self.arguments.clone(),
+            commit: env!("QUADRILLE_COMMIT").to_owned(),
+            rows: deferred::rows(&self.parsed, verbosity)?,
+        })
+    }
+
+    /// The results of the run, if the lines and the folder have all of them.
+    fn found(&self, lines: &[Line], folder: &Path) -> Result<Option<Run>> {
+        let is_own = |line: &&Line| {
+            line.kind == self.kind.name()
+                && line.name == self.name
+                && line.arguments == self.arguments
+        };
+        let Some(line) = lines.iter().rev().find(is_own) else {
+            return Ok(None);
+        };
+        let mut heat = Vec::new();
+        if self.kind == Kind::Heat {
+            for (variant, path) in self.heat_maps(folder)? {
+                let png = fs::read(&path).map_err(|e| Error::read(&path, e))?;
+                heat.push((variant, png));
+            }
+            if heat.len() < line.rows.len() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Run {
+            kind: self.kind,
+            name: self.name.clone(),
+            rows: line.rows.clone(),
+            heat,
+        }))
+    }
+
+    /// Variants and files of the heat maps in a folder, in the order of their names.
+    fn heat_maps(&self, folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+        let [start, end] = {
+            let name = heat_name(&self.name, "\0");
+            let (start, end) = name.split_once('\0').unwrap_or_default();
+            [start, end].map(str::to_owned)
+        };
+        let unread = |e| Error::read(folder, e);
+        let mut maps = Vec::new();
+        for entry in fs::read_dir(folder).map_err(unread)? {
+            let path = entry.map_err(unread)?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            let variant =
+                name.and_then(|n| n.strip_prefix(start.as_str())?.strip_suffix(end.as_str()));
+            let variant = variant.map(str::to_owned);
+            maps.extend(variant.map(|variant| (variant, path)));
+        }
+        maps.sort();
+        Ok(maps)
+    }
+}
+
+/// Name of the heat map of a run.
+fn heat_name(run: &str, variant: &str) -> String {
+    format!("fig13.{run}.{variant}.png")
+}
+
+/// The lines of all results files in a folder. Lines that a stopped run left incomplete, and those of other
+/// commands, are left out.
+fn read_lines(folder: &Path) -> Result<Vec<Line>> {
+    fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    let mut lines = Vec::new();
+    for path in results_files(folder)? {
+        let file = File::open(&path).map_err(|e| Error::read(&path, e))?;
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(|e| Error::read(&path, e))?;
+            lines.extend(serde_json::from_str::<Line>(&line));
+        }
+    }
+    Ok(lines)
+}
+
+/// Appends a line to a results file, on a line of its own even if a stopped run left an incomplete one.
+fn append(path: &Path, line: &Line) -> Result<()> {
+    let unwritten = |e| Error::write(path, e);
+    let text = serde_json::to_string(line).map_err(|e| unwritten(e.into()))?;
+    let is_torn = fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|last| *last != b'\n'));
+    let start = if is_torn { "\n" } else { "" };
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(unwritten)?;
+    file.write_all(format!("{start}{text}\n").as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(unwritten)
+}

@@ -1,0 +1,35 @@
+//! What the shading grids of all triangles of a frame share.
+
+use crate::deferred::camera::lens::LensShear;
+
+/// Subpixel positions per pixel to which places are rounded. Samples on the border of two pixels, which
+/// standard patterns have, must not fall to either side by chance.
+pub(super) const SUBPIXELS: f32 = 256.0;
+
+/// The rule by which the cells of a grid are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GridRule {
+    /// The pixels of the picture.
+    Pixel,
+    /// Adaptive anisotropic shading: larger cells where blur hides detail.
+    Adaptive {
+        /// Scale of the cells: about the cell's side over the width of the blur.
+        quality: f64,
+    },
+}
+
+/// What the grids of all triangles of a frame share.
+#[derive(Debug, Clone, Copy)]
+pub struct GridView {
+    /// The rule of the cells.
+    pub rule: GridRule,
+    /// Shear of the lens.
+    pub shear: LensShear,
+    /// Distance of the near plane.
+    pub near: f32,
+    /// Column and row of the picture's centre, in pixels.
+    pub centre: [f64; 2],
+    /// Distance from the picture's centre at which the regions of large triangles are clipped, in pixels along
+    /// columns and rows.
+    pub reach_px: f64,
+}
