@@ -254,6 +254,11 @@ impl PipelineFlags {
 }
 
 impl Args {
+    /// The same run with other flags about the host.
+    pub(in crate::cli) fn with_host(self, host: HostFlags) -> Self {
+        Self { host, ..self }
+    }
+
     /// All files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         let files = self.input.files().chain(self.views.files());

@@ -221,9 +221,8 @@ impl Job {
             Kind::Scene | Kind::Blur | Kind::Trace => None,
         };
         let output = output.map(|path| ["--heat".to_owned(), path.display().to_string()]);
-        let host = ["--threads".to_owned(), "0".to_owned()];
         let all = ["deferred".to_owned()].into_iter().chain(arguments.clone());
-        let all = all.chain(output.into_iter().flatten()).chain(host);
+        let all = all.chain(output.into_iter().flatten());
         let command = deferred::Args::augment_args(clap::Command::new("deferred"));
         let parsed = command
             .try_get_matches_from(all)
@@ -237,7 +236,7 @@ impl Job {
             kind,
             name: run.name,
             arguments,
-            parsed,
+            parsed: parsed.with_host(args.host.clone()),
         })
     }
 
