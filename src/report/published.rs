@@ -50,7 +50,8 @@ pub(crate) struct Published {
     pub(crate) place: &'static str,
 }
 
-const fn published(
+/// Creates a published number.
+pub(crate) const fn published(
     figure: &'static str,
     quantity: &'static str,
     statistic: Statistic,

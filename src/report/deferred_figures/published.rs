@@ -1,25 +1,7 @@
 //! Numbers that the paper states in its text and in its table, each once and with its place.
 
-use crate::report::published::{Published, Statistic};
+use crate::report::published::{Published, Statistic, published};
 use Statistic::{Above, Below, Value};
-
-const fn published(
-    figure: &'static str,
-    quantity: &'static str,
-    statistic: Statistic,
-    value: f64,
-    unit: &'static str,
-    place: &'static str,
-) -> Published {
-    Published {
-        figure,
-        quantity,
-        statistic,
-        value,
-        unit,
-        place,
-    }
-}
 
 /// All published numbers, by figure.
 const PUBLISHED: [Published; 11] = [
